@@ -1,0 +1,133 @@
+//! One type per address space; there is no conversion between them.
+//!
+//! A page address is 32 bits wide: the map costs 4 bytes per logical page, by proof (see the
+//! assertions below), and a drive may have up to 2^31 - 2 pages (8 TiB of 4 KiB pages).
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+/// Largest page number of either kind.
+pub const PAGE_MAX: u32 = (1 << 31) - 2;
+
+macro_rules! page_number {
+    ($(#[$doc:meta])* $Name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Name(NonZeroU32);
+
+        impl $Name {
+            /// The page with this number, at most [`PAGE_MAX`].
+            #[inline(always)]
+            pub const fn new(number: u32) -> Self {
+                match NonZeroU32::new(number + 1) {
+                    Some(stored) if number <= PAGE_MAX => Self(stored),
+                    _ => panic!("page number beyond PAGE_MAX"),
+                }
+            }
+
+            /// The number of this page, from 0.
+            #[inline(always)]
+            pub const fn get(self) -> u32 {
+                self.0.get() - 1
+            }
+
+            /// The number of this page as a table index.
+            #[inline(always)]
+            pub const fn index(self) -> usize {
+                self.get() as usize
+            }
+        }
+
+        impl fmt::Debug for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($Name), "({})"), self.get())
+            }
+        }
+    };
+}
+
+page_number!(
+    /// Logical page number: what the host addresses.
+    Lpn
+);
+page_number!(
+    /// Physical page number: `unit * pages_per_unit + page`.
+    Ppn
+);
+page_number!(
+    /// Translation page number: `LPN / entries per translation page`.
+    Tpn
+);
+
+const _: () = assert!(size_of::<Option<Ppn>>() == 4);
+
+/// Erase unit: a block, or blocks striped over planes, dies and channels (a superblock).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Unit(pub u32);
+
+impl Unit {
+    /// The unit's number as a table index.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Who a physical page belongs to, as its out-of-band area says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// A page of host data.
+    Data(Lpn),
+    /// A page of the map.
+    Translation(Tpn),
+}
+
+/// An [`Owner`] or none in 4 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwnerSlot(u32);
+
+impl OwnerSlot {
+    /// No owner: the page is free or holds nothing that is still wanted.
+    pub const NONE: Self = Self(0);
+    const TRANSLATION: u32 = 1 << 31;
+
+    /// Packs an owner.
+    #[inline(always)]
+    pub const fn of(owner: Owner) -> Self {
+        match owner {
+            Owner::Data(lpn) => Self(lpn.get() + 1),
+            Owner::Translation(tpn) => Self((tpn.get() + 1) | Self::TRANSLATION),
+        }
+    }
+
+    /// The owner, if there is one.
+    #[inline(always)]
+    pub const fn get(self) -> Option<Owner> {
+        match self.0 {
+            0 => None,
+            packed if packed & Self::TRANSLATION == 0 => Some(Owner::Data(Lpn::new(packed - 1))),
+            packed => Some(Owner::Translation(Tpn::new((packed & !Self::TRANSLATION) - 1))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_survive_packing() {
+        assert_eq!(OwnerSlot::NONE.get(), None);
+        for number in [0, 1, 77, PAGE_MAX] {
+            for owner in [Owner::Data(Lpn::new(number)), Owner::Translation(Tpn::new(number))] {
+                assert_eq!(OwnerSlot::of(owner).get(), Some(owner));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond PAGE_MAX")]
+    fn a_page_number_that_does_not_fit_is_a_bug() {
+        Lpn::new(PAGE_MAX + 1);
+    }
+}

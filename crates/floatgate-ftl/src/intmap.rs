@@ -1,0 +1,136 @@
+//! A map from page numbers to slots: open addressing, one fixed hash, no allocation after set-up.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+const VACANT: u32 = u32::MAX;
+
+/// Holds up to the number of keys that it was made for. Keys are below `u32::MAX`.
+#[derive(Clone, Debug)]
+pub struct IntMap {
+    cells: Vec<(u32, u32)>,
+    shift: u32,
+    len: usize,
+    capacity: usize,
+}
+
+impl IntMap {
+    /// A map of at most `capacity` keys. Takes 16 to 32 bytes per key.
+    pub fn new(capacity: usize) -> Self {
+        let cells = (2 * capacity).next_power_of_two().max(2);
+        Self {
+            cells: vec![(VACANT, 0); cells],
+            shift: 32 - cells.trailing_zeros(),
+            len: 0,
+            capacity,
+        }
+    }
+
+    /// How many keys it holds.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds no key.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The value of `key`.
+    #[inline]
+    pub fn get(&self, key: u32) -> Option<u32> {
+        let (found, value) = self.cells[self.find(key)];
+        (found == key).then_some(value)
+    }
+
+    /// Sets the value of `key`.
+    #[inline]
+    pub fn insert(&mut self, key: u32, value: u32) {
+        assert_ne!(key, VACANT);
+        let at = self.find(key);
+        if self.cells[at].0 == VACANT {
+            assert!(self.len < self.capacity, "more keys than the map was made for");
+            self.len += 1;
+        }
+        self.cells[at] = (key, value);
+    }
+
+    /// Takes `key` out; the answer is the value it had.
+    #[inline]
+    pub fn remove(&mut self, key: u32) -> Option<u32> {
+        let mut hole = self.find(key);
+        let (found, value) = self.cells[hole];
+        if found == VACANT {
+            return None;
+        }
+        self.len -= 1;
+        // Cells behind the hole move up, unless that would put them before their home.
+        let mask = self.cells.len() - 1;
+        let mut at = hole;
+        loop {
+            at = (at + 1) & mask;
+            let key = self.cells[at].0;
+            if key == VACANT {
+                break;
+            }
+            if (at.wrapping_sub(self.home(key)) & mask) >= (at.wrapping_sub(hole) & mask) {
+                self.cells[hole] = self.cells[at];
+                hole = at;
+            }
+        }
+        self.cells[hole].0 = VACANT;
+        Some(value)
+    }
+
+    #[inline(always)]
+    fn home(&self, key: u32) -> usize {
+        // Fibonacci hashing: consecutive keys land far apart.
+        (key.wrapping_mul(0x9E37_79B9) >> self.shift) as usize
+    }
+
+    /// The cell of `key`, or the vacant one where it would go.
+    #[inline(always)]
+    fn find(&self, key: u32) -> usize {
+        let mask = self.cells.len() - 1;
+        let mut at = self.home(key) & mask;
+        while self.cells[at].0 != key && self.cells[at].0 != VACANT {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use alloc::collections::BTreeMap;
+
+    #[test]
+    fn behaves_as_a_map() {
+        for (keys, span) in [(1, 3), (50, 64), (50, 1 << 20)] {
+            let mut rng = Rng::new(span);
+            let (mut map, mut model) = (IntMap::new(keys), BTreeMap::new());
+            for step in 0..20_000 {
+                let key = rng.below(span) as u32;
+                if rng.below(2) == 0 {
+                    assert_eq!(map.remove(key), model.remove(&key));
+                } else if model.len() < keys || model.contains_key(&key) {
+                    map.insert(key, step);
+                    model.insert(key, step);
+                }
+                let probe = rng.below(span) as u32;
+                assert_eq!(map.get(probe), model.get(&probe).copied());
+                assert_eq!((map.len(), map.is_empty()), (model.len(), model.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "more keys")]
+    fn a_full_map_takes_no_more() {
+        let mut map = IntMap::new(1);
+        map.insert(1, 1);
+        map.insert(2, 2);
+    }
+}

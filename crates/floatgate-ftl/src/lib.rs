@@ -1,0 +1,31 @@
+//! Flash translation layers, written once: the same code simulates a drive and is one.
+//!
+//! Policies decide, the core acts. A policy (mapping cache, placement, victim choice) is a small
+//! state machine that touches no flash; [`page_ftl::PageFtl`] asks it and does the work on a
+//! [`nand::Nand`]. [`device::Ssd`] puts the command queue and the host's edge in front.
+//!
+//! This crate has no clock, file, thread or random hash order in it, and no dependency.
+
+#![no_std]
+#![forbid(unsafe_op_in_unsafe_fn)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod addr;
+pub mod blocks;
+pub mod device;
+mod frontier;
+pub mod geometry;
+pub mod intmap;
+pub mod lru;
+pub mod mapping;
+pub mod nand;
+pub mod page_ftl;
+pub mod placement;
+mod prefetch;
+pub mod queue;
+pub mod request;
+pub mod rng;
+pub mod victim;

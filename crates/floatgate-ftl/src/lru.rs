@@ -1,0 +1,152 @@
+//! Doubly linked lists over slots of a table: the order structure of every cache and unit list.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+/// Front and back of one list, and how many slots are in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct List {
+    front: u32,
+    back: u32,
+    len: u32,
+}
+
+impl List {
+    /// A list of nothing.
+    pub const EMPTY: Self = Self { front: NONE, back: NONE, len: 0 };
+
+    /// How many slots are in the list.
+    #[inline(always)]
+    pub const fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether the list is of nothing.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The slot at the front.
+    #[inline(always)]
+    pub fn front(&self) -> Option<u32> {
+        (self.front != NONE).then_some(self.front)
+    }
+
+    /// The slot at the back.
+    #[inline(always)]
+    pub fn back(&self) -> Option<u32> {
+        (self.back != NONE).then_some(self.back)
+    }
+}
+
+/// The links of `slots` slots. A slot is in one list at a time; the caller knows in which.
+#[derive(Clone, Debug)]
+pub struct Links(Vec<[u32; 2]>);
+
+impl Links {
+    /// Links for slots `0..slots`, all unlinked.
+    pub fn new(slots: usize) -> Self {
+        Self(vec![[NONE; 2]; slots])
+    }
+
+    /// Links `slot` in front of all others.
+    #[inline]
+    pub fn push_front(&mut self, list: &mut List, slot: u32) {
+        self.0[slot as usize] = [NONE, list.front];
+        match list.front {
+            NONE => list.back = slot,
+            next => self.0[next as usize][0] = slot,
+        }
+        list.front = slot;
+        list.len += 1;
+    }
+
+    /// Links `slot` behind all others.
+    #[inline]
+    pub fn push_back(&mut self, list: &mut List, slot: u32) {
+        self.0[slot as usize] = [list.back, NONE];
+        match list.back {
+            NONE => list.front = slot,
+            previous => self.0[previous as usize][1] = slot,
+        }
+        list.back = slot;
+        list.len += 1;
+    }
+
+    /// Takes `slot` out of the list that it is in.
+    #[inline]
+    pub fn remove(&mut self, list: &mut List, slot: u32) {
+        let [previous, next] = self.0[slot as usize];
+        match previous {
+            NONE => list.front = next,
+            p => self.0[p as usize][1] = next,
+        }
+        match next {
+            NONE => list.back = previous,
+            n => self.0[n as usize][0] = previous,
+        }
+        list.len -= 1;
+    }
+
+    /// Moves `slot` to the front of its list.
+    #[inline]
+    pub fn to_front(&mut self, list: &mut List, slot: u32) {
+        if list.front != slot {
+            self.remove(list, slot);
+            self.push_front(list, slot);
+        }
+    }
+
+    /// The slots of a list, front first.
+    pub fn iter(&self, list: &List) -> impl Iterator<Item = u32> {
+        core::iter::successors(list.front(), |&slot| {
+            let next = self.0[slot as usize][1];
+            (next != NONE).then_some(next)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use alloc::collections::VecDeque;
+
+    #[test]
+    fn behaves_as_a_deque() {
+        let mut rng = Rng::new(1);
+        let (mut links, mut list) = (Links::new(16), List::EMPTY);
+        let mut model: VecDeque<u32> = VecDeque::new();
+        for _ in 0..10_000 {
+            let slot = rng.below(16) as u32;
+            match (model.iter().position(|&s| s == slot), rng.below(3)) {
+                (None, 0) => {
+                    links.push_back(&mut list, slot);
+                    model.push_back(slot);
+                }
+                (None, _) => {
+                    links.push_front(&mut list, slot);
+                    model.push_front(slot);
+                }
+                (Some(at), 0) => {
+                    links.remove(&mut list, slot);
+                    model.remove(at);
+                }
+                (Some(at), _) => {
+                    links.to_front(&mut list, slot);
+                    model.remove(at);
+                    model.push_front(slot);
+                }
+            }
+            assert!(links.iter(&list).eq(model.iter().copied()));
+            assert_eq!(
+                (list.front(), list.back()),
+                (model.front().copied(), model.back().copied())
+            );
+            assert_eq!(list.len() as usize, model.len());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Mapping caches: which part of the map the drive under study has in its memory.
+//!
+//! The simulator itself keeps the whole map (`PageFtl` owns it). A mapping only decides which
+//! translation pages the drive would have had to read and write, and answers with that as
+//! plain [`MapOp`]s. It touches no flash.
+
+mod dftl;
+mod ideal;
+mod none;
+
+pub use dftl::{Dftl, DftlConfig, Replacement};
+pub use ideal::Ideal;
+pub use none::NoCache;
+
+use alloc::vec::Vec;
+
+use crate::addr::{Lpn, Tpn};
+use crate::geometry::Geometry;
+
+/// What the host wants with a map entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touch {
+    /// To look it up.
+    Read,
+    /// To point it at a new page.
+    Write,
+    /// To clear it.
+    Trim,
+}
+
+/// One page of a host request, as the mapping sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The page.
+    pub lpn: Lpn,
+    /// What for.
+    pub touch: Touch,
+    /// Pages from this one to the end of the request, this one included.
+    pub remaining: u32,
+    /// Whether it is the first page of the request.
+    pub first: bool,
+    /// Whether the page has ever been written (and not been trimmed since).
+    pub mapped: bool,
+}
+
+/// Flash work that a mapping asks for. Returned, never performed, by the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapOp {
+    /// Read a translation page.
+    Fetch(Tpn),
+    /// Read a translation page, change entries, and program it anew.
+    Update(Tpn),
+    /// Program a translation page anew that the drive has in memory as a whole.
+    Rewrite(Tpn),
+}
+
+/// What a mapping has of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Residency {
+    /// Nothing: the entry is on flash only.
+    Absent,
+    /// The same as flash has.
+    Clean,
+    /// Newer than what flash has.
+    Dirty,
+}
+
+/// What a mapping has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MapStats {
+    /// Host page accesses that found their entry.
+    pub hits: u64,
+    /// Host page accesses that did not.
+    pub misses: u64,
+    /// Entries dropped to make room.
+    pub evictions: u64,
+    /// Those of them that had to be written back.
+    pub dirty_evictions: u64,
+    /// Entries loaded before they were asked for.
+    pub prefetched: u64,
+    /// Those of them that were asked for while they were cached.
+    pub prefetch_used: u64,
+}
+
+/// A mapping cache. Asked several times per page.
+pub trait Mapping {
+    /// Whether the map lives on flash, in translation pages. If not, no call below is made.
+    const ON_FLASH: bool = true;
+
+    /// The host touches an entry. Appends, in order, the flash work that this costs.
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
+
+    /// Cleaning moved the pages of one victim; `moved` is in ascending order. Appends the flash
+    /// work that pointing their entries at the new places costs.
+    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>);
+
+    /// What is cached of an entry.
+    fn residency(&self, lpn: Lpn) -> Residency;
+
+    /// The host's write of a page has been programmed: the entry that was accessed for it now has
+    /// its new value.
+    #[inline(always)]
+    fn assigned(&mut self, _lpn: Lpn, _io: &mut Vec<MapOp>) {}
+
+    /// The host trims consecutive entries of translation page `tpn`; `mapped` are those that were set.
+    /// Of one entry the drive makes an access; more that are not cached it clears in the
+    /// translation page itself, at once; if none was set it has to look, to know that.
+    fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
+        let absent = mapped.iter().filter(|&&l| self.residency(l) == Residency::Absent).count();
+        for &lpn in mapped {
+            if absent <= 1 || self.residency(lpn) != Residency::Absent {
+                let (touch, remaining) = (Touch::Trim, 1);
+                self.access(Access { lpn, touch, remaining, first: true, mapped: true }, io);
+            }
+        }
+        match (mapped.len(), absent) {
+            (0, _) => io.push(MapOp::Fetch(tpn)),
+            (_, 0 | 1) => {}
+            _ => io.push(MapOp::Update(tpn)),
+        }
+    }
+
+    /// What has been counted since the last [`Mapping::restart`].
+    fn stats(&self) -> MapStats {
+        MapStats::default()
+    }
+
+    /// Bytes of memory that the cache takes in the drive now.
+    fn cache_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Counters back to zero; the cache stays as it is.
+    fn restart(&mut self) {}
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self) {}
+}
+
+/// What every mapping is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct MapConfig {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Bytes of memory for the cache.
+    pub cache_bytes: u64,
+    /// Parameters of `dftl`.
+    pub dftl: DftlConfig,
+}
+
+/// The table of mappings: config name, type, what it does, where it is from. `$then!` gets the rows.
+#[macro_export]
+macro_rules! mappings {
+    ($then:ident) => {
+        $then! {
+            "ideal" Ideal, "The whole map in memory: no translation traffic, the upper bound.",
+                "the page-mapped baseline of DFTL, ASPLOS 2009";
+            "none" NoCache, "No cache: every access reads its translation page, every write rewrites it.",
+                "the No Cache baseline of TLLLP";
+            "dftl" Dftl, "Entries cached on demand; dirty ones written back one at a time.",
+                "Gupta, Kim and Urgaonkar, ASPLOS 2009";
+        }
+    };
+}
+
+macro_rules! name_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        /// Name, doc line and source of every mapping.
+        pub const MAPPINGS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+    };
+}
+
+mappings!(name_rows);

@@ -1,0 +1,232 @@
+//! DFTL: map entries cached on demand (Gupta, Kim, Urgaonkar, ASPLOS 2009).
+//!
+//! The cached mapping table (CMT) holds single entries. A miss reads the translation page; a dirty
+//! victim costs a read and a program of its own translation page. Cleaning updates cached entries
+//! in place (lazy copying) and the others with one rewrite per translation page (batch update).
+//!
+//! Options: which entry leaves ([`Replacement`]); whether a write-back takes along the other dirty entries of
+//! its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim for evictions too);
+//! whether an entry that was never set is known without a read (`unmapped_shortcut`).
+//! The C FlashSim counts a lazily copied entry but forgets to mark it dirty; here it is marked.
+//! Costs one probe of a small hash table and a list move per page; an eviction with
+//! `evict_batch` scans the entries of one translation page.
+
+mod flashsim;
+mod slru;
+
+use alloc::vec::Vec;
+
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch};
+use crate::addr::{Lpn, Tpn};
+use crate::geometry::Geometry;
+use crate::intmap::IntMap;
+use flashsim::FlashSim;
+use slru::Slru;
+
+/// Which cached entry makes room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replacement {
+    /// Segmented LRU, as the paper names it; the share of the protected segment in 1/1000.
+    Slru {
+        /// 800 is the paper's.
+        protected_permille: u32,
+    },
+    /// Plain LRU: no protected segment.
+    Lru,
+    /// The ageing of the C FlashSim, protected and probationary part as in SLRU.
+    FlashSim {
+        /// 800 is FlashSim's.
+        protected_permille: u32,
+    },
+}
+
+/// Parameters of DFTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DftlConfig {
+    /// Which entry leaves.
+    pub replacement: Replacement,
+    /// Whether a write-back cleans all cached entries of its translation page.
+    pub evict_batch: bool,
+    /// Whether a miss on an entry that was never set costs nothing.
+    pub unmapped_shortcut: bool,
+    /// Bytes that a cached entry takes.
+    pub entry_bytes: u32,
+}
+
+/// The order in which entries leave. Slots are numbered from 0 and belong to [`Dftl`].
+#[derive(Clone, Debug)]
+enum Order {
+    Slru(Slru),
+    FlashSim(FlashSim),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: u32,
+    dirty: bool,
+}
+
+/// The cached mapping table.
+#[derive(Clone, Debug)]
+pub struct Dftl {
+    geometry: Geometry,
+    config: DftlConfig,
+    slots: IntMap,
+    entries: Vec<Entry>,
+    capacity: usize,
+    order: Order,
+    stats: MapStats,
+}
+
+impl Dftl {
+    /// A cache of as many entries as the budget holds, at least one and at most one per page.
+    pub fn new(config: &MapConfig) -> Self {
+        let entry_bytes = u64::from(config.dftl.entry_bytes);
+        let pages = u64::from(config.geometry.logical_pages());
+        let capacity = (config.cache_bytes / entry_bytes).clamp(1, pages) as usize;
+        let protected = |permille: u32| (capacity as u64 * u64::from(permille) / 1000) as usize;
+        let order = match config.dftl.replacement {
+            Replacement::Slru { protected_permille } => {
+                Order::Slru(Slru::new(capacity, protected(protected_permille)))
+            }
+            Replacement::Lru => Order::Slru(Slru::new(capacity, 0)),
+            Replacement::FlashSim { protected_permille } => {
+                Order::FlashSim(FlashSim::new(capacity, protected(protected_permille)))
+            }
+        };
+        Self {
+            geometry: config.geometry,
+            config: config.dftl,
+            slots: IntMap::new(capacity),
+            entries: Vec::with_capacity(capacity),
+            capacity,
+            order,
+            stats: MapStats::default(),
+        }
+    }
+
+    fn hit(&mut self, slot: u32) {
+        match &mut self.order {
+            Order::Slru(order) => order.hit(slot),
+            Order::FlashSim(order) => order.hit(slot),
+        }
+    }
+
+    /// A slot for a new entry: an unused one, or that of the victim, written back if need be.
+    fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
+        if self.entries.len() < self.capacity {
+            let slot = self.entries.len() as u32;
+            self.entries.push(Entry { lpn: 0, dirty: false });
+            return slot;
+        }
+        let slot = match &mut self.order {
+            Order::Slru(order) => order.evict(),
+            Order::FlashSim(order) => order.evict(),
+        };
+        let victim = self.entries[slot as usize];
+        self.stats.evictions += 1;
+        if victim.dirty {
+            self.stats.dirty_evictions += 1;
+            let tpn = self.geometry.translation_page(Lpn::new(victim.lpn));
+            io.push(MapOp::Update(tpn));
+            if self.config.evict_batch {
+                self.clean_page(tpn);
+            }
+        }
+        self.slots.remove(victim.lpn);
+        slot
+    }
+
+    /// All cached entries of a translation page are now as flash has them.
+    fn clean_page(&mut self, tpn: Tpn) {
+        let entries = self.geometry.entries_per_page();
+        let first = tpn.get() * entries;
+        for lpn in first..first + entries {
+            if let Some(slot) = self.slots.get(lpn) {
+                self.entries[slot as usize].dirty = false;
+            }
+        }
+    }
+
+    fn insert(&mut self, slot: u32, entry: Entry) {
+        self.entries[slot as usize] = entry;
+        self.slots.insert(entry.lpn, slot);
+        match &mut self.order {
+            Order::Slru(order) => order.insert(slot),
+            Order::FlashSim(order) => order.insert(slot),
+        }
+    }
+}
+
+impl Mapping for Dftl {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        let dirty = access.touch != Touch::Read;
+        if let Some(slot) = self.slots.get(access.lpn.get()) {
+            self.stats.hits += 1;
+            self.entries[slot as usize].dirty |= dirty;
+            self.hit(slot);
+            return;
+        }
+        self.stats.misses += 1;
+        let slot = self.make_room(io);
+        if access.mapped || !self.config.unmapped_shortcut {
+            io.push(MapOp::Fetch(self.geometry.translation_page(access.lpn)));
+        }
+        self.insert(slot, Entry { lpn: access.lpn.get(), dirty });
+    }
+
+    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>) {
+        let geometry = self.geometry;
+        for page in
+            moved.chunk_by(|&a, &b| geometry.translation_page(a) == geometry.translation_page(b))
+        {
+            let mut uncached = false;
+            for lpn in page {
+                match self.slots.get(lpn.get()) {
+                    Some(slot) => self.entries[slot as usize].dirty = true,
+                    None => uncached = true,
+                }
+            }
+            if uncached {
+                io.push(MapOp::Update(geometry.translation_page(page[0])));
+            }
+        }
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        match self.slots.get(lpn.get()) {
+            None => Residency::Absent,
+            Some(slot) if self.entries[slot as usize].dirty => Residency::Dirty,
+            Some(_) => Residency::Clean,
+        }
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.entries.len() as u64 * u64::from(self.config.entry_bytes)
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+    }
+
+    fn check(&self) {
+        assert!(self.entries.len() <= self.capacity);
+        assert_eq!(self.slots.len(), self.entries.len(), "every entry has one slot");
+        for (slot, entry) in self.entries.iter().enumerate() {
+            assert_eq!(self.slots.get(entry.lpn), Some(slot as u32));
+        }
+        let ordered = match &self.order {
+            Order::Slru(order) => order.len(),
+            Order::FlashSim(order) => order.len(),
+        };
+        assert_eq!(ordered, self.entries.len(), "every entry stands in the order once");
+    }
+}
+
+#[cfg(test)]
+mod tests;

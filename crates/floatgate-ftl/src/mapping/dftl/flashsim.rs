@@ -1,0 +1,78 @@
+//! The replacement of the original FlashSim (the Penn State simulator inside DiskSim).
+//!
+//! Every entry has an age, which is closer to a count than to a time. A new entry enters the
+//! protected part with the age of the oldest age there plus one; the part's minimum falls to probation
+//! when it is full, and the minimum on probation leaves before that. A hit adds one; a hit
+//! on probation changes places with the protected minimum if it is at least as high.
+//! FlashSim scans for the minimum and its `<=` lets the last slot win; an ordered set gives the same
+//! answer in logarithmic time.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+/// Ages in order; among equals the highest slot is the minimum.
+type Part = BTreeSet<(u64, Reverse<u32>)>;
+
+/// The order of the slots of a cache.
+#[derive(Clone, Debug)]
+pub(super) struct FlashSim {
+    ages: Vec<u64>,
+    protected: Part,
+    probation: Part,
+    protected_max: usize,
+}
+
+impl FlashSim {
+    /// Of `capacity` slots `protected_max` are protected, but at least one.
+    pub(super) fn new(capacity: usize, protected_max: usize) -> Self {
+        Self {
+            ages: vec![0; capacity],
+            protected: Part::new(),
+            probation: Part::new(),
+            protected_max: protected_max.max(1),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.protected.len() + self.probation.len()
+    }
+
+    pub(super) fn insert(&mut self, slot: u32) {
+        if self.protected.len() == self.protected_max {
+            let minimum = self.protected.pop_first().expect("a full part has a minimum");
+            self.probation.insert(minimum);
+        }
+        let age = self.protected.last().map_or(1, |&(age, _)| age + 1);
+        self.ages[slot as usize] = age;
+        self.protected.insert((age, Reverse(slot)));
+    }
+
+    pub(super) fn hit(&mut self, slot: u32) {
+        let age = self.ages[slot as usize];
+        let (old, new) = ((age, Reverse(slot)), (age + 1, Reverse(slot)));
+        self.ages[slot as usize] = age + 1;
+        if self.protected.remove(&old) {
+            self.protected.insert(new);
+            return;
+        }
+        self.probation.remove(&old);
+        match self.protected.first().copied() {
+            Some(minimum) if new.0 >= minimum.0 => {
+                self.protected.pop_first();
+                self.probation.insert(minimum);
+                self.protected.insert(new);
+            }
+            _ => {
+                self.probation.insert(new);
+            }
+        }
+    }
+
+    /// Takes out the slot that leaves: the minimum on probation, or else of the protected.
+    pub(super) fn evict(&mut self) -> u32 {
+        let minimum = self.probation.pop_first().or_else(|| self.protected.pop_first());
+        minimum.expect("only a full cache evicts").1.0
+    }
+}

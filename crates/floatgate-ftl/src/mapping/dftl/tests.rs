@@ -1,0 +1,136 @@
+use super::*;
+use crate::geometry::Shape;
+use alloc::vec;
+
+fn config(entries: u64, replacement: Replacement, evict_batch: bool) -> MapConfig {
+    let geometry = Geometry::new(Shape {
+        page_bytes: 64,
+        pages_per_block: 4,
+        superblock: 1,
+        units: 200,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: 512,
+        entry_bytes: 4,
+    });
+    MapConfig {
+        geometry: geometry.unwrap(),
+        cache_bytes: entries * 8,
+        dftl: DftlConfig { replacement, evict_batch, unmapped_shortcut: false, entry_bytes: 8 },
+    }
+}
+
+/// Runs accesses, written `r5` or `w5`, and answers with the flash work of each.
+fn run(map: &mut Dftl, script: &str) -> Vec<Vec<MapOp>> {
+    let accesses = script.split_whitespace().map(|word| {
+        let touch = if word.starts_with('w') { Touch::Write } else { Touch::Read };
+        let lpn = Lpn::new(word[1..].parse().unwrap());
+        let mut io = vec![];
+        map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, &mut io);
+        map.check();
+        io
+    });
+    accesses.collect()
+}
+
+fn fetch(tpn: u32) -> MapOp {
+    MapOp::Fetch(Tpn::new(tpn))
+}
+
+fn update(tpn: u32) -> MapOp {
+    MapOp::Update(Tpn::new(tpn))
+}
+
+#[test]
+fn a_dirty_victim_is_written_back_before_the_load() {
+    let mut map = Dftl::new(&config(1, Replacement::Lru, false));
+    let io = run(&mut map, "w0 r0 r16 r32");
+    assert_eq!(io, [vec![fetch(0)], vec![], vec![update(0), fetch(1)], vec![fetch(2)]]);
+    let MapStats { hits, misses, evictions, dirty_evictions, .. } = map.stats();
+    assert_eq!((hits, misses, evictions, dirty_evictions), (1, 3, 2, 1));
+}
+
+#[test]
+fn the_loaded_page_may_be_the_victims() {
+    let mut map = Dftl::new(&config(1, Replacement::Lru, false));
+    assert_eq!(run(&mut map, "w0 r1")[1], [update(0), fetch(0)]);
+}
+
+#[test]
+fn a_batch_write_back_cleans_the_other_entries_of_the_page() {
+    for (evict_batch, last) in [(false, vec![update(0), fetch(3)]), (true, vec![fetch(3)])] {
+        let mut map = Dftl::new(&config(2, Replacement::Lru, evict_batch));
+        let io = run(&mut map, "w0 w1 r32 r48");
+        assert_eq!(io[2], [update(0), fetch(2)]);
+        assert_eq!(io[3], last);
+    }
+}
+
+#[test]
+fn slru_protects_what_was_hit() {
+    let mut map = Dftl::new(&config(4, Replacement::Slru { protected_permille: 500 }, false));
+    // 0 and 1 are protected; 2, 3, 4 pass through the two places on probation.
+    run(&mut map, "r0 r0 r1 r1 r2 r3 r4");
+    let cached = |map: &Dftl| -> Vec<u32> {
+        (0..9).filter(|&l| map.residency(Lpn::new(l)) != Residency::Absent).collect()
+    };
+    assert_eq!(cached(&map), [0, 1, 3, 4]);
+    // A third protected entry pushes 0 back on probation, in front of 4.
+    run(&mut map, "r3 r5 r6");
+    assert_eq!(cached(&map), [1, 3, 5, 6]);
+}
+
+#[test]
+fn flashsim_keeps_the_higher_age() {
+    let mut map = Dftl::new(&config(3, Replacement::FlashSim { protected_permille: 667 }, false));
+    // Ages: 0 -> 1, 1 -> 2; then 2 (age 3) pushes 0 to probation, and 3 pushes 1 there, 0 leaves.
+    run(&mut map, "r0 r1 r2 r3");
+    let has = |map: &Dftl, l| map.residency(Lpn::new(l)) != Residency::Absent;
+    assert_eq!((0..4).map(|l| has(&map, l)).collect::<Vec<_>>(), [false, true, true, true]);
+    // A hit makes 1 three years old: as old as 2, the protected minimum, whose place it takes.
+    run(&mut map, "r1 r4");
+    assert_eq!((1..5).map(|l| has(&map, l)).collect::<Vec<_>>(), [true, false, true, true]);
+}
+
+#[test]
+fn cleaning_updates_cached_entries_in_place_and_others_by_page() {
+    let mut map = Dftl::new(&config(4, Replacement::Lru, false));
+    run(&mut map, "r0 r1 r16");
+    let mut io = vec![];
+    map.relocated(&[Lpn::new(0), Lpn::new(1)], &mut io);
+    assert_eq!(io, [], "every moved page is cached: no traffic");
+    assert_eq!(map.residency(Lpn::new(1)), Residency::Dirty, "a lazily copied entry is dirty");
+    let moved = [2, 3, 16, 33, 40].map(Lpn::new);
+    map.relocated(&moved, &mut io);
+    assert_eq!(io, [update(0), update(2)], "one rewrite per page with uncached entries");
+}
+
+#[test]
+fn trims_cost_what_the_drive_must_look_up() {
+    let mut map = Dftl::new(&config(4, Replacement::Lru, false));
+    run(&mut map, "r0");
+    let mut trim = |lpns: &[u32]| {
+        let mut io = vec![];
+        map.trim(Tpn::new(0), &lpns.iter().map(|&l| Lpn::new(l)).collect::<Vec<_>>(), &mut io);
+        io
+    };
+    assert_eq!(trim(&[0]), [], "a cached entry becomes dirty");
+    assert_eq!(trim(&[1]), [fetch(0)], "an uncached one is loaded");
+    assert_eq!(trim(&[2, 3, 4]), [update(0)], "several are cleared in their page");
+    assert_eq!(trim(&[]), [fetch(0)], "to find nothing the drive has to look");
+}
+
+#[test]
+fn an_entry_that_was_never_set_can_be_known_without_a_read() {
+    let mut config = config(4, Replacement::Lru, false);
+    config.dftl.unmapped_shortcut = true;
+    let mut map = Dftl::new(&config);
+    let lpn = Lpn::new(9);
+    for (mapped, cost) in [(false, vec![]), (true, vec![fetch(1)])] {
+        let mut io = vec![];
+        let lpn = if mapped { Lpn::new(17) } else { lpn };
+        map.access(Access { lpn, touch: Touch::Read, remaining: 1, first: true, mapped }, &mut io);
+        assert_eq!(io, cost);
+    }
+}

@@ -1,0 +1,38 @@
+//! The whole map in the drive's memory: what every cache is held against.
+
+use alloc::vec::Vec;
+
+use super::{Access, MapConfig, MapOp, Mapping, Residency};
+use crate::addr::Lpn;
+
+/// No translation pages at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Ideal {
+    map_bytes: u64,
+}
+
+impl Ideal {
+    /// A map of 4 bytes per logical page, whatever the budget.
+    pub fn new(config: &MapConfig) -> Self {
+        let shape = config.geometry.shape();
+        Self { map_bytes: u64::from(shape.logical_pages) * u64::from(shape.entry_bytes) }
+    }
+}
+
+impl Mapping for Ideal {
+    const ON_FLASH: bool = false;
+
+    #[inline(always)]
+    fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {}
+
+    #[inline(always)]
+    fn relocated(&mut self, _: &[Lpn], _: &mut Vec<MapOp>) {}
+
+    fn residency(&self, _: Lpn) -> Residency {
+        Residency::Dirty
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.map_bytes
+    }
+}

@@ -1,0 +1,58 @@
+//! No mapping cache: the lower bound (algorithms, section 2.4).
+//!
+//! Every page read costs a map read, every page write a map read and a map program, and cleaning
+//! rewrites each translation page that a victim's pages are named in.
+
+use alloc::vec::Vec;
+
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch};
+use crate::addr::Lpn;
+use crate::geometry::Geometry;
+
+/// Nothing cached.
+#[derive(Clone, Copy, Debug)]
+pub struct NoCache {
+    geometry: Geometry,
+    misses: u64,
+}
+
+impl NoCache {
+    /// Takes no memory, whatever the budget.
+    pub fn new(config: &MapConfig) -> Self {
+        Self { geometry: config.geometry, misses: 0 }
+    }
+}
+
+impl Mapping for NoCache {
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.misses += 1;
+        let tpn = self.geometry.translation_page(access.lpn);
+        io.push(match access.touch {
+            Touch::Read | Touch::Write => MapOp::Fetch(tpn),
+            Touch::Trim => MapOp::Update(tpn),
+        });
+    }
+
+    fn assigned(&mut self, lpn: Lpn, io: &mut Vec<MapOp>) {
+        io.push(MapOp::Rewrite(self.geometry.translation_page(lpn)));
+    }
+
+    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>) {
+        let pages = moved.chunk_by(|&a, &b| {
+            self.geometry.translation_page(a) == self.geometry.translation_page(b)
+        });
+        io.extend(pages.map(|page| MapOp::Update(self.geometry.translation_page(page[0]))));
+    }
+
+    fn residency(&self, _: Lpn) -> Residency {
+        Residency::Absent
+    }
+
+    fn stats(&self) -> MapStats {
+        MapStats { misses: self.misses, ..MapStats::default() }
+    }
+
+    fn restart(&mut self) {
+        self.misses = 0;
+    }
+}

@@ -1,0 +1,173 @@
+//! The medium that aborts when a rule of NAND is broken: every test of an FTL tests the rules.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
+use crate::geometry::Geometry;
+
+/// Asserts the rules of [`Nand`] around another medium. Costs 4 bytes per page.
+#[derive(Clone, Debug)]
+pub struct Checked<N> {
+    inner: N,
+    geometry: Geometry,
+    /// Pages programmed since the last erase, by unit.
+    programmed: Vec<u32>,
+    /// Out-of-band owner of every programmed page.
+    oob: Vec<OwnerSlot>,
+}
+
+impl<N> Checked<N> {
+    /// An erased drive of this geometry.
+    pub fn new(inner: N, geometry: Geometry) -> Self {
+        Self {
+            inner,
+            geometry,
+            programmed: vec![0; geometry.units() as usize],
+            oob: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
+        }
+    }
+
+    fn assert_holds(&self, ppn: Ppn, owner: Owner) {
+        let (unit, page) = self.geometry.place(ppn);
+        assert!(page < self.programmed[unit.index()], "{ppn:?} of {unit:?} is not programmed");
+        assert_eq!(self.oob[ppn.index()].get(), Some(owner), "{ppn:?} belongs to another");
+    }
+
+    fn note_program(&mut self, to: Ppn, owner: Owner) {
+        let (unit, page) = self.geometry.place(to);
+        let next = &mut self.programmed[unit.index()];
+        assert_eq!(page, *next, "{unit:?} must be programmed in order");
+        *next += 1;
+        self.oob[to.index()] = OwnerSlot::of(owner);
+    }
+}
+
+impl<N: Nand> Nand for Checked<N> {
+    type Error = N::Error;
+
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.assert_holds(from, owner);
+        self.inner.read(from, owner, cause, chain)
+    }
+
+    fn program(
+        &mut self,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.note_program(to, owner);
+        self.inner.program(to, owner, cause, chain)
+    }
+
+    fn copy(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.assert_holds(from, owner);
+        self.note_program(to, owner);
+        self.inner.copy(from, to, owner, cause, chain)
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        assert!(self.programmed[unit.index()] > 0, "{unit:?} is already erased");
+        self.programmed[unit.index()] = 0;
+        self.inner.erase(unit, cause, chain)
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.inner.counts()
+    }
+
+    fn occupation(&self) -> Occupation {
+        self.inner.occupation()
+    }
+
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Lpn;
+    use crate::geometry::Shape;
+    use crate::nand::Counted;
+
+    const ME: Owner = Owner::Data(Lpn::new(5));
+
+    fn tiny() -> Checked<Counted> {
+        let shape = Shape {
+            page_bytes: 64,
+            pages_per_block: 4,
+            superblock: 1,
+            units: 3,
+            channels: 1,
+            dies: 1,
+            planes: 1,
+            logical_pages: 8,
+            entry_bytes: 4,
+        };
+        Checked::new(Counted::default(), Geometry::new(shape).unwrap())
+    }
+
+    fn program(nand: &mut Checked<Counted>, page: u32) {
+        nand.program(Ppn::new(page), ME, Cause::Host, &mut Chain::default()).unwrap();
+    }
+
+    #[test]
+    #[should_panic(expected = "in order")]
+    fn pages_are_programmed_in_order() {
+        program(&mut tiny(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "in order")]
+    fn a_page_is_programmed_once_between_erases() {
+        let mut nand = tiny();
+        program(&mut nand, 0);
+        program(&mut nand, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "not programmed")]
+    fn a_free_page_is_not_read() {
+        tiny().read(Ppn::new(0), ME, Cause::Host, &mut Chain::default()).unwrap();
+    }
+
+    #[test]
+    #[should_panic(expected = "belongs to another")]
+    fn a_page_is_read_by_its_owner_only() {
+        let mut nand = tiny();
+        program(&mut nand, 0);
+        let other = Owner::Data(Lpn::new(6));
+        nand.read(Ppn::new(0), other, Cause::Host, &mut Chain::default()).unwrap();
+    }
+
+    #[test]
+    fn an_erased_unit_starts_again() {
+        let mut nand = tiny();
+        program(&mut nand, 0);
+        nand.copy(Ppn::new(0), Ppn::new(4), ME, Cause::Gc, &mut Chain::default()).unwrap();
+        nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
+        program(&mut nand, 0);
+        nand.read(Ppn::new(4), ME, Cause::Host, &mut Chain::default()).unwrap();
+        let counts = nand.counts();
+        assert_eq!((counts.programs[0], counts.programs[2], counts.erases[2]), (2, 1, 1));
+        assert_eq!((counts.reads[0], counts.reads[2]), (1, 1));
+    }
+}

@@ -1,0 +1,59 @@
+//! The medium that counts, and does nothing else.
+
+use core::convert::Infallible;
+
+use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use crate::addr::{Owner, Ppn, Unit};
+
+/// Counts operations by cause.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    counts: FlashCounts,
+}
+
+impl Nand for Counted {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn read(&mut self, _: Ppn, _: Owner, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+        self.counts.reads[cause as usize] += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn program(&mut self, _: Ppn, _: Owner, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+        self.counts.programs[cause as usize] += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn copy(
+        &mut self,
+        _: Ppn,
+        _: Ppn,
+        _: Owner,
+        cause: Cause,
+        _: &mut Chain,
+    ) -> Result<(), Infallible> {
+        self.counts.reads[cause as usize] += 1;
+        self.counts.programs[cause as usize] += 1;
+        Ok(())
+    }
+
+    fn erase(&mut self, _: Unit, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+        self.counts.erases[cause as usize] += 1;
+        Ok(())
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.counts
+    }
+
+    fn occupation(&self) -> Occupation {
+        Occupation::default()
+    }
+
+    fn restart(&mut self) {
+        self.counts = FlashCounts::default();
+    }
+}

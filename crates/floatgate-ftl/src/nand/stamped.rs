@@ -1,0 +1,113 @@
+//! The medium that stores a version per page, so that a read can be held against what was written.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use crate::addr::{Lpn, Owner, Ppn, Unit};
+use crate::device::HostData;
+
+/// Stores one 8-byte version per page around another medium.
+#[derive(Clone, Debug)]
+pub struct Stamped<N> {
+    inner: N,
+    register: u64,
+    stamps: Vec<u64>,
+}
+
+impl<N> Stamped<N> {
+    /// A drive of `pages` physical pages.
+    pub fn new(inner: N, pages: u32) -> Self {
+        Self { inner, register: 0, stamps: vec![0; pages as usize] }
+    }
+}
+
+impl<N: Nand> Nand for Stamped<N> {
+    type Error = N::Error;
+
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.inner.read(from, owner, cause, chain)?;
+        if cause == Cause::Host {
+            self.register = self.stamps[from.index()];
+        }
+        Ok(())
+    }
+
+    fn program(
+        &mut self,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.inner.program(to, owner, cause, chain)?;
+        self.stamps[to.index()] = if cause == Cause::Host { self.register } else { 0 };
+        Ok(())
+    }
+
+    fn copy(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.inner.copy(from, to, owner, cause, chain)?;
+        self.stamps[to.index()] = self.stamps[from.index()];
+        Ok(())
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.erase(unit, cause, chain)
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.inner.counts()
+    }
+
+    fn occupation(&self) -> Occupation {
+        self.inner.occupation()
+    }
+
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+}
+
+/// The naive model of a drive: the version that the host last wrote to each page.
+#[derive(Clone, Debug)]
+pub struct Shadow {
+    latest: Vec<Option<u64>>,
+    versions: u64,
+}
+
+impl Shadow {
+    /// A drive of which nothing is written.
+    pub fn new(logical_pages: u32) -> Self {
+        Self { latest: vec![None; logical_pages as usize], versions: 0 }
+    }
+}
+
+impl<N: Nand> HostData<Stamped<N>> for Shadow {
+    fn load(&mut self, lpn: Lpn, nand: &mut Stamped<N>) {
+        self.versions += 1;
+        self.latest[lpn.index()] = Some(self.versions);
+        nand.register = self.versions;
+    }
+
+    fn unload(&mut self, lpn: Lpn, found: bool, nand: &Stamped<N>) {
+        let read = found.then_some(nand.register);
+        assert_eq!(read, self.latest[lpn.index()], "{lpn:?} does not read as last written");
+    }
+
+    fn forget(&mut self, lpn: Lpn) {
+        self.latest[lpn.index()] = None;
+    }
+}

@@ -1,0 +1,420 @@
+//! The medium with clocks: every die and every channel knows when it is next free.
+//!
+//! An operation starts when its chain and its die are free, in the order in which operations are
+//! issued. A read holds its die until the page is transferred; a program waits for its die before the
+//! transfer (no cache register). A transfer takes the first time at which its channel is idle, between
+//! the transfers of other dies too. Pages of one row of a unit on several planes of a die form one
+//! multi-plane operation if each is ready before the cells start. A copy goes through the controller,
+//! over the channel both ways, because that is where the error correction is.
+//!
+//! Two simplifications: command cycles delay an operation but leave the channel free, and a page that
+//! joins a multi-plane program moves its start by one transfer while the pages that joined before
+//! keep the end they were given.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Cause, Chain, FlashCounts, Nand, Occupation, Part};
+use crate::addr::{Owner, Ppn, Unit};
+use crate::geometry::Geometry;
+
+/// Durations in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Cells to register.
+    pub read_ns: u64,
+    /// Register to cells.
+    pub program_ns: u64,
+    /// Erase of a block, or of one block in every plane of a die.
+    pub erase_ns: u64,
+    /// Transfer of one page over the channel.
+    pub transfer_ns: u64,
+    /// Command cycles, per operation.
+    pub command_ns: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Read,
+    Program,
+}
+
+/// The multi-plane operation that a die did last; another plane may still join it.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    kind: Kind,
+    unit: Unit,
+    row: u32,
+    planes: u64,
+    /// When the die became free for it.
+    ready: u64,
+    /// When the cells start.
+    start: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Die {
+    free: u64,
+    busy: u64,
+    last: Cause,
+    group: Option<Group>,
+}
+
+const IDLE: Die = Die { free: 0, busy: 0, last: Cause::Host, group: None };
+
+impl Die {
+    /// Occupies the die until `until`; `from` is when this operation began to need it.
+    #[inline(always)]
+    fn occupy(&mut self, from: u64, until: u64, cause: Cause) {
+        self.busy += until.saturating_sub(self.free.max(from));
+        self.free = self.free.max(until);
+        self.last = cause;
+    }
+
+    /// The group that a page ready at `now` can join.
+    #[inline(always)]
+    fn joins(&self, kind: Kind, unit: Unit, row: u32, plane: u64, now: u64) -> Option<Group> {
+        self.group.filter(|g| {
+            g.kind == kind
+                && g.unit == unit
+                && g.row == row
+                && g.planes & plane == 0
+                && now <= g.start
+        })
+    }
+}
+
+/// When a channel is taken. Transfers are booked as they are issued, which is not in order of
+/// time: the idle times before the last bookings are remembered, so that others can use them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Channel {
+    /// Nothing is booked from here on.
+    free: u64,
+    /// Idle times before that, as (start, end); four are enough for the dies that share a channel.
+    gaps: [(u64, u64); 4],
+    oldest: usize,
+}
+
+impl Channel {
+    /// Books the first `duration` at or after `now`; the answer is when it ends.
+    #[inline(always)]
+    fn book(&mut self, now: u64, duration: u64) -> u64 {
+        for gap in &mut self.gaps {
+            let start = now.max(gap.0);
+            if start + duration <= gap.1 {
+                gap.0 = start + duration;
+                return gap.0;
+            }
+        }
+        if now > self.free {
+            self.gaps[self.oldest] = (self.free, now);
+            self.oldest = (self.oldest + 1) % self.gaps.len();
+        }
+        self.free = now.max(self.free) + duration;
+        self.free
+    }
+}
+
+/// Clocks around another medium.
+#[derive(Clone, Debug)]
+pub struct Timed<N> {
+    inner: N,
+    geometry: Geometry,
+    timing: Timing,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+    end: u64,
+}
+
+/// Where a page is, and what is free when.
+struct Site {
+    die: usize,
+    channel: usize,
+    plane: u64,
+    unit: Unit,
+    row: u32,
+}
+
+impl<N> Timed<N> {
+    /// An idle drive.
+    pub fn new(inner: N, geometry: Geometry, timing: Timing) -> Self {
+        let shape = geometry.shape();
+        Self {
+            inner,
+            geometry,
+            timing,
+            dies: vec![IDLE; (shape.channels * shape.dies) as usize],
+            channels: vec![Channel::default(); shape.channels as usize],
+            end: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn site(&self, ppn: Ppn) -> Site {
+        let shape = self.geometry.shape();
+        let unit = self.geometry.unit(ppn);
+        let (plane, row) = self.geometry.plane_and_row(ppn);
+        if self.dies.len() == 1 && shape.planes == 1 {
+            return Site { die: 0, channel: 0, plane: 1, unit, row };
+        }
+        let die = plane / shape.planes;
+        Site {
+            die: die as usize,
+            channel: (die / shape.dies) as usize,
+            plane: 1 << (plane % shape.planes).min(63),
+            unit,
+            row,
+        }
+    }
+
+    #[inline(always)]
+    fn transfer(&mut self, channel: usize, chain: &mut Chain) {
+        if self.timing.transfer_ns > 0 {
+            let end = self.channels[channel].book(chain.now, self.timing.transfer_ns);
+            chain.wait(end, Part::Bus);
+        }
+    }
+
+    /// A free die for an operation: a group to join, or a new one.
+    #[inline(always)]
+    fn engage(&mut self, kind: Kind, site: &Site, chain: &mut Chain) -> Group {
+        let die = &self.dies[site.die];
+        if let Some(mut group) = die.joins(kind, site.unit, site.row, site.plane, chain.now) {
+            chain.wait(group.ready, die.last.part());
+            group.planes |= site.plane;
+            return group;
+        }
+        chain.wait(die.free, die.last.part());
+        let Site { unit, row, plane, .. } = *site;
+        let start = chain.now + self.timing.command_ns;
+        Group { kind, unit, row, planes: plane, ready: chain.now, start }
+    }
+
+    #[inline(always)]
+    fn time_read(&mut self, from: Ppn, cause: Cause, chain: &mut Chain) {
+        let site = self.site(from);
+        let group = self.engage(Kind::Read, &site, chain);
+        let began = chain.now;
+        chain.wait(group.start, Part::Bus);
+        chain.wait(group.start + self.timing.read_ns, cause.part());
+        self.transfer(site.channel, chain);
+        self.finish(&site, group, began, cause, chain);
+    }
+
+    #[inline(always)]
+    fn time_program(&mut self, to: Ppn, cause: Cause, chain: &mut Chain) {
+        let site = self.site(to);
+        let mut group = self.engage(Kind::Program, &site, chain);
+        let began = chain.now;
+        chain.wait(began + self.timing.command_ns, Part::Bus);
+        self.transfer(site.channel, chain);
+        group.start = group.start.max(chain.now);
+        chain.wait(group.start, Part::Bus);
+        chain.wait(group.start + self.timing.program_ns, cause.part());
+        self.finish(&site, group, began, cause, chain);
+    }
+
+    #[inline(always)]
+    fn finish(&mut self, site: &Site, group: Group, began: u64, cause: Cause, chain: &Chain) {
+        let die = &mut self.dies[site.die];
+        die.occupy(began, chain.now, cause);
+        die.group = Some(group);
+        self.end = self.end.max(chain.now);
+    }
+
+    /// One erase per die of the unit, all dies at once.
+    fn time_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
+        let shape = *self.geometry.shape();
+        let first = self.geometry.first_plane(unit);
+        let last = first + shape.superblock - 1;
+        let begin = *chain;
+        for die in first / shape.planes..=last / shape.planes {
+            let mut branch = begin;
+            let at = die as usize;
+            branch.wait(self.dies[at].free, self.dies[at].last.part());
+            let began = branch.now;
+            branch.wait(began + self.timing.command_ns, Part::Bus);
+            branch.wait(branch.now + self.timing.erase_ns, cause.part());
+            self.dies[at].occupy(began, branch.now, cause);
+            self.dies[at].group = None;
+            if branch.now >= chain.now {
+                *chain = branch;
+            }
+        }
+        self.end = self.end.max(chain.now);
+    }
+}
+
+impl<N: Nand> Nand for Timed<N> {
+    type Error = N::Error;
+
+    #[inline(always)]
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.time_read(from, cause, chain);
+        self.inner.read(from, owner, cause, chain)
+    }
+
+    #[inline(always)]
+    fn program(
+        &mut self,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.time_program(to, cause, chain);
+        self.inner.program(to, owner, cause, chain)
+    }
+
+    #[inline(always)]
+    fn copy(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.time_read(from, cause, chain);
+        self.time_program(to, cause, chain);
+        self.inner.copy(from, to, owner, cause, chain)
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.time_erase(unit, cause, chain);
+        self.inner.erase(unit, cause, chain)
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.inner.counts()
+    }
+
+    fn occupation(&self) -> Occupation {
+        Occupation {
+            end_ns: self.end,
+            busy_ns: self.dies.iter().map(|die| die.busy).sum(),
+            busiest_ns: self.dies.iter().map(|die| die.busy).max().unwrap_or(0),
+        }
+    }
+
+    fn restart(&mut self) {
+        self.inner.restart();
+        self.dies.fill(IDLE);
+        self.channels.fill(Channel::default());
+        self.end = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::Lpn;
+    use crate::geometry::Shape;
+    use crate::nand::{Counted, Nand};
+
+    const ME: Owner = Owner::Data(Lpn::new(0));
+    const SERIAL: Shape = Shape {
+        page_bytes: 4096,
+        pages_per_block: 4,
+        superblock: 1,
+        units: 8,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: 16,
+        entry_bytes: 4,
+    };
+    const WIDE: Shape = Shape { superblock: 8, channels: 2, dies: 2, planes: 2, ..SERIAL };
+    const TIMING: Timing =
+        Timing { read_ns: 25, program_ns: 200, erase_ns: 1500, transfer_ns: 10, command_ns: 1 };
+
+    fn drive(shape: Shape) -> Timed<Counted> {
+        Timed::new(Counted::default(), Geometry::new(shape).unwrap(), TIMING)
+    }
+
+    fn program(nand: &mut Timed<Counted>, page: u32, at: u64) -> Chain {
+        let mut chain = Chain::at(at);
+        nand.program(Ppn::new(page), ME, Cause::Host, &mut chain).unwrap();
+        chain
+    }
+
+    #[test]
+    fn the_serial_device_adds_up() {
+        let mut nand = drive(SERIAL);
+        assert_eq!(program(&mut nand, 0, 0).now, 211);
+        let second = program(&mut nand, 1, 0);
+        assert_eq!(second.now, 422);
+        assert_eq!(second.blame.total(), 422);
+        let mut chain = Chain::at(422);
+        nand.copy(Ppn::new(0), Ppn::new(4), ME, Cause::Gc, &mut chain).unwrap();
+        assert_eq!(chain.now, 422 + 36 + 211);
+        nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
+        assert_eq!(chain.now, 422 + 36 + 211 + 1501);
+        assert_eq!(nand.occupation().busy_ns, chain.now);
+    }
+
+    #[test]
+    fn waiting_is_blamed_on_the_work_that_holds_the_die() {
+        let mut nand = drive(SERIAL);
+        nand.erase(Unit(3), Cause::Gc, &mut Chain::at(0)).unwrap();
+        let blame = program(&mut nand, 0, 1).blame.0;
+        assert_eq!(blame[Part::Gc as usize], 1500);
+        assert_eq!(blame[Part::Bus as usize], 11);
+        assert_eq!(blame[Part::Die as usize], 200);
+    }
+
+    #[test]
+    fn planes_of_a_row_are_programmed_together() {
+        let mut nand = drive(WIDE);
+        assert_eq!(program(&mut nand, 0, 0).now, 211);
+        // The sibling plane: its transfer follows, its cells run with the first page's.
+        assert_eq!(program(&mut nand, 1, 0).now, 221);
+        // The other die of the channel waits for the channel only.
+        assert_eq!(program(&mut nand, 2, 0).now, 31 + 200);
+        // The other channel is idle.
+        assert_eq!(program(&mut nand, 4, 0).now, 211);
+        // The next row has to wait for the die.
+        assert_eq!(program(&mut nand, 8, 0).now, 221 + 211);
+        // Too late to join: the cells of page 2 started at 31, and page 8 has the channel.
+        assert_eq!(program(&mut nand, 3, 34).now, 231 + 211);
+    }
+
+    #[test]
+    fn planes_of_a_row_are_read_together() {
+        let mut nand = drive(WIDE);
+        let mut read = |page| {
+            let mut chain = Chain::at(0);
+            nand.read(Ppn::new(page), ME, Cause::Host, &mut chain).unwrap();
+            chain.now
+        };
+        assert_eq!(read(0), 36);
+        // The sibling plane was read at the same time; only its transfer comes after.
+        assert_eq!(read(1), 46);
+        // The other die of the channel reads meanwhile.
+        assert_eq!(read(2), 56);
+        assert_eq!(read(4), 36);
+    }
+
+    #[test]
+    fn a_transfer_uses_the_idle_time_before_a_later_one() {
+        let mut nand = drive(WIDE);
+        nand.read(Ppn::new(0), ME, Cause::Host, &mut Chain::at(0)).unwrap();
+        // The read has the channel from 26 to 36; the other die's program goes before it.
+        assert_eq!(program(&mut nand, 2, 0).now, 211);
+    }
+
+    #[test]
+    fn a_striped_unit_erases_on_all_dies_at_once() {
+        let mut nand = drive(WIDE);
+        let mut chain = Chain::at(0);
+        nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
+        assert_eq!(chain.now, 1501);
+        assert_eq!(nand.occupation().busiest_ns, 1501);
+    }
+}

@@ -1,0 +1,358 @@
+//! The page-mapped engine: asks the policies, and does the work on the flash.
+//!
+//! A page write: the mapping says what translation traffic the access costs; the placement names a stream;
+//! if the stream's open unit is full and few units are free, units are cleaned; the page is programmed; the
+//! map is pointed at it and the page it replaces is given up.
+//!
+//! Cleaning is done in the foreground: the page that finds too few free units waits for it. The copies
+//! of one victim are independent of each other and run in parallel where the dies allow.
+
+mod cleaning;
+mod verify;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
+use core::ops::Range;
+
+use crate::addr::{Lpn, Owner, Ppn, Tpn};
+use crate::blocks::{Blocks, FreeOrder};
+use crate::frontier::Frontiers;
+use crate::geometry::Geometry;
+use crate::mapping::{Access, MapOp, Mapping};
+use crate::nand::{Cause, Chain, Nand};
+use crate::placement::{AnyPlacement, Placement, WriteHint};
+use crate::prefetch::prefetch;
+use crate::victim::Victim;
+use verify::FlashMap;
+
+/// What a page-mapped drive is made of, beside its medium and its mapping.
+pub struct PageConfig {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Sorts pages into streams.
+    pub placement: AnyPlacement,
+    /// Chooses units to clean.
+    pub victim: Box<dyn Victim + Send>,
+    /// Cleaning starts when fewer units than this are free.
+    pub low_water: u32,
+    /// Which free unit is opened next.
+    pub free_order: FreeOrder,
+    /// Whether the content of translation pages is kept, to be held against the true map.
+    pub verify: bool,
+}
+
+impl PageConfig {
+    /// Open units that a drive with this placement and mapping writes at a time.
+    pub fn frontiers(placement: &AnyPlacement, map_on_flash: bool) -> u32 {
+        u32::from(placement.streams()) + u32::from(map_on_flash)
+    }
+}
+
+/// Host pages that went to a stream, and pages that cleaning put there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StreamCounts {
+    /// Pages written by the host.
+    pub host_pages: u64,
+    /// Pages moved by cleaning.
+    pub gc_pages: u64,
+}
+
+/// A page-mapped flash translation layer on medium `N` with mapping cache `M`.
+pub struct PageFtl<N, M> {
+    nand: N,
+    mapping: M,
+    geometry: Geometry,
+    /// The whole map. What the drive has of it in memory is the mapping's business.
+    table: Vec<Option<Ppn>>,
+    /// Global translation directory: where each translation page is.
+    directory: Vec<Option<Ppn>>,
+    blocks: Blocks,
+    frontiers: Frontiers,
+    placement: AnyPlacement,
+    victim: Box<dyn Victim + Send>,
+    low_water: u32,
+    cleaning: bool,
+    emergencies: u64,
+    streams: Vec<StreamCounts>,
+    flash_map: Option<FlashMap>,
+    io: Vec<MapOp>,
+    gc_io: Vec<MapOp>,
+    wanted: Vec<(Ppn, Owner)>,
+    moved: Vec<Lpn>,
+}
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// A formatted drive on erased flash: every translation page is written once, as FlashSim does.
+    ///
+    /// # Errors
+    /// The medium's fault while formatting.
+    pub fn new(nand: N, mapping: M, config: PageConfig) -> Result<Self, N::Error> {
+        let PageConfig { geometry, placement, victim, low_water, free_order, verify } = config;
+        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH);
+        assert!(low_water > frontiers, "cleaning needs a free unit per frontier, and one more");
+        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
+        let mut ftl = Self {
+            nand,
+            mapping,
+            geometry,
+            table: vec![None; geometry.logical_pages() as usize],
+            directory: vec![None; tpns as usize],
+            blocks: Blocks::new(geometry, free_order),
+            frontiers: Frontiers::new(frontiers as usize),
+            streams: vec![StreamCounts::default(); usize::from(placement.streams())],
+            placement,
+            victim,
+            low_water,
+            cleaning: false,
+            emergencies: 0,
+            flash_map: verify.then(|| FlashMap::new(geometry.logical_pages())),
+            io: Vec::new(),
+            gc_io: Vec::new(),
+            wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
+            moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
+        };
+        for tpn in (0..tpns).map(Tpn::new) {
+            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
+        }
+        ftl.restart();
+        Ok(ftl)
+    }
+
+    /// The medium.
+    pub fn nand(&self) -> &N {
+        &self.nand
+    }
+
+    /// The medium, to load its page register.
+    pub fn nand_mut(&mut self) -> &mut N {
+        &mut self.nand
+    }
+
+    /// The mapping cache.
+    pub fn mapping(&self) -> &M {
+        &self.mapping
+    }
+
+    /// The state of the units.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Traffic by stream of the placement.
+    pub fn streams(&self) -> &[StreamCounts] {
+        &self.streams
+    }
+
+    /// Cleans for which so few units were free that the fewest-valid one was taken whatever the policy.
+    pub fn emergencies(&self) -> u64 {
+        self.emergencies
+    }
+
+    /// Whether a page has been written, and not been trimmed since.
+    #[inline(always)]
+    pub fn is_mapped(&self, lpn: Lpn) -> bool {
+        self.table[lpn.index()].is_some()
+    }
+
+    /// Counters and clocks back to zero; data, map, cache and the order of things stay.
+    pub fn restart(&mut self) {
+        self.nand.restart();
+        self.mapping.restart();
+        self.blocks.restart_wear();
+        self.streams.fill(StreamCounts::default());
+        self.emergencies = 0;
+    }
+
+    /// Looks up the map entry of a page that the host is about to read or write.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    #[inline(always)]
+    pub fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
+        if M::ON_FLASH {
+            access.mapped = self.is_mapped(access.lpn);
+            self.mapping.access(access, &mut self.io);
+            self.perform(chain)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a translated page into the medium's register. The answer is whether there was one.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    #[inline(always)]
+    pub fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
+        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
+        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
+        Ok(true)
+    }
+
+    /// Writes the medium's register to a translated page. `request_pages` is the length of the whole
+    /// request.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    #[inline(always)]
+    pub fn write(
+        &mut self,
+        lpn: Lpn,
+        request_pages: u32,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let owner = Owner::Data(lpn);
+        let stream = self.placement.stream(WriteHint { lpn, request_pages });
+        let to = self.allocate(stream, chain)?;
+        self.nand.program(to, owner, Cause::Host, chain)?;
+        self.streams[usize::from(stream)].host_pages += 1;
+        self.blocks.validate(to, owner);
+        if let Some(old) = self.table[lpn.index()].replace(to) {
+            self.blocks.invalidate(old, owner);
+        }
+        if M::ON_FLASH {
+            self.mapping.assigned(lpn, &mut self.io);
+            self.perform(chain)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets pages. The answer is how many of them held something.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    pub fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
+        let entries = self.geometry.entries_per_page();
+        let (mut next, mut trimmed) = (lpns.start, 0);
+        while next < lpns.end {
+            let end = lpns.end.min((next / entries + 1) * entries);
+            let mut mapped = mem::take(&mut self.moved);
+            mapped.clear();
+            mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
+            for &lpn in &mapped {
+                if let Some(old) = self.table[lpn.index()].take() {
+                    self.blocks.invalidate(old, Owner::Data(lpn));
+                }
+            }
+            trimmed += mapped.len() as u64;
+            if M::ON_FLASH {
+                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
+            }
+            self.moved = mapped;
+            self.perform(chain)?;
+            next = end;
+        }
+        Ok(trimmed)
+    }
+
+    /// Asks the processor for the map entry of a page that will be accessed soon.
+    #[inline(always)]
+    pub fn prefetch_entry(&self, lpn: Lpn) {
+        prefetch(&self.table, lpn.index());
+    }
+
+    /// Asks the processor for what a write of a page will touch; its map entry should be there.
+    #[inline(always)]
+    pub fn prefetch_page(&self, lpn: Lpn) {
+        if let Some(&Some(old)) = self.table.get(lpn.index()) {
+            self.blocks.prefetch(old);
+        }
+    }
+
+    /// Does the flash work that the mapping has asked for, in order.
+    #[inline(always)]
+    fn perform(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        if self.io.is_empty() {
+            return Ok(());
+        }
+        let mut io = mem::take(&mut self.io);
+        for op in io.drain(..) {
+            self.map_op(op, Cause::Map, chain)?;
+        }
+        self.io = io;
+        Ok(())
+    }
+
+    fn map_op(&mut self, op: MapOp, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        match op {
+            MapOp::Fetch(tpn) => self.read_map(tpn, cause, chain),
+            MapOp::Rewrite(tpn) => self.program_map(tpn, cause, chain),
+            MapOp::Update(tpn) => {
+                self.read_map(tpn, cause, chain)?;
+                self.program_map(tpn, cause, chain)
+            }
+        }
+    }
+
+    fn read_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        let from = self.directory[tpn.index()].expect("formatting wrote every translation page");
+        self.nand.read(from, Owner::Translation(tpn), cause, chain)
+    }
+
+    fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        let owner = Owner::Translation(tpn);
+        let to = self.allocate(self.map_stream(), chain)?;
+        self.nand.program(to, owner, cause, chain)?;
+        self.blocks.validate(to, owner);
+        if let Some(old) = self.directory[tpn.index()].replace(to) {
+            self.blocks.invalidate(old, owner);
+        }
+        if let Some(flash_map) = &mut self.flash_map {
+            flash_map.written(tpn, &self.geometry, &self.table, &self.mapping);
+        }
+        Ok(())
+    }
+
+    /// Translation pages have a stream of their own, behind those of the placement.
+    #[inline(always)]
+    fn map_stream(&self) -> u8 {
+        self.placement.streams()
+    }
+
+    /// The next page of a stream; cleans first if the stream needs a unit and few are free.
+    #[inline(always)]
+    fn allocate(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
+        match self.frontiers.next(stream) {
+            Some(ppn) => Ok(ppn),
+            None => self.allocate_in_new_unit(stream, chain),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
+        if !self.cleaning {
+            self.clean(chain)?;
+        }
+        if !self.frontiers.has_room(stream) {
+            let unit = self.blocks.open(stream).expect("cleaning keeps a free unit per frontier");
+            self.frontiers.set(stream, unit, &self.geometry);
+        }
+        Ok(self.frontiers.next(stream).expect("a new unit has room"))
+    }
+
+    /// Recomputes what can be recomputed, and asserts that it agrees: each mapped page has one valid
+    /// physical page that names it, and the map on flash with the cache over it is the true map.
+    pub fn check(&self) {
+        self.blocks.check();
+        self.mapping.check();
+        let mut valid = 0;
+        for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
+            let lpn = Lpn::new(index as u32);
+            assert_eq!(self.blocks.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
+            valid += 1;
+        }
+        for (index, ppn) in self.directory.iter().enumerate() {
+            let tpn = Tpn::new(index as u32);
+            let owner = ppn.and_then(|ppn| self.blocks.owner(ppn));
+            assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
+            valid += 1;
+        }
+        let units = (0..self.geometry.units()).map(crate::addr::Unit);
+        assert_eq!(units.map(|unit| u64::from(self.blocks.valid(unit))).sum::<u64>(), valid);
+        if let Some(flash_map) = &self.flash_map {
+            flash_map.check(&self.table, &self.mapping);
+        }
+    }
+}

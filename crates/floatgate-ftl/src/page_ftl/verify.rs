@@ -1,0 +1,49 @@
+//! What the translation pages on flash say, kept to be held against the true map.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+use crate::mapping::{Mapping, Residency};
+
+/// The content of all translation pages.
+#[derive(Clone, Debug)]
+pub(super) struct FlashMap {
+    entries: Vec<Option<Ppn>>,
+}
+
+impl FlashMap {
+    pub(super) fn new(logical_pages: u32) -> Self {
+        Self { entries: vec![None; logical_pages as usize] }
+    }
+
+    /// A translation page was programmed: it has every entry that the cache does not hold back.
+    pub(super) fn written<M: Mapping>(
+        &mut self,
+        tpn: Tpn,
+        geometry: &Geometry,
+        table: &[Option<Ppn>],
+        mapping: &M,
+    ) {
+        let entries = geometry.entries_per_page() as usize;
+        let first = tpn.index() * entries;
+        let end = (first + entries).min(table.len());
+        let entries = self.entries[first..end].iter_mut().zip(&table[first..end]);
+        for ((flash, truth), number) in entries.zip(first..) {
+            if mapping.residency(Lpn::new(number as u32)) != Residency::Dirty {
+                *flash = *truth;
+            }
+        }
+    }
+
+    /// Cache over flash is the true map: an entry that is not dirty is what flash says.
+    pub(super) fn check<M: Mapping>(&self, table: &[Option<Ppn>], mapping: &M) {
+        for (index, (flash, truth)) in self.entries.iter().zip(table).enumerate() {
+            let lpn = Lpn::new(index as u32);
+            if mapping.residency(lpn) != Residency::Dirty {
+                assert_eq!(flash, truth, "the map on flash is out of date for {lpn:?}");
+            }
+        }
+    }
+}

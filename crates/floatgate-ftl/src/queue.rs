@@ -1,0 +1,92 @@
+//! The command queue: when a request that has arrived is admitted to the drive.
+
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
+
+/// When requests arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrivals {
+    /// At the times of the workload, whether or not the drive keeps up.
+    Open,
+    /// As soon as the queue has a place: a fixed number outstanding. The workload's times are not used.
+    Closed,
+}
+
+/// At most `depth` requests are in the drive; the next one waits outside until one completes.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    arrivals: Arrivals,
+    depth: usize,
+    /// Completion times of the requests in the drive.
+    outstanding: BinaryHeap<Reverse<u64>>,
+    admitted: u64,
+}
+
+impl Queue {
+    /// A queue of `depth` places, at least 1.
+    pub fn new(depth: usize, arrivals: Arrivals) -> Self {
+        assert!(depth > 0, "a queue has a place");
+        Self { arrivals, depth, outstanding: BinaryHeap::with_capacity(depth), admitted: 0 }
+    }
+
+    /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
+    #[inline]
+    pub fn admit(&mut self, at_ns: u64) -> (u64, u64) {
+        let mut place = self.admitted;
+        if self.outstanding.len() == self.depth
+            && let Some(Reverse(completed)) = self.outstanding.pop()
+        {
+            place = place.max(completed);
+        }
+        let arrival = match self.arrivals {
+            Arrivals::Open => at_ns,
+            Arrivals::Closed => place,
+        };
+        self.admitted = place.max(arrival);
+        (arrival, self.admitted)
+    }
+
+    /// The request admitted last completes at `done_ns`.
+    #[inline]
+    pub fn complete(&mut self, done_ns: u64) {
+        self.outstanding.push(Reverse(done_ns));
+    }
+
+    /// The time when everything admitted so far has completed.
+    pub fn drained(&self) -> u64 {
+        self.outstanding.iter().map(|&Reverse(done)| done).max().unwrap_or(self.admitted)
+    }
+
+    /// An empty queue at time zero.
+    pub fn restart(&mut self) {
+        self.outstanding.clear();
+        self.admitted = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_arrival_waits_outside_a_full_queue() {
+        let mut queue = Queue::new(2, Arrivals::Open);
+        assert_eq!(queue.admit(10), (10, 10));
+        queue.complete(110);
+        assert_eq!(queue.admit(20), (20, 20));
+        queue.complete(60);
+        assert_eq!(queue.drained(), 110);
+        assert_eq!(queue.admit(30), (30, 60), "the first place to be free again");
+        queue.complete(210);
+        assert_eq!(queue.admit(500), (500, 500));
+    }
+
+    #[test]
+    fn a_closed_queue_takes_no_notice_of_the_clock() {
+        let mut queue = Queue::new(1, Arrivals::Closed);
+        for (at, expected) in [(900, 0), (901, 70), (902, 140)] {
+            assert_eq!(queue.admit(at), (expected, expected));
+            queue.complete(expected + 70);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""Floatgate: a flash laboratory."""

@@ -1,0 +1,324 @@
+"""The plots, one small function each: a frame from `frames` in, an Altair chart out.
+
+Charts carry no colours and no fonts; those come from the config of whoever draws them (`theme`).
+Rows of bars have their label above the bar, not beside it: that reads the same on a phone, and
+a label may be as long as a trace's name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import altair as alt
+import polars as pl
+
+from .frames import BLAME, CAUSES
+from .theme import DASHES
+
+Plot = alt.Chart | alt.LayerChart
+
+ROW_HEIGHT = 42
+BAR = 15
+LABEL_ABOVE = -11
+BAR_BELOW = 7
+"""A row's height, its bar's, and how far label and bar sit from the row's middle, in pixels."""
+
+
+def chart_amplification(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
+    """Stacked bars: programs per host page written by cause; `limit` ends the axis."""
+    return _stack(
+        frame, rows, list(CAUSES.values()), "Pages programmed per host page", ",.3f", limit
+    )
+
+
+def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
+    """Stacked bars: where the mean response time went, in microseconds per request."""
+    return _stack(frame, rows, list(BLAME.values()), "µs per request", ",.4~r", limit)
+
+
+def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
+    """Bars: the share of look-ups that a cache answered."""
+    axis = alt.Axis(format=".0%", title="Hit ratio", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
+    base = alt.Chart(_data(frame)).encode(y=_row_axis(rows))
+    bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(
+        x=x,
+        tooltip=[
+            alt.Tooltip("run:N", title="Run"),
+            alt.Tooltip("value:Q", title="Hit ratio", format=".2%"),
+            alt.Tooltip("hits:Q", title="Hits", format=",.0f"),
+            alt.Tooltip("misses:Q", title="Misses", format=",.0f"),
+        ],
+    )
+    text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
+    return _rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+
+
+def chart_distribution(
+    frame: pl.DataFrame,
+    colours: Sequence[str],
+    dashes: Sequence[str],
+    domain: tuple[float, float],
+) -> Plot:
+    """Lines: share of requests faster than a time; log time, and a scale that opens the tail."""
+    labels = "{0: '0%', 0.301: '50%', 1: '90%', 2: '99%', 3: '99.9%'}"
+    y = alt.Y(
+        "nines:Q",
+        scale=alt.Scale(domain=[0, 3]),
+        axis=alt.Axis(
+            title="Requests faster than",
+            values=[0, 0.301, 1, 2, 3],
+            labelExpr=f"{labels}[datum.value]",
+        ),
+    )
+    x = alt.X(
+        "us:Q",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False),
+        axis=alt.Axis(title="Response time, µs", format="~s", values=_log_ticks(*domain)),
+    )
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("us:Q", title="Response time, µs", format=",.4~r"),
+        alt.Tooltip("share:Q", title="Requests faster", format=".2%"),
+    ]
+    return _lines(frame, x, y, colours, dashes, tooltip, 280)
+
+
+def chart_timeline(
+    frame: pl.DataFrame,
+    metric: str,
+    colours: Sequence[str],
+    dashes: Sequence[str],
+    domain: tuple[float, float],
+    style: str,
+) -> Plot:
+    """Lines: a metric over the run, against host pages written; `style` is a d3 number format."""
+    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", format="~s", grid=False))
+    y = alt.Y(
+        "value:Q",
+        scale=alt.Scale(domain=list(domain), nice=True),
+        axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
+    )
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("value:Q", title=metric, format=style),
+        alt.Tooltip("pages:Q", title="Host pages written", format=",.0f"),
+        alt.Tooltip("seconds:Q", title="Device time, s", format=",.4~r"),
+    ]
+    return _lines(frame, x, y, colours, dashes, tooltip, 170)
+
+
+@dataclass(frozen=True)
+class SweepAxis:
+    """A swept config key: its name, and each value as a number with the text it was given as."""
+
+    key: str
+    ticks: list[tuple[float, str]]
+
+    def encoding(self) -> alt.X:
+        """The axis with the values that were run, by their own names."""
+        values = [value for value, _ in self.ticks]
+        # A tick is found again by being nearest, as a log scale does not return it to the bit.
+        texts = json.dumps([text for _, text in self.ticks])
+        sums = " + ".join(f"(datum.value > {(a + b) / 2!r})" for a, b in pairwise(values))
+        scale = alt.Scale(zero=False, nice=False, padding=14)
+        if values[0] > 0 and values[-1] / values[0] >= 4:
+            scale = alt.Scale(type="log", nice=False, padding=14)
+        return alt.X(
+            "at:Q",
+            scale=scale,
+            axis=alt.Axis(
+                title=self.key, values=values, labelExpr=f"{texts}[{sums}]", labelOverlap=True
+            ),
+        )
+
+
+def chart_sweep(
+    frame: pl.DataFrame,
+    axis: SweepAxis,
+    metric: str,
+    colours: Sequence[str],
+    domain: tuple[float, float],
+    style: str,
+) -> Plot:
+    """Lines: a metric of whole runs against the quantity that was swept."""
+    y = alt.Y(
+        "value:Q",
+        scale=alt.Scale(domain=list(domain), nice=True),
+        axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
+    )
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("value:Q", title=metric, format=style),
+    ]
+    return _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
+
+
+def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
+    """Bars: how many erase units were erased how often, for one run."""
+    # A bar stands over the whole numbers it counts.
+    edges = frame.with_columns(start=pl.col("first") - 0.5, end=pl.col("last") + 0.5)
+    plot: Plot = (
+        alt.Chart(_data(edges))
+        .mark_bar(style="segment")
+        .encode(
+            x=alt.X(
+                "start:Q",
+                bin="binned",
+                scale=alt.Scale(zero=False, nice=False),
+                axis=alt.Axis(title="Erases of a unit", grid=False, format="d", tickMinStep=1),
+            ),
+            x2="end:Q",
+            y=alt.Y("units:Q", axis=alt.Axis(title="Erase units", tickCount=5, format="~s")),
+            tooltip=[
+                alt.Tooltip("first:Q", title="Erases, from", format=",.0f"),
+                alt.Tooltip("last:Q", title="to", format=",.0f"),
+                alt.Tooltip("units:Q", title="Erase units", format=",.0f"),
+            ],
+        )
+        .properties(height=240)
+    )
+    return plot
+
+
+def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
+    """Spans: least to most erases of a unit, the bar one deviation either side of the mean."""
+    scale = alt.Scale(domain=[0, limit], nice=True)
+    axis = alt.Axis(title="Erases of a unit", format="~s")
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("low:Q", title="Least", format=",.0f"),
+        alt.Tooltip("mean:Q", title="Mean", format=",.2f"),
+        alt.Tooltip("high:Q", title="Most", format=",.0f"),
+        alt.Tooltip("stdev:Q", title="Standard deviation", format=",.2f"),
+    ]
+    base = alt.Chart(_data(frame)).encode(y=_row_axis(rows), tooltip=tooltip)
+    span = base.mark_rule(yOffset=BAR_BELOW, y2Offset=BAR_BELOW, style="span").encode(
+        x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q"
+    )
+    body = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x="near:Q", x2="far:Q")
+    mean = base.mark_tick(size=BAR + 6, thickness=2, yOffset=BAR_BELOW, style="mean")
+    return _rows(span + body + mean.encode(x="mean:Q"), rows)
+
+
+def _stack(
+    frame: pl.DataFrame,
+    rows: Sequence[str],
+    parts: Sequence[str],
+    title: str,
+    style: str,
+    limit: float,
+) -> Plot:
+    """Horizontal stacked bars with their total at the end."""
+    present = [part for part in parts if part in set(frame["part"])]
+    order = frame.sort("order")
+    bars = (
+        alt.Chart(_data(order))
+        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
+        .encode(
+            x=alt.X(
+                "value:Q",
+                scale=alt.Scale(domain=[0, limit], nice=False),
+                axis=alt.Axis(title=title, format="~s"),
+            ),
+            y=_row_axis(rows),
+            # The whole list is the domain, so that a cause keeps its colour in every report.
+            color=alt.Color(
+                "part:N", scale=alt.Scale(domain=list(parts)), legend=alt.Legend(values=present)
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=[
+                alt.Tooltip("run:N", title="Run"),
+                alt.Tooltip("part:N", title="Cause"),
+                alt.Tooltip("value:Q", title=title, format=style),
+                alt.Tooltip("share:Q", title="Share", format=".1%"),
+            ],
+        )
+    )
+    totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
+    text = (
+        alt.Chart(_data(totals))
+        .mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
+        .encode(x="value:Q", y=_row_axis(rows), text=alt.Text("value:Q", format=style))
+    )
+    return _rows(bars + text, rows)
+
+
+def _lines(
+    frame: pl.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    colours: Sequence[str],
+    dashes: Sequence[str],
+    tooltip: list[alt.Tooltip],
+    height: int,
+    dots: bool = False,
+) -> Plot:
+    """Lines with the point nearest to the pointer marked and described."""
+    base = alt.Chart(_data(frame)).encode(
+        x=x,
+        y=y,
+        color=alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend()),
+    )
+    line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True, point=False)
+    if len(dashes) > 1:
+        pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
+        line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))
+    near = alt.selection_point(
+        "near", on="pointerover", clear="pointerout", nearest=True, empty=False
+    )
+    faint = 1 if dots else 0
+    points = (
+        base.mark_point(filled=True, size=55, clip=not dots, aria=False)
+        .encode(opacity=alt.condition(near, alt.value(1), alt.value(faint)), tooltip=tooltip)
+        .add_params(near)
+    )
+    plot: Plot = (line + points).properties(height=height)
+    return plot
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten within the domain; with 2 and 5 between them when they are few."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+    ticks = [step * 10.0**decade for decade in decades for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def _row_axis(rows: Sequence[str]) -> alt.Y:
+    """One band per run, its label inside the plot above the bar."""
+    return alt.Y(
+        "row:N",
+        sort=list(rows),
+        scale=alt.Scale(domain=list(rows)),
+        axis=alt.Axis(
+            title=None,
+            domain=False,
+            ticks=False,
+            grid=False,
+            labelAlign="left",
+            labelPadding=0,
+            labelOffset=LABEL_ABOVE,
+            labelFontSize=12,
+            labelLimit=alt.ExprRef("width"),
+            labelOverlap=False,
+        ),
+    )
+
+
+def _rows(chart: alt.LayerChart, rows: Sequence[str]) -> Plot:
+    plot: Plot = chart.properties(height=ROW_HEIGHT * len(rows))
+    return plot
+
+
+def _data(frame: pl.DataFrame) -> alt.InlineData:
+    """The frame inside the spec, without a row limit and free of global settings.
+
+    Eight digits are more than a plot or a tooltip shows, and half the bytes.
+    """
+    floats = pl.selectors.float()
+    return alt.InlineData(values=frame.with_columns(floats.round_sig_figs(8)).to_dicts())

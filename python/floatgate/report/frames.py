@@ -1,0 +1,224 @@
+"""Results as tidy tables, one per plot: what `charts` draws and what the page prints below it.
+
+Every frame has the columns `run` (full label, for tooltips) and either `row` (name within the
+panel) or `colour` and `dash` (how the line is told apart). Values that are null in the result are
+left out, so a frame without rows means: nothing to draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from .runs import Run
+from .values import finite, number, rows_of, total
+
+CAUSES = {
+    "host": "host writes",
+    "gc": "cleaning",
+    "map": "map",
+    "gc_map": "map, for cleaning",
+    "merge": "merges",
+    "wear": "wear levelling",
+    "remap": "remapping",
+    "other": "other",
+}
+"""Why a page was programmed, in the order of the palette."""
+
+BLAME = {
+    "die": "flash itself",
+    "gc": "cleaning",
+    "map": "map",
+    "bus": "bus",
+    "merge": "merges",
+    "queue": "queue",
+    "buffer": "write buffer",
+    "other": "other",
+}
+"""Where a request's time went; the same cause has the same colour as in `CAUSES`."""
+
+KINDS = ("read", "write", "all")
+TAIL = 0.999
+"""The distribution is drawn up to this share of the requests."""
+
+HISTOGRAM_BARS = 40
+CURVE_STEP = 0.02
+"""Points of a distribution closer than this, in decades both ways, are one point on screen."""
+
+_PARTS = {
+    "run": pl.String,
+    "row": pl.String,
+    "part": pl.String,
+    "order": pl.Int64,
+    "value": pl.Float64,
+    "share": pl.Float64,
+}
+_LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
+
+
+def amplification(runs: Iterable[Run]) -> pl.DataFrame:
+    """Programs per host page written, by cause; the parts sum to the write amplification."""
+    rows = []
+    for run in runs:
+        factor = number(run.result, "write_amplification")
+        programs = total(run.result, "flash", "programs")
+        if factor is None or not programs:
+            continue
+        # Scaled from the factor, not divided by a count of host pages: buffers and host layers
+        # make the two differ, and the bars must end where the table's number says.
+        scale = factor / programs
+        rows += _parts(run, ("flash", "programs"), CAUSES, scale)
+    return pl.DataFrame(rows, schema=_PARTS, orient="row")
+
+
+def blame(runs: Iterable[Run]) -> pl.DataFrame:
+    """Microseconds of the mean response time, by what the request waited for."""
+    rows = []
+    for run in runs:
+        rows += _parts(run, ("latency", "blame_us"), BLAME, 1.0)
+    return pl.DataFrame(rows, schema=_PARTS, orient="row")
+
+
+def hit_ratio(runs: Iterable[Run], cache: str) -> pl.DataFrame:
+    """Hit ratio (0 to 1) of `mapping` or `buffer`, with the counts behind it."""
+    rows = [
+        (
+            run.label,
+            run.row,
+            number(run.result, cache, "hit_ratio"),
+            number(run.result, cache, "hits"),
+            number(run.result, cache, "misses"),
+        )
+        for run in runs
+    ]
+    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
+        ("value", "hits", "misses"), pl.Float64
+    )
+    return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
+
+
+def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
+    """Response times (`us`) against the share of requests that are faster, to p99.9.
+
+    `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %, so that the tail, where
+    devices differ, takes as much room as the body.
+    """
+    rows = []
+    for run in runs:
+        points = _curve(run, kind)
+        rows += [
+            (run.label, run.colour, run.dash, us, share, -math.log10(1 - share))
+            for us, share in points
+        ]
+    schema = _LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def timeline(runs: Iterable[Run], metric: str) -> pl.DataFrame:
+    """One value per window of the run, at the host pages written by the window's end.
+
+    A run with a single window, or with no value at all, has no timeline.
+    """
+    rows = []
+    for run in runs:
+        pages = rows_of(run.result, "timeline", "host_pages")
+        seconds = rows_of(run.result, "timeline", "seconds")
+        values = [finite(value) for value in rows_of(run.result, "timeline", metric)]
+        if len(pages) < 2 or all(value is None for value in values):
+            continue
+        seconds += [None] * (len(pages) - len(seconds))
+        rows += [
+            (run.label, run.colour, run.dash, float(page), finite(second), value)
+            for page, second, value in zip(pages, seconds, values, strict=False)
+            if finite(page) is not None
+        ]
+    schema = _LINE | {"pages": pl.Float64, "seconds": pl.Float64, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def wear_histogram(run: Run) -> pl.DataFrame:
+    """Erase units by how often they were erased, in at most `HISTOGRAM_BARS` equal bins."""
+    pairs = [
+        (int(erases), int(units))
+        for erases, units in rows_of(run.result, "wear", "histogram")
+        if units
+    ]
+    schema = {"run": pl.String, "first": pl.Int64, "last": pl.Int64, "units": pl.Int64}
+    if not pairs:
+        return pl.DataFrame(schema=schema)
+    low = min(erases for erases, _ in pairs)
+    high = max(erases for erases, _ in pairs)
+    width = math.ceil((high - low + 1) / HISTOGRAM_BARS)
+    bins: dict[int, int] = {}
+    for erases, units in pairs:
+        first = low + (erases - low) // width * width
+        bins[first] = bins.get(first, 0) + units
+    rows = [(run.label, first, first + width - 1, units) for first, units in sorted(bins.items())]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
+    """Erases per unit: least, mean, most, and one standard deviation either side of the mean."""
+    rows = []
+    for run in runs:
+        names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
+        low, mean, high, stdev = (number(run.result, "wear", name) for name in names)
+        if low is None or mean is None or high is None or stdev is None:
+            continue
+        near, far = max(low, mean - stdev), min(high, mean + stdev)
+        rows.append((run.label, run.row, low, near, mean, far, high, stdev))
+    names_out = ("low", "near", "mean", "far", "high", "stdev")
+    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(names_out, pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def sweep(runs: Sequence[Run], axis: Sequence[float], metric: Sequence[str]) -> pl.DataFrame:
+    """A metric against a swept quantity; `axis` has that quantity for each run."""
+    rows = [
+        (run.label, run.colour, run.dash, at, number(run.result, *metric))
+        for run, at in zip(runs, axis, strict=True)
+    ]
+    schema = _LINE | {"at": pl.Float64, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
+
+
+def _parts(
+    run: Run, path: tuple[str, ...], names: dict[str, str], scale: float
+) -> list[tuple[str, str, str, int, float, float]]:
+    """One row per part of a stacked bar; parts of nothing are left out."""
+    whole = total(run.result, *path)
+    if not whole:
+        return []
+    known = {key: number(run.result, *path, key) or 0.0 for key in names}
+    # A cause that this report has no name for still counts: a bar must end at its sum.
+    known["other"] += whole - sum(known.values())
+    return [
+        (run.label, run.row, names[key], i, value * scale, value / whole)
+        for i, (key, value) in enumerate(known.items())
+        if abs(value) > whole * 1e-9
+    ]
+
+
+def _curve(run: Run, kind: str) -> list[tuple[float, float]]:
+    """The points of a distribution that show on screen, with p99.9 as the last."""
+    points: list[tuple[float, float]] = []
+    for us, share in rows_of(run.result, "latency", kind, "cdf"):
+        # No logarithm of zero: a request that took no time (a full buffer hit) stands at the edge.
+        if us is None or us <= 0 or not 0 <= share < TAIL:
+            continue
+        if points and _close(points[-1], (us, share)):
+            continue
+        points.append((us, share))
+    end = number(run.result, "latency", kind, "p999_us")
+    if points and end is not None and end >= points[-1][0]:
+        points.append((end, TAIL))
+    return points
+
+
+def _close(a: tuple[float, float], b: tuple[float, float]) -> bool:
+    """Whether two points of a distribution fall on nearly the same place of the plot."""
+    across = abs(math.log10(b[0] / a[0]))
+    up = abs(math.log10((1 - a[1]) / (1 - b[1])))
+    return across < CURVE_STEP and up < CURVE_STEP

@@ -1,0 +1,128 @@
+"""The report as one HTML file: nothing is fetched, so it can be mailed, archived, put on a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from . import tables, theme
+from .figure import Figure
+from .figures import figures
+from .files import write_whole
+from .runs import Run, label_runs, varying
+from .values import Result, leaf, plain
+
+SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+"""The Vega-Lite version that Altair writes, as `major.minor`."""
+
+
+def write_report(results: Sequence[Result], path: Path, *, title: str | None = None) -> Path:
+    """Writes the report of one or several results to `path`, whole or not at all.
+
+    Without a title the page is named after what was run. Raises `ValueError` when there are no
+    results, and `OSError` when the file cannot be written (its directory must exist).
+    """
+    path = Path(path)
+    text = _render(results, title)
+    write_whole(path, text.encode("utf-8"))
+    return path
+
+
+def _render(results: Sequence[Result], title: str | None) -> str:
+    """The page as text: the same results give the same bytes."""
+    if not results:
+        raise ValueError("a report needs at least one result; none was given")
+    runs = label_runs(results)
+    keys = varying(results)
+    found = figures(runs)
+    environment = Environment(
+        loader=PackageLoader(__package__ or "", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.jinja").render(
+        title=title or _title(runs),
+        subtitle=_subtitle(runs),
+        runs=runs,
+        single=len(runs) == 1,
+        warnings=tables.messages(runs, "warnings"),
+        notes=tables.messages(runs, "notes"),
+        summary=tables.summary_table(runs),
+        varying=tables.varying_table(keys),
+        figures=found,
+        details=[_details(run, [vary.key for vary in keys]) for run in runs],
+        payload={"config": theme.browser_config(), "plots": _specs(found)},
+        dashes=[" ".join(map(str, dash)) for dash in theme.DASHES],
+        light=Markup(theme.css_variables(theme.LIGHT)),
+        dark=Markup(theme.css_variables(theme.DARK)),
+        font=Markup(theme.FONT),
+        css=Markup(_asset("report.css")),
+        javascript=Markup(_asset("report.js")),
+        vega=Markup(_vega()),
+    )
+
+
+def _title(runs: Sequence[Run]) -> str:
+    """What was run: the trace, or how many runs over which traces."""
+    traces = list(dict.fromkeys(plain(leaf(run.result, "workload", "name")) for run in runs))
+    if len(runs) == 1:
+        return traces[0]
+    if len(traces) > 3:
+        return f"{len(runs)} runs, {len(traces)} traces"
+    return f"{len(runs)} runs of {' and '.join(traces)}"
+
+
+def _subtitle(runs: Sequence[Run]) -> str:
+    """The kind of page and the version behind it."""
+    versions = sorted({plain(leaf(run.result, "floatgate")) for run in runs} - {"none"})
+    return f"Flash simulation report · Floatgate {', '.join(versions) or '(version not recorded)'}"
+
+
+def _details(run: Run, differing: Sequence[str]) -> dict[str, Any]:
+    """Everything about one run that is not compared: provenance, operations, config."""
+    return {
+        "label": run.label,
+        "provenance": tables.provenance(run.result),
+        "operations": tables.operations_table(run.result),
+        "config": tables.config_rows(run.result, differing),
+    }
+
+
+def _specs(found: Sequence[Figure]) -> dict[str, dict[str, Any]]:
+    """The Vega-Lite specs by the id of the element they are drawn in."""
+    specs = {}
+    for figure in found:
+        for i, drawing in enumerate(figure.drawings):
+            spec = drawing.chart.to_dict()
+            # The config is the page's, the same for all plots; its legends are text beside them.
+            del spec["config"]
+            for layer in spec.get("layer", [spec]):
+                for channel in {"color", "strokeDash"} & set(layer["encoding"]):
+                    layer["encoding"][channel]["legend"] = None
+            spec["description"] = drawing.description
+            specs[f"{figure.key}-{i}"] = spec
+    return specs
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and their embedding, from the library that also draws the pictures."""
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=SCHEMA)
+    # Inside a script element only these end it early; the libraries have neither today.
+    if "</script" in script.lower() or "<!--" in script:
+        raise RuntimeError("the Vega bundle cannot be put into a page: it has an HTML delimiter")
+    return script
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__ or "").joinpath("assets").joinpath(name).read_text("utf-8")

@@ -1,0 +1,84 @@
+"""The report's figures as picture files, for papers and slides: the light theme, with legends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import vl_convert
+
+from . import theme
+from .figure import Drawing, Figure
+from .figures import figures
+from .files import write_whole
+from .page import SCHEMA
+from .runs import label_runs
+from .values import Result
+
+WIDTH = 620
+PAIR_WIDTH = 400
+"""Width in pixels of a plot alone in its row, and of one of two beside each other."""
+
+PIXELS = 2.0
+"""Pixels in a PNG for each pixel of the drawing, so that print does not blur."""
+
+
+def write_pictures(
+    results: Sequence[Result], directory: Path, kind: Literal["svg", "png"]
+) -> list[Path]:
+    """Writes a file per figure into `directory`, which must exist; returns their paths.
+
+    A figure with nothing to draw has no file. Raises `ValueError` for another kind or when there
+    are no results, and `OSError` when a file cannot be written.
+    """
+    if kind not in ("svg", "png"):
+        raise ValueError(f"pictures can be svg or png; {kind!r} was asked for")
+    if not results:
+        raise ValueError("pictures need at least one result; none was given")
+    paths = []
+    for figure in figures(label_runs(results)):
+        if figure.drawings:
+            path = Path(directory) / f"{figure.key}.{kind}"
+            write_whole(path, _draw(_spec(figure), kind))
+            paths.append(path)
+    return paths
+
+
+def _spec(figure: Figure) -> dict[str, Any]:
+    """The figure's plots side by side in one Vega-Lite spec, with its title."""
+    alone = len(figure.drawings) == 1
+    own = any(drawing.legend for drawing in figure.drawings)
+    how = "independent" if own else "shared"
+    config = theme.picture_config()
+    if not (figure.legend or own):
+        config["legend"] = {"disable": True}
+    return {
+        "title": figure.title,
+        "concat": [_still(drawing, WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings],
+        "columns": 1 if alone else 2,
+        "spacing": 28,
+        "resolve": {"scale": {"color": how, "strokeDash": how}},
+        "config": config,
+    }
+
+
+def _still(drawing: Drawing, width: int) -> dict[str, Any]:
+    """One plot without what answers to a pointer, which a picture has not."""
+    spec = drawing.chart.to_dict()
+    for name in ("config", "$schema", "params"):
+        spec.pop(name, None)
+    for layer in spec.get("layer", []):
+        layer["encoding"].get("opacity", {}).pop("condition", None)
+    spec["width"] = width
+    if drawing.heading:
+        spec["title"] = drawing.heading
+    return spec
+
+
+def _draw(spec: dict[str, Any], kind: str) -> bytes:
+    if kind == "svg":
+        text: str = vl_convert.vegalite_to_svg(spec, vl_version=SCHEMA)
+        return text.encode("utf-8")
+    picture: bytes = vl_convert.vegalite_to_png(spec, vl_version=SCHEMA, scale=PIXELS)
+    return picture

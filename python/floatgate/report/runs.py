@@ -1,0 +1,209 @@
+"""What tells the runs of a report apart: their labels, and how plots divide them.
+
+A run's label names only what differs. Up to eight runs share one plot; more are divided into
+panels, so that within a panel colour (and, for a second key, dashes) can tell the lines apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from .theme import DASHES, SERIES
+from .values import Result, flatten, leaf, plain
+
+TRACE = "trace"
+MISSING = "not set"
+LABEL_KEYS = 3
+"""More keys than this in a label are cut down to those needed to tell the runs apart."""
+
+
+@dataclass(frozen=True)
+class Varying:
+    """A key that differs between the runs, with its value in each run."""
+
+    key: str
+    values: tuple[str, ...]
+
+    @property
+    def distinct(self) -> list[str]:
+        """The different values, in order of appearance."""
+        return list(dict.fromkeys(self.values))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One result with its names."""
+
+    result: Result
+    label: str
+    """Unambiguous, keys included: `financial1, mapping.scheme=dftl`."""
+    name: str
+    """As short as it can be while it tells the run from all others."""
+    panel: str
+    """Heading of the panel it is drawn in; empty when there is one panel."""
+    row: str
+    """Tells it from the others in its panel."""
+    colour: str
+    dash: str
+
+
+def varying(results: Sequence[Result]) -> list[Varying]:
+    """Everything that differs: the trace first, then config keys, then seed and version.
+
+    In each config table `scheme` comes before its parameters, whatever order they arrive in.
+    """
+    configs = [flatten(leaf(result, "config")) for result in results]
+    keys = list(dict.fromkeys(key for config in configs for key in config))
+    tables = list(dict.fromkeys(key.split(".")[0] for key in keys))
+    keys.sort(key=lambda key: (tables.index(key.split(".")[0]), not key.endswith(".scheme")))
+    found = [Varying(TRACE, tuple(_traces(results)))]
+    found += [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]
+    for key in ("seed", "floatgate"):
+        found.append(Varying(key, tuple(plain(result.get(key)) for result in results)))
+    return [vary for vary in found if len(vary.distinct) > 1]
+
+
+def identifying(results: Sequence[Result]) -> list[Varying]:
+    """Those of the varying keys that a label needs."""
+    return _needed(varying(results))
+
+
+def label_runs(results: Sequence[Result]) -> list[Run]:
+    """Names for every result, in their order."""
+    keys = identifying(results)
+    labels = _apart([_label(keys, i) for i in range(len(results))], results)
+    short = _apart([_short(keys, i) for i in range(len(results))], results)
+    names = short if _differ(short) else labels
+    if len(results) <= SERIES:
+        return [
+            Run(result, labels[i], names[i], "", names[i], names[i], "")
+            for i, result in enumerate(results)
+        ]
+    return _divide(results, keys, labels, names)
+
+
+def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    """The runs by panel, in order of appearance."""
+    grouped: dict[str, list[Run]] = {}
+    for run in runs:
+        grouped.setdefault(run.panel, []).append(run)
+    return grouped
+
+
+def _traces(results: Sequence[Result]) -> list[str]:
+    """Trace names; those that name different content carry the digest's start."""
+    names = [str(leaf(result, "workload", "name") or "unnamed trace") for result in results]
+    digests = [str(leaf(result, "workload", "hash") or "") for result in results]
+    contents: dict[str, set[str]] = {}
+    for name, digest in zip(names, digests, strict=True):
+        contents.setdefault(name, set()).add(digest)
+    return [
+        f"{name} ({digest[:8]})" if len(contents[name]) > 1 else name
+        for name, digest in zip(names, digests, strict=True)
+    ]
+
+
+def _needed(keys: Sequence[Varying]) -> list[Varying]:
+    """The keys worth putting in a label.
+
+    A key that only some runs have (a policy's own parameter) follows from the policy, and a
+    change of device changes dozens of keys at once: such keys count only if nothing else does.
+    """
+    common = [vary for vary in keys if MISSING not in vary.values]
+    groups = len(set(zip(*(vary.values for vary in keys), strict=True)))
+    if len(common) <= LABEL_KEYS and _groups(common) == groups:
+        return common
+    chosen: list[Varying] = []
+    for vary in [*common, *(vary for vary in keys if MISSING in vary.values)]:
+        if _groups([*chosen, vary]) > _groups(chosen):
+            chosen.append(vary)
+    return chosen
+
+
+def _groups(keys: Sequence[Varying]) -> int:
+    """Into how many groups the keys divide the runs."""
+    return len(set(zip(*(vary.values for vary in keys), strict=True))) if keys else 1
+
+
+def _label(keys: Sequence[Varying], run: int) -> str:
+    parts = [
+        vary.values[run] if vary.key == TRACE else f"{vary.key}={vary.values[run]}" for vary in keys
+    ]
+    return ", ".join(parts)
+
+
+def _short(keys: Sequence[Varying], run: int) -> str:
+    return ", ".join(short_value(vary, keys, run) for vary in keys)
+
+
+def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
+    """A name stands for itself; a quantity or a word like `none` needs its key."""
+    value = vary.values[run]
+    if vary.key == TRACE:
+        return value
+    last = vary.key.rsplit(".", 1)[-1]
+    shared = sum(other.key.rsplit(".", 1)[-1] == last for other in keys) > 1
+    if value[:1].isalpha() and value not in ("none", "true", "false", MISSING):
+        return value if last == "scheme" or not shared else f"{vary.key} {value}"
+    return f"{vary.key if shared or last == 'scheme' else last} {value}"
+
+
+def _apart(names: list[str], results: Sequence[Result]) -> list[str]:
+    """Runs that nothing tells apart get a number; a report of one run, its trace's name."""
+    if names == [""]:
+        return _traces(results)
+    seen: Counter[str] = Counter()
+    again = Counter(names)
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        run = f"run {seen[name]}"
+        numbered.append(name if again[name] == 1 else f"{name}, {run}" if name else run)
+    return numbered
+
+
+def _differ(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names)
+
+
+def _divide(
+    results: Sequence[Result], keys: list[Varying], labels: list[str], names: list[str]
+) -> list[Run]:
+    """Panels for more runs than one plot carries: by key where that works, else by eights."""
+    inner = [vary for vary in keys if vary.key != TRACE]
+    colour = next((vary for vary in inner if len(vary.distinct) <= SERIES), None)
+    rest = [vary for vary in inner if vary is not colour]
+    dash = next((vary for vary in rest if len(vary.distinct) <= len(DASHES)), None)
+    outer = [vary for vary in keys if vary is not colour and vary is not dash]
+    within = [vary for vary in (colour, dash) if vary is not None]
+
+    def text(chosen: list[Varying]) -> Callable[[int], str]:
+        return lambda i: ", ".join(short_value(vary, keys, i) for vary in chosen)
+
+    panel, row = text(outer), text(within)
+    places = [(panel(i), row(i)) for i in range(len(results))]
+    if colour is None or not _differ([f"{a}\0{b}" for a, b in places]) or _too_thin(places):
+        return _by_eights(results, labels, names)
+    hue, pattern = text([colour]), text([dash] if dash else [])
+    return [
+        Run(result, labels[i], names[i], *places[i], hue(i), pattern(i))
+        for i, result in enumerate(results)
+    ]
+
+
+def _too_thin(places: Sequence[tuple[str, str]]) -> bool:
+    """Whether there would be so many panels that they hold hardly more than a run each."""
+    return 2 * len({panel for panel, _ in places}) > len(places)
+
+
+def _by_eights(results: Sequence[Result], labels: list[str], names: list[str]) -> list[Run]:
+    runs = []
+    for i, result in enumerate(results):
+        first = i - i % SERIES
+        last = min(first + SERIES, len(results))
+        runs.append(
+            Run(result, labels[i], names[i], f"Runs {first + 1} to {last}", names[i], names[i], "")
+        )
+    return runs

@@ -1,0 +1,90 @@
+"""The figure of a parameter study: metrics against the quantity that was swept."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+from . import charts, frames
+from .figure import Drawing, Figure, Legend, join_title, sentence
+from .runs import TRACE, Run, Varying, identifying, panels, short_value
+from .theme import SERIES
+from .values import number
+
+METRICS = (
+    (("write_amplification",), "Write amplification", ",.3f"),
+    (("mapping", "hit_ratio"), "Map hit ratio", ".1%"),
+    (("latency", "all", "mean_us"), "Mean response time, µs", ",.4~r"),
+)
+"""What is drawn: path in the result, heading with unit, number format."""
+
+QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B|[num]?s|[KMG]B/s|%)?")
+FACTORS = {"": 1.0, "B": 1.0, "%": 0.01, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+FACTORS |= {f"{prefix}B": 1000.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
+FACTORS |= {f"{prefix}iB": 1024.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
+FACTORS |= {f"{prefix}B/s": 1000.0 ** (i + 1) for i, prefix in enumerate("KMG")}
+
+
+def quantity(text: str) -> float | None:
+    """A config value such as `64KiB`, `25us` or `0.07` as a number in base units."""
+    match = QUANTITY.fullmatch(text.strip())
+    return float(match[1]) * FACTORS[match[2] or ""] if match else None
+
+
+def sweep(drawn: Sequence[Run]) -> list[Figure]:
+    """One figure when a quantity takes three or more values, with a plot per metric and trace."""
+    keys = identifying([run.result for run in drawn])
+    swept = next(filter(_is_swept, keys), None)
+    if swept is None:
+        return []
+    runs = [_placed(run, i, keys, swept) for i, run in enumerate(drawn)]
+    colours = list(dict.fromkeys(run.colour for run in runs))
+    places = {(run.panel, run.colour, at) for run, at in zip(runs, swept.values, strict=True)}
+    # Two runs in one place of a line differ in something that this figure cannot show.
+    if len(colours) > SERIES or len(places) < len(runs):
+        return []
+    caption = f"Metrics of whole runs against {swept.key}; each point is one run."
+    figure = Figure("sweep", f"Against {swept.key}", caption, lines=True)
+    for path, title, style in METRICS:
+        figure.drawings += _metric_drawings(runs, swept, path, title, style)
+    if len(colours) > 1:
+        figure.legend = [Legend(text, i) for i, text in enumerate(colours)]
+    return [figure] if figure.drawings else []
+
+
+def _is_swept(vary: Varying) -> bool:
+    """Whether the key is a quantity with three or more values; a seed is not one."""
+    values = {quantity(value) for value in vary.values}
+    return vary.key not in (TRACE, "seed") and None not in values and len(values) >= 3
+
+
+def _placed(run: Run, i: int, keys: Sequence[Varying], swept: Varying) -> Run:
+    """The run with a plot per trace, and a line per combination of all that was not swept."""
+    traces = [key.values[i] for key in keys if key.key == TRACE]
+    others = [key for key in keys if key is not swept and key.key != TRACE]
+    line = ", ".join(short_value(key, keys, i) for key in others)
+    return dataclasses.replace(run, panel="".join(traces), colour=line or "all runs", dash="")
+
+
+def _metric_drawings(
+    runs: Sequence[Run], swept: Varying, path: tuple[str, ...], title: str, style: str
+) -> list[Drawing]:
+    """One metric against the swept quantity, a plot per trace, all to the same scale."""
+    known = [value for run in runs if (value := number(run.result, *path)) is not None]
+    if len(set(known)) < 2:
+        return []
+    texts = dict.fromkeys(swept.values)
+    ticks = sorted((quantity(text) or 0.0, text) for text in texts)
+    axis = charts.SweepAxis(swept.key, ticks)
+    colours = list(dict.fromkeys(run.colour for run in runs))
+    at = {run.label: quantity(value) or 0.0 for run, value in zip(runs, swept.values, strict=True)}
+    drawings = []
+    for name, group in panels(runs).items():
+        frame = frames.sweep(group, [at[run.label] for run in group], path)
+        if not frame.is_empty():
+            domain = (min(known), max(known))
+            chart = charts.chart_sweep(frame, axis, title, colours, domain, style)
+            what = sentence(f"{title} against {swept.key}", name, frame)
+            drawings.append(Drawing(join_title(title, name), chart, what))
+    return drawings

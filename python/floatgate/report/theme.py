@@ -1,0 +1,125 @@
+"""Colours and type, in one place for the page, its charts in the browser and the picture files.
+
+In the browser the charts take their colours as CSS variables, so that a change of the reader's
+colour scheme, or printing, needs no new drawing. Picture files take the light values themselves.
+
+The series colours keep 2.9:1 or more against the page in both themes and stay apart (CIE76
+distance above 10) under the three dichromacies as modelled by Machado et al., IEEE TVCG 2009.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LIGHT = {
+    "paper": "#ffffff",
+    "panel": "#f5f7f9",
+    "ink": "#1a1f26",
+    "muted": "#545d69",
+    "rule": "#cfd6dd",
+    "grid": "#e8ebef",
+    "link": "#0b5cad",
+    "alarm": "#8a4b00",
+    "alarm-panel": "#fff6e5",
+    "series-0": "#0b5cad",
+    "series-1": "#d97706",
+    "series-2": "#00866b",
+    "series-3": "#4a97db",
+    "series-4": "#a3459a",
+    "series-5": "#6b7280",
+    "series-6": "#b3202a",
+    "series-7": "#3b3f46",
+}
+
+DARK = {
+    "paper": "#14171c",
+    "panel": "#1b2027",
+    "ink": "#e6e9ed",
+    "muted": "#a3acb8",
+    "rule": "#3a424d",
+    "grid": "#262c34",
+    "link": "#7db8f7",
+    "alarm": "#f5c069",
+    "alarm-panel": "#2b2416",
+    "series-0": "#5aa2f0",
+    "series-1": "#f0a63a",
+    "series-2": "#2fbf9b",
+    "series-3": "#a8d4ff",
+    "series-4": "#d98ad0",
+    "series-5": "#9aa3af",
+    "series-6": "#ff7b72",
+    "series-7": "#e8ecf1",
+}
+
+SERIES = 8
+"""How many lines a plot can carry and still be told apart by colour."""
+
+DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
+"""Line patterns, as lengths in pixels drawn and left out, for a second thing that varies."""
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+PICTURE_FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
+
+
+def css_variables(colours: dict[str, str]) -> str:
+    """The colours as CSS declarations."""
+    return " ".join(f"--{name}: {value};" for name, value in colours.items())
+
+
+def browser_config() -> dict[str, Any]:
+    """The Vega-Lite config of charts in the page: colours are CSS variables."""
+    config = _config({name: f"var(--{name})" for name in LIGHT}, FONT)
+    config["background"] = None
+    return config
+
+
+def picture_config() -> dict[str, Any]:
+    """The Vega-Lite config of picture files: the light theme, with legends under the plot."""
+    config = _config(LIGHT, PICTURE_FONT)
+    config["background"] = LIGHT["paper"]
+    config["padding"] = 16
+    config["legend"] = {
+        "orient": "bottom",
+        "columns": 4,
+        "labelColor": LIGHT["ink"],
+        "labelFontSize": 11,
+        "labelLimit": 320,
+        "symbolStrokeWidth": 2,
+        "title": None,
+    }
+    return config
+
+
+def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
+    """What both share; `colours` has the names of `LIGHT`."""
+    return {
+        "font": font,
+        "view": {"stroke": None},
+        "range": {"category": [colours[f"series-{i}"] for i in range(SERIES)]},
+        "mark": {"color": colours["series-0"]},
+        "axis": {
+            "domainColor": colours["rule"],
+            "gridColor": colours["grid"],
+            "labelColor": colours["muted"],
+            "labelFontSize": 11,
+            "tickColor": colours["rule"],
+            "tickSize": 4,
+            "titleColor": colours["muted"],
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "titlePadding": 8,
+        },
+        "axisBand": {"labelColor": colours["ink"]},
+        "title": {
+            "anchor": "start",
+            "color": colours["ink"],
+            "fontSize": 13,
+            "subtitleColor": colours["muted"],
+        },
+        "style": {
+            "segment": {"stroke": colours["paper"], "strokeWidth": 1},
+            "total": {"color": colours["ink"], "fontSize": 11},
+            "span": {"color": colours["muted"], "strokeWidth": 1.5},
+            "mean": {"color": colours["ink"]},
+        },
+    }

@@ -1,0 +1,43 @@
+"""The table of trace formats: one row a format, in the order in which a file is tried."""
+
+from __future__ import annotations
+
+from . import (
+    biotracer,
+    blkparse,
+    cloud,
+    diskmon,
+    disksim,
+    fio,
+    floatgate_csv,
+    hpsrt,
+    msr,
+    oracle_general,
+    parquet,
+    spc,
+    vscsi,
+)
+from .base import Format
+
+# No file may be claimed twice (a test holds that), so the order only decides what is cheap.
+FORMATS: tuple[Format, ...] = (
+    parquet.FORMAT,
+    floatgate_csv.FORMAT,
+    spc.FORMAT,
+    msr.FORMAT,
+    disksim.HEIMDALL,
+    disksim.DISKSIM,
+    disksim.PAGES,
+    blkparse.FORMAT,
+    fio.FORMAT,
+    vscsi.FORMAT,
+    biotracer.FORMAT,
+    diskmon.FORMAT,
+    hpsrt.FORMAT,
+    cloud.ALIBABA,
+    cloud.TENCENT,
+    cloud.SYSTOR,
+    oracle_general.FORMAT,
+)
+
+__all__ = ["FORMATS", "Format"]

@@ -1,0 +1,40 @@
+"""BIOtracer logs of smartphones (Nexus 5).
+
+Fields between tabs: start sector, sectors, bytes, access type, then four times in seconds. The
+first, when the request was created, is the time of arrival; lines come in another order. The
+lowest bit of the access type is 1 for a write.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..model import READ, WRITE, Parsed
+from ..text import Head, match, parsed
+from .base import Format
+
+_LINE = (
+    r"^\s*(?P<offset>\d+)\t+(?P<sectors>\d+)\t+(?P<length>\d+)\t+(?P<kind>\d+)\t+"
+    r"(?P<time>\d+\.\d+)(?:\t+\d+\.\d+){3}\s*$"
+)
+_OPS = {"0": READ, "1": WRITE}
+
+
+def _claims(head: Head) -> bool:
+    return bool(head.matches(_LINE))
+
+
+def _read(data: bytes) -> Parsed:
+    matched = match(data, _LINE)
+    low_bit = pl.col("kind").cast(pl.UInt64, strict=False) % 2
+    matched.frame = matched.frame.with_columns(low_bit.cast(pl.String).alias("op"))
+    return parsed(matched, _OPS, ("s", "sectors", "bytes"))
+
+
+FORMAT = Format(
+    "biotracer",
+    "BIOtracer text: sector, sectors, bytes, access type, four times in seconds",
+    "Zhou et al., I/O Characteristics of Smartphone Applications, IISWC '15",
+    _claims,
+    _read,
+)

@@ -1,0 +1,72 @@
+"""CSV traces of cloud block storage and virtual desktops: Alibaba, Tencent, Systor '17.
+
+Three small siblings that differ in the order of their columns and in their units.
+"""
+
+from __future__ import annotations
+
+from ..model import READ, WRITE, Parsed
+from ..text import TIME, Head, match, parsed
+from .base import Format
+
+_ALIBABA = (
+    r"^\s*(?P<device>\d+),(?P<op>[RW]),(?P<offset>\d+),(?P<length>\d+),(?P<time>\d+)\s*$",
+    (r"^\s*device_id,", "the header"),
+)
+_TENCENT = (
+    r"^\s*(?P<time>\d+),(?P<offset>\d+),(?P<length>\d+),(?P<op>[01]),(?P<device>\d+)\s*$",
+    (r"^\s*[Tt]imestamp,[Oo]ffset,", "the header"),
+)
+_SYSTOR = (
+    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>[RW]),(?P<device>\d+),(?P<offset>\d+),(?P<length>\d+)\s*$",
+    (r"^\s*Timestamp,Response,", "the header"),
+)
+_LETTERS = {"R": READ, "W": WRITE}
+_DIGITS = {"0": READ, "1": WRITE}
+
+
+def _claims_alibaba(head: Head) -> bool:
+    return bool(head.matches(_ALIBABA[0], _ALIBABA[1][0]))
+
+
+def _claims_tencent(head: Head) -> bool:
+    return bool(head.matches(_TENCENT[0], _TENCENT[1][0]))
+
+
+def _claims_systor(head: Head) -> bool:
+    return bool(head.matches(_SYSTOR[0], _SYSTOR[1][0]))
+
+
+def _read_alibaba(data: bytes) -> Parsed:
+    return parsed(match(data, *_ALIBABA), _LETTERS, ("us", "bytes", "bytes"))
+
+
+def _read_tencent(data: bytes) -> Parsed:
+    return parsed(match(data, *_TENCENT), _DIGITS, ("s", "sectors", "sectors"))
+
+
+def _read_systor(data: bytes) -> Parsed:
+    return parsed(match(data, *_SYSTOR), _LETTERS, ("s", "bytes", "bytes"))
+
+
+ALIBABA = Format(
+    "alibaba",
+    "Alibaba block CSV: device_id,opcode,offset,length,timestamp_us",
+    "Li et al., IISWC '20; github.com/alibaba/block-traces",
+    _claims_alibaba,
+    _read_alibaba,
+)
+TENCENT = Format(
+    "tencent",
+    "Tencent CBS CSV: timestamp_s,offset_sectors,size_sectors,iotype,volume_id",
+    "Zhang et al., OSCA, USENIX ATC '20; SNIA IOTTA",
+    _claims_tencent,
+    _read_tencent,
+)
+SYSTOR = Format(
+    "systor17",
+    "Systor '17 CSV: Timestamp,Response,IOType,LUN,Offset,Size",
+    "Lee et al., Understanding Storage Traffic Characteristics on Enterprise VDI, SYSTOR '17",
+    _claims_systor,
+    _read_systor,
+)

@@ -1,0 +1,42 @@
+"""MSR Cambridge block traces (SNIA IOTTA).
+
+`Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`: Windows file time in units of
+100 ns, offset and size in bytes. Host and disk together are the device.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..model import READ, WRITE, Parsed
+from ..text import Head, match, parsed
+from .base import Format
+
+_LINE = (
+    r"^\s*(?P<time>\d+),(?P<host>[^,]*),(?P<disk>\d+),(?P<op>[A-Za-z]+),"
+    r"(?P<offset>\d+),(?P<length>\d+),(?P<response>-?\d+)\s*$"
+)
+_HEADER = (r"^\s*Timestamp,Hostname,", "the header")
+_OPS = {"Read": READ, "Write": WRITE, "read": READ, "write": WRITE}
+
+
+def _claims(head: Head) -> bool:
+    return bool(head.matches(_LINE, _HEADER[0]))
+
+
+def _read(data: bytes) -> Parsed:
+    return parsed(
+        match(data, _LINE, _HEADER),
+        _OPS,
+        ("100ns", "bytes", "bytes"),
+        device=pl.concat_str("host", "disk", separator="_"),
+    )
+
+
+FORMAT = Format(
+    "msr",
+    "MSR Cambridge CSV: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+    "Narayanan et al., Write Off-Loading, FAST '08; SNIA IOTTA",
+    _claims,
+    _read,
+)

@@ -1,0 +1,77 @@
+"""The figures of `trace info`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from .model import FLUSH, READ, TRIM, WRITE, Trace
+
+PAGE = 4096
+
+
+def unique_pages(frame: pl.DataFrame) -> int:
+    """Number of distinct (device, 4 KiB page) pairs that the requests of `frame` touch.
+
+    The length of a union of intervals: sorted by first page, each request adds what lies beyond
+    the furthest page seen so far. No request is spread out into its pages.
+    """
+    pages = frame.select(
+        "device",
+        first=(pl.col("offset") // PAGE).cast(pl.Int64),
+        end=((pl.col("offset") + pl.col("length") + PAGE - 1) // PAGE).cast(pl.Int64),
+    ).sort("device", "first")
+    seen = pl.col("end").cum_max().shift(1, fill_value=0).over("device")
+    new = pl.col("end") - pl.max_horizontal("first", seen)
+    return int(pages.select(new.clip(lower_bound=0).sum()).item())
+
+
+def page_writes(writes: pl.DataFrame) -> int:
+    """Number of 4 KiB pages that the requests touch, counted with repeats."""
+    first = pl.col("offset") // PAGE
+    end = (pl.col("offset") + pl.col("length") + PAGE - 1) // PAGE
+    return int(writes.select((end - first).sum()).item())
+
+
+def trace_info(trace: Trace) -> dict[str, Any]:
+    """The document of `trace info --json`.
+
+    A page of 4 KiB is touched when any byte of it is read or written, counted for each device.
+    A mean or a ratio of nothing is None. `aligned_share` is the share of reads and writes whose
+    offset and length are multiples of 4 KiB.
+    """
+    frame = trace.frame
+    by_op = {op: frame.filter(pl.col("op") == op) for op in (READ, WRITE, TRIM, FLUSH)}
+    reads, writes, trims = by_op[READ], by_op[WRITE], by_op[TRIM]
+    data = frame.filter(pl.col("op") <= WRITE)
+    written = unique_pages(writes)
+    aligned = data.select((pl.col("offset") % PAGE == 0) & (pl.col("length") % PAGE == 0))
+    return {
+        "name": trace.name,
+        "format": trace.format,
+        "requests": frame.height,
+        "reads": reads.height,
+        "writes": writes.height,
+        "trims": trims.height,
+        "flushes": by_op[FLUSH].height,
+        "footprint_pages": unique_pages(data),
+        "mean_write_bytes": writes["length"].mean(),
+        "mean_read_bytes": reads["length"].mean(),
+        "duration_s": frame.select(pl.col("at_ns").max()).item() / 1e9,
+        "written_pages": written,
+        "page_writes_per_written_page": page_writes(writes) / written if written else None,
+        "devices": len(trace.devices),
+        "device_names": trace.devices,
+        "trimmed_bytes": int(trims["length"].sum()),
+        "aligned_share": aligned.to_series().mean(),
+        "unparsed_lines": trace.unparsed_lines,
+        "first_unparsed": trace.first_unparsed,
+        "units": {
+            "time": trace.units.time,
+            "address": trace.units.address,
+            "length": trace.units.length,
+        },
+        "guessed": list(trace.units.guessed),
+        "notes": trace.notes,
+    }

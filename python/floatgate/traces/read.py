@@ -1,0 +1,110 @@
+"""`read_trace`: any source in, one `Trace` out; and `write_parquet`, the way back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from . import source as files
+from .build import build, check_units
+from .formats import FORMATS, Format, parquet
+from .model import Parsed, Trace, TraceError, shorten
+from .text import Head
+
+
+def read_trace(
+    source: Any,
+    *,
+    format: str | None = None,
+    units: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> Trace:
+    """Reads a trace; its format and its compression are recognised by content.
+
+    `source` is a path, a directory of Parquet files, a URL that fsspec knows, a Polars DataFrame
+    or anything with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
+    missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
+    units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
+    (512) or pages (4096). `limit` keeps the earliest so many requests; it does not make reading
+    cheaper. Raises `TraceError`.
+    """
+    check_units(units or {})
+    if limit is not None and limit < 1:
+        raise TraceError(f"limit: {limit} given; expected at least 1 request")
+    chosen = None if format is None else _by_name(format)
+    if isinstance(source, (str, Path)):
+        parts = files.load(str(source))
+        name = Path(str(source).rstrip("/")).name or str(source)
+        form, parsed = _parse(parts, chosen)
+        return build(parsed, name, form, units, limit)
+    if isinstance(source, pl.DataFrame) or hasattr(source, "__arrow_c_stream__"):
+        frame = source if isinstance(source, pl.DataFrame) else pl.DataFrame(source)
+        return build(parquet.from_frame(frame), "frame", "frame", units, limit)
+    raise TraceError(
+        f"a trace cannot be a {type(source).__name__}; expected a path, a URL or a frame"
+    )
+
+
+def _by_name(name: str) -> Format:
+    for row in FORMATS:
+        if row.name == name:
+            return row
+    known = ", ".join(row.name for row in FORMATS)
+    raise TraceError(f"format: {name!r} is not known; expected one of {known}")
+
+
+def recognise(data: bytes, name: str) -> Format:
+    """The format of plain `data`; raises `TraceError` with its first line where none fits."""
+    if not data.strip():
+        raise TraceError(f"{name}: empty; expected a trace")
+    head = Head.of(data)
+    for row in FORMATS:
+        if row.claims(head):
+            return row
+    first = f"line 1 is {shorten(head.lines[0])}" if head.lines else "binary data"
+    known = ", ".join(row.name for row in FORMATS)
+    raise TraceError(f"{name}: no known trace format ({first}); expected one of {known}")
+
+
+def _parse(parts: list[tuple[str, bytes]], chosen: Format | None) -> tuple[str, Parsed]:
+    results = []
+    for name, data in parts:
+        row = chosen or recognise(data, name)
+        try:
+            results.append(row.read(data))
+        except TraceError as error:
+            raise TraceError(f"{name}: {error}") from error
+    return row.name, results[0] if len(results) == 1 else _joined(results)
+
+
+def _joined(parts: list[Parsed]) -> Parsed:
+    """The Parquet parts of a directory as one; equal notes are said once."""
+    frames = [part.frame.with_columns(pl.col("device").cast(pl.String)) for part in parts]
+    return Parsed(
+        pl.concat(frames),
+        parts[0].units,
+        candidates=sum(part.candidates for part in parts),
+        notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def write_parquet(trace: Trace, path: str | Path) -> None:
+    """Writes `trace` so that `read_trace` gives the same frame and devices back.
+
+    The file appears whole or not at all: it is written beside `path` and then renamed. Raises
+    `TraceError` where it cannot be written.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            trace.frame.write_parquet(file, metadata=parquet.metadata(trace))
+        part.replace(path)
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)

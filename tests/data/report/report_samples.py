@@ -1,0 +1,237 @@
+"""Made-up results with the shape and the magnitudes of real ones, for the tests of the report."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import random
+from typing import Any
+
+WINDOWS = 60
+HIT_RATIO = {"dftl": 0.62, "tpftl": 0.74, "sftl": 0.68}
+CACHE_GAIN = {"32KiB": 0.0, "64KiB": 0.09, "128KiB": 0.17}
+
+
+def sample(
+    trace: str = "financial1", scheme: str = "dftl", cache: str = "64KiB", seed: int = 1
+) -> dict[str, Any]:
+    """One result; the numbers agree with each other where the report relies on it."""
+    rng = random.Random(f"{trace} {scheme} {cache} {seed}")
+    hit = min(0.995, HIT_RATIO.get(scheme, 0.6) + CACHE_GAIN.get(cache, 0.05))
+    hit += 0.05 if trace == "financial1" else -0.03
+    host = 1_240_000 if trace == "financial1" else 820_000
+    programs = {
+        "host": host,
+        "map": round(host * (1 - hit) * 0.7),
+        "gc": round(host * rng.uniform(0.35, 0.6)),
+        "gc_map": round(host * (1 - hit) * 0.4),
+        "merge": 0,
+        "wear": round(host * 0.004),
+        "remap": 0,
+    }
+    reads = {**programs, "host": round(host * 0.6)}
+    erases = {cause: pages // 64 for cause, pages in programs.items()}
+    amplification = sum(programs.values()) / host
+    latency = _latency(rng, hit)
+    return {
+        "floatgate": "0.1.0",
+        "config": {
+            "flash": {"page": "4KiB", "pages_per_block": 64, "blocks": 8192, "endurance": None},
+            "capacity": {"spare_factor": 0.07},
+            "mapping": {"scheme": scheme, "cache": cache},
+            "placement": {"scheme": "single", "gc_destination": "same"},
+            "cleaning": {"victim": "greedy", "low_water": 3},
+            "buffer": {"scheme": "lru", "capacity": "1MiB"},
+            "queue": {"depth": 32},
+            scheme: {"protected": 0.5},
+        },
+        "seed": seed,
+        "workload": {
+            "name": trace,
+            "hash": trace.encode().hex()[:32],
+            "requests": 2_000_000,
+            "reads": 480_000,
+            "writes": 1_520_000,
+            "trims": 0,
+            "flushes": 12,
+            "read_pages": 610_000,
+            "write_pages": host,
+            "trimmed_pages": 0,
+            "footprint_pages": 402_117,
+            "skipped": 3,
+            "duration_s": 43_712.4,
+        },
+        "drive": {
+            "units": 8192,
+            "reserve_units": 12,
+            "pages_per_unit": 64,
+            "page_bytes": 4096,
+            "logical_pages": 487_590,
+            "translation_pages": 477,
+            "physical_bytes": 2_147_483_648,
+            "logical_bytes": 1_997_168_640,
+            "spare_factor": 0.07,
+            "over_provisioning": 0.0753,
+            "channels": 1,
+            "dies": 1,
+            "planes": 1,
+        },
+        "start": {"fill": "steady", "volumes": 6.0, "settled": True, "write_amplification": 2.1},
+        "write_amplification": amplification,
+        "data_write_amplification": (
+            (sum(programs.values()) - programs["map"] - programs["gc_map"]) / host
+        ),
+        "flash": {"reads": reads, "programs": programs, "erases": erases},
+        "mapping": {
+            "hit_ratio": hit,
+            "hits": round(2e6 * hit),
+            "misses": round(2e6 * (1 - hit)),
+            "evictions": 700_000,
+            "dirty_evictions": 310_000,
+            "prefetched": 0,
+            "prefetch_used": 0,
+            "cache_bytes": 65_536,
+        },
+        "buffer": {"hit_ratio": 0.31, "hits": 471_000, "misses": 1_049_000, "flushed_pages": host},
+        "placement": {
+            "streams": [{"host_pages": host, "gc_pages": programs["gc"]}],
+            "memory_bytes": 0,
+            "extents": None,
+        },
+        "host": {"commands": 2_000_000, "remaps": 0, "remapped_pages": 0, "redirected_reads": 0},
+        "latency": latency,
+        "throughput": {
+            "iops": 1e6 / latency["all"]["mean_us"],
+            "read_mb_s": 12.4,
+            "write_mb_s": 31.9,
+            "device_seconds": 2e6 * latency["all"]["mean_us"] / 1e6,
+            "utilization": 0.82,
+        },
+        "wear": _wear(rng, sum(erases.values())),
+        "timeline": _timeline(rng, host, hit, amplification, latency["all"]["mean_us"]),
+        "warnings": [],
+        "notes": [],
+        "engine": {
+            "version": "0.1.0",
+            "wall_seconds": 1.93,
+            "host_requests_per_second": 1_036_269,
+            "page_writes_per_second": 1_180_000,
+            "peak_rss_bytes": 31_457_280,
+        },
+    }
+
+
+def study() -> list[dict[str, Any]]:
+    """2 traces x 3 mapping schemes x 3 cache sizes, some with something to say."""
+    results = [
+        sample(*case)
+        for case in itertools.product(("financial1", "msr_prxy0"), HIT_RATIO, CACHE_GAIN)
+    ]
+    for result in results:
+        if result["workload"]["name"] == "msr_prxy0":
+            result["warnings"].append("cleaning ran in only 3 of 60 windows: not yet steady")
+    results[4]["warnings"].append("the footprint fills 99 % of the drive")
+    results[0]["notes"].append("arrival times were folded: the trace is longer than the run")
+    return results
+
+
+def bare() -> dict[str, Any]:
+    """A run in which everything that may be null is null: it only read, untimed, uncached."""
+    result = sample("readonly", scheme="ideal")
+    result["write_amplification"] = result["data_write_amplification"] = None
+    result["flash"]["programs"] = dict.fromkeys(result["flash"]["programs"], 0)
+    result["flash"]["erases"] = dict.fromkeys(result["flash"]["erases"], 0)
+    for table in ("mapping", "buffer", "throughput", "wear", "start", "engine"):
+        result[table] = dict.fromkeys(result[table])
+    for kind in ("all", "read", "write"):
+        result["latency"][kind] = dict.fromkeys(result["latency"][kind])
+    result["latency"]["blame_us"] = dict.fromkeys(result["latency"]["blame_us"])
+    result["timeline"] = {name: [None] for name in result["timeline"]} | {"host_pages": [0]}
+    result["warnings"] = ["the host wrote nothing: write amplification does not exist"]
+    return result
+
+
+def hostile() -> dict[str, Any]:
+    """Names that break out of HTML, of scripts, of attributes and of Vega expressions."""
+    result = copy.deepcopy(sample())
+    result["workload"]["name"] = "</script><script>window.broken = 1</script>'\"&\\"
+    result["config"]["mapping"]["scheme"] = "<img src=x onerror='window.broken = 2'>"
+    result["warnings"] = ['<b>bold</b> & "quoted" \']; window.broken = 3; //']
+    result["notes"] = ["{{ 7 * 7 }} <!-- <script>"]
+    return result
+
+
+def _latency(rng: random.Random, hit: float) -> dict[str, Any]:
+    read = _distribution(rng, 48 + 60 * (1 - hit), 0.75)
+    write = _distribution(rng, 230 + 900 * (1 - hit), 1.1)
+    every = {
+        **write,
+        "requests": 2_000_000,
+        "mean_us": (read["mean_us"] + 3 * write["mean_us"]) / 4,
+    }
+    shares = {"queue": 0.1, "map": 0.25 * (1 - hit) * 4, "gc": 0.3, "bus": 0.12, "merge": 0.0}
+    shares |= {"buffer": 0.01}
+    shares["die"] = 1 - sum(shares.values())
+    blame = {cause: share * every["mean_us"] for cause, share in shares.items()}
+    return {"all": every, "read": read, "write": write, "blame_us": blame}
+
+
+def _distribution(rng: random.Random, median: float, spread: float) -> dict[str, Any]:
+    stall = 1500.0  # one request in forty waits for an erase and the moves before it
+    times = sorted(
+        median * math.exp(rng.gauss(0, spread) * 0.5)
+        + (stall * rng.expovariate(0.6) if rng.random() < 0.025 else 0)
+        for _ in range(4000)
+    )
+    mean = sum(times) / len(times)
+
+    def at(share: float) -> float:
+        return times[min(len(times) - 1, int(share * len(times)))]
+
+    cdf = [[at(share), share] for share in (i / 200 for i in range(1, 200))]
+    cdf += [[at(share), share] for share in (0.996, 0.997, 0.998, 0.999, 0.9995)]
+    return {
+        "requests": 480_000,
+        "mean_us": mean,
+        "stdev_us": math.sqrt(sum((time - mean) ** 2 for time in times) / len(times)),
+        "p50_us": at(0.5),
+        "p95_us": at(0.95),
+        "p99_us": at(0.99),
+        "p999_us": at(0.999),
+        "max_us": times[-1],
+        "cdf": cdf,
+    }
+
+
+def _wear(rng: random.Random, erases: int) -> dict[str, Any]:
+    mean = erases / 8192
+    spread = rng.uniform(0.8, 3.0)
+    counts: dict[int, int] = {}
+    for _ in range(8192):
+        worn = max(0, round(rng.gauss(mean, spread)))
+        counts[worn] = counts.get(worn, 0) + 1
+    return {
+        "erases_min": min(counts),
+        "erases_mean": mean,
+        "erases_max": max(counts),
+        "erases_stdev": spread,
+        "histogram": [[worn, units] for worn, units in sorted(counts.items())],
+    }
+
+
+def _timeline(
+    rng: random.Random, host: int, hit: float, amplification: float, mean_us: float
+) -> dict[str, list[Any]]:
+    settle = [1 - math.exp(-i / 9) for i in range(1, WINDOWS + 1)]
+    return {
+        "host_pages": [host * i // WINDOWS for i in range(1, WINDOWS + 1)],
+        "seconds": [i * 12.5 for i in range(1, WINDOWS + 1)],
+        "write_amplification": [
+            1 + (amplification - 1) * s * rng.uniform(0.93, 1.07) for s in settle
+        ],
+        "hit_ratio": [None, *(hit * s * rng.uniform(0.97, 1.0) for s in settle[1:])],
+        "mean_us": [mean_us * (0.4 + 0.6 * s) * rng.uniform(0.85, 1.2) for s in settle],
+        "gc_programs": [round(8000 * s) for s in settle],
+        "map_programs": [round(5000 * s) for s in settle],
+    }

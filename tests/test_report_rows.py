@@ -1,0 +1,245 @@
+"""The report without a browser: labels, summary rows, files, pictures."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
+
+import report_samples as samples  # noqa: E402
+
+from floatgate.report import summary_rows, write_pictures, write_report  # noqa: E402
+from floatgate.report import frames, page, theme, values  # noqa: E402
+from floatgate.report.runs import label_runs, panels  # noqa: E402
+from floatgate.report.sweeps import quantity  # noqa: E402
+
+
+def labels(results: list[dict[str, Any]]) -> list[str]:
+    return [row["label"] for row in summary_rows(results)]
+
+
+def test_a_summary_row_has_the_results_numbers() -> None:
+    result = samples.sample()
+    (row,) = summary_rows([result])
+    assert row == {
+        "label": "financial1",
+        "write_amplification": result["write_amplification"],
+        "data_write_amplification": result["data_write_amplification"],
+        "hit_ratio": result["mapping"]["hit_ratio"],
+        "mean_us": result["latency"]["all"]["mean_us"],
+        "p99_us": result["latency"]["all"]["p99_us"],
+        "p999_us": result["latency"]["all"]["p999_us"],
+        "iops": result["throughput"]["iops"],
+        "erases": sum(result["flash"]["erases"].values()),
+        "device_seconds": result["throughput"]["device_seconds"],
+        "warnings": 0,
+    }
+
+
+def test_a_bare_result_gives_none_not_an_error() -> None:
+    for result in (samples.bare(), {}):
+        (row,) = summary_rows([result])
+        assert row["write_amplification"] is None and row["mean_us"] is None
+    assert summary_rows([{}])[0]["erases"] is None
+
+
+def test_labels_name_what_differs() -> None:
+    sample = samples.sample
+    assert labels([sample(), sample(scheme="tpftl", cache="32KiB")]) == [
+        "mapping.scheme=dftl, mapping.cache=64KiB",
+        "mapping.scheme=tpftl, mapping.cache=32KiB",
+    ]
+    assert labels([sample(), sample("msr_prxy0")]) == ["financial1", "msr_prxy0"]
+    assert labels([sample(), sample("msr_prxy0", scheme="sftl")])[1] == (
+        "msr_prxy0, mapping.scheme=sftl"
+    )
+    assert labels([sample(), sample(seed=2)]) == ["seed=1", "seed=2"]
+    assert labels([sample(), sample()]) == ["run 1", "run 2"]
+    assert len(set(labels(samples.study()))) == 18
+
+
+def test_traces_of_one_name_and_other_content_are_told_apart() -> None:
+    other = samples.sample()
+    other["workload"]["hash"] = "ffff0000ffff"
+    assert labels([samples.sample(), other])[1] == "financial1 (ffff0000)"
+
+
+def test_a_change_of_device_does_not_fill_the_label() -> None:
+    first, second = samples.sample(), samples.sample()
+    second["config"]["flash"] = {"page": "8KiB", "pages_per_block": 128, "blocks": 4, "read": "1us"}
+    second["config"]["queue"]["depth"] = 1
+    assert labels([first, second]) == ["flash.page=4KiB", "flash.page=8KiB"]
+
+
+def test_policy_parameters_follow_from_the_policy() -> None:
+    results = [samples.sample(scheme=scheme) for scheme in samples.HIT_RATIO]
+    assert labels(results) == [f"mapping.scheme={scheme}" for scheme in samples.HIT_RATIO]
+    results = [samples.sample(), samples.sample()]
+    results[1]["config"]["dftl"]["protected"] = 0.8
+    assert labels(results) == ["dftl.protected=0.5", "dftl.protected=0.8"]
+
+
+def test_short_names_keep_what_a_number_needs() -> None:
+    results = [
+        samples.sample(scheme=s, cache=c) for s in ("dftl", "none") for c in ("32KiB", "64KiB")
+    ]
+    assert [run.name for run in label_runs(results)] == [
+        "dftl, cache 32KiB",
+        "dftl, cache 64KiB",
+        "mapping.scheme none, cache 32KiB",
+        "mapping.scheme none, cache 64KiB",
+    ]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        samples.study(),
+        [samples.sample(seed=seed) for seed in range(40)],
+        [samples.sample(f"trace{i}") for i in range(20)],
+        [samples.sample(f"trace{i}", s) for i in range(20) for s in samples.HIT_RATIO],
+        [samples.sample() for _ in range(9)],
+    ],
+)
+def test_lines_of_a_panel_can_be_told_apart(results: list[dict[str, Any]]) -> None:
+    runs = label_runs(results)
+    assert [run.result for run in runs] == results
+    assert len({run.label for run in runs}) == len({run.name for run in runs}) == len(runs)
+    for group in panels(runs).values():
+        assert len({(run.colour, run.dash) for run in group}) == len(group)
+        assert len({run.row for run in group}) == len(group)
+        assert len({run.colour for run in group}) <= theme.SERIES
+        assert len({run.dash for run in group}) <= len(theme.DASHES)
+
+
+def test_the_parts_of_a_bar_sum_to_the_write_amplification() -> None:
+    result = samples.sample()
+    result["flash"]["programs"]["a cause of tomorrow"] = 100_000
+    parts = frames.amplification(label_runs([result]))
+    assert parts["value"].sum() == pytest.approx(result["write_amplification"])
+    assert "other" in set(parts["part"])
+    blame = frames.blame(label_runs([result]))
+    assert blame["value"].sum() == pytest.approx(result["latency"]["all"]["mean_us"])
+
+
+def test_the_distribution_ends_at_p999_and_stays_in_order() -> None:
+    result = samples.sample()
+    curve = frames.distribution(label_runs([result]), "write")
+    assert curve["share"].max() == 0.999
+    assert curve["us"][-1] == result["latency"]["write"]["p999_us"]
+    assert curve["us"].is_sorted() and curve["share"].is_sorted()
+    assert 30 < curve.height < 260
+
+
+@pytest.mark.parametrize(
+    "histogram", [[[3, 10]], [[0, 5], [1, 2]], [[i, i + 1] for i in range(999)]]
+)
+def test_wear_bins_hold_every_unit(histogram: list[list[int]]) -> None:
+    result = samples.sample()
+    result["wear"]["histogram"] = histogram
+    bins = frames.wear_histogram(label_runs([result])[0])
+    assert bins["units"].sum() == sum(units for _, units in histogram)
+    assert bins.height <= frames.HISTOGRAM_BARS
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("64KiB", 65536), ("1MiB", 2**20), ("25us", 25e-6), ("0.07", 0.07), ("40MB/s", 4e7)]
+    + [(text, None) for text in ("dftl", "none", "", "iB", "-1", "4 KiBs", "true")],
+)
+def test_quantities(text: str, value: float | None) -> None:
+    assert quantity(text) == (None if value is None else pytest.approx(value))
+
+
+def test_numbers_are_written_for_people() -> None:
+    thin = values.NARROW_SPACE
+    assert values.ratio(1.8345) == "1.835" or values.ratio(1.8345) == "1.834"
+    assert values.count(1234567) == f"1{thin}234{thin}567"
+    assert values.percent(0.8812) == "88.12%"
+    assert [values.measured(x) for x in (0, 0.1234, 25.31, 1234.5)] == [
+        "0",
+        "0.123",
+        "25.3",
+        f"1{thin}234",
+    ]
+    assert values.size(65536) == f"64{thin}KiB"
+    assert values.ratio(None) == values.count(None) == values.ABSENT
+    assert values.finite(float("nan")) is None and values.finite(True) is None
+
+
+def test_a_report_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_report([samples.sample()], tmp_path / "report.html", title="A <title>")
+    text = path.read_text("utf-8")
+    assert "<title>A &lt;title&gt; – Floatgate</title>" in text
+    assert write_report([samples.sample()], path, title="A <title>").read_text("utf-8") == text
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fdopen", fail)
+    with pytest.raises(OSError, match="no space left"):
+        write_report([samples.sample()], path, title="another")
+    assert path.read_text("utf-8") == text
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_refuses_what_it_cannot_do(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_report([samples.sample()], tmp_path / "absent" / "report.html")
+    with pytest.raises(ValueError, match="at least one result"):
+        write_report([], tmp_path / "report.html")
+    with pytest.raises(ValueError, match="'gif'"):
+        write_pictures([samples.sample()], tmp_path, "gif")  # type: ignore[arg-type]
+
+
+def test_nothing_in_the_page_needs_the_network(tmp_path: Path) -> None:
+    text = write_report([samples.sample()], tmp_path / "report.html").read_text("utf-8")
+    head = text[: text.index(page._vega()[:200])]
+    for word in ("src=", 'href="http', "@import", "url(", "<link", "https://"):
+        assert word not in head.replace('$schema": "https://vega.github.io', ""), word
+
+
+def test_pictures_are_whole_svg_and_png(tmp_path: Path) -> None:
+    results = [samples.sample(), samples.sample(scheme="tpftl")]
+    drawings = write_pictures(results, tmp_path, "svg")
+    names = ["write-amplification", "hit-ratio", "latency", "blame", "timeline", "wear"]
+    assert [path.name for path in drawings] == [f"{name}.svg" for name in names]
+    for path in drawings:
+        root = ElementTree.parse(path).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "var(--" not in path.read_text("utf-8")
+    for path in write_pictures(results, tmp_path, "png"):
+        assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_pictures_leave_out_what_cannot_be_drawn(tmp_path: Path) -> None:
+    assert write_pictures([samples.bare()], tmp_path, "svg") == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
+def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, str]) -> None:
+    def linear(name: str) -> list[float]:
+        parts = [int(colours[name][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+    def luminance(name: str) -> float:
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear(name), strict=True))
+
+    def contrast(name: str) -> float:
+        low, high = sorted((luminance(name), luminance("paper")))
+        return (high + 0.05) / (low + 0.05)
+
+    series = [f"series-{i}" for i in range(theme.SERIES)]
+    assert min(map(contrast, series)) >= 2.5
+    assert contrast("ink") >= 7 and contrast("muted") >= 4.5 and contrast("link") >= 4.5
+    assert all(colours[a] != colours[b] for a, b in itertools.combinations(series, 2))

@@ -1,0 +1,181 @@
+"""Address layouts against a naive reference that follows every byte range by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+MIB = 1 << 20
+Request = tuple[int, int, int, int]  # op, device, offset, length
+
+requests = st.lists(
+    st.one_of(
+        st.tuples(
+            st.sampled_from([0, 1, 2]),
+            st.integers(0, 2),
+            st.one_of(st.integers(0, 40 * MIB), st.integers(0, 40).map(lambda n: n * MIB)),
+            st.one_of(st.integers(1, 9 * MIB), st.integers(1, 3).map(lambda n: n * MIB)),
+        ),
+        st.just((3, 0, 0, 0)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def trace_of(rows: list[Request]) -> Trace:
+    columns = list(zip(*rows, strict=True))
+    frame = pl.DataFrame(
+        {
+            "at_ns": range(len(rows)),
+            "op": columns[0],
+            "device": columns[1],
+            "offset": columns[2],
+            "length": columns[3],
+        }
+    )
+    return read_trace(frame)
+
+
+def bases(rows: list[Request]) -> tuple[dict[int, int], int]:
+    """Base of each device and the end of the last one."""
+    spans: dict[int, int] = {}
+    for _, device, offset, length in rows:
+        spans[device] = max(spans.get(device, 0), -(-(offset + length) // MIB) * MIB)
+    base, at = {}, 0
+    for device in sorted(spans):
+        base[device] = at
+        at += spans[device]
+    return base, at
+
+
+def spanned(rows: list[Request]) -> list[tuple[int, int, int]]:
+    base, _ = bases(rows)
+    return [(op, offset + (base[d] if op < 3 else 0), length) for op, d, offset, length in rows]
+
+
+def folded(rows: list[Request]) -> tuple[list[tuple[int, int, int]], int]:
+    touched = set()
+    for op, offset, length in spanned(rows):
+        if op < 2:
+            touched.update(range(offset // MIB, (offset + length - 1) // MIB + 1))
+    place = {region: at for at, region in enumerate(sorted(touched))}
+    result = []
+    for op, offset, length in spanned(rows):
+        if op == 3:
+            result.append((3, 0, 0))
+            continue
+        pieces = []
+        for region in range(offset // MIB, (offset + length - 1) // MIB + 1):
+            if region in place:
+                low, high = max(offset, region * MIB), min(offset + length, (region + 1) * MIB)
+                moved = (place[region] - region) * MIB
+                pieces.append((low + moved, high + moved))
+        assert all(a[1] == b[0] for a, b in pairwise(pieces))
+        if pieces:
+            result.append((op, pieces[0][0], pieces[-1][1] - pieces[0][0]))
+    return result, len(touched) * MIB
+
+
+def placed(trace: Trace, mode: str, capacity: int | None = None) -> list[tuple[int, int, int]]:
+    return lay_out(trace, mode, capacity=capacity).frame.select("op", "offset", "length").rows()
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests)
+def test_span_keeps_everything(rows: list[Request]) -> None:
+    trace = trace_of(rows)
+    assert placed(trace, "span") == spanned(rows)
+    assert lay_out(trace, "span").span_bytes == bases(rows)[1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests)
+def test_fold_agrees_with_the_naive_reference(rows: list[Request]) -> None:
+    trace = trace_of(rows)
+    layout = lay_out(trace)
+    expected, span = folded(rows)
+    assert placed(trace, "fold") == expected
+    assert layout.span_bytes == span
+    assert layout.frame["at_ns"].is_sorted()
+    before, after = (sum(r[2] for r in x if r[0] == 2) for x in (spanned(rows), expected))
+    assert bool(layout.notes) == (before != after)
+    if before != after:
+        assert f"{before - after:,} bytes" in layout.notes[0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests)
+def test_fold_keeps_order_length_and_overlaps_of_reads_and_writes(rows: list[Request]) -> None:
+    rows = [row for row in rows if row[0] < 2] or [(1, 0, 0, 1)]
+    old, new = spanned(rows), placed(trace_of(rows), "fold")
+    for (_, a, n), (_, b, m) in zip(old, new, strict=True):
+        assert (n, a % MIB) == (m, b % MIB)
+        for (_, c, k), (_, d, _) in zip(old, new, strict=True):
+            assert (a < c) == (b < d)
+            assert (a < c + k and c < a + n) == (b < d + k and d < b + n)
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests, st.integers(1, 3000).map(lambda n: n * 4096))
+def test_modulo_wraps_and_splits(rows: list[Request], capacity: int) -> None:
+    expected = []
+    for op, offset, length in spanned(rows):
+        start, rest = offset % capacity, min(length, capacity)
+        first = min(rest, capacity - start)
+        expected.append((op, start, first))
+        if rest > first:
+            expected.append((op, 0, rest - first))
+    assert placed(trace_of(rows), "modulo", capacity) == expected
+
+
+def test_wrong_modes_and_capacities() -> None:
+    trace = trace_of([(1, 0, 0, 4096)])
+    for mode, capacity in [("nope", None), ("modulo", None), ("modulo", 5000), ("fold", 4096)]:
+        with pytest.raises(TraceError):
+            lay_out(trace, mode, capacity=capacity)
+
+
+@settings(max_examples=200, deadline=None)
+@given(requests)
+def test_page_counts_agree_with_sets_of_pages(rows: list[Request]) -> None:
+    touched, written, writes = set(), set(), 0
+    for op, device, offset, length in rows:
+        if op < 2:
+            pages = {(device, p) for p in range(offset // 4096, (offset + length - 1) // 4096 + 1)}
+            touched |= pages
+            if op == 1:
+                written |= pages
+                writes += len(pages)
+    info = trace_info(trace_of(rows))
+    assert (info["footprint_pages"], info["written_pages"]) == (len(touched), len(written))
+    assert info["page_writes_per_written_page"] == (writes / len(written) if written else None)
+
+
+def test_the_figures_of_a_small_trace() -> None:
+    rows = [(0, 0, 0, 512), (1, 0, 4096, 8192), (2, 0, 0, MIB), (3, 0, 0, 0)]
+    info = trace_info(trace_of(rows))
+    assert (info["reads"], info["writes"], info["trims"], info["flushes"]) == (1, 1, 1, 1)
+    assert (info["mean_read_bytes"], info["mean_write_bytes"]) == (512, 8192)
+    assert (info["aligned_share"], info["trimmed_bytes"]) == (0.5, MIB)
+    assert info["duration_s"] == 3e-9
+    assert trace_info(trace_of([(3, 0, 0, 0)]))["mean_write_bytes"] is None
+
+
+def test_the_example_of_the_documentation() -> None:
+    trace = trace_of(
+        [(1, 0, 0, MIB), (1, 0, 5 * MIB, MIB), (2, 0, 3 * MIB, 4 * MIB), (0, 1, 2 * MIB, MIB)]
+    )
+
+    def ranges(mode: str, capacity: int | None = None) -> list[tuple[int, int]]:
+        return [(o // MIB, (o + n) // MIB) for _, o, n in placed(trace, mode, capacity)]
+
+    assert ranges("span") == [(0, 1), (5, 6), (3, 7), (9, 10)]
+    assert ranges("fold") == [(0, 1), (1, 2), (1, 2), (2, 3)]
+    assert ranges("modulo", 4 * MIB) == [(0, 1), (1, 2), (3, 4), (0, 3), (1, 2)]
+    assert [lay_out(trace, mode).span_bytes // MIB for mode in ("span", "fold")] == [10, 3]

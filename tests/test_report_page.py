@@ -14,10 +14,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 
-import report_samples as samples  # noqa: E402
-
-from floatgate.report import summary_rows, write_report  # noqa: E402
-from floatgate.report.values import ratio  # noqa: E402
+import report_samples as samples
+from floatgate.report import summary_rows, write_report
+from floatgate.report.values import ratio
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -25,10 +24,15 @@ CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("chromium is not installed: the page cannot be seen", allow_module_level=True)
 
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 CASES = {
     "one": lambda: [samples.sample()],
@@ -163,6 +167,14 @@ def test_text_and_plots_are_readable_in_both_themes_and_follow_a_change(
     light, dark = found
     assert light["paper"] != dark["paper"] and light["bar"] != dark["bar"]
     assert printed == light
+
+
+def test_prints_within_the_sheet(browser: Any, reports: dict[str, Path]) -> None:
+    with Seen(browser, reports["study"], scheme="dark") as seen:
+        seen.page.emulate_media(media="print")
+        # An A4 sheet between the page's margins is 182 mm wide: 688 CSS pixels.
+        seen.page.set_viewport_size({"width": 688, "height": 1000})
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_tables_hold_the_results_numbers(browser: Any, reports: dict[str, Path]) -> None:

@@ -1,1 +1,50 @@
-"""Floatgate: a flash laboratory."""
+"""Floatgate: a flash laboratory.
+
+import floatgate as fg
+result = fg.run("hotcold:span=64MiB,r=0.9,f=0.1,writes=100k", device="classic")
+result.write_amplification
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._core import Cancelled, ConfigError, RunError, __version__
+    from .api import compare, compare_results, run
+    from .result import Result
+
+__all__ = [
+    "Cancelled",
+    "ConfigError",
+    "Result",
+    "RunError",
+    "__version__",
+    "compare",
+    "compare_results",
+    "run",
+]
+
+_HOMES = {
+    "Cancelled": "_core",
+    "ConfigError": "_core",
+    "Result": "result",
+    "RunError": "_core",
+    "__version__": "_core",
+    "compare": "api",
+    "compare_results": "api",
+    "run": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use: the command line's help must not wait for Polars."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -150,6 +150,11 @@ impl Blocks {
         self.sealed.front().map(Unit)
     }
 
+    /// All sealed units, those with the fewest valid pages first.
+    pub fn sealed(&self) -> impl Iterator<Item = Unit> {
+        self.bins.iter().flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
+    }
+
     /// Takes a free unit into use for `stream`.
     pub fn open(&mut self, stream: u8) -> Option<Unit> {
         let Reverse((_, _, unit)) = self.free.pop()?;

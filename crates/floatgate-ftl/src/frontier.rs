@@ -18,11 +18,6 @@ impl Frontiers {
         Self { open: vec![(0, 0); streams] }
     }
 
-    /// How many streams there are.
-    pub(crate) fn streams(&self) -> u32 {
-        self.open.len() as u32
-    }
-
     /// The next page of `stream`, if its unit has one left.
     #[inline(always)]
     pub(crate) fn next(&mut self, stream: u8) -> Option<Ppn> {
@@ -33,11 +28,15 @@ impl Frontiers {
         })
     }
 
-    /// Whether `stream` has a page left in its unit.
-    #[inline(always)]
-    pub(crate) fn has_room(&self, stream: u8) -> bool {
+    /// Pages that are left in the unit of `stream`.
+    pub(crate) fn room(&self, stream: u8) -> u32 {
         let (next, end) = self.open[stream as usize];
-        next < end
+        end - next
+    }
+
+    /// Whether `stream` has a page left in its unit.
+    pub(crate) fn has_room(&self, stream: u8) -> bool {
+        self.room(stream) > 0
     }
 
     /// Gives `stream` a new unit.

@@ -145,7 +145,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         &self.streams
     }
 
-    /// Cleans for which so few units were free that the fewest-valid one was taken whatever the policy.
+    /// Cleans for which so few units were free that the cheapest was taken whatever the policy.
     pub fn emergencies(&self) -> u64 {
         self.emergencies
     }

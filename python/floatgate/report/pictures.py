@@ -51,11 +51,16 @@ def _spec(figure: Figure) -> dict[str, Any]:
     own = any(drawing.legend for drawing in figure.drawings)
     how = "independent" if own else "shared"
     config = theme.picture_config()
+    if figure.lines:
+        config["legend"] |= {"symbolType": "stroke", "symbolSize": 400}
     if not (figure.legend or own):
         config["legend"] = {"disable": True}
+    plots = [_still(drawing, WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings]
     return {
-        "title": figure.title,
-        "concat": [_still(drawing, WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings],
+        "title": {"text": figure.title, "fontSize": 16, "offset": 14},
+        # Only the outermost spec may hold data by name; the names are digests, so none collide.
+        "datasets": {name: rows for plot in plots for name, rows in plot.pop("datasets").items()},
+        "concat": plots,
         "columns": 1 if alone else 2,
         "spacing": 28,
         "resolve": {"scale": {"color": how, "strokeDash": how}},

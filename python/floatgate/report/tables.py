@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from .frames import BLAME, CAUSES, KINDS
+from .frames import CAUSES, KINDS
 from .runs import Run, Varying, label_runs
 from .values import (
     ABSENT,
@@ -53,12 +53,12 @@ METRICS = {
     "write_amplification": ("Write amplification", ratio),
     "data_write_amplification": ("Data write amplification", ratio),
     "hit_ratio": ("Map hit ratio", percent),
-    "mean_us": ("Mean, µs", measured),
-    "p99_us": ("p99, µs", measured),
-    "p999_us": ("p99.9, µs", measured),
+    "mean_us": ("Mean,\N{NO-BREAK SPACE}µs", measured),
+    "p99_us": ("p99,\N{NO-BREAK SPACE}µs", measured),
+    "p999_us": ("p99.9,\N{NO-BREAK SPACE}µs", measured),
     "iops": ("IOPS", count),
     "erases": ("Erases", count),
-    "device_seconds": ("Device time, s", measured),
+    "device_seconds": ("Device time,\N{NO-BREAK SPACE}s", measured),
     "warnings": ("Warnings", count),
 }
 """Columns of the summary: heading with unit, and how to write the number."""

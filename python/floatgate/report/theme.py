@@ -3,7 +3,7 @@
 In the browser the charts take their colours as CSS variables, so that a change of the reader's
 colour scheme, or printing, needs no new drawing. Picture files take the light values themselves.
 
-The series colours keep 2.9:1 or more against the page in both themes and stay apart (CIE76
+The series colours keep 3:1 or more against the page in both themes and stay apart (CIE76
 distance above 10) under the three dichromacies as modelled by Machado et al., IEEE TVCG 2009.
 """
 

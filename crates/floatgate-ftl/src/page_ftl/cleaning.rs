@@ -8,13 +8,19 @@ use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand, Part};
 use crate::prefetch::prefetch;
 
+/// Times that all units may be cleaned before a drive is called too full to be cleaned.
+const ROUNDS: u32 = 8;
+
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Cleans while fewer than `low_water` units are free (algorithms, section 1.6).
     pub(super) fn clean(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.cleaning = true;
         let mut work = Chain::at(chain.now);
+        let mut rounds = 0;
         while self.blocks.free_units() < self.low_water {
-            let victim = self.choose();
+            rounds += 1;
+            assert!(rounds / ROUNDS <= self.geometry.units(), "cleaning frees no units");
+            let victim = self.choose(rounds);
             self.collect(victim, &mut work)?;
         }
         chain.wait(work.now, Part::Gc);
@@ -22,17 +28,29 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The policy's choice; but when a clean could need more units than are free, the one
-    /// that frees most.
-    fn choose(&mut self) -> Unit {
-        let emergency = self.blocks.free_units() < self.frontiers.streams();
-        let choice = if emergency {
-            self.emergencies += 1;
-            self.blocks.fewest_valid()
-        } else {
-            self.victim.pick(&self.blocks)
-        };
-        choice.expect("a drive with few free units has sealed ones")
+    /// The policy's choice; but when there may be too few free units for it, or every unit could
+    /// have been cleaned without an end, the unit that costs least of those that there is room for.
+    fn choose(&mut self, rounds: u32) -> Unit {
+        let choice = self.victim.pick(&self.blocks);
+        let choice = choice.expect("a drive with few free units has sealed ones");
+        let fits = |unit: &Unit| self.price(*unit).0 <= self.blocks.free_units();
+        if rounds <= self.geometry.units() && fits(&choice) {
+            return choice;
+        }
+        let cheapest = self.blocks.sealed().filter(fits).min_by_key(|&unit| self.price(unit).1);
+        self.emergencies += 1;
+        cheapest.expect("the drive has too little spare to be cleaned")
+    }
+
+    /// How many free units and pages cleaning a unit takes at most.
+    fn price(&self, unit: Unit) -> (u32, u32) {
+        let (stream, valid) = (self.blocks.stream(unit), self.blocks.valid(unit));
+        let units = u32::from(valid > self.frontiers.room(stream));
+        if !M::ON_FLASH || stream == self.map_stream() {
+            return (units, valid);
+        }
+        let updates = valid.min(self.directory.len() as u32);
+        (units + u32::from(updates > self.frontiers.room(self.map_stream())), valid + updates)
     }
 
     /// Empties and erases one unit.

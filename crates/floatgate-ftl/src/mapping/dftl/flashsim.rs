@@ -40,11 +40,11 @@ impl FlashSim {
     }
 
     pub(super) fn insert(&mut self, slot: u32) {
+        let age = self.protected.last().map_or(1, |&(age, _)| age + 1);
         if self.protected.len() == self.protected_max {
             let minimum = self.protected.pop_first().expect("a full part has a minimum");
             self.probation.insert(minimum);
         }
-        let age = self.protected.last().map_or(1, |&(age, _)| age + 1);
         self.ages[slot as usize] = age;
         self.protected.insert((age, Reverse(slot)));
     }

@@ -1,0 +1,186 @@
+//! The conservation laws (algorithms, section 0.2), held against the log of the medium.
+
+use std::collections::BTreeMap;
+
+use floatgate_ftl::addr::Owner;
+use floatgate_ftl::device::Counters;
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::nand::Cause;
+use floatgate_ftl::request::Completion;
+
+use super::log::{Event, Kind, Log};
+use super::{Probe, Rig};
+
+/// How often each case came up, so that a test can insist on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    pub cleans: u64,
+    pub map_cleans: u64,
+    pub copies: u64,
+    pub cleans_inside_evictions: u64,
+    pub dirty_evictions: u64,
+    pub trimmed: u64,
+    pub merge_reads: u64,
+    pub empty_reads: u64,
+    pub emergencies: u64,
+}
+
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, other: Self) {
+        self.cleans += other.cleans;
+        self.map_cleans += other.map_cleans;
+        self.copies += other.copies;
+        self.cleans_inside_evictions += other.cleans_inside_evictions;
+        self.dirty_evictions += other.dirty_evictions;
+        self.trimmed += other.trimmed;
+        self.merge_reads += other.merge_reads;
+        self.empty_reads += other.empty_reads;
+        self.emergencies += other.emergencies;
+    }
+}
+
+/// An independent account of the flash.
+#[derive(Debug)]
+pub struct Laws {
+    geometry: Geometry,
+    log: Log,
+    /// Pages programmed since the last erase, and whether they are translation pages, by unit.
+    written: BTreeMap<u32, (u32, bool)>,
+    at_start: u64,
+    at_erase: u64,
+    reads: [u64; 7],
+    programs: [u64; 7],
+    erases: [u64; 7],
+    seen: Seen,
+    /// The last read, if nothing but cleaning has come since.
+    pending: Option<Owner>,
+    cleaned: u64,
+}
+
+impl Laws {
+    /// A freshly formatted drive, of which `log` has the formatting.
+    pub fn new(rig: &Rig, log: Log) -> Self {
+        let geometry = rig.geometry();
+        let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; 7]);
+        let (reads, programs, erases) = (zero, zero, zero);
+        let mut laws = Self {
+            geometry,
+            log,
+            written,
+            at_start: 0,
+            at_erase: 0,
+            reads,
+            programs,
+            erases,
+            seen,
+            pending: None,
+            cleaned: 0,
+        };
+        laws.account();
+        laws.at_start = laws.written.values().map(|&(pages, _)| u64::from(pages)).sum();
+        (laws.reads, laws.programs, laws.erases) = (zero, zero, zero);
+        laws
+    }
+
+    /// Enters what was written down since the last call.
+    pub fn account(&mut self) -> Vec<Event> {
+        let events = self.log.take();
+        for event in &events {
+            self.enter(event);
+            self.watch_eviction(event);
+        }
+        events
+    }
+
+    fn enter(&mut self, event: &Event) {
+        let cause = event.cause as usize;
+        let (read, programmed) = match event.kind {
+            Kind::Read(..) => (1, None),
+            Kind::Program(to, owner) => (0, Some((to, owner))),
+            Kind::Copy(_, to, owner) => (1, Some((to, owner))),
+            Kind::Erase(unit) => {
+                let (pages, _) = self.written.remove(&unit.0).expect("only a written unit");
+                assert_eq!(pages, self.geometry.pages_per_unit(), "{unit:?} was not full");
+                self.at_erase += u64::from(pages);
+                self.erases[cause] += 1;
+                (0, None)
+            }
+        };
+        self.reads[cause] += read;
+        if let Some((to, owner)) = programmed {
+            self.programs[cause] += 1;
+            let is_map = matches!(owner, Owner::Translation(_));
+            let unit = self.written.entry(self.geometry.unit(to).0).or_insert((0, is_map));
+            assert_eq!(unit.1, is_map, "data and translation pages share a unit");
+            unit.0 += 1;
+        }
+    }
+
+    /// A clean between the read and the program of one write-back is a clean inside an eviction.
+    fn watch_eviction(&mut self, event: &Event) {
+        match (event.cause, event.kind) {
+            (Cause::Gc | Cause::GcMap, Kind::Erase(_)) => self.cleaned += 1,
+            (Cause::Gc | Cause::GcMap, _) => {}
+            (Cause::Map, Kind::Read(_, owner)) => {
+                (self.pending, self.cleaned) = (Some(owner), 0);
+            }
+            (Cause::Map, Kind::Program(_, owner)) => {
+                if self.pending == Some(owner) {
+                    self.seen.cleans_inside_evictions += self.cleaned;
+                }
+                self.pending = None;
+            }
+            _ => self.pending = None,
+        }
+    }
+
+    /// Holds a completion against the clock's rules.
+    pub fn hold_completion(&self, completion: &Completion) {
+        let Completion { arrival_ns, done_ns, blame } = *completion;
+        assert!(done_ns >= arrival_ns);
+        assert_eq!(blame.total(), done_ns - arrival_ns, "the blame explains the latency");
+    }
+
+    /// Holds the drive's counters against this account.
+    pub fn hold(&self, drive: &dyn Probe) -> Counters {
+        let counters = drive.counters();
+        let Counters { host, flash, occupation, .. } = counters;
+        assert_eq!(flash.reads, self.reads, "reads by cause");
+        assert_eq!(flash.programs, self.programs, "programs by cause");
+        assert_eq!(flash.erases, self.erases, "erases by cause");
+        assert_eq!(flash.programs[Cause::Host as usize], host.write_pages);
+        let data_reads = host.read_pages - host.empty_reads + host.merge_reads;
+        assert_eq!(flash.reads[Cause::Host as usize], data_reads);
+        let streams = drive.streams();
+        let host_pages = streams.iter().map(|stream| stream.host_pages).sum::<u64>();
+        let gc_pages = streams.iter().map(|stream| stream.gc_pages).sum::<u64>();
+        assert_eq!((host_pages, gc_pages), (host.write_pages, flash.programs[Cause::Gc as usize]));
+        let wear = drive.wear().iter().map(|&erases| u64::from(erases)).sum::<u64>();
+        assert_eq!(wear, flash.erases.iter().sum::<u64>(), "wear is erases");
+        let written = self.written.values().map(|&(pages, _)| u64::from(pages)).sum::<u64>();
+        let programs = flash.programs.iter().sum::<u64>();
+        assert_eq!(programs, written - self.at_start + self.at_erase, "law 5");
+        let shape = self.geometry.shape();
+        let dies = u64::from(shape.channels * shape.dies);
+        assert!(occupation.busy_ns <= occupation.end_ns * dies);
+        assert!(occupation.busiest_ns <= occupation.end_ns);
+        let free = self.geometry.units() - self.written.len() as u32;
+        assert!(drive.free_units() <= free, "a free unit is erased");
+        counters
+    }
+
+    /// What came up so far.
+    pub fn seen(&self, counters: &Counters) -> Seen {
+        Seen {
+            cleans: counters.flash.erases.iter().sum(),
+            map_cleans: counters.flash.erases[Cause::GcMap as usize],
+            copies: counters.flash.programs[Cause::Gc as usize],
+            dirty_evictions: counters.map.dirty_evictions,
+            trimmed: counters.host.trimmed_pages,
+            merge_reads: counters.host.merge_reads,
+            empty_reads: counters.host.empty_reads,
+            emergencies: counters.emergency_cleans,
+            ..self.seen
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A medium that writes down every operation, with its times.
+
+use std::sync::{Arc, Mutex};
+
+use floatgate_ftl::addr::{Owner, Ppn, Unit};
+use floatgate_ftl::nand::{Cause, Chain, FlashCounts, Nand, Occupation};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Read(Ppn, Owner),
+    Program(Ppn, Owner),
+    Copy(Ppn, Ppn, Owner),
+    Erase(Unit),
+}
+
+/// One operation of the flash, and when its chain stood before and after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    pub kind: Kind,
+    pub cause: Cause,
+    pub before: u64,
+    pub after: u64,
+}
+
+/// What was written down; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<Mutex<Vec<Event>>>);
+
+impl Log {
+    /// What was written down since the last call.
+    pub fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    fn push(&self, event: Event) {
+        let mut events = self.0.lock().unwrap();
+        assert!(events.len() < 200_000, "cleaning goes on without end");
+        events.push(event);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Logged<N> {
+    inner: N,
+    log: Log,
+}
+
+impl<N> Logged<N> {
+    pub fn new(inner: N, log: Log) -> Self {
+        Self { inner, log }
+    }
+
+    fn note<T>(
+        &mut self,
+        kind: Kind,
+        cause: Cause,
+        chain: &mut Chain,
+        work: impl FnOnce(&mut N, &mut Chain) -> T,
+    ) -> T {
+        let before = chain.now;
+        let result = work(&mut self.inner, chain);
+        self.log.push(Event { kind, cause, before, after: chain.now });
+        result
+    }
+}
+
+impl<N: Nand> Nand for Logged<N> {
+    type Error = N::Error;
+
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let kind = Kind::Read(from, owner);
+        self.note(kind, cause, chain, |nand, chain| nand.read(from, owner, cause, chain))
+    }
+
+    fn program(
+        &mut self,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let kind = Kind::Program(to, owner);
+        self.note(kind, cause, chain, |nand, chain| nand.program(to, owner, cause, chain))
+    }
+
+    fn copy(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        owner: Owner,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let kind = Kind::Copy(from, to, owner);
+        self.note(kind, cause, chain, |nand, chain| nand.copy(from, to, owner, cause, chain))
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.note(Kind::Erase(unit), cause, chain, |nand, chain| nand.erase(unit, cause, chain))
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.inner.counts()
+    }
+
+    fn occupation(&self) -> Occupation {
+        self.inner.occupation()
+    }
+
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+}

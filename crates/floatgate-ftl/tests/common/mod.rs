@@ -1,0 +1,213 @@
+//! What the integration tests share: named geometries, a rig that builds any row of the tables, a
+//! medium that writes a log, and random workloads.
+
+#![allow(dead_code)] // Every test binary uses a part of it.
+
+pub mod laws;
+pub mod log;
+pub mod naive;
+pub mod workload;
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::device::{Device, HostData, Ssd};
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::mapping::*;
+use floatgate_ftl::nand::{Checked, Counted, Nand, Shadow, Stamped, Timed, Timing};
+use floatgate_ftl::page_ftl::{PageConfig, PageFtl};
+use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::victim::victim;
+
+use log::{Log, Logged};
+
+/// The medium of most tests: everything that can object is in it.
+pub type TestNand = Stamped<Logged<Checked<Timed<Counted>>>>;
+
+pub const TIMING: Timing =
+    Timing { read_ns: 25, program_ns: 200, erase_ns: 1500, transfer_ns: 10, command_ns: 1 };
+
+/// One channel, one die, one plane; 16 map entries in a page, 10 translation pages.
+pub const SERIAL: Shape = Shape {
+    page_bytes: 64,
+    pages_per_block: 8,
+    superblock: 1,
+    units: 29,
+    channels: 1,
+    dies: 1,
+    planes: 1,
+    logical_pages: 160,
+    entry_bytes: 4,
+};
+
+/// Units striped over all eight planes.
+pub const STRIPED: Shape = Shape {
+    pages_per_block: 2,
+    superblock: 8,
+    units: 29,
+    channels: 2,
+    dies: 2,
+    planes: 2,
+    logical_pages: 320,
+    ..SERIAL
+};
+
+/// Nothing is a power of two: blocks of 7 pages, 12 entries of 5 bytes in a page, the last
+/// translation page not full.
+pub const ODD: Shape = Shape {
+    pages_per_block: 7,
+    units: 36,
+    channels: 3,
+    dies: 1,
+    logical_pages: 161,
+    entry_bytes: 5,
+    ..SERIAL
+};
+
+pub const GEOMETRIES: [(&str, Shape); 3] = [("serial", SERIAL), ("striped", STRIPED), ("odd", ODD)];
+
+pub const DFTL: DftlConfig = DftlConfig {
+    replacement: Replacement::Slru { protected_permille: 800 },
+    evict_batch: false,
+    unmapped_shortcut: false,
+    entry_bytes: 8,
+};
+
+/// Which drive a test runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Rig {
+    pub shape: Shape,
+    pub mapping: &'static str,
+    pub victim: &'static str,
+    pub cache_bytes: u64,
+    pub dftl: DftlConfig,
+    pub low_water: u32,
+    pub free_order: FreeOrder,
+    pub depth: usize,
+    pub arrivals: Arrivals,
+}
+
+impl Rig {
+    pub fn new(shape: Shape, mapping: &'static str, victim: &'static str) -> Self {
+        Self {
+            shape,
+            mapping,
+            victim,
+            cache_bytes: 16 * 8,
+            dftl: DFTL,
+            low_water: 4,
+            free_order: FreeOrder::LeastWorn,
+            depth: 4,
+            arrivals: Arrivals::Closed,
+        }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(self.shape).unwrap()
+    }
+
+    pub fn map_config(&self) -> MapConfig {
+        let Self { cache_bytes, dftl, .. } = *self;
+        MapConfig { geometry: self.geometry(), cache_bytes, dftl }
+    }
+
+    pub fn page_config(&self, verify: bool) -> PageConfig {
+        PageConfig {
+            geometry: self.geometry(),
+            placement: AnyPlacement::new("single").unwrap(),
+            victim: victim(self.victim).unwrap(),
+            low_water: self.low_water,
+            free_order: self.free_order,
+            verify,
+        }
+    }
+
+    /// As many units as the data, the map, the open units and the reserve take, and `spare` more.
+    pub fn spare(mut self, spare: u32) -> Self {
+        let geometry = self.geometry();
+        let pages = geometry.pages_per_unit();
+        let map = if self.map_on_flash() { geometry.translation_pages() } else { 0 };
+        let data = geometry.logical_pages().div_ceil(pages) + map.div_ceil(pages);
+        let open = 1 + u32::from(self.map_on_flash());
+        self.shape.units = data + open + self.low_water - 1 + spare;
+        self
+    }
+
+    /// A drive that checks everything, and what it writes down (its formatting, at first).
+    pub fn build(&self) -> (Box<dyn Probe>, Log) {
+        let geometry = self.geometry();
+        let log = Log::default();
+        let timed = Timed::new(Counted::default(), geometry, TIMING);
+        let logged = Logged::new(Checked::new(timed, geometry), log.clone());
+        let nand = Stamped::new(logged, geometry.physical_pages());
+        (self.drive(nand, Shadow::new(geometry.logical_pages()), true), log)
+    }
+
+    /// A drive on any medium.
+    pub fn drive<N, D>(&self, nand: N, data: D, verify: bool) -> Box<dyn Probe>
+    where
+        N: Nand<Error = core::convert::Infallible> + Send + 'static,
+        D: HostData<N> + Send + 'static,
+    {
+        macro_rules! by_name {
+            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+                match self.mapping {
+                    $($name => {
+                        let mapping = $Type::new(&self.map_config());
+                        let config = self.page_config(verify);
+                        let Ok(ftl) = PageFtl::new(nand, mapping, config);
+                        let queue = Queue::new(self.depth, self.arrivals);
+                        Box::new(Ssd::new(ftl, data, queue, &self.geometry()))
+                    })*
+                    unknown => panic!("no mapping is called {unknown}"),
+                }
+            };
+        }
+        floatgate_ftl::mappings!(by_name)
+    }
+
+    /// Whether the map of this drive lives on flash.
+    pub fn map_on_flash(&self) -> bool {
+        macro_rules! by_name {
+            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+                match self.mapping {
+                    $($name => <$Type as Mapping>::ON_FLASH,)*
+                    unknown => panic!("no mapping is called {unknown}"),
+                }
+            };
+        }
+        floatgate_ftl::mappings!(by_name)
+    }
+}
+
+/// A drive that can be asked more than a host may.
+pub trait Probe: Device {
+    /// Which of the first `pages` pages hold something.
+    fn mapped(&self, pages: u32) -> Vec<bool>;
+
+    /// What is cached of an entry.
+    fn residency(&self, lpn: u32) -> Residency;
+
+    /// The drive as a host sees it.
+    fn device(&mut self) -> &mut dyn Device;
+}
+
+impl<N, M, D> Probe for Ssd<N, M, D>
+where
+    N: Nand<Error = core::convert::Infallible> + Send,
+    M: Mapping + Send,
+    D: HostData<N> + Send,
+    Self: Device,
+{
+    fn mapped(&self, pages: u32) -> Vec<bool> {
+        (0..pages).map(|lpn| self.ftl().is_mapped(Lpn::new(lpn))).collect()
+    }
+
+    fn residency(&self, lpn: u32) -> Residency {
+        self.ftl().mapping().residency(Lpn::new(lpn))
+    }
+
+    fn device(&mut self) -> &mut dyn Device {
+        self
+    }
+}

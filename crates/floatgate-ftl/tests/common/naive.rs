@@ -1,0 +1,177 @@
+//! DFTL's cached mapping table, as its text says it (algorithms, sections 1.2, 1.4 and 1.5): every
+//! decision is a scan over all entries.
+
+use floatgate_ftl::addr::Tpn;
+use floatgate_ftl::mapping::{DftlConfig, MapOp, Replacement};
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    lpn: u32,
+    dirty: bool,
+    protected: bool,
+    /// SLRU: when it became the most recent of its part. FlashSim: its age.
+    rank: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct NaiveDftl {
+    slots: Vec<Slot>,
+    capacity: usize,
+    entries_per_page: u32,
+    config: DftlConfig,
+    clock: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub dirty_evictions: u64,
+}
+
+impl NaiveDftl {
+    pub fn new(capacity: usize, entries_per_page: u32, config: DftlConfig) -> Self {
+        let (hits, misses, dirty_evictions) = (0, 0, 0);
+        let (slots, clock) = (vec![], 0);
+        Self { slots, capacity, entries_per_page, config, clock, hits, misses, dirty_evictions }
+    }
+
+    fn tpn(&self, lpn: u32) -> Tpn {
+        Tpn::new(lpn / self.entries_per_page)
+    }
+
+    fn is_flashsim(&self) -> bool {
+        matches!(self.config.replacement, Replacement::FlashSim { .. })
+    }
+
+    fn protected_max(&self) -> usize {
+        match self.config.replacement {
+            Replacement::Slru { protected_permille } => {
+                self.capacity * protected_permille as usize / 1000
+            }
+            Replacement::Lru => 0,
+            Replacement::FlashSim { protected_permille } => {
+                (self.capacity * protected_permille as usize / 1000).max(1)
+            }
+        }
+    }
+
+    pub fn find(&self, lpn: u32) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.lpn == lpn)
+    }
+
+    pub fn is_dirty(&self, lpn: u32) -> bool {
+        self.find(lpn).is_some_and(|at| self.slots[at].dirty)
+    }
+
+    fn count(&self, protected: bool) -> usize {
+        self.slots.iter().filter(|slot| slot.protected == protected).count()
+    }
+
+    /// The lowest rank of a part; `<=`, so that the last one scanned wins.
+    fn lowest(&self, protected: bool) -> Option<usize> {
+        let (mut lowest, mut rank) = (None, u64::MAX);
+        for (at, slot) in self.slots.iter().enumerate() {
+            if slot.protected == protected && slot.rank <= rank {
+                (lowest, rank) = (Some(at), slot.rank);
+            }
+        }
+        lowest
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// One page access, and the flash work it costs.
+    pub fn access(&mut self, lpn: u32, dirty: bool, mapped: bool) -> Vec<MapOp> {
+        if let Some(at) = self.find(lpn) {
+            self.hits += 1;
+            self.slots[at].dirty |= dirty;
+            if self.is_flashsim() {
+                self.hit_flashsim(at)
+            } else {
+                self.hit_slru(at)
+            }
+            return vec![];
+        }
+        self.misses += 1;
+        let mut io = vec![];
+        let place = (self.slots.len() == self.capacity).then(|| self.evict(&mut io));
+        if mapped || !self.config.unmapped_shortcut {
+            io.push(MapOp::Fetch(self.tpn(lpn)));
+        }
+        let slot = self.new_slot(lpn, dirty, place);
+        match place {
+            Some(at) => self.slots[at] = slot,
+            None => self.slots.push(slot),
+        }
+        io
+    }
+
+    /// The place that becomes vacant. Until it is filled again it holds nothing.
+    fn evict(&mut self, io: &mut Vec<MapOp>) -> usize {
+        let at = self.lowest(false).or_else(|| self.lowest(true)).unwrap();
+        let Slot { lpn, dirty, .. } = self.slots[at];
+        if dirty {
+            self.dirty_evictions += 1;
+            let tpn = self.tpn(lpn);
+            io.push(MapOp::Update(tpn));
+            for other in 0..self.slots.len() {
+                let same = self.tpn(self.slots[other].lpn) == tpn;
+                self.slots[other].dirty &= !(same && self.config.evict_batch);
+            }
+        }
+        at
+    }
+
+    fn new_slot(&mut self, lpn: u32, dirty: bool, vacant: Option<usize>) -> Slot {
+        if !self.is_flashsim() {
+            return Slot { lpn, dirty, protected: false, rank: self.tick() };
+        }
+        if let Some(at) = vacant {
+            self.slots[at].protected = false;
+            self.slots[at].rank = u64::MAX;
+        }
+        let protected = self.slots.iter().filter(|slot| slot.protected);
+        let oldest = protected.map(|slot| slot.rank).max().unwrap_or(0);
+        if self.count(true) == self.protected_max() {
+            let minimum = self.lowest(true).unwrap();
+            self.slots[minimum].protected = false;
+        }
+        Slot { lpn, dirty, protected: true, rank: oldest + 1 }
+    }
+
+    fn hit_slru(&mut self, at: usize) {
+        self.slots[at].protected = true;
+        self.slots[at].rank = self.tick();
+        if self.count(true) > self.protected_max() {
+            let oldest = self.lowest(true).unwrap();
+            self.slots[oldest].protected = false;
+            self.slots[oldest].rank = self.tick();
+        }
+    }
+
+    fn hit_flashsim(&mut self, at: usize) {
+        self.slots[at].rank += 1;
+        if self.slots[at].protected {
+            return;
+        }
+        if let Some(minimum) = self.lowest(true)
+            && self.slots[at].rank >= self.slots[minimum].rank
+        {
+            self.slots[minimum].protected = false;
+            self.slots[at].protected = true;
+        }
+    }
+
+    /// Cleaning moved these pages (algorithms, section 1.6): lazy copying, batch update.
+    pub fn relocated(&mut self, moved: &[u32]) -> Vec<MapOp> {
+        let mut pages: Vec<Tpn> = vec![];
+        for &lpn in moved {
+            match self.find(lpn) {
+                Some(at) => self.slots[at].dirty = true,
+                None if pages.contains(&self.tpn(lpn)) => {}
+                None => pages.push(self.tpn(lpn)),
+            }
+        }
+        pages.into_iter().map(MapOp::Update).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! The cached mapping table against the naive one: the same flash work, in the same order, for
+//! every access of long random sequences.
+
+mod common;
+
+use common::naive::NaiveDftl;
+use common::{DFTL, Rig, SERIAL};
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::mapping::{Access, Dftl, DftlConfig, Mapping, Replacement, Residency, Touch};
+use floatgate_ftl::rng::Rng;
+
+const PAGES: u32 = 600;
+
+const REPLACEMENTS: [Replacement; 7] = [
+    Replacement::Lru,
+    Replacement::Slru { protected_permille: 800 },
+    Replacement::Slru { protected_permille: 500 },
+    Replacement::Slru { protected_permille: 1000 },
+    Replacement::FlashSim { protected_permille: 800 },
+    Replacement::FlashSim { protected_permille: 0 },
+    Replacement::FlashSim { protected_permille: 1000 },
+];
+
+/// Hot and cold pages, so that hits, promotions and evictions are all frequent.
+fn any_lpn(rng: &mut Rng) -> u32 {
+    let span = if rng.below(2) == 0 { 40 } else { u64::from(PAGES) };
+    rng.below(span) as u32
+}
+
+/// What was cleaned: a few pages of two or three translation pages, in ascending order.
+fn any_victim(rng: &mut Rng) -> Vec<u32> {
+    let mut moved: Vec<u32> = (0..1 + rng.below(8)).map(|_| any_lpn(rng)).collect();
+    moved.sort_unstable();
+    moved.dedup();
+    moved
+}
+
+fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
+    let shape = Shape { logical_pages: PAGES, units: 200, ..SERIAL };
+    let rig = Rig { cache_bytes: capacity * 8, dftl: config, ..Rig::new(shape, "dftl", "greedy") };
+    let mut ours = Dftl::new(&rig.map_config());
+    let entries = rig.geometry().entries_per_page();
+    let mut naive = NaiveDftl::new(capacity as usize, entries, config);
+    let mut rng = Rng::new(capacity);
+    for number in 0..accesses {
+        let mut io = vec![];
+        if rng.below(10) == 0 {
+            let moved = any_victim(&mut rng);
+            ours.relocated(&moved.iter().map(|&lpn| Lpn::new(lpn)).collect::<Vec<_>>(), &mut io);
+            assert_eq!(io, naive.relocated(&moved), "cleaning, step {number}, {config:?}");
+            continue;
+        }
+        let (lpn, mapped) = (any_lpn(&mut rng), rng.below(4) > 0);
+        let touch = [Touch::Read, Touch::Write, Touch::Trim][rng.below(3) as usize];
+        let access = Access { lpn: Lpn::new(lpn), touch, remaining: 1, first: true, mapped };
+        ours.access(access, &mut io);
+        let expected = naive.access(lpn, touch != Touch::Read, mapped);
+        assert_eq!(io, expected, "access {number} of {lpn}, {capacity} entries, {config:?}");
+        if number % 512 == 0 {
+            ours.check();
+            same_content(&ours, &naive);
+        }
+    }
+    let stats = ours.stats();
+    assert_eq!((stats.hits, stats.misses), (naive.hits, naive.misses));
+    assert_eq!(stats.dirty_evictions, naive.dirty_evictions);
+    assert!(stats.hits > 0 && stats.dirty_evictions > 0, "{stats:?}");
+}
+
+fn same_content(ours: &Dftl, naive: &NaiveDftl) {
+    for lpn in 0..PAGES {
+        let expected = match naive.find(lpn) {
+            None => Residency::Absent,
+            Some(_) if naive.is_dirty(lpn) => Residency::Dirty,
+            Some(_) => Residency::Clean,
+        };
+        assert_eq!(ours.residency(Lpn::new(lpn)), expected, "entry {lpn}");
+    }
+}
+
+fn options() -> impl Iterator<Item = DftlConfig> {
+    REPLACEMENTS.into_iter().flat_map(|replacement| {
+        [(false, false), (true, false), (false, true), (true, true)].map(|options| {
+            let (evict_batch, unmapped_shortcut) = options;
+            DftlConfig { replacement, evict_batch, unmapped_shortcut, ..DFTL }
+        })
+    })
+}
+
+#[test]
+fn every_variant_asks_for_the_flash_work_of_the_text() {
+    for config in options() {
+        compare(64, config, 100_000);
+    }
+}
+
+#[test]
+fn tiny_caches_ask_for_the_flash_work_of_the_text() {
+    for config in options() {
+        for capacity in [1, 2, 3, 5] {
+            compare(capacity, config, 10_000);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Every row of the tables reads what was last written, and keeps the conservation laws, under
+//! random requests on drives so small and so tight that cleaning is always at work.
+
+mod common;
+
+use common::laws::{Laws, Seen};
+use common::workload::{ANYTHING, Mix, Workload};
+use common::{GEOMETRIES, Rig};
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, Replacement};
+use floatgate_ftl::queue::Arrivals;
+use floatgate_ftl::request::Op;
+use floatgate_ftl::victim::VICTIMS;
+use proptest::prelude::*;
+
+/// Runs random requests; the drive checks itself after every `check_every` of them.
+fn run(rig: &Rig, seed: u64, mix: Mix, requests: usize, check_every: usize) -> Seen {
+    let (mut drive, log) = rig.build();
+    let mut laws = Laws::new(rig, log);
+    let pages = rig.shape.logical_pages;
+    let mut workload = Workload::new(seed, mix, pages, rig.shape.page_bytes);
+    let mut done = vec![];
+    for number in 0..requests {
+        drive.run(&[workload.next()], &mut done);
+        laws.account();
+        laws.hold_completion(&done[number]);
+        if number % check_every == 0 {
+            drive.check();
+            laws.hold(&*drive);
+        }
+    }
+    read_all(rig, &mut *drive);
+    laws.account();
+    drive.check();
+    let counters = laws.hold(&*drive);
+    laws.seen(&counters)
+}
+
+/// The host reads the whole drive; its shadow compares.
+fn read_all(rig: &Rig, drive: &mut dyn common::Probe) {
+    let pages = u64::from(rig.shape.logical_pages);
+    let all = Workload::pages(Op::Read, 0, pages, u64::from(rig.shape.page_bytes));
+    drive.run(&[all], &mut vec![]);
+}
+
+fn names(table: &[(&'static str, &str, &str)]) -> Vec<&'static str> {
+    table.iter().map(|row| row.0).collect()
+}
+
+/// Every mapping x victim x geometry, with room for `entries` map entries.
+fn rigs(entries: u64) -> Vec<Rig> {
+    let mut rigs = vec![];
+    for (_, shape) in GEOMETRIES {
+        for mapping in names(MAPPINGS) {
+            for victim in names(VICTIMS) {
+                let cache_bytes = entries * 8;
+                rigs.push(Rig { cache_bytes, ..Rig::new(shape, mapping, victim) }.spare(2));
+            }
+        }
+    }
+    rigs
+}
+
+/// One entry, a translation page's worth, everything.
+const CACHES: [u64; 3] = [1, 16, 1 << 20];
+
+#[test]
+fn every_row_reads_what_was_written() {
+    for entries in CACHES {
+        for (seed, rig) in rigs(entries).iter().enumerate() {
+            let seen = run(rig, seed as u64, ANYTHING, 1500, 16);
+            assert!(seen.cleans > 50 && seen.copies > 50, "cleaning works: {seen:?} {rig:?}");
+            assert!(seen.trimmed > 0 && seen.merge_reads > 0 && seen.empty_reads > 0, "{seen:?}");
+            if rig.map_on_flash() && entries < 1 << 20 {
+                assert!(seen.map_cleans > 0, "units of the map are cleaned: {seen:?} {rig:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_is_consistent_after_every_request() {
+    for entries in CACHES {
+        for (seed, rig) in rigs(entries).iter().enumerate() {
+            run(rig, 100 + seed as u64, ANYTHING, 250, 1);
+        }
+    }
+}
+
+#[test]
+fn evictions_clean_and_cleaning_collects_the_map() {
+    for replacement in [
+        Replacement::Slru { protected_permille: 800 },
+        Replacement::Lru,
+        Replacement::FlashSim { protected_permille: 800 },
+    ] {
+        for (evict_batch, unmapped_shortcut) in [(false, false), (true, false), (false, true)] {
+            let mut seen = Seen::default();
+            for (number, rig) in rigs(8).iter().enumerate().filter(|(_, rig)| rig.mapping == "dftl")
+            {
+                let dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut, ..rig.dftl };
+                seen += run(&Rig { dftl, ..*rig }, number as u64, ANYTHING, 600, 8);
+            }
+            assert!(seen.cleans_inside_evictions > 50, "{seen:?}");
+            assert!(seen.map_cleans > 50 && seen.dirty_evictions > 500, "{seen:?}");
+        }
+    }
+}
+
+#[test]
+fn the_smallest_reserve_is_enough() {
+    // One unit more than there are open units is what the constructor insists on.
+    for (seed, rig) in rigs(4).iter().enumerate() {
+        let low_water = 2 + u32::from(rig.map_on_flash());
+        for spare in [1, 2, 4] {
+            let rig = Rig { low_water, ..*rig }.spare(spare);
+            run(&rig, seed as u64, ANYTHING, 1200, 16);
+        }
+    }
+}
+
+fn any_rig() -> impl Strategy<Value = Rig> {
+    let tables = (0..MAPPINGS.len(), 0..VICTIMS.len(), 0..GEOMETRIES.len());
+    let sizes = (2u32..10, 20u32..300, 1u32..6, 1u32..3, 0u64..400);
+    let queue = (1usize..9, any::<bool>(), any::<bool>());
+    let dftl = (0usize..3, any::<bool>(), any::<bool>(), 0u32..1001);
+    (tables, sizes, queue, dftl).prop_map(|(tables, sizes, queue, dftl)| {
+        let (mapping, victim, shape) = tables;
+        let (pages_per_block, logical_pages, spare, reserve, cache_bytes) = sizes;
+        let (depth, open, worn) = queue;
+        let shape = floatgate_ftl::geometry::Shape {
+            pages_per_block,
+            logical_pages,
+            ..GEOMETRIES[shape].1
+        };
+        let mut rig = Rig::new(shape, MAPPINGS[mapping].0, VICTIMS[victim].0);
+        rig.cache_bytes = cache_bytes;
+        rig.low_water = 1 + reserve + u32::from(rig.map_on_flash());
+        rig.depth = depth;
+        rig.arrivals = if open { Arrivals::Open } else { Arrivals::Closed };
+        rig.free_order = if worn { FreeOrder::LeastWorn } else { FreeOrder::First };
+        let (policy, evict_batch, unmapped_shortcut, protected_permille) = dftl;
+        let replacement = match policy {
+            0 => Replacement::Slru { protected_permille },
+            1 => Replacement::Lru,
+            _ => Replacement::FlashSim { protected_permille },
+        };
+        rig.dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut, ..rig.dftl };
+        rig.spare(spare)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn any_small_drive_reads_what_was_written(rig in any_rig(), seed: u64, writes in 1u64..30) {
+        let mix = Mix { writes, ..ANYTHING };
+        run(&rig, seed, mix, 400, 8);
+    }
+}

@@ -1,0 +1,154 @@
+//! What a device is: a TOML text, layered, checked and resolved.
+//!
+//! Layers, each over the one before: defaults, a preset, a file, single settings. Every key, its
+//! default, its range and its doc line stand once, in [`sections`]; the JSON Schema is derived from
+//! that, and the errors are from the schema.
+
+mod layers;
+mod policies;
+mod presets;
+mod schema;
+mod sections;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use policies::policies;
+pub use presets::{Preset, presets};
+pub use schema::schema;
+pub use sections::{
+    Arrivals, Buffer, Capacity, Cleaning, Dftl, Fill, Flash, Ftl, Host, Mapping, Placement, Queue,
+    Replacement, Start, WearLeveling,
+};
+
+/// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    /// An error with this text, which should be one line.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A device and how it is used. Printed with the keys and in the units in which it is written.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The flash: geometry and timing.
+    pub flash: Flash,
+    /// How much of the flash the host can address.
+    pub capacity: Capacity,
+    /// The logical-to-physical map and its cache.
+    pub mapping: Mapping,
+    /// Which data shares erase units.
+    pub placement: Placement,
+    /// How space is reclaimed.
+    pub cleaning: Cleaning,
+    /// The write buffer.
+    pub buffer: Buffer,
+    /// The command queue.
+    pub queue: Queue,
+    /// What the host does before it sends a command.
+    pub host: Host,
+    /// The translation layer.
+    pub ftl: Ftl,
+    /// The state of the device before the workload.
+    pub start: Start,
+    /// Parameters of the mapping `dftl`.
+    pub dftl: Dftl,
+}
+
+impl Config {
+    /// The config of a preset (or the defaults), a file's TOML text over it, and single settings
+    /// (dotted key, value) over both. A file may name its preset itself: `preset = "classic"`.
+    /// A setting's value is TOML, or else text: `mapping.cache` `64KiB` needs no quotes.
+    ///
+    /// # Errors
+    /// The first thing that is not TOML, not a key, or not a value that its key can have.
+    pub fn load(
+        preset: Option<&str>,
+        file: Option<&str>,
+        sets: &[(String, String)],
+    ) -> Result<Self, ConfigError> {
+        let table = layers::merge(preset, file, sets)?;
+        schema::check(&table)?;
+        let mut config: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError::new(error.message().to_owned()))?;
+        config.capacity.settle();
+        config.check_relations()?;
+        Ok(config)
+    }
+
+    /// Checks every value, and every relation between values.
+    ///
+    /// # Errors
+    /// The first key whose value is not one that it can have.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let table = toml::Table::try_from(self)
+            .map_err(|error| ConfigError::new(format!("the config cannot be printed: {error}")))?;
+        schema::check(&table)?;
+        self.check_relations()
+    }
+
+    fn check_relations(&self) -> Result<(), ConfigError> {
+        let expect = |holds: bool, key: &str, given: &dyn fmt::Display, expected: String| {
+            let text = || ConfigError(format!("{key} = {given}: expected {expected}"));
+            if holds { Ok(()) } else { Err(text()) }
+        };
+        let Capacity { spare_factor, over_provisioning } = self.capacity;
+        if spare_factor.is_some() && over_provisioning.is_some() {
+            return Err(layers::both_capacities());
+        }
+        let flash = &self.flash;
+        let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
+        let page = &flash.page;
+        expect(page.0.is_power_of_two(), "flash.page", &quoted(page), "a power of two".into())?;
+        let planes = u64::from(flash.channels) * u64::from(flash.dies) * u64::from(flash.planes);
+        expect(
+            planes.is_multiple_of(u64::from(flash.superblock)),
+            "flash.superblock",
+            &flash.superblock,
+            format!("a divisor of the drive's {planes} planes (channels x dies x planes)"),
+        )?;
+        if let Some(blocks) = flash.blocks {
+            let superblock = flash.superblock;
+            expect(
+                blocks.is_multiple_of(superblock),
+                "flash.blocks",
+                &blocks,
+                format!("a multiple of flash.superblock ({superblock})"),
+            )?;
+            let pages_max = floatgate_ftl::addr::PAGE_MAX;
+            expect(
+                u64::from(blocks) * u64::from(flash.pages_per_block) <= u64::from(pages_max),
+                "flash.blocks",
+                &blocks,
+                format!(
+                    "at most {} blocks of {} pages",
+                    pages_max / flash.pages_per_block,
+                    flash.pages_per_block
+                ),
+            )?;
+        }
+        expect(
+            self.mapping.scheme != "dftl"
+                || self.mapping.cache.0 >= u64::from(self.dftl.entry_bytes),
+            "mapping.cache",
+            &quoted(&self.mapping.cache),
+            format!("room for at least one entry of dftl.entry_bytes ({})", self.dftl.entry_bytes),
+        )
+    }
+}

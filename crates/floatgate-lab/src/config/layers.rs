@@ -1,0 +1,102 @@
+//! One table from the layers: preset, file, single settings.
+
+use toml::{Table, Value};
+
+use super::{ConfigError, presets};
+
+/// The layers, each over the one before. Keys are not checked, but for what the layers need.
+pub(super) fn merge(
+    preset: Option<&str>,
+    file: Option<&str>,
+    sets: &[(String, String)],
+) -> Result<Table, ConfigError> {
+    let mut file = parse(file.unwrap_or_default())?;
+    let base = match file.remove("preset") {
+        Some(Value::String(base)) => Some(base),
+        Some(other) => {
+            return Err(ConfigError::new(format!("preset = {other}: expected a preset's name")));
+        }
+        None => None,
+    };
+    if let (Some(base), Some(preset)) = (&base, preset)
+        && base != preset
+    {
+        return Err(ConfigError::new(format!(
+            "the file builds on the preset {base:?}, not on {preset:?}: name only one"
+        )));
+    }
+    let mut table = match base.as_deref().or(preset) {
+        Some(name) => parse(presets::find(name)?.toml)?,
+        None => Table::new(),
+    };
+    // What a preset, and so a file made from one, says about itself.
+    table.remove("about");
+    file.remove("about");
+    put(&mut table, file)?;
+    put(&mut table, settings(sets)?)?;
+    Ok(table)
+}
+
+/// The error when spare space is given in both ways.
+pub(super) fn both_capacities() -> ConfigError {
+    ConfigError::new(
+        "capacity.spare_factor and capacity.over_provisioning are both set: expected one of them",
+    )
+}
+
+fn parse(text: &str) -> Result<Table, ConfigError> {
+    text.parse::<Table>().map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        ConfigError::new(format!("line {line}: {}", error.message().replace('\n', " ")))
+    })
+}
+
+/// The single settings as one layer.
+fn settings(sets: &[(String, String)]) -> Result<Table, ConfigError> {
+    let mut layer = Table::new();
+    for (key, text) in sets {
+        let text = text.trim();
+        let value = text.parse::<Value>().unwrap_or_else(|_| Value::String(text.to_owned()));
+        let steps: Vec<&str> = key.trim().split('.').collect();
+        let nested = steps.iter().rev().fold(value, |value, step| {
+            Value::Table(Table::from_iter([((*step).to_owned(), value)]))
+        });
+        let Value::Table(nested) = nested else { unreachable!("split gives at least one step") };
+        overlay(&mut layer, nested);
+    }
+    Ok(layer)
+}
+
+/// Puts a layer over a table. The two ways of giving spare space exclude each other in a layer;
+/// over layers, the upper one counts.
+fn put(table: &mut Table, layer: Table) -> Result<(), ConfigError> {
+    const WAYS: [&str; 2] = ["spare_factor", "over_provisioning"];
+    if let Some(Value::Table(capacity)) = layer.get("capacity") {
+        let given = WAYS.map(|way| capacity.contains_key(way));
+        if given == [true, true] {
+            return Err(both_capacities());
+        }
+        if given != [false, false]
+            && let Some(Value::Table(below)) = table.get_mut("capacity")
+        {
+            for way in WAYS {
+                below.remove(way);
+            }
+        }
+    }
+    overlay(table, layer);
+    Ok(())
+}
+
+/// Tables are merged, everything else is replaced.
+fn overlay(table: &mut Table, layer: Table) {
+    for (key, value) in layer {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => overlay(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The axes along which devices differ, and the policies on each.
+
+use floatgate_ftl::{mapping::MAPPINGS, placement::PLACEMENTS, victim::VICTIMS};
+use serde_json::{Value, json};
+
+use super::schema;
+
+/// Name, doc line and source of a policy.
+type Row = (&'static str, &'static str, &'static str);
+
+const BUFFERS: &[Row] = &[(
+    "none",
+    "No write buffer: every write goes to the flash.",
+    "the reference of every buffer paper",
+)];
+
+const HOSTS: &[Row] = &[(
+    "plain",
+    "Requests are sent as they come.",
+    "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)",
+)];
+
+const FTLS: &[Row] = &[(
+    "page",
+    "Page-mapped: any logical page in any physical page.",
+    "Gupta, Kim and Urgaonkar, ASPLOS 2009",
+)];
+
+/// The table of axes: name, and the table of its policies.
+macro_rules! axes {
+    ($($axis:ident $TABLE:ident;)*) => {
+        const AXES: &[(&str, &[Row])] = &[$((stringify!($axis), $TABLE)),*];
+
+        /// The schemas of the keys that name a policy, one per axis.
+        pub(super) mod names {
+            use schemars::{Schema, SchemaGenerator, json_schema};
+
+            $(pub fn $axis(_: &mut SchemaGenerator) -> Schema {
+                let names: Vec<&str> = super::$TABLE.iter().map(|row| row.0).collect();
+                json_schema!({ "type": "string", "enum": names })
+            })*
+        }
+    };
+}
+
+axes! {
+    mapping MAPPINGS;
+    placement PLACEMENTS;
+    victim VICTIMS;
+    buffer BUFFERS;
+    host HOSTS;
+    ftl FTLS;
+}
+
+/// Axis by axis, every policy: `name`, `doc`, `source`, and `parameters`, the keys of the config
+/// table that bears the policy's name, each with `name`, `doc`, `default` and what is `expected`.
+pub fn policies() -> Value {
+    let axes = AXES.iter().map(|(axis, table)| {
+        let rows: Vec<Value> = table.iter().map(row).collect();
+        ((*axis).to_owned(), Value::Array(rows))
+    });
+    Value::Object(axes.collect())
+}
+
+fn row(&(name, doc, source): &Row) -> Value {
+    let parameters: Vec<Value> = schema::section(name)
+        .into_iter()
+        .flatten()
+        .map(|(key, leaf)| {
+            json!({
+                "name": format!("{name}.{key}"),
+                "doc": leaf["description"],
+                "default": leaf["default"],
+                "expected": schema::expected(leaf),
+            })
+        })
+        .collect();
+    json!({ "name": name, "doc": doc, "source": source, "parameters": parameters })
+}

@@ -1,0 +1,199 @@
+//! The JSON Schema of a config, and checking a table against it.
+//!
+//! Ranges stand in the schema only. Those of sizes and durations, which JSON Schema cannot express
+//! for text, are under `x-minimum` and `x-maximum`.
+
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+use super::{Config, ConfigError};
+use crate::units::{Rate, Size, Time};
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    join_lines(&mut schema);
+    schema
+});
+
+/// A doc comment is broken into lines for the source; a description is one line.
+fn join_lines(schema: &mut Value) {
+    match schema {
+        Value::String(text) => *text = text.replace('\n', " "),
+        Value::Array(items) => items.iter_mut().for_each(join_lines),
+        Value::Object(items) => items.values_mut().for_each(join_lines),
+        _ => {}
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a config.
+pub fn schema() -> Value {
+    SCHEMA.clone()
+}
+
+/// The keys of a section with their schemas, if there is a section of that name.
+pub(super) fn section(name: &str) -> Option<&'static Map<String, Value>> {
+    SCHEMA["properties"][name]["properties"].as_object()
+}
+
+/// Checks every key, type and range of a table; relations between keys are not seen here.
+pub(super) fn check(table: &toml::Table) -> Result<(), ConfigError> {
+    for (name, value) in table {
+        let Some(keys) = section(name) else {
+            let key = value.as_table().and_then(|values| values.keys().next());
+            return Err(match key {
+                Some(key) => unknown(&format!("{name}.{key}")),
+                None => unknown(name),
+            });
+        };
+        let Some(values) = value.as_table() else {
+            return Err(wrong(name, value, "a table"));
+        };
+        for (key, value) in values {
+            let dotted = format!("{name}.{key}");
+            let Some(leaf) = keys.get(key) else { return Err(unknown(&dotted)) };
+            if !accepts(leaf, value) {
+                return Err(wrong(&dotted, value, &expected(leaf)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In words, what a key can have.
+pub(super) fn expected(leaf: &Value) -> String {
+    let names = names(leaf);
+    if !names.is_empty() {
+        let one_of = if names.len() > 1 { "one of " } else { "" };
+        return format!("{one_of}{}", names.join(", "));
+    }
+    let example = leaf["default"].as_str().unwrap_or_default();
+    let bounds = || format!("from {} to {}", text(&leaf["x-minimum"]), text(&leaf["x-maximum"]));
+    match leaf["format"].as_str() {
+        Some("size") => return format!("a size {}, such as \"{example}\"", bounds()),
+        Some("duration") => return format!("a duration {}, such as \"{example}\"", bounds()),
+        Some("rate") => return "a rate such as \"40MB/s\", or \"none\"".to_owned(),
+        _ => {}
+    }
+    match leaf["type"].as_str() {
+        Some("boolean") => "true or false".to_owned(),
+        Some("integer") => format!("an integer from {} to {}", leaf["minimum"], leaf["maximum"]),
+        _ => {
+            let low = match leaf.get("exclusiveMinimum") {
+                Some(low) => format!("above {low}"),
+                None => format!("of at least {}", leaf["minimum"]),
+            };
+            let high = match leaf.get("exclusiveMaximum") {
+                Some(high) => format!("below {high}"),
+                None => format!("at most {}", leaf["maximum"]),
+            };
+            format!("a number {low} and {high}")
+        }
+    }
+}
+
+fn accepts(leaf: &Value, value: &toml::Value) -> bool {
+    let names = names(leaf);
+    if !names.is_empty() {
+        return value.as_str().is_some_and(|name| names.contains(&name));
+    }
+    match leaf["format"].as_str() {
+        Some("size") => {
+            let bare = value.as_integer().and_then(|n| u64::try_from(n).ok()).map(Size);
+            let size = bare.or_else(|| Size::parse(value.as_str()?).ok());
+            return size.is_some_and(|size| within(leaf, size, |bound| Size::parse(bound).ok()));
+        }
+        Some("duration") => {
+            let time = value.as_str().and_then(|text| Time::parse(text).ok());
+            return time.is_some_and(|time| within(leaf, time, |bound| Time::parse(bound).ok()));
+        }
+        Some("rate") => return value.as_str().is_some_and(|text| Rate::parse(text).is_ok()),
+        _ => {}
+    }
+    match (leaf["type"].as_str(), value) {
+        (Some("boolean"), toml::Value::Boolean(_)) => true,
+        (Some("integer" | "number"), toml::Value::Integer(n)) => in_range(leaf, *n as f64),
+        (Some("number"), toml::Value::Float(x)) => in_range(leaf, *x),
+        _ => false,
+    }
+}
+
+fn within<T: PartialOrd>(leaf: &Value, value: T, parse: impl Fn(&str) -> Option<T>) -> bool {
+    let bound = |key: &str| leaf[key].as_str().and_then(&parse);
+    bound("x-minimum").is_none_or(|low| value >= low)
+        && bound("x-maximum").is_none_or(|high| value <= high)
+}
+
+/// Not a number is in no range: it fails every comparison.
+fn in_range(leaf: &Value, x: f64) -> bool {
+    let bound = |key: &str| leaf[key].as_f64();
+    bound("minimum").is_none_or(|low| x >= low)
+        && bound("maximum").is_none_or(|high| x <= high)
+        && bound("exclusiveMinimum").is_none_or(|low| x > low)
+        && bound("exclusiveMaximum").is_none_or(|high| x < high)
+        && !x.is_nan()
+}
+
+/// The names that a key can have: from a table of policies, or the variants of an enum.
+fn names(leaf: &Value) -> Vec<&str> {
+    let of_table = leaf["enum"].as_array().into_iter().flatten();
+    let of_enum = leaf["oneOf"].as_array().into_iter().flatten().map(|row| &row["const"]);
+    of_table.chain(of_enum).filter_map(Value::as_str).collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn wrong(key: &str, value: &toml::Value, expected: &str) -> ConfigError {
+    let value = match value {
+        toml::Value::Table(_) => "{...}".to_owned(),
+        value => value.to_string().replace('\n', " "),
+    };
+    ConfigError::new(format!("{key} = {value}: expected {expected}"))
+}
+
+fn unknown(key: &str) -> ConfigError {
+    let sections = SCHEMA["properties"].as_object().into_iter().flatten();
+    let known: Vec<String> = if key.contains('.') {
+        let keys = |name| section(name).into_iter().flatten().map(|(key, _)| key);
+        sections.flat_map(|(name, _)| keys(name).map(move |key| format!("{name}.{key}"))).collect()
+    } else {
+        sections.map(|(name, _)| name.clone()).collect()
+    };
+    let hint = match nearest(key, known.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`floatgate schema` lists all".to_owned(),
+    };
+    ConfigError::new(format!("unknown key `{key}`; {hint}"))
+}
+
+/// The candidate with the fewest edits from `given`, the first of equals; none if that would
+/// replace most of it.
+pub(super) fn nearest<'a>(
+    given: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let (edits, nearest) = candidates
+        .map(|candidate| (edits(given, candidate), candidate))
+        .min_by_key(|(edits, _)| *edits)?;
+    (edits <= given.chars().count() / 2).then_some(nearest)
+}
+
+/// Insertions, deletions and replacements that turn one text into the other (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j].min(diagonal) + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,340 @@
+//! The tables of a config: every key with its default, its range and its doc line.
+//!
+//! A doc comment here is the description in the JSON Schema, and so what a user reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::policies::names;
+use crate::units::{Rate, Size, Time};
+
+/// The flash: geometry and timing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Flash {
+    /// Bytes of data in a page, the unit of reading and programming.
+    #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1MiB"))]
+    pub page: Size,
+    /// Pages in a block, 1 to 65536.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub pages_per_block: u32,
+    /// Blocks in service, a multiple of `superblock`; the reserve that cleaning needs comes on
+    /// top. Not set: as many as the workload's span asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 2_147_483_646))]
+    pub blocks: Option<u32>,
+    /// Channels of the drive, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
+    pub channels: u32,
+    /// Dies on a channel, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
+    pub dies: u32,
+    /// Planes in a die, 1 to 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub planes: u32,
+    /// Blocks in an erase unit, striped over planes, then dies, then channels; divides their
+    /// product.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub superblock: u32,
+    /// Time of a page read, cells to register.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub read: Time,
+    /// Time of a page program, register to cells.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub program: Time,
+    /// Time of a block erase.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub erase: Time,
+    /// Rate of a channel, or "none": transfers take no time.
+    pub bus: Rate,
+    /// Time of the command and address cycles of an operation.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub command: Time,
+    /// Program/erase cycles that a block is rated for; for lifetime estimates.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub endurance: u32,
+}
+
+impl Default for Flash {
+    fn default() -> Self {
+        Self {
+            page: Size(4096),
+            pages_per_block: 64,
+            blocks: None,
+            channels: 1,
+            dies: 1,
+            planes: 1,
+            superblock: 1,
+            read: Time(25_000),
+            program: Time(200_000),
+            erase: Time(1_500_000),
+            bus: Rate(None),
+            command: Time(0),
+            endurance: 3000,
+        }
+    }
+}
+
+/// How much of the flash in service the host can address: T pages in service, U addressable.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Capacity {
+    /// Spare factor (T-U)/T, above 0 and below 1. Not together with `over_provisioning`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    #[schemars(extend("default" = SPARE_FACTOR))]
+    pub spare_factor: Option<f64>,
+    /// Over-provisioning (T-U)/U, above 0 and at most 100. Not together with `spare_factor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
+    pub over_provisioning: Option<f64>,
+}
+
+const SPARE_FACTOR: f64 = 0.07;
+
+impl Capacity {
+    /// The spare factor (T-U)/T in force, whichever way it is written.
+    pub fn spare(&self) -> f64 {
+        match (self.spare_factor, self.over_provisioning) {
+            (Some(spare), _) => spare,
+            (None, Some(over)) => over / (1.0 + over),
+            (None, None) => SPARE_FACTOR,
+        }
+    }
+
+    /// Writes the default down if nothing was said.
+    pub(super) fn settle(&mut self) {
+        if self.over_provisioning.is_none() {
+            self.spare_factor.get_or_insert(SPARE_FACTOR);
+        }
+    }
+}
+
+/// The logical-to-physical map and its cache.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mapping {
+    /// Which part of the map the drive has in memory.
+    #[schemars(schema_with = "names::mapping")]
+    pub scheme: String,
+    /// Memory for the part of the map that is cached.
+    #[schemars(extend("x-minimum" = "1B", "x-maximum" = "1TiB"))]
+    pub cache: Size,
+    /// Bytes of a map entry on flash, 1 to 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub entry_bytes: u32,
+}
+
+impl Default for Mapping {
+    fn default() -> Self {
+        Self { scheme: "ideal".into(), cache: Size(64 << 10), entry_bytes: 4 }
+    }
+}
+
+/// Which data shares erase units.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Placement {
+    /// How written pages are sorted into streams.
+    #[schemars(schema_with = "names::placement")]
+    pub scheme: String,
+}
+
+impl Default for Placement {
+    fn default() -> Self {
+        Self { scheme: "single".into() }
+    }
+}
+
+/// How space is reclaimed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cleaning {
+    /// Which erase unit is cleaned next.
+    #[schemars(schema_with = "names::victim")]
+    pub victim: String,
+    /// Cleaning runs while fewer erase units than this are free, 1 to 1000000. Not set: 3, or one
+    /// more than there are open units if that is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
+    pub low_water: Option<u32>,
+    /// How wear is kept even.
+    pub wear_leveling: WearLeveling,
+}
+
+impl Cleaning {
+    /// The low-water mark in free erase units, for a drive with so many open units.
+    pub fn low_water_for(&self, frontiers: u32) -> u32 {
+        self.low_water.unwrap_or_else(|| frontiers.saturating_add(1).max(3))
+    }
+}
+
+impl Default for Cleaning {
+    fn default() -> Self {
+        let victim = "greedy".into();
+        Self { victim, low_water: None, wear_leveling: WearLeveling::Dynamic }
+    }
+}
+
+/// How wear is kept even.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WearLeveling {
+    /// The least worn free unit is opened next.
+    Dynamic,
+    /// The unit that has been free for longest is opened next.
+    None,
+}
+
+/// The write buffer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Buffer {
+    /// What is held back from the flash, and when it leaves.
+    #[schemars(schema_with = "names::buffer")]
+    pub scheme: String,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self { scheme: "none".into() }
+    }
+}
+
+/// The command queue.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Queue {
+    /// Commands in the device at once, 1 to 65536.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub depth: u32,
+    /// When requests arrive.
+    pub arrivals: Arrivals,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { depth: 32, arrivals: Arrivals::Open }
+    }
+}
+
+/// When requests arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// When the workload says.
+    Open,
+    /// When the queue has room: the workload's times are ignored.
+    Closed,
+}
+
+/// What the host does before it sends a command.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// The host layer.
+    #[schemars(schema_with = "names::host")]
+    pub scheme: String,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { scheme: "plain".into() }
+    }
+}
+
+/// The translation layer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ftl {
+    /// The engine.
+    #[schemars(schema_with = "names::ftl")]
+    pub scheme: String,
+}
+
+impl Default for Ftl {
+    fn default() -> Self {
+        Self { scheme: "page".into() }
+    }
+}
+
+/// The state of the device before the workload; nothing of it is counted.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Start {
+    /// What is written beforehand.
+    pub fill: Fill,
+    /// For "random": volumes of random page writes after the fill, 0 to 1000.
+    #[schemars(extend("minimum" = 0, "maximum" = 1000))]
+    pub overwrites: f64,
+    /// For "steady": the relative change of write amplification from one volume to the next at
+    /// which the device counts as steady, above 0 and at most 1.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub tolerance: f64,
+    /// For "steady": volumes after which the search for it ends, 1 to 10000.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub volumes_max: u32,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { fill: Fill::Sequential, overwrites: 2.0, tolerance: 0.01, volumes_max: 40 }
+    }
+}
+
+/// What is written beforehand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Fill {
+    /// Nothing: all units are free.
+    None,
+    /// Every page once, in order.
+    Sequential,
+    /// Every page once, in order, and then random pages.
+    Random,
+    /// Random pages until write amplification no longer changes.
+    Steady,
+}
+
+/// Parameters of the mapping `dftl`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dftl {
+    /// Which cached entry makes room.
+    pub replacement: Replacement,
+    /// Share of the cache that entries which were hit again are kept in, above 0 and below 1; for
+    /// "slru" and "flashsim".
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub protected_share: f64,
+    /// Whether writing back an entry takes along the other dirty entries of its translation page.
+    pub evict_batch: bool,
+    /// Whether a miss on an entry that was never set costs no flash read.
+    pub gtd_unmapped_shortcut: bool,
+    /// Bytes of a cached entry, 1 to 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub entry_bytes: u32,
+}
+
+impl Default for Dftl {
+    fn default() -> Self {
+        Self {
+            replacement: Replacement::Slru,
+            protected_share: 0.8,
+            evict_batch: false,
+            gtd_unmapped_shortcut: false,
+            entry_bytes: 8,
+        }
+    }
+}
+
+/// Which cached entry makes room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Replacement {
+    /// Segmented LRU, as the paper names it.
+    Slru,
+    /// The ageing of the C FlashSim.
+    FlashSim,
+    /// Plain LRU.
+    Lru,
+}

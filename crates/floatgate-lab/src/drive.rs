@@ -1,0 +1,252 @@
+//! From a config to a drive: how many units it has, and what it is built of.
+
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::mapping::{
+    Dftl, DftlConfig, Ideal, MapConfig, Mapping, NoCache, Replacement as FtlReplacement,
+};
+use floatgate_ftl::mappings;
+use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
+use floatgate_ftl::page_ftl::{PageConfig, PageFtl};
+use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::queue::{Arrivals as FtlArrivals, Queue};
+use floatgate_ftl::victim::victim;
+
+use crate::config::{Arrivals, Config, ConfigError, Replacement, WearLeveling};
+
+/// Fewer units in service than this, and cleaning has little choice.
+pub const UNITS_FEW: u32 = 128;
+
+/// A drive of decided size.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Durations of the flash.
+    pub timing: Timing,
+    /// Cleaning runs while fewer units than this are free.
+    pub low_water: u32,
+    /// Units that hold data: T of the spare factor. The rest is the reserve.
+    pub units_in_service: u32,
+    /// Units beyond what the spare factor gives, without which the drive could not clean.
+    pub units_added: u32,
+    /// Translation pages on the flash; they take of the spare.
+    pub translation_pages: u32,
+}
+
+impl Plan {
+    /// Decides the size of a drive for a workload of `span_bytes`, unless the config does.
+    ///
+    /// # Errors
+    /// A drive that is too small for the workload, or too large to be addressed.
+    pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
+        let on_flash = map_on_flash(&config.mapping.scheme);
+        let frontiers = PageConfig::frontiers(&placement(config)?, on_flash);
+        let low_water = config.cleaning.low_water_for(frontiers);
+        if low_water <= frontiers {
+            return Err(ConfigError::new(format!(
+                "cleaning.low_water = {low_water}: expected more than the {frontiers} units that \
+                 are open at a time"
+            )));
+        }
+        let size = Size::decide(config, span_bytes, frontiers, on_flash)?;
+        let shape = Shape {
+            units: u32::try_from(size.in_service + u64::from(low_water) - 1).unwrap_or(u32::MAX),
+            logical_pages: size.logical_pages,
+            ..shape(config)
+        };
+        let geometry = Geometry::new(shape).map_err(|e| ConfigError::new(e.to_string()))?;
+        Ok(Self {
+            geometry,
+            timing: Timing {
+                read_ns: config.flash.read.0,
+                program_ns: config.flash.program.0,
+                erase_ns: config.flash.erase.0,
+                transfer_ns: config.flash.bus.transfer_ns(config.flash.page.0),
+                command_ns: config.flash.command.0,
+            },
+            low_water,
+            units_in_service: size.in_service as u32,
+            units_added: size.added as u32,
+            translation_pages: if on_flash { geometry.translation_pages() } else { 0 },
+        })
+    }
+
+    /// Bytes that the host can address.
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.geometry.logical_pages()) << self.geometry.log2_page_bytes()
+    }
+
+    /// (T-U)/T of the drive as it is.
+    pub fn spare_factor(&self) -> f64 {
+        let service = f64::from(self.units_in_service) * f64::from(self.geometry.pages_per_unit());
+        (service - f64::from(self.geometry.logical_pages())) / service
+    }
+}
+
+/// Units in service and logical pages.
+struct Size {
+    in_service: u64,
+    added: u64,
+    logical_pages: u32,
+}
+
+impl Size {
+    fn decide(
+        config: &Config,
+        span_bytes: u64,
+        frontiers: u32,
+        on_flash: bool,
+    ) -> Result<Self, ConfigError> {
+        let per_unit = u64::from(config.flash.pages_per_block) * u64::from(config.flash.superblock);
+        let span_pages = span_bytes.div_ceil(config.flash.page.0).max(1);
+        let kept = 1.0 - config.capacity.spare();
+        let logical_of = |units: u64| (kept * units as f64 * per_unit as f64) as u64;
+        let asked = match config.flash.blocks {
+            Some(blocks) => u64::from(blocks / config.flash.superblock),
+            None => {
+                let mut units = (span_pages as f64 / (kept * per_unit as f64)) as u64;
+                while logical_of(units) < span_pages {
+                    units += 1;
+                }
+                units
+            }
+        };
+        let logical = logical_of(asked).max(1);
+        if logical < span_pages {
+            return Err(ConfigError::new(format!(
+                "the workload spans {span_bytes} bytes but the drive of flash.blocks = {} holds \
+                 {}: expected a larger drive, flash.blocks unset, or --addresses modulo",
+                config.flash.blocks.unwrap_or(0),
+                logical * config.flash.page.0,
+            )));
+        }
+        let entries = (config.flash.page.0 / u64::from(config.mapping.entry_bytes)).max(1);
+        let map_pages = if on_flash { logical.div_ceil(entries) } else { 0 };
+        let least = (logical + map_pages).div_ceil(per_unit) + u64::from(frontiers);
+        if config.flash.blocks.is_some() && asked < least {
+            return Err(ConfigError::new(format!(
+                "a drive of {asked} erase units with a spare factor of {} has no room to clean: \
+                 expected at least {least} units for these logical pages, or more spare",
+                config.capacity.spare(),
+            )));
+        }
+        let logical_pages = u32::try_from(logical).map_err(|_| {
+            ConfigError::new(format!("the workload spans {span_pages} pages: too many to address"))
+        })?;
+        Ok(Self { in_service: asked.max(least), added: least.saturating_sub(asked), logical_pages })
+    }
+}
+
+fn shape(config: &Config) -> Shape {
+    let flash = &config.flash;
+    Shape {
+        page_bytes: u32::try_from(flash.page.0).unwrap_or(u32::MAX),
+        pages_per_block: flash.pages_per_block,
+        superblock: flash.superblock,
+        units: 1,
+        channels: flash.channels,
+        dies: flash.dies,
+        planes: flash.planes,
+        logical_pages: 1,
+        entry_bytes: config.mapping.entry_bytes,
+    }
+}
+
+fn placement(config: &Config) -> Result<AnyPlacement, ConfigError> {
+    let name = &config.placement.scheme;
+    AnyPlacement::new(name)
+        .ok_or_else(|| ConfigError::new(format!("placement.scheme = \"{name}\" is not known")))
+}
+
+macro_rules! on_flash_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        fn map_on_flash(scheme: &str) -> bool {
+            match scheme {
+                $($name => <$Type as Mapping>::ON_FLASH,)*
+                _ => false,
+            }
+        }
+    };
+}
+mappings!(on_flash_rows);
+
+macro_rules! build_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        /// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
+        /// asserted, every read is held against what was written, and the map on flash is kept.
+        ///
+        /// # Errors
+        /// A name that is in no table.
+        pub fn build(
+            config: &Config,
+            plan: &Plan,
+            verify: bool,
+        ) -> Result<Box<dyn Device>, ConfigError> {
+            let map = map_config(config, plan);
+            match config.mapping.scheme.as_str() {
+                $($name => assemble(<$Type>::new(&map), config, plan, verify),)*
+                other => Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known"))),
+            }
+        }
+    };
+}
+mappings!(build_rows);
+
+fn map_config(config: &Config, plan: &Plan) -> MapConfig {
+    let protected_permille = (config.dftl.protected_share * 1000.0).round() as u32;
+    MapConfig {
+        geometry: plan.geometry,
+        cache_bytes: config.mapping.cache.0,
+        dftl: DftlConfig {
+            replacement: match config.dftl.replacement {
+                Replacement::Slru => FtlReplacement::Slru { protected_permille },
+                Replacement::FlashSim => FtlReplacement::FlashSim { protected_permille },
+                Replacement::Lru => FtlReplacement::Lru,
+            },
+            evict_batch: config.dftl.evict_batch,
+            unmapped_shortcut: config.dftl.gtd_unmapped_shortcut,
+            entry_bytes: config.dftl.entry_bytes,
+        },
+    }
+}
+
+fn assemble<M: Mapping + Send + 'static>(
+    mapping: M,
+    config: &Config,
+    plan: &Plan,
+    verify: bool,
+) -> Result<Box<dyn Device>, ConfigError> {
+    let geometry = plan.geometry;
+    let policy = &config.cleaning.victim;
+    let page = PageConfig {
+        geometry,
+        placement: placement(config)?,
+        victim: victim(policy).ok_or_else(|| {
+            ConfigError::new(format!("cleaning.victim = \"{policy}\" is not known"))
+        })?,
+        low_water: plan.low_water,
+        free_order: match config.cleaning.wear_leveling {
+            WearLeveling::Dynamic => FreeOrder::LeastWorn,
+            WearLeveling::None => FreeOrder::First,
+        },
+        verify,
+    };
+    let arrivals = match config.queue.arrivals {
+        Arrivals::Open => FtlArrivals::Open,
+        Arrivals::Closed => FtlArrivals::Closed,
+    };
+    let queue = Queue::new(config.queue.depth as usize, arrivals);
+    let timed = Timed::new(Counted::default(), geometry, plan.timing);
+    if verify {
+        let pages = geometry.physical_pages();
+        let nand = Stamped::new(Checked::new(timed, geometry), pages);
+        let Ok(ftl) = PageFtl::new(nand, mapping, page);
+        let shadow = Shadow::new(geometry.logical_pages());
+        Ok(Box::new(Ssd::new(ftl, shadow, queue, &geometry)))
+    } else {
+        let Ok(ftl) = PageFtl::new(timed, mapping, page);
+        Ok(Box::new(Ssd::new(ftl, (), queue, &geometry)))
+    }
+}

@@ -1,0 +1,12 @@
+//! From a config and a workload to a result: devices, runs and metrics.
+
+pub mod config;
+mod doubts;
+pub mod drive;
+mod metrics;
+pub mod result;
+pub mod run;
+pub mod units;
+pub mod workload;
+
+pub use floatgate_ftl::request::Request;

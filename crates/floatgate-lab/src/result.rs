@@ -1,0 +1,269 @@
+//! The result of a run: every number, and every doubt about it.
+
+use floatgate_ftl::device::{Counters, Device};
+use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::page_ftl::StreamCounts;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::doubts::{notes, warnings};
+use crate::drive::Plan;
+use crate::metrics::{Metrics, Timeline, programs, ratio};
+
+/// What is known of the workload beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadFacts {
+    /// Name of the trace, or the generator's text.
+    pub name: String,
+    /// Digest of the requests.
+    pub digest: String,
+}
+
+/// How the start state came about.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Started {
+    /// Volumes (drive capacities) of random page writes.
+    pub volumes: f64,
+    /// For "steady": whether write amplification settled.
+    pub settled: Option<bool>,
+    /// Write amplification at its end: of the last volume, or of all random writes.
+    pub write_amplification: Option<f64>,
+}
+
+/// A drive that has run, and what it was asked to do.
+pub struct Subject<'a> {
+    /// Its config.
+    pub config: &'a Config,
+    /// Its size.
+    pub plan: &'a Plan,
+    /// The drive.
+    pub device: &'a dyn Device,
+    /// The workload.
+    pub facts: WorkloadFacts,
+    /// The start state.
+    pub started: Started,
+}
+
+/// The document that `--json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    floatgate: &'static str,
+    config: Value,
+    seed: u64,
+    workload: Value,
+    drive: Value,
+    start: Value,
+    write_amplification: Option<f64>,
+    data_write_amplification: Option<f64>,
+    flash: Value,
+    mapping: Value,
+    buffer: Value,
+    placement: Value,
+    host: Value,
+    latency: Value,
+    throughput: Value,
+    wear: Value,
+    timeline: Timeline,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    engine: Value,
+}
+
+impl RunResult {
+    /// Collects the numbers, and asserts the conservation laws on them.
+    pub fn new(subject: &Subject<'_>, metrics: &Metrics, seed: u64, wall_seconds: f64) -> Self {
+        let counters = subject.device.counters();
+        let wear = subject.device.wear();
+        assert_conserved(&counters, &wear, subject.plan);
+        let host_pages = counters.host.write_pages;
+        let map_programs = counters.flash.programs[Cause::Map as usize]
+            + counters.flash.programs[Cause::GcMap as usize];
+        Self {
+            floatgate: env!("CARGO_PKG_VERSION"),
+            config: json!(subject.config),
+            seed,
+            workload: workload(subject, metrics, &counters),
+            drive: drive(subject.plan),
+            start: json!({
+                "fill": json!(subject.config.start.fill),
+                "volumes": subject.started.volumes,
+                "settled": subject.started.settled,
+                "write_amplification": subject.started.write_amplification,
+            }),
+            write_amplification: ratio(programs(&counters), host_pages),
+            data_write_amplification: ratio(programs(&counters) - map_programs, host_pages),
+            flash: flash(&counters),
+            mapping: mapping(subject.device, &counters),
+            buffer: json!({ "hit_ratio": null, "hits": 0, "misses": 0, "flushed_pages": 0 }),
+            placement: placement(&subject.device.streams()),
+            host: json!({
+                "commands": counters.host.requests.iter().sum::<u64>(),
+                "remaps": 0, "remapped_pages": 0, "redirected_reads": 0,
+            }),
+            latency: latency(metrics),
+            throughput: throughput(metrics, &counters, subject.plan),
+            wear: wear_summary(&wear),
+            timeline: metrics.timeline.clone(),
+            warnings: warnings(subject, metrics, &counters),
+            notes: notes(subject, metrics, &counters),
+            engine: engine(&counters, wall_seconds),
+        }
+    }
+}
+
+/// The laws that hold in every run, whatever the policies do.
+fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
+    let flash = &counters.flash;
+    assert_eq!(flash.programs[Cause::Host as usize], counters.host.write_pages);
+    let host_reads = counters.host.read_pages - counters.host.empty_reads;
+    assert_eq!(flash.reads[Cause::Host as usize], host_reads + counters.host.merge_reads);
+    assert_eq!(flash.reads[Cause::Gc as usize], flash.programs[Cause::Gc as usize]);
+    let erases: u64 = flash.erases.iter().sum();
+    assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
+    let capacity = u64::from(plan.geometry.physical_pages());
+    let erased = erases * u64::from(plan.geometry.pages_per_unit());
+    assert!(programs(counters) <= erased + capacity, "more programs than erased pages");
+    let shape = plan.geometry.shape();
+    let dies = u64::from(shape.channels) * u64::from(shape.dies);
+    assert!(counters.occupation.busy_ns <= counters.occupation.end_ns * dies);
+}
+
+fn workload(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Value {
+    let [reads, writes, trims, flushes] = counters.host.requests;
+    json!({
+        "name": subject.facts.name,
+        "hash": subject.facts.digest,
+        "requests": reads + writes + trims + flushes,
+        "reads": reads,
+        "writes": writes,
+        "trims": trims,
+        "flushes": flushes,
+        "read_pages": counters.host.read_pages,
+        "write_pages": counters.host.write_pages,
+        "trimmed_pages": counters.host.trimmed_pages,
+        "unwritten_pages_read": counters.host.empty_reads,
+        "partial_page_reads": counters.host.merge_reads,
+        "footprint_pages": metrics.footprint_pages(),
+        "skipped": 0,
+        "duration_s": metrics.interval.map(|(begin, end)| (end - begin) as f64 / 1e9),
+    })
+}
+
+fn drive(plan: &Plan) -> Value {
+    let geometry = &plan.geometry;
+    let shape = geometry.shape();
+    let spare = plan.spare_factor();
+    json!({
+        "units": plan.units_in_service,
+        "reserve_units": geometry.units() - plan.units_in_service,
+        "pages_per_unit": geometry.pages_per_unit(),
+        "page_bytes": shape.page_bytes,
+        "logical_pages": geometry.logical_pages(),
+        "translation_pages": plan.translation_pages,
+        "physical_bytes": u64::from(geometry.physical_pages()) * u64::from(shape.page_bytes),
+        "logical_bytes": plan.logical_bytes(),
+        "spare_factor": spare,
+        "over_provisioning": spare / (1.0 - spare),
+        "low_water": plan.low_water,
+        "channels": shape.channels,
+        "dies": shape.dies,
+        "planes": shape.planes,
+    })
+}
+
+fn by_cause(counts: [u64; 7]) -> Value {
+    let pairs = Cause::ALL.iter().map(|&(cause, name)| (name, counts[cause as usize]));
+    Value::Object(pairs.map(|(name, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>())
+}
+
+fn flash(counters: &Counters) -> Value {
+    json!({
+        "reads": by_cause(counters.flash.reads),
+        "programs": by_cause(counters.flash.programs),
+        "erases": by_cause(counters.flash.erases),
+        "emergency_cleans": counters.emergency_cleans,
+    })
+}
+
+fn mapping(device: &dyn Device, counters: &Counters) -> Value {
+    let map = counters.map;
+    json!({
+        "hit_ratio": ratio(map.hits, map.hits + map.misses),
+        "hits": map.hits,
+        "misses": map.misses,
+        "evictions": map.evictions,
+        "dirty_evictions": map.dirty_evictions,
+        "prefetched": map.prefetched,
+        "prefetch_used": map.prefetch_used,
+        "cache_bytes": device.cache_bytes(),
+    })
+}
+
+fn placement(streams: &[StreamCounts]) -> Value {
+    let rows =
+        streams.iter().map(|s| json!({ "host_pages": s.host_pages, "gc_pages": s.gc_pages }));
+    json!({ "streams": rows.collect::<Vec<_>>(), "memory_bytes": 0, "extents": null })
+}
+
+fn latency(metrics: &Metrics) -> Value {
+    let requests = metrics.all.summary();
+    let mean = |ns: u64| ratio(ns, metrics.all.count()).map(|ns| ns / 1000.0);
+    let blame = Part::NAMES.iter().zip(metrics.blame.0);
+    let blame = blame.map(|(&name, ns)| (name.to_owned(), json!(mean(ns))));
+    json!({
+        "all": requests,
+        "read": metrics.read.summary(),
+        "write": metrics.write.summary(),
+        "blame_us": Value::Object(blame.collect::<Map<_, _>>()),
+    })
+}
+
+fn throughput(metrics: &Metrics, counters: &Counters, plan: &Plan) -> Value {
+    let (begin, end) = metrics.interval.unwrap_or_default();
+    let seconds = (end - begin) as f64 / 1e9;
+    let per_second = |n: f64| (seconds > 0.0).then(|| n / seconds);
+    let shape = plan.geometry.shape();
+    let dies = f64::from(shape.channels * shape.dies);
+    json!({
+        "iops": per_second(metrics.all.count() as f64),
+        "read_mb_s": per_second(metrics.read_bytes as f64 / 1e6),
+        "write_mb_s": per_second(metrics.write_bytes as f64 / 1e6),
+        "device_seconds": seconds,
+        "utilization": per_second(counters.occupation.busy_ns as f64 / 1e9 / dies),
+    })
+}
+
+fn wear_summary(wear: &[u32]) -> Value {
+    let units = wear.len() as f64;
+    let mean = wear.iter().map(|&n| f64::from(n)).sum::<f64>() / units;
+    let variance = wear.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum::<f64>() / units;
+    let mut sorted = wear.to_vec();
+    sorted.sort_unstable();
+    let groups = sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len()));
+    json!({
+        "erases_min": sorted.first(),
+        "erases_mean": mean,
+        "erases_max": sorted.last(),
+        "erases_stdev": variance.sqrt(),
+        "histogram": groups.collect::<Vec<_>>(),
+    })
+}
+
+fn engine(counters: &Counters, wall_seconds: f64) -> Value {
+    let per_second = |n: u64| n as f64 / wall_seconds.max(1e-9);
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "wall_seconds": wall_seconds,
+        "host_requests_per_second": per_second(counters.host.requests.iter().sum()),
+        "page_writes_per_second": per_second(programs(counters)),
+        "peak_rss_bytes": peak_rss_bytes(),
+    })
+}
+
+/// The process's largest resident set so far; absent where the system does not say.
+fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}

@@ -1,0 +1,230 @@
+//! One simulation: the start state, then the workload, then the result.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use floatgate_ftl::device::Device;
+use floatgate_ftl::request::{Completion, Op, Request};
+use floatgate_ftl::rng::Rng;
+
+use crate::config::{Config, ConfigError, Fill};
+use crate::drive::{Plan, build};
+use crate::metrics::{Metrics, programs, ratio};
+use crate::result::{RunResult, Started, Subject, WorkloadFacts};
+use crate::workload::Workload;
+
+/// Requests that are handed to the drive at once: enough to look ahead in.
+const BATCH: usize = 1024;
+/// Stretches of the timeline.
+const STRETCHES: u64 = 256;
+
+/// How a run that is under way is watched and stopped, from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    cancelled: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+    phase: Mutex<&'static str>,
+}
+
+impl Control {
+    /// Asks the run to end.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The phase ("fill" or "run"), and requests done of how many; 0 if that is not known.
+    pub fn progress(&self) -> (&'static str, u64, u64) {
+        let phase = self.phase.lock().map_or("", |phase| *phase);
+        (phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    }
+
+    fn begin(&self, phase: &'static str, total: u64) {
+        if let Ok(mut current) = self.phase.lock() {
+            *current = phase;
+        }
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn advance(&self, requests: usize) -> Result<(), RunError> {
+        self.done.fetch_add(requests as u64, Ordering::Relaxed);
+        if self.cancelled.load(Ordering::Relaxed) { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The config or the workload is wrong.
+    Config(ConfigError),
+    /// It was asked to end.
+    Cancelled,
+}
+
+impl From<ConfigError> for RunError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+/// Runs a workload on a drive.
+///
+/// # Errors
+/// A config that gives no drive for this workload, or a cancelled run.
+pub fn run(
+    config: &Config,
+    workload: &mut dyn Workload,
+    facts: WorkloadFacts,
+    options: Options,
+    control: &Control,
+) -> Result<RunResult, RunError> {
+    config.check()?;
+    let plan = Plan::new(config, options.span_bytes)?;
+    let mut device = build(config, &plan, options.verify)?;
+    let started = start(config, &plan, device.as_mut(), options.seed, control)?;
+    device.restart();
+    let begin = Instant::now();
+    let metrics = measure(&plan, device.as_mut(), workload, control)?;
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    device.check();
+    let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, started };
+    Ok(RunResult::new(&subject, &metrics, options.seed, wall_seconds))
+}
+
+/// How a run is done, beside the config.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes that the workload spans.
+    pub span_bytes: u64,
+    /// Seed of the start state.
+    pub seed: u64,
+    /// Whether every operation is held against a model of the drive.
+    pub verify: bool,
+}
+
+fn measure(
+    plan: &Plan,
+    device: &mut dyn Device,
+    workload: &mut dyn Workload,
+    control: &Control,
+) -> Result<Metrics, RunError> {
+    let geometry = &plan.geometry;
+    let mut metrics = Metrics::new(geometry.logical_pages(), geometry.log2_page_bytes());
+    let (mut batch, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    control.begin("run", workload.requests());
+    let stretch = workload.requests().div_ceil(STRETCHES).max(1);
+    let mut left = stretch;
+    loop {
+        batch.clear();
+        workload.next_batch(&mut batch, BATCH.min(left as usize));
+        if batch.is_empty() {
+            break;
+        }
+        done.clear();
+        device.run(&batch, &mut done);
+        metrics.record(&batch, &done);
+        left -= batch.len() as u64;
+        if left == 0 {
+            metrics.end_stretch(device.counters());
+            left = stretch;
+        }
+        control.advance(batch.len())?;
+    }
+    if left < stretch {
+        metrics.end_stretch(device.counters());
+    }
+    Ok(metrics)
+}
+
+/// Writes pages before the measurement, as fast as the drive takes them.
+struct Filler<'a> {
+    device: &'a mut dyn Device,
+    control: &'a Control,
+    page_bytes: u64,
+    pages: u64,
+    done: Vec<Completion>,
+    batch: Vec<Request>,
+}
+
+impl Filler<'_> {
+    /// Writes `count` pages, each one named by `page`.
+    fn write(&mut self, count: u64, mut page: impl FnMut(u64) -> u64) -> Result<(), RunError> {
+        let mut written = 0;
+        while written < count {
+            self.batch.clear();
+            self.done.clear();
+            let end = count.min(written + BATCH as u64);
+            self.batch.extend((written..end).map(|n| Request {
+                at_ns: 0,
+                op: Op::Write,
+                offset: page(n) * self.page_bytes,
+                length: self.page_bytes,
+            }));
+            self.device.run(&self.batch, &mut self.done);
+            self.control.advance(self.batch.len())?;
+            written = end;
+        }
+        Ok(())
+    }
+
+    /// Write amplification of the next volume of random page writes.
+    fn random_volume(&mut self, rng: &mut Rng) -> Result<f64, RunError> {
+        let before = programs(&self.device.counters());
+        let pages = self.pages;
+        self.write(pages, |_| rng.below(pages))?;
+        Ok((programs(&self.device.counters()) - before) as f64 / pages as f64)
+    }
+
+    /// Random volumes until write amplification has settled: two changes in a row within the tolerance.
+    fn settle(&mut self, config: &Config, rng: &mut Rng) -> Result<Started, RunError> {
+        let start = &config.start;
+        let (mut last, mut calm, mut volumes) = (self.random_volume(rng)?, 0, 1);
+        while calm < 2 && volumes < start.volumes_max {
+            let next = self.random_volume(rng)?;
+            let change = (next - last).abs() / next;
+            calm = if change <= start.tolerance { calm + 1 } else { 0 };
+            (last, volumes) = (next, volumes + 1);
+        }
+        let volumes = f64::from(volumes);
+        Ok(Started { volumes, settled: Some(calm == 2), write_amplification: Some(last) })
+    }
+}
+
+fn start(
+    config: &Config,
+    plan: &Plan,
+    device: &mut dyn Device,
+    seed: u64,
+    control: &Control,
+) -> Result<Started, RunError> {
+    let pages = u64::from(plan.geometry.logical_pages());
+    let page_bytes = u64::from(plan.geometry.shape().page_bytes);
+    let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
+    let overwrites = (config.start.overwrites * pages as f64) as u64;
+    let total = match config.start.fill {
+        Fill::None => return Ok(Started::default()),
+        Fill::Sequential => pages,
+        Fill::Random => pages + overwrites,
+        Fill::Steady => 0,
+    };
+    control.begin("fill", total);
+    let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    let mut filler = Filler { device, control, page_bytes, pages, done, batch };
+    filler.write(pages, |n| n)?;
+    match config.start.fill {
+        Fill::Random => {
+            let before = programs(&filler.device.counters());
+            filler.write(overwrites, |_| rng.below(pages))?;
+            let after = programs(&filler.device.counters());
+            Ok(Started {
+                volumes: config.start.overwrites,
+                settled: None,
+                write_amplification: ratio(after - before, overwrites),
+            })
+        }
+        Fill::Steady => filler.settle(config, &mut rng),
+        Fill::Sequential | Fill::None => Ok(Started::default()),
+    }
+}

@@ -1,0 +1,242 @@
+//! Sizes, durations and rates as text: "4KiB", "25us", "40MB/s".
+//!
+//! A text is read exactly or not at all: a value that is not a whole number of bytes, nanoseconds
+//! or bytes per second is refused. It is printed in the unit that gives the smallest whole number.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::NonZeroU64;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Unit names with what one of each is worth.
+type Scale = [(&'static str, u64)];
+
+const SIZES: &Scale = &[
+    ("B", 1),
+    ("KB", 1_000),
+    ("KiB", 1 << 10),
+    ("MB", 1_000_000),
+    ("MiB", 1 << 20),
+    ("GB", 1_000_000_000),
+    ("GiB", 1 << 30),
+    ("TB", 1_000_000_000_000),
+    ("TiB", 1 << 40),
+];
+
+const DURATIONS: &Scale = &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+
+const RATES: &Scale = &[
+    ("B/s", 1),
+    ("KB/s", 1_000),
+    ("KiB/s", 1 << 10),
+    ("MB/s", 1_000_000),
+    ("MiB/s", 1 << 20),
+    ("GB/s", 1_000_000_000),
+    ("GiB/s", 1 << 30),
+];
+
+const COUNTS: &Scale = &[
+    ("", 1),
+    ("k", 1_000),
+    ("Ki", 1 << 10),
+    ("M", 1_000_000),
+    ("Mi", 1 << 20),
+    ("G", 1_000_000_000),
+    ("Gi", 1 << 30),
+];
+
+/// Why a text is not a quantity.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnitError(String);
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// A number of bytes. Written "4KiB"; units B, KB, KiB, MB, MiB, GB, GiB, TB, TiB; no unit: bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(try_from = "SizeText", into = "String")]
+pub struct Size(pub u64);
+
+/// A duration in nanoseconds. Written "25us"; units ns, us, ms, s.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Time(pub u64);
+
+/// A transfer rate in bytes per second, or none: then transfers take no time. Written "40MB/s" or
+/// "none"; units B/s, KB/s, KiB/s, MB/s, MiB/s, GB/s, GiB/s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Rate(pub Option<NonZeroU64>);
+
+impl Size {
+    /// Reads "4KiB", "1.5GiB" or "4096".
+    ///
+    /// # Errors
+    /// The text is not a whole number of bytes below 2^64.
+    pub fn parse(text: &str) -> Result<Self, UnitError> {
+        let bare = text.trim().bytes().all(|b| b.is_ascii_digit());
+        let bare = bare.then(|| text.trim().parse().ok()).flatten();
+        let bytes = bare
+            .or_else(|| quantity(text, SIZES))
+            .ok_or_else(|| UnitError(format!("expected a size such as \"4KiB\", not {text:?}")))?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Time {
+    /// Reads "25us" or "1.5ms".
+    ///
+    /// # Errors
+    /// The text is not a whole number of nanoseconds below 2^64, or has no unit.
+    pub fn parse(text: &str) -> Result<Self, UnitError> {
+        let ns = quantity(text, DURATIONS).ok_or_else(|| {
+            UnitError(format!("expected a duration such as \"25us\", not {text:?}"))
+        })?;
+        Ok(Self(ns))
+    }
+}
+
+impl Rate {
+    /// Reads "40MB/s" or "none".
+    ///
+    /// # Errors
+    /// The text is not a whole number of bytes per second, from 1 to below 2^64, nor "none".
+    pub fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "none" {
+            return Ok(Self(None));
+        }
+        let rate = quantity(text, RATES).and_then(NonZeroU64::new).ok_or_else(|| {
+            UnitError(format!("expected a rate such as \"40MB/s\", or \"none\", not {text:?}"))
+        })?;
+        Ok(Self(Some(rate)))
+    }
+
+    /// Nanoseconds that a transfer of `bytes` takes, rounded up: it ends with its last byte.
+    pub fn transfer_ns(self, bytes: u64) -> u64 {
+        let Some(rate) = self.0 else { return 0 };
+        let ns = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate.get()));
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+}
+
+/// Reads a count such as "10M", "64Ki" or "1.5k": k, M, G are decimal, Ki, Mi, Gi binary.
+///
+/// # Errors
+/// The text is not a whole number below 2^64.
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    quantity(text, COUNTS)
+        .ok_or_else(|| UnitError(format!("expected a count such as 10M or 64Ki, not {text:?}")))
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, self.0, SIZES)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, self.0, DURATIONS)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(rate) => print(f, rate.get(), RATES),
+            None => f.write_str("none"),
+        }
+    }
+}
+
+/// A size in a config: text, or a bare number of bytes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SizeText {
+    Bytes(u64),
+    Text(String),
+}
+
+impl TryFrom<SizeText> for Size {
+    type Error = UnitError;
+
+    fn try_from(raw: SizeText) -> Result<Self, UnitError> {
+        match raw {
+            SizeText::Bytes(bytes) => Ok(Self(bytes)),
+            SizeText::Text(text) => Self::parse(&text),
+        }
+    }
+}
+
+impl TryFrom<String> for Time {
+    type Error = UnitError;
+
+    fn try_from(text: String) -> Result<Self, UnitError> {
+        Self::parse(&text)
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = UnitError;
+
+    fn try_from(text: String) -> Result<Self, UnitError> {
+        Self::parse(&text)
+    }
+}
+
+macro_rules! text_form {
+    ($Type:ident, $format:literal, $kind:tt, $pattern:literal) => {
+        impl From<$Type> for String {
+            fn from(value: $Type) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl JsonSchema for $Type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($Type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": $kind, "format": $format, "pattern": $pattern })
+            }
+        }
+    };
+}
+
+text_form!(Size, "size", ["string", "integer"], r"^\s*[0-9]+(\.[0-9]+)?\s*(([KMGT]i?)?B)?\s*$");
+text_form!(Time, "duration", "string", r"^\s*[0-9]+(\.[0-9]+)?\s*[num]?s\s*$");
+text_form!(Rate, "rate", "string", r"^\s*(none|[0-9]+(\.[0-9]+)?\s*([KMG]i?)?B/s)\s*$");
+
+/// The number before a unit of the scale, times that unit; none unless that is a whole number.
+fn quantity(text: &str, scale: &Scale) -> Option<u64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let &(_, worth) = scale.iter().find(|(name, _)| *name == unit.trim_start())?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if fraction.is_empty() || fraction.len() > 18 {
+        return None;
+    }
+    let whole = u128::from(whole.parse::<u64>().ok()?) * u128::from(worth);
+    let parts = u128::from(fraction.parse::<u64>().ok()?) * u128::from(worth);
+    let in_one = 10u128.pow(fraction.len() as u32);
+    if !parts.is_multiple_of(in_one) {
+        return None;
+    }
+    u64::try_from(whole + parts / in_one).ok()
+}
+
+/// In the unit that gives the smallest whole number; zero in the base unit.
+fn print(f: &mut fmt::Formatter<'_>, n: u64, scale: &Scale) -> fmt::Result {
+    let fits = scale.iter().filter(|(_, worth)| n > 0 && n.is_multiple_of(*worth));
+    let (unit, worth) = fits.max_by_key(|(_, worth)| *worth).unwrap_or(&scale[0]);
+    write!(f, "{}{unit}", n / worth)
+}

@@ -1,0 +1,145 @@
+//! Workloads: streams of host requests, generated or recorded.
+//!
+//! A generator is named by a text such as `hotcold:span=1GiB,r=0.9,f=0.1,writes=10M`. It holds no
+//! requests; the same text and seed give the same requests on every machine. Every random number is
+//! drawn in the order of the requests, so that the size of a batch does not matter.
+
+mod digest;
+mod hotcold;
+mod iometer;
+mod keys;
+mod mix;
+mod recorded;
+mod sequential;
+mod synthetic;
+mod uniform;
+mod zipf;
+
+use floatgate_ftl::request::Request;
+use floatgate_ftl::rng::Rng;
+
+pub use recorded::Recorded;
+
+use crate::config::ConfigError;
+use hotcold::HotCold;
+use iometer::Iometer;
+use keys::Keys;
+use sequential::Sequential;
+use synthetic::{Space, Synthetic};
+use uniform::Uniform;
+use zipf::Zipf;
+
+/// What is known about a workload before it runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// What it is called: the full text of a generator, or the name of a recording.
+    pub name: String,
+    /// The first byte beyond every request.
+    pub span_bytes: u64,
+    /// Requests, repeats included.
+    pub requests: u64,
+    /// Tells workloads apart: equal if the requests are made from the same text and seed, or are
+    /// the same records.
+    pub digest: u64,
+}
+
+/// A stream of host requests, in the order in which they are sent.
+pub trait Workload {
+    /// Appends up to `max` requests; none when all are given.
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize);
+
+    /// What is known beforehand. The answer does not change while requests are given.
+    fn summary(&self) -> Summary;
+
+    /// The first byte beyond every request.
+    fn span_bytes(&self) -> u64 {
+        self.summary().span_bytes
+    }
+
+    /// Requests, repeats included.
+    fn requests(&self) -> u64 {
+        self.summary().requests
+    }
+}
+
+/// Where requests go. Asked once per request that has an address.
+trait Pattern: Sized {
+    /// Reads its own keys. `first` is a generator for what is drawn once, before the first request.
+    fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError>;
+
+    /// The first byte of the next request.
+    fn offset(&mut self, space: Space, rng: &mut Rng) -> u64;
+}
+
+/// A row of the table of generators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GeneratorRow {
+    /// Its name, before the colon.
+    pub name: &'static str,
+    /// What it does and which keys it has, in one line.
+    pub doc: &'static str,
+    /// A text that works.
+    pub example: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+/// The keys that every generator has, for help texts.
+pub const COMMON_KEYS: &str = "span (bytes), writes or requests (count), \
+     size (bytes, default 4KiB), \
+     reads, trim, flush (shares of the requests, default 0), \
+     arrivals=fixed|exponential|closed (default fixed; closed: all at 0), \
+     interarrival (mean, default 100us), \
+     aligned (default true: offsets are multiples of size; false: of 512 B), seed";
+
+/// The table of generators: name, type, what it does, an example, where it is from.
+macro_rules! generators {
+    ($($name:literal $Type:ident, $doc:literal, $example:literal, $source:literal;)*) => {
+        /// All generators.
+        pub const GENERATORS: &[GeneratorRow] = &[$(GeneratorRow {
+            name: $name, doc: $doc, example: $example, source: $source,
+        }),*];
+
+        fn by_name(
+            name: &str, keys: Keys, seed: u64,
+        ) -> Option<Result<Box<dyn Workload + Send>, ConfigError>> {
+            match name {
+                $($name => Some(Synthetic::<$Type>::boxed(keys, seed)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+generators! {
+    "uniform" Uniform, "Every place is as likely as any other.",
+        "uniform:span=1GiB,writes=1M",
+        "the random writes of every write amplification model, e.g. Desnoyers, SYSTOR 2012";
+    "hotcold" HotCold, "Share r (0.9) of the requests to the first share f (0.1) of the span.",
+        "hotcold:span=1GiB,r=0.9,f=0.1,writes=10M,size=4KiB",
+        "Rosenblum and Ousterhout, TOCS 10, 1992; Desnoyers, SYSTOR 2012";
+    "zipf" Zipf, "The k-th most popular place as often as k^-theta (0.99), anywhere in the span.",
+        "zipf:span=1GiB,theta=0.99,writes=1M",
+        "sampled as in Hormann and Derflinger, TOMACS 6, 1996; theta of YCSB, SoCC 2010";
+    "sequential" Sequential, "One request after the other; at the end of the span again from 0.",
+        "sequential:span=1GiB,writes=256Ki,size=64KiB",
+        "the sequential fill of every benchmark";
+    "iometer" Iometer, "Share random (1) of the requests jump, the others follow the one before.",
+        "iometer:span=1GiB,size=2KiB,random=1,reads=0.67,requests=1M",
+        "Iometer's access specifications (Intel, 1998)";
+}
+
+/// The generator that a text names, `NAME:key=value,...`. A `seed` in the text overrides `seed`.
+///
+/// # Errors
+/// The text is not of that form, or a name, key or value is not one that there can be.
+pub fn generator(spec: &str, seed: u64) -> Result<Box<dyn Workload + Send>, ConfigError> {
+    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    let name = name.trim();
+    let keys = Keys::parse(name, rest)?;
+    by_name(name, keys, seed).unwrap_or_else(|| {
+        let names: Vec<&str> = GENERATORS.iter().map(|row| row.name).collect();
+        let names = names.join(", ");
+        Err(ConfigError::new(format!("unknown generator `{name}`: expected one of {names}")))
+    })
+}

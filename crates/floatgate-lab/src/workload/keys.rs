@@ -1,0 +1,142 @@
+//! The keys of a generator's text.
+
+use std::collections::BTreeMap;
+
+use crate::config::ConfigError;
+use crate::units::{Size, Time, parse_count};
+
+/// Keys and values, taken one by one; what is left in the end was not asked for.
+pub(super) struct Keys {
+    name: String,
+    given: BTreeMap<String, String>,
+    /// All that was asked for, with the value that counts: the canonical form of the text.
+    resolved: BTreeMap<&'static str, String>,
+}
+
+impl Keys {
+    /// Reads `key=value,...`.
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
+        let mut given = BTreeMap::new();
+        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
+            let Some((key, value)) = part.split_once('=') else {
+                let part = part.trim();
+                return Err(ConfigError::new(format!("{name}: `{part}`: expected key=value")));
+            };
+            let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+            if given.contains_key(&key) {
+                return Err(ConfigError::new(format!("{name}: {key} is given twice")));
+            }
+            given.insert(key, value);
+        }
+        Ok(Self { name: name.to_owned(), given, resolved: BTreeMap::new() })
+    }
+
+    /// An error about this generator.
+    pub(super) fn error(&self, text: &str) -> ConfigError {
+        ConfigError::new(format!("{}: {text}", self.name))
+    }
+
+    /// A number of bytes, at least 1.
+    pub(super) fn size(
+        &mut self,
+        key: &'static str,
+        default: Option<u64>,
+    ) -> Result<u64, ConfigError> {
+        let size = self.take(key, default.map(Size), Size::parse)?;
+        match size {
+            Some(Size(0)) => Err(self.wrong(key, "expected at least 1 byte")),
+            Some(Size(bytes)) => Ok(bytes),
+            None => Err(self.error(&format!("{key} is missing; for example {key}=1GiB"))),
+        }
+    }
+
+    /// A duration in nanoseconds.
+    pub(super) fn time(&mut self, key: &'static str, default: u64) -> Result<u64, ConfigError> {
+        Ok(self.take(key, Some(Time(default)), Time::parse)?.map_or(default, |time| time.0))
+    }
+
+    /// A count, if it is given.
+    pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u64>, ConfigError> {
+        self.take(key, None, parse_count)
+    }
+
+    /// A number from `low` to `high`.
+    pub(super) fn number(
+        &mut self,
+        key: &'static str,
+        default: f64,
+        (low, high): (f64, f64),
+    ) -> Result<f64, ConfigError> {
+        let parse = |text: &str| text.parse().map_err(|_| "expected a number");
+        let number = self.take(key, Some(default), parse)?.unwrap_or(default);
+        if (low..=high).contains(&number) {
+            return Ok(number);
+        }
+        Err(self.wrong(key, &format!("expected a number from {low} to {high}")))
+    }
+
+    /// One of some names; the first is the default.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        key: &'static str,
+        choices: &[(&'static str, T)],
+    ) -> Result<T, ConfigError> {
+        let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
+        let parse = |text: &str| {
+            let found = choices.iter().position(|choice| choice.0 == text);
+            found.ok_or_else(|| format!("expected one of {}", names.join(", ")))
+        };
+        let given = self.given.remove(key);
+        let text = given.as_deref().unwrap_or(choices[0].0).to_owned();
+        let found = parse(&text).map_err(|e| self.error(&format!("{key}={text}: {e}")))?;
+        self.resolved.insert(key, text);
+        Ok(choices[found].1)
+    }
+
+    /// Whether a key is given and not yet taken.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
+    /// The text with every value that counts, in a fixed order. All keys must have been taken.
+    pub(super) fn finish(self) -> Result<String, ConfigError> {
+        if let Some(key) = self.given.keys().next() {
+            let known: Vec<&str> = self.resolved.keys().copied().collect();
+            let known = known.join(", ");
+            return Err(self.error(&format!("unknown key `{key}`; known: {known}")));
+        }
+        let values: Vec<String> =
+            self.resolved.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        Ok(format!("{}:{}", self.name, values.join(",")))
+    }
+
+    /// Writes down a value that was not given as it is.
+    pub(super) fn resolve(&mut self, key: &'static str, value: &dyn ToString) {
+        self.resolved.insert(key, value.to_string());
+    }
+
+    fn take<T: ToString, E: ToString>(
+        &mut self,
+        key: &'static str,
+        default: Option<T>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, ConfigError> {
+        let value = match self.given.remove(key) {
+            Some(text) => Some(
+                parse(&text)
+                    .map_err(|error| self.error(&format!("{key}={text}: {}", error.to_string())))?,
+            ),
+            None => default,
+        };
+        if let Some(value) = &value {
+            self.resolved.insert(key, value.to_string());
+        }
+        Ok(value)
+    }
+
+    /// An error about the value of a key that has been taken.
+    fn wrong(&self, key: &str, expected: &str) -> ConfigError {
+        let value = self.resolved.get(key).map_or("", String::as_str);
+        self.error(&format!("{key}={value}: {expected}"))
+    }
+}

@@ -1,0 +1,164 @@
+//! Zipf: the k-th most popular of n places with a probability proportional to k^-theta.
+//!
+//! Ranks are drawn by rejection-inversion (Hormann and Derflinger, ACM TOMACS 6, 1996): exact, in
+//! constant time, without a table. A point of the area under x^-theta is drawn and its abscissa
+//! rounded to a rank k; k's column is at least as large as its probability k^-theta, and what it
+//! has more is rejected. Ranks are scattered over the span by a bijection, so that popular places
+//! are not neighbours.
+
+use floatgate_ftl::rng::Rng;
+
+use super::keys::Keys;
+use super::{Pattern, Space};
+use crate::config::ConfigError;
+
+pub(super) struct Zipf {
+    ranks: Ranks,
+    scatter: Scatter,
+}
+
+impl Pattern for Zipf {
+    fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
+        let theta = keys.number("theta", 0.99, (0.0, 10.0))?;
+        let ranks = Ranks::new(theta, space.places);
+        Ok(Self { ranks, scatter: Scatter::new(space.places, first) })
+    }
+
+    fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
+        self.scatter.place(self.ranks.draw(rng) - 1) * space.step
+    }
+}
+
+/// Draws ranks from 1 to n.
+struct Ranks {
+    theta: f64,
+    n: f64,
+    /// The area up to the right edge of the first column, less the bar of the first rank, which so
+    /// is never rejected.
+    low: f64,
+    /// The area up to the right edge of the last column.
+    high: f64,
+    /// A point at most this far left of its rank is accepted without looking at the curve.
+    squeeze: f64,
+}
+
+impl Ranks {
+    fn new(theta: f64, n: u64) -> Self {
+        let n = n as f64;
+        let mut ranks = Self { theta, n, low: 0.0, high: 0.0, squeeze: 0.0 };
+        ranks.low = ranks.area(1.5) - 1.0;
+        ranks.high = ranks.area(n + 0.5);
+        ranks.squeeze = 2.0 - ranks.abscissa(ranks.area(2.5) - ranks.bar(2.0));
+        ranks
+    }
+
+    fn draw(&self, rng: &mut Rng) -> u64 {
+        loop {
+            let area = self.high + rng.unit() * (self.low - self.high);
+            let x = self.abscissa(area);
+            let rank = x.round().clamp(1.0, self.n);
+            if rank - x <= self.squeeze || area >= self.area(rank + 0.5) - self.bar(rank) {
+                return rank as u64;
+            }
+        }
+    }
+
+    /// k^-theta.
+    fn bar(&self, k: f64) -> f64 {
+        libm::exp(-self.theta * libm::log(k))
+    }
+
+    /// The integral of x^-theta from 1 to x: (x^(1-theta) - 1) / (1 - theta); ln x for theta 1.
+    fn area(&self, x: f64) -> f64 {
+        let log = libm::log(x);
+        expm1_ratio((1.0 - self.theta) * log) * log
+    }
+
+    /// The inverse of `area`.
+    fn abscissa(&self, area: f64) -> f64 {
+        // Rounding may carry the point below the pole of the logarithm.
+        let t = (area * (1.0 - self.theta)).max(-1.0);
+        libm::exp(log1p_ratio(t) * area)
+    }
+}
+
+/// (e^t - 1) / t, continued over 0.
+fn expm1_ratio(t: f64) -> f64 {
+    if t == 0.0 { 1.0 } else { libm::expm1(t) / t }
+}
+
+/// ln(1 + t) / t, continued over 0.
+fn log1p_ratio(t: f64) -> f64 {
+    if t == 0.0 { 1.0 } else { libm::log1p(t) / t }
+}
+
+/// A bijection of 0..n that leaves no order to be seen.
+///
+/// Additions, multiplications by an odd number and xors with the own high bits are bijections of
+/// the k-bit numbers; a result of n or more is sent through again until it is below (a cycle that
+/// began below n comes back there). k is the fewest bits that hold n - 1, so that takes at most two
+/// rounds on average.
+struct Scatter {
+    n: u64,
+    mask: u64,
+    shift: u32,
+    rounds: [(u64, u64); 3],
+}
+
+impl Scatter {
+    fn new(n: u64, first: &mut Rng) -> Self {
+        let bits = u64::BITS - (n - 1).leading_zeros();
+        let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
+        let shift = bits.div_ceil(2).max(1);
+        Self { n, mask, shift, rounds: [(); 3].map(|()| (first.bits(), first.bits() | 1)) }
+    }
+
+    fn place(&self, rank: u64) -> u64 {
+        let mut x = rank;
+        loop {
+            for (add, odd) in self.rounds {
+                x = x.wrapping_add(add).wrapping_mul(odd) & self.mask;
+                x ^= x >> self.shift;
+            }
+            if x < self.n {
+                return x;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scattering_is_a_bijection() {
+        for n in [1u64, 2, 3, 5, 64, 1000, 4097] {
+            let scatter = Scatter::new(n, &mut Rng::new(n));
+            let mut seen = vec![false; n as usize];
+            for rank in 0..n {
+                assert!(!std::mem::replace(&mut seen[scatter.place(rank) as usize], true));
+            }
+        }
+    }
+
+    #[test]
+    fn popular_places_are_not_neighbours() {
+        let scatter = Scatter::new(1 << 20, &mut Rng::new(1));
+        let close = (0..1000)
+            .filter(|&rank| scatter.place(rank).abs_diff(scatter.place(rank + 1)) < 64)
+            .count();
+        assert!(close < 5, "{close}");
+    }
+
+    #[test]
+    fn area_and_abscissa_are_inverse() {
+        for theta in [0.0, 0.5, 0.99, 1.0, 1.2, 3.0] {
+            let ranks = Ranks::new(theta, 1000);
+            for x in [0.5, 1.0, 1.5, 10.0, 1000.5] {
+                let back = ranks.abscissa(ranks.area(x));
+                assert!((back - x).abs() < 1e-9 * x.max(1.0), "{theta} {x} {back}");
+            }
+        }
+    }
+}

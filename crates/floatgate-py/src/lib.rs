@@ -1,0 +1,156 @@
+//! The engine as a Python module. A translation layer: Arrow batches in, JSON text out, the
+//! interpreter released while a drive runs. `python/floatgate` is the front that users see.
+
+mod workload;
+
+use std::sync::Arc;
+
+use floatgate_lab::config::{self, Config};
+use floatgate_lab::run::{self, Options, RunError as LabError};
+use floatgate_lab::workload::GENERATORS;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use workload::Workload;
+
+create_exception!(
+    _core,
+    ConfigError,
+    PyValueError,
+    "The call, the config or the workload is wrong."
+);
+create_exception!(_core, RunError, PyRuntimeError, "A run failed.");
+create_exception!(_core, Cancelled, PyException, "A run was asked to end.");
+
+pub(crate) fn config_error(error: config::ConfigError) -> PyErr {
+    ConfigError::new_err(error.to_string())
+}
+
+/// Watches a run, and ends it, from another thread.
+#[pyclass(frozen)]
+#[derive(Default)]
+struct Control(Arc<run::Control>);
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    fn progress(&self) -> (&'static str, u64, u64) {
+        self.0.progress()
+    }
+}
+
+#[pyfunction]
+fn resolve(
+    preset: Option<&str>,
+    toml: Option<&str>,
+    sets: Vec<(String, String)>,
+) -> PyResult<String> {
+    let config = Config::load(preset, toml, &sets).map_err(config_error)?;
+    text(&json!(config))
+}
+
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    text(&config::schema())
+}
+
+#[pyfunction]
+fn presets() -> PyResult<String> {
+    let rows = config::presets().iter().map(|preset| {
+        json!({
+            "name": preset.name,
+            "summary": preset.doc,
+            "source": preset.source,
+            "toml": preset.toml,
+        })
+    });
+    text(&Value::Array(rows.collect()))
+}
+
+#[pyfunction]
+fn policies() -> PyResult<String> {
+    text(&config::policies())
+}
+
+#[pyfunction]
+fn generators() -> PyResult<String> {
+    let rows = GENERATORS.iter().map(|row| {
+        json!({ "name": row.name, "doc": row.doc, "example": row.example, "source": row.source })
+    });
+    text(&Value::Array(rows.collect()))
+}
+
+/// Logical bytes of the drive that a config gives for a workload of `span_bytes`.
+#[pyfunction]
+fn logical_bytes(config_json: &str, span_bytes: u64) -> PyResult<u64> {
+    let config = parse(config_json)?;
+    let plan = floatgate_lab::drive::Plan::new(&config, span_bytes).map_err(config_error)?;
+    Ok(plan.logical_bytes())
+}
+
+#[pyfunction]
+#[pyo3(signature = (config_json, workload, *, seed, span_bytes, verify, control))]
+fn simulate(
+    py: Python<'_>,
+    config_json: &str,
+    workload: &Workload,
+    seed: u64,
+    span_bytes: Option<u64>,
+    verify: bool,
+    control: &Control,
+) -> PyResult<String> {
+    let config = parse(config_json)?;
+    let control = Arc::clone(&control.0);
+    let mut requests = workload.start().map_err(config_error)?;
+    let facts = workload.facts();
+    let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
+    let options = Options { span_bytes, seed, verify };
+    let result = py.detach(|| run::run(&config, requests.as_mut(), facts, options, &control));
+    match result {
+        Ok(result) => serde_json::to_string(&result)
+            .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}"))),
+        Err(LabError::Config(error)) => Err(config_error(error)),
+        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
+    }
+}
+
+fn parse(config_json: &str) -> PyResult<Config> {
+    serde_json::from_str(config_json).map_err(|error| ConfigError::new_err(error.to_string()))
+}
+
+fn text(value: &Value) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| RunError::new_err(error.to_string()))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ConfigError", py.get_type::<ConfigError>())?;
+    module.add("RunError", py.get_type::<RunError>())?;
+    module.add("Cancelled", py.get_type::<Cancelled>())?;
+    module.add_class::<Control>()?;
+    module.add_class::<Workload>()?;
+    for function in [
+        wrap_pyfunction!(resolve, module)?,
+        wrap_pyfunction!(schema, module)?,
+        wrap_pyfunction!(presets, module)?,
+        wrap_pyfunction!(policies, module)?,
+        wrap_pyfunction!(generators, module)?,
+        wrap_pyfunction!(logical_bytes, module)?,
+        wrap_pyfunction!(simulate, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

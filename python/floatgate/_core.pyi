@@ -1,0 +1,82 @@
+"""The compiled engine. Everything here is typed text and numbers; the front gives it shape."""
+
+from collections.abc import Iterator
+from typing import Any
+
+__version__: str
+
+class ConfigError(ValueError):
+    """The call or the config is wrong: one line with what was given and what was expected."""
+
+class RunError(RuntimeError):
+    """The run failed."""
+
+class Cancelled(Exception):
+    """The run was cancelled."""
+
+def resolve(preset: str | None, toml: str | None, sets: list[tuple[str, str]]) -> str:
+    """The resolved config as JSON text. Raises ConfigError."""
+
+def schema() -> str:
+    """The JSON Schema of the config, as JSON text."""
+
+def presets() -> str:
+    """JSON list of {"name", "summary", "source", "toml"}."""
+
+def policies() -> str:
+    """JSON {axis: [{"name", "doc", "source", "parameters"}]}.
+
+    Each of the parameters is {"name", "doc", "default", "expected"}.
+    """
+
+def generators() -> str:
+    """JSON list of {"name", "doc", "example", "source"}."""
+
+def logical_bytes(config_json: str, span_bytes: int) -> int:
+    """What the host can address on the drive that the config gives for such a span, in bytes.
+
+    Raises ConfigError where the drive is too small for it.
+    """
+
+class Control:
+    """A hold on a run from another thread."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Ends the run soon, with Cancelled."""
+    def progress(self) -> tuple[str, int, int]:
+        """Phase "fill" or "run", requests done, requests in all (0 where unknown)."""
+
+class Workload:
+    """Requests that every run replays from the start; immutable, for any number of threads."""
+
+    @staticmethod
+    def generator(spec: str, seed: int) -> Workload:
+        """Requests made from `NAME:key=value,...`. Raises ConfigError."""
+    @staticmethod
+    def recorded(name: str, frame: Any, repeat: int, time_scale: float) -> Workload:
+        """Requests from an Arrow stream with at_ns u64, op u8, offset u64, length u64."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def requests(self) -> int: ...
+    @property
+    def span_bytes(self) -> int: ...
+    @property
+    def digest(self) -> str: ...
+    def batches(self, size: int) -> Iterator[Any]:
+        """Arrow record batches of at most `size` requests, with the columns of `recorded`."""
+
+def simulate(
+    config_json: str,
+    workload: Workload,
+    *,
+    seed: int,
+    span_bytes: int | None,
+    verify: bool,
+    control: Control,
+) -> str:
+    """Runs without the GIL; the result document as JSON text.
+
+    Raises ConfigError, RunError, Cancelled.
+    """

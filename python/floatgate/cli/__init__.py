@@ -1,0 +1,79 @@
+"""The command line: `floatgate`, or `python -m floatgate`.
+
+Nothing here imports Polars or the engine before a command needs it, so that help is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from . import compare, lists, run, trace
+from .failure import CALL_WRONG, OneLineErrors, complain, is_usage_error
+
+app = typer.Typer(
+    name="floatgate",
+    cls=OneLineErrors,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo")(run.run)
+app.command(
+    epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
+)(compare.compare)
+app.add_typer(trace.app, name="trace", help="Look at, convert and make traces.")
+app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
+app.command(epilog="Example: floatgate policies dftl")(lists.policies)
+app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)
+app.command(epilog="Example: floatgate predict --spare-factor 0.1 --hot 90/10")(lists.predict)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from floatgate import __version__
+
+        print(f"floatgate {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --device classic")
+def floatgate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """A flash laboratory: what a workload does to a drive."""
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the call, and where the right one is described.
+
+    Nothing where no command was given: then Typer has already printed the help.
+    """
+    if not error.format_message():
+        return ""
+    context = getattr(error, "ctx", None)
+    where = f" (see {context.command_path} --help)" if context else ""
+    return f"{error.format_message().rstrip('.')}{where}"
+
+
+def main() -> None:
+    """Runs the command in `sys.argv` and ends the process with its exit status."""
+    try:
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python must not try again when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except Exception as error:
+        if not is_usage_error(error):
+            raise
+        if words := _usage(error):
+            complain(words)
+        status = CALL_WRONG
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,67 @@
+"""How a command ends: one clear line on standard error, and the exit status."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+RUN_FAILED = 1
+CALL_WRONG = 2
+INTERRUPTED = 130
+"""What shells report for a program that Ctrl-C ended."""
+
+
+def complain(text: str) -> None:
+    """Says what is wrong, in one line."""
+    print(f"floatgate: {' '.join(text.split())}", file=sys.stderr)
+
+
+class OneLineErrors(TyperGroup):
+    """Commands whose expected failures are a line; only a bug of ours shows a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command; ends the process where it fails in a way that is no bug."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            complain("interrupted")
+            raise typer.Exit(INTERRUPTED) from error
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if is_usage_error(error):
+                raise
+            status = _status(error)
+            if status is None:
+                raise
+            complain(_words(error))
+            raise typer.Exit(status) from error
+
+
+def is_usage_error(error: Exception) -> bool:
+    """Whether Typer found the call wrong.
+
+    Newer versions of Typer have a Click of their own, so there is no one class to ask for.
+    """
+    return hasattr(error, "format_message")
+
+
+def _status(error: Exception) -> int | None:
+    """The exit status of an expected failure; None for a bug."""
+    # The trace front loads Polars, which `--help` and usage errors need not wait for.
+    from floatgate._core import ConfigError, RunError
+    from floatgate.models import ModelError
+    from floatgate.traces import TraceError
+
+    if isinstance(error, (ConfigError, ModelError, TraceError)):
+        return CALL_WRONG
+    return RUN_FAILED if isinstance(error, (RunError, OSError, MemoryError)) else None
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,135 @@
+"""`floatgate devices`, `policies`, `schema` and `predict`: what there is, and what theory says."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from . import options, output
+
+
+def devices(
+    name: Annotated[str | None, typer.Argument(help="The preset to show.")] = None,
+    json: options.Json = False,
+) -> None:
+    """List the drives that are known by name, or print one as TOML."""
+    from floatgate import _core
+
+    presets = json_text.loads(_core.presets())
+    if name is not None:
+        presets = [preset for preset in presets if preset["name"] == name]
+        if not presets:
+            _core.resolve(name, None, [])  # says which names there are
+    if json:
+        output.print_json(presets if name is None else presets[0])
+    elif name is not None:
+        sys.stdout.write(presets[0]["toml"])
+    else:
+        _table([[preset[key] for key in ("name", "summary", "source")] for preset in presets])
+
+
+def policies(
+    name: Annotated[str | None, typer.Argument(help="The policy to show.")] = None,
+    json: options.Json = False,
+) -> None:
+    """List the policies of each axis with their sources, or show one with its parameters."""
+    from floatgate import _core
+
+    axes: dict[str, list[dict[str, Any]]] = json_text.loads(_core.policies())
+    if name is not None:
+        known = sorted({row["name"] for rows in axes.values() for row in rows})
+        axes = {
+            axis: [row for row in rows if row["name"] == name]
+            for axis, rows in axes.items()
+            if any(row["name"] == name for row in rows)
+        }
+        if not axes:
+            raise _core.ConfigError(
+                f"policies: {name!r} is not known; expected one of {', '.join(known)}"
+            )
+    if json:
+        output.print_json(axes)
+        return
+    out = output.console()
+    for axis, rows in axes.items():
+        out.print(axis, style="bold")
+        if name is None:
+            _table([["  " + row["name"], row["doc"], row["source"]] for row in rows])
+        else:
+            for row in rows:
+                _policy(row)
+        out.print()
+
+
+def schema() -> None:
+    """Print the JSON Schema of the config: every key, its default, its range."""
+    from floatgate import _core
+
+    output.print_json(json_text.loads(_core.schema()))
+
+
+def predict(
+    spare_factor: Annotated[
+        float, typer.Option(help="(T-U)/T of T pages of flash, of which the host sees U.")
+    ] = 0.07,
+    pages_per_block: Annotated[int, typer.Option(help="Pages in an erase unit.")] = 128,
+    hot: Annotated[
+        str | None,
+        typer.Option(metavar="R/F", help="Share R of the writes goes to share F of the pages."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Predict write amplification from closed forms, without a simulation."""
+    from floatgate import models
+
+    mix = None if hot is None else models.parse_hot(hot)
+    prediction = models.predict(spare_factor=spare_factor, pages_per_block=pages_per_block, hot=mix)
+    if json:
+        output.print_json(prediction.to_dict())
+        return
+    spare, over = prediction.spare_factor, prediction.over_provisioning
+    print(f"spare factor {spare:.4g}, that is over-provisioning {over:.4g}")
+    print(f"{prediction.pages_per_block} pages per erase unit; WA is write amplification\n")
+    rows = [
+        [row.policy, f"{row.write_amplification:.4f}", row.assumption, row.source]
+        for row in prediction.rows
+    ]
+    _table(rows, ["cleaning", "WA", "holds for", "source"], numbers={1})
+
+
+def _policy(row: dict[str, Any]) -> None:
+    out = output.console()
+    out.print(f"  {row['name']}: {row['doc']}")
+    out.print(f"  source: {row['source']}")
+    if row["parameters"]:
+        keys = [
+            ["  " + key["name"], _value(key["default"]), key["expected"], " ".join(key["doc"].split())]
+            for key in row["parameters"]
+        ]
+        _table(keys, ["  key", "default", "expected", "meaning"])
+
+
+def _value(default: Any) -> str:
+    return default if isinstance(default, str) else json_text.dumps(default)
+
+
+def _table(
+    rows: list[list[str]], headers: list[str] | None = None, numbers: set[int] | None = None
+) -> None:
+    """Rows in columns without lines; the columns `numbers` are set to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=headers is not None, pad_edge=False, header_style="dim")
+    for i in range(len(rows[0])):
+        right = i in (numbers or ())
+        table.add_column(
+            headers[i] if headers else "",
+            justify="right" if right else "left",
+            no_wrap=i == 0 or right,
+        )
+    for row in rows:
+        table.add_row(*row)
+    output.console().print(table)

@@ -1,0 +1,80 @@
+"""Options that several commands have in common, and the reading of KEY=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+TRACE_HELP = (
+    "A trace file in any known format, plain or compressed, a directory of Parquet files, a URL, "
+    "or a generator: NAME:key=value,..."
+)
+
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE.toml", help="The drive: a preset (default: classic) or a TOML file."
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Sets a config key; may be repeated."),
+]
+Repeat = Annotated[int, typer.Option(help="Play the trace so many times.")]
+Limit = Annotated[int | None, typer.Option(help="Only the first so many requests of the trace.")]
+Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
+Addresses = Annotated[
+    Literal["fold", "span", "modulo"],
+    typer.Option(
+        help="Leave out what is never touched, keep it, or wrap onto a drive of given size."
+    ),
+]
+TimeScale = Annotated[
+    float, typer.Option(help="Multiply the time between requests; 0.5 is twice as fast.")
+]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Keep and check the content of every page; slower.")
+]
+TraceFormat = Annotated[
+    str | None, typer.Option(help="The format of the trace, instead of recognising it.")
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
+]
+PictureKind = Literal["svg", "png"]
+Pictures = Annotated[
+    PictureKind | None,
+    typer.Option(help="Write the report's figures as pictures too."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
+
+
+def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:
+    """KEY=VALUE texts as a dict; a key without value, or given twice, is an error of the call."""
+    found: dict[str, str] = {}
+    for text in texts or ():
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not (key and equals and value):
+            raise typer.BadParameter(f"{text!r}; expected KEY=VALUE", param_hint=f"'{option}'")
+        if key in found:
+            raise typer.BadParameter(f"{key} is given twice", param_hint=f"'{option}'")
+        found[key] = value
+    return found
+
+
+def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
+    """KEY=V1,V2,... texts as a dict of lists; an empty or repeated value is an error."""
+    found = {}
+    for key, text in pairs(option, texts).items():
+        values = [value.strip() for value in text.split(",")]
+        if "" in values or len({*values}) < len(values):
+            raise typer.BadParameter(
+                f"{key}={text!r}; expected different values between commas",
+                param_hint=f"'{option}'",
+            )
+        found[key] = values
+    return found

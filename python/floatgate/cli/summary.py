@@ -1,0 +1,219 @@
+"""Results as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from floatgate.report import tables
+from floatgate.report.frames import BLAME, CAUSES
+from floatgate.report.runs import label_runs
+from floatgate.report.values import count, fixed, measured, percent, ratio, size
+from floatgate.result import LatencySummary, Result
+
+from .output import console
+
+COLUMNS = {
+    "write_amplification": "WA",
+    "data_write_amplification": "data WA",
+    "hit_ratio": "map hits",
+    "mean_us": "mean µs",
+    "p99_us": "p99 µs",
+    "p999_us": "p99.9 µs",
+    "iops": "IOPS",
+    "erases": "erases",
+}
+"""Columns of a comparison: metrics of the report, with titles that fit a terminal."""
+
+SMALL = 0.0005
+"""Parts of a sum below this share of it are left out of a line."""
+
+Lines = Iterator[tuple[str, str]]
+"""Name and text; no name continues the line above."""
+
+
+def print_summary(result: Result, device: str) -> None:
+    """One run: drive, workload, amplification, caches, latency, wear, and every doubt."""
+    out = console()
+    out.print(_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
+    out.print()
+    out.print(_latency(result))
+    out.print()
+    out.print(_grid([*_causes(result), *_speed(result)]))
+    _messages(out, result.warnings, result.notes)
+
+
+def print_comparison(results: Sequence[Result]) -> None:
+    """Several runs: their main metrics in a table, and every doubt with the runs it is about."""
+    documents = [result.to_dict() for result in results]
+    runs = label_runs(documents)
+    drawn = _columns("run", *COLUMNS.values())
+    for run, row in zip(runs, tables.summary_rows(documents), strict=True):
+        numbers = (tables.METRICS[metric][1](row[metric]) for metric in COLUMNS)
+        drawn.add_row(Text(run.name), *numbers)
+    out = console()
+    out.print(drawn)
+    found = [tables.messages(runs, kind) for kind in ("warnings", "notes")]
+    _messages(out, *([_about(text, who, len(runs)) for text, who in texts] for texts in found))
+
+
+def print_trace(info: Mapping[str, Any]) -> None:
+    """The document of `trace info`."""
+    units = info["units"]
+    kinds = [f"{count(info[kind])} {kind}" for kind in ("reads", "writes", "trims", "flushes")]
+    means = [
+        f"{kind} {size(info[f'mean_{kind}_bytes'])}"
+        for kind in ("read", "write")
+        if info[f"mean_{kind}_bytes"] is not None
+    ]
+    again = info["page_writes_per_written_page"]
+    names = ", ".join(info["device_names"][:8]) + (", ..." if info["devices"] > 8 else "")
+    lines = {
+        "trace": info["name"],
+        "format": info["format"],
+        "units": f"time {units['time']}, addresses {units['address']}, lengths {units['length']}",
+        "requests": f"{count(info['requests'])}: {', '.join(kinds)}",
+        "mean size": ", ".join(means) or "-",
+        "duration": f"{measured(info['duration_s'])} s",
+        "footprint": f"{_pages(info['footprint_pages'], 4096)} read or written",
+        "written": f"{_pages(info['written_pages'], 4096)}"
+        + ("" if again is None else f", each {fixed(again, 2)} times"),
+        "aligned": f"{percent(info['aligned_share'])} of reads and writes, to 4 KiB",
+        "devices": f"{count(info['devices'])}: {names}",
+    }
+    if info["trims"]:
+        lines["trimmed"] = size(info["trimmed_bytes"])
+    warnings = []
+    if broken := info["unparsed_lines"]:
+        what = "1 line" if broken == 1 else f"{count(broken)} lines"
+        warnings.append(f"{what} could not be read, the first: {info['first_unparsed']}")
+    out = console()
+    out.print(_grid(lines.items()))
+    _messages(out, warnings, [*info["guessed"], *info["notes"]])
+
+
+def _drive(result: Result, device: str) -> Lines:
+    drive = result.drive
+    logical, physical, page = map(
+        size, (drive.logical_bytes, drive.physical_bytes, drive.page_bytes)
+    )
+    units, reserve = count(drive.units), count(drive.reserve_units)
+    spare, over = percent(drive.spare_factor), percent(drive.over_provisioning)
+    yield "drive", f"{device}: {logical} for the host on {physical} of flash"
+    pages = f"{count(drive.pages_per_unit)} pages of {page}"
+    yield "", f"{units} erase units of {pages}, and {reserve} in reserve"
+    yield "", f"spare factor {spare}, that is over-provisioning {over}"
+    start = result.start
+    text = f"fill {start['fill']}"
+    if start["volumes"]:
+        text += f", {measured(start['volumes'])} volumes of random writes"
+    if start["settled"] is not None:
+        text += ", settled" if start["settled"] else ", not settled"
+    yield "start", text
+
+
+def _workload(result: Result) -> Lines:
+    workload = result.workload
+    kinds = ("reads", "writes", "trims", "flushes")
+    requests = [f"{count(n)} {kind}" for kind in kinds if (n := getattr(workload, kind))]
+    yield "workload", workload.name
+    yield "", f"{count(workload.requests)} requests: {', '.join(requests)}"
+    read, written = count(workload.read_pages), count(workload.write_pages)
+    footprint = _pages(workload.footprint_pages, result.drive.page_bytes)
+    yield "", f"pages read {read}, written {written}; footprint {footprint}"
+
+
+def _amplification(result: Result) -> Lines:
+    programs = result.flash.programs
+    if result.write_amplification is None:
+        yield "write amplification", "none: the host wrote nothing"
+        return
+    scale = result.write_amplification / max(programs.total, 1)
+    parts = {CAUSES[cause]: pages * scale for cause, pages in vars(programs).items()}
+    yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, 3)}"
+    if programs.map or programs.gc_map:
+        yield "", f"{ratio(result.data_write_amplification)} without the map"
+
+
+def _latency(result: Result) -> Table:
+    drawn = _columns("µs", "requests", "mean", "std dev", "p50", "p95", "p99", "p99.9", "max")
+    for kind in ("read", "write", "all"):
+        row: LatencySummary = getattr(result.latency, kind)
+        times = (row.mean_us, row.stdev_us, row.p50_us, row.p95_us, row.p99_us, row.p999_us)
+        if row.requests:
+            drawn.add_row(kind, count(row.requests), *map(measured, (*times, row.max_us)))
+    return drawn
+
+
+def _causes(result: Result) -> Lines:
+    blame = {BLAME[part]: us or 0.0 for part, us in vars(result.latency.blame_us).items()}
+    if any(blame.values()):
+        ordered = dict(sorted(blame.items(), key=lambda part: -part[1]))
+        yield "mean by cause, µs", _sum(ordered, 1)
+    for name, cache in (("map cache", result.mapping), ("write buffer", result.buffer)):
+        if cache.hit_ratio is not None:
+            yield name, f"{percent(cache.hit_ratio)} hits, {count(cache.misses)} misses"
+
+
+def _speed(result: Result) -> Lines:
+    speed, wear, engine = result.throughput, result.wear, result.engine
+    if speed.iops is not None:
+        read, write = measured(speed.read_mb_s), measured(speed.write_mb_s)
+        yield "throughput", f"{count(speed.iops)} requests/s, read {read}, write {write} MB/s"
+        busy = percent(speed.utilization)
+        yield "device time", f"{measured(speed.device_seconds)} s, dies busy {busy}"
+    mean, deviation = fixed(wear.erases_mean, 2), fixed(wear.erases_stdev, 2)
+    least, most = count(wear.erases_min), count(wear.erases_max)
+    yield "erases per unit", f"{least} to {most}, mean {mean}, std dev {deviation}"
+    rate = count(engine.host_requests_per_second)
+    yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
+
+
+def _sum(parts: Mapping[str, float], digits: int) -> str:
+    whole = sum(parts.values())
+    shown = (f"{name} {fixed(n, digits)}" for name, n in parts.items() if n > whole * SMALL)
+    return " + ".join(shown)
+
+
+def _pages(pages: int, page_bytes: int) -> str:
+    return f"{count(pages)} page{'' if pages == 1 else 's'} ({size(pages * page_bytes)})"
+
+
+def _about(text: str, runs: Sequence[str], total: int) -> str:
+    """A message with the runs it is about, unless that is all of them."""
+    if len(runs) == total:
+        return text
+    return f"{text} ({'; '.join(runs) if len(runs) <= 3 else f'{len(runs)} of {total} runs'})"
+
+
+def _grid(lines: Iterable[tuple[str, str]]) -> Table:
+    """Names to the left, dim; what there is to say about them to the right."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in lines:
+        grid.add_row(Text(name), Text(text))
+    return grid
+
+
+def _columns(first: str, *numbers: str) -> Table:
+    """An empty table: names to the left, which may wrap, and numbers, which may not."""
+    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    drawn.add_column(first, overflow="fold")
+    for title in numbers:
+        drawn.add_column(title, justify="right", no_wrap=True)
+    return drawn
+
+
+def _messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
+    """What casts doubt on the numbers, to be seen; then what is good to know."""
+    lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]
+    lines += [Text.assemble(("note: ", "dim"), text) for text in notes]
+    if lines:
+        out.print()
+    for line in lines:
+        out.print(line)

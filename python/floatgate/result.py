@@ -1,0 +1,356 @@
+"""A simulation's result, typed. Times are microseconds of simulated time, pages are the drive's.
+
+A number is None where it does not exist: the write amplification of a run that wrote nothing,
+the hit ratio of a cache that the drive does not have.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class WorkloadResult:
+    """What the host asked for."""
+
+    name: str
+    """File name or generator text."""
+    hash: str
+    """Digest of the requests: equal for equal input."""
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    read_pages: int
+    """Pages that read requests touched."""
+    write_pages: int
+    """Pages that write requests touched."""
+    trimmed_pages: int
+    """Pages that trims emptied."""
+    unwritten_pages_read: int
+    """Pages read that had never been written; they cost no flash read."""
+    partial_page_reads: int
+    """Pages read because a write covered only a part of them."""
+    footprint_pages: int
+    """Distinct pages that were read or written."""
+    skipped: int
+    """Lines of the trace that could not be read."""
+    duration_s: float | None
+    """Seconds of simulated time from the first arrival to the last completion."""
+
+
+@dataclass(frozen=True)
+class DriveResult:
+    """The drive that was simulated. T is the flash in service, U what the host can address."""
+
+    units: int
+    """Erase units, the reserve included."""
+    reserve_units: int
+    """Erase units on top of T that cleaning needs to work."""
+    pages_per_unit: int
+    page_bytes: int
+    """Bytes of data in a page."""
+    logical_pages: int
+    """U in pages."""
+    translation_pages: int
+    """Flash pages that hold the map; 0 where the map is not kept on flash."""
+    physical_bytes: int
+    """All flash in bytes."""
+    logical_bytes: int
+    """U in bytes."""
+    spare_factor: float
+    """(T-U)/T, from 0 to 1."""
+    over_provisioning: float
+    """(T-U)/U, from 0."""
+    low_water: int
+    """Cleaning runs while fewer erase units than this are free."""
+    channels: int
+    dies: int
+    """Dies on a channel."""
+    planes: int
+    """Planes in a die."""
+
+
+@dataclass(frozen=True)
+class CauseCounts:
+    """Flash operations by what caused them."""
+
+    host: int
+    """Requests of the host."""
+    map: int
+    """Translation pages, on behalf of the host."""
+    gc: int
+    """Moves of data by cleaning."""
+    gc_map: int
+    """Translation pages, on behalf of cleaning."""
+    merge: int
+    """Merges of log blocks."""
+    wear: int
+    """Wear levelling."""
+    remap: int
+    """Remapping commands."""
+
+    @property
+    def total(self) -> int:
+        """Operations of all causes."""
+        return sum(vars(self).values())
+
+
+@dataclass(frozen=True)
+class FlashResult:
+    """Pages read, pages programmed, erase units erased."""
+
+    reads: CauseCounts
+    programs: CauseCounts
+    erases: CauseCounts
+    emergency_cleans: int
+    """Erase units cleaned at a moment when a write could not wait for it."""
+
+
+@dataclass(frozen=True)
+class MappingResult:
+    """The cache of the map."""
+
+    hit_ratio: float | None
+    """Hits per look-up, 0 to 1."""
+    hits: int | None
+    misses: int | None
+    evictions: int | None
+    dirty_evictions: int | None
+    """Evictions that had to write to flash."""
+    prefetched: int | None
+    """Entries loaded before they were asked for."""
+    prefetch_used: int | None
+    """Of those, how many were asked for."""
+    cache_bytes: int | None
+    """Memory of the cache in bytes."""
+
+
+@dataclass(frozen=True)
+class BufferResult:
+    """The write buffer."""
+
+    hit_ratio: float | None
+    """Hits per page, 0 to 1."""
+    hits: int | None
+    misses: int | None
+    flushed_pages: int | None
+    """Pages that left the buffer for the flash."""
+
+
+@dataclass(frozen=True)
+class StreamPages:
+    """What was written to one stream."""
+
+    host_pages: int
+    gc_pages: int
+
+
+@dataclass(frozen=True)
+class PlacementResult:
+    """Which data shared erase units."""
+
+    streams: tuple[StreamPages, ...]
+    memory_bytes: int
+    """Memory of the policy in bytes."""
+    extents: int | None
+    """Extents that the policy tracks, where it does."""
+
+
+@dataclass(frozen=True)
+class HostResult:
+    """The layer above the drive."""
+
+    commands: int
+    remaps: int
+    remapped_pages: int
+    redirected_reads: int
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Response times in microseconds, from arrival to completion."""
+
+    requests: int
+    mean_us: float | None
+    stdev_us: float | None
+    p50_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    """The 99.9th percentile."""
+    max_us: float | None
+
+
+@dataclass(frozen=True)
+class BlameTimes:
+    """Mean microseconds of a request by what it waited for; together, the mean latency."""
+
+    queue: float | None
+    """Room in the command queue."""
+    map: float | None
+    """Translation pages."""
+    gc: float | None
+    """Flash that was busy cleaning."""
+    bus: float | None
+    """Transfers."""
+    die: float | None
+    """The flash operations of requests."""
+    merge: float | None
+    """Merges of log blocks."""
+    buffer: float | None
+    """Room in the write buffer."""
+
+
+@dataclass(frozen=True)
+class LatencyResult:
+    """Response times in microseconds."""
+
+    all: LatencySummary
+    """Of all requests."""
+    read: LatencySummary
+    write: LatencySummary
+    blame_us: BlameTimes
+
+    @property
+    def p50(self) -> float | None:
+        """Median over all requests, microseconds."""
+        return self.all.p50_us
+
+    @property
+    def p95(self) -> float | None:
+        """95th percentile over all requests, microseconds."""
+        return self.all.p95_us
+
+    @property
+    def p99(self) -> float | None:
+        """99th percentile over all requests, microseconds."""
+        return self.all.p99_us
+
+    @property
+    def p999(self) -> float | None:
+        """99.9th percentile over all requests, microseconds."""
+        return self.all.p999_us
+
+
+@dataclass(frozen=True)
+class ThroughputResult:
+    """How fast the drive was."""
+
+    iops: float | None
+    """Requests per second of simulated time."""
+    read_mb_s: float | None
+    """Megabytes (10^6 bytes) read per second of simulated time."""
+    write_mb_s: float | None
+    """Megabytes (10^6 bytes) written per second of simulated time."""
+    device_seconds: float | None
+    """Simulated seconds."""
+    utilization: float | None
+    """Share of the time in which the flash was busy, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class WearResult:
+    """Erases per erase unit."""
+
+    erases_min: float | None
+    erases_mean: float | None
+    erases_max: float | None
+    erases_stdev: float | None
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """What the simulation itself took; the only part that differs when it is repeated."""
+
+    version: str
+    wall_seconds: float
+    """Seconds of real time."""
+    host_requests_per_second: float | None
+    """Requests per second of real time."""
+    page_writes_per_second: float | None
+    """Host page writes per second of real time."""
+    peak_rss_bytes: int | None
+    """Most memory that the process has had, in bytes."""
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """One simulation: what was run, and what came of it."""
+
+    config: dict[str, Any]
+    """The resolved config, defaults included, as nested tables."""
+    seed: int
+    workload: WorkloadResult
+    drive: DriveResult
+    start: dict[str, Any]
+    """The state of the drive before the workload, and how it was reached."""
+    write_amplification: float | None
+    """All programs per page that the host wrote; at least 1 without a write buffer."""
+    data_write_amplification: float | None
+    """The same without translation pages, as closed forms count."""
+    flash: FlashResult
+    mapping: MappingResult
+    buffer: BufferResult
+    placement: PlacementResult
+    host: HostResult
+    latency: LatencyResult
+    throughput: ThroughputResult
+    wear: WearResult
+    warnings: tuple[str, ...]
+    """Why the numbers might not mean what they seem to."""
+    notes: tuple[str, ...]
+    """What was guessed, left out or changed on the way in."""
+    engine: EngineResult
+    _document: dict[str, Any] = field(compare=False)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Result:
+        """The result from its document, as `to_dict` gives it; a missing field is a KeyError."""
+        own = copy.deepcopy(dict(document))
+        return _build(cls, own | {"_document": own})
+
+    @property
+    def timeline(self) -> pl.DataFrame:
+        """One row per window of the run, at `host_pages` written and `seconds` simulated."""
+        import polars as pl
+
+        return pl.DataFrame(self._document["timeline"], strict=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole document, timeline, distributions and histogram included."""
+        return copy.deepcopy(self._document)
+
+    def to_json(self) -> str:
+        """The whole document as JSON text, numbers as the engine gave them."""
+        return json.dumps(self._document, indent=2, ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result of {self.workload.name}: write amplification {self.write_amplification}, "
+            f"p99 {self.latency.p99} us>"
+        )
+
+
+def _build(kind: Callable[..., _T], data: Mapping[str, Any]) -> _T:
+    """The dataclass `kind` from the entries of its names, nested ones included."""
+    return kind(**{name: _value(hint, data[name]) for name, hint in get_type_hints(kind).items()})
+
+
+def _value(hint: Any, value: Any) -> Any:
+    if is_dataclass(hint):
+        return _build(hint, value)  # type: ignore[arg-type]
+    inner = get_args(hint)
+    if isinstance(value, list) and inner:
+        return tuple(_value(inner[0], item) for item in value)
+    return value

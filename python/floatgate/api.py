@@ -333,7 +333,7 @@ def _generated(text: str, how: _How) -> _Source:
     workload = _core.Workload.generator(text, how.seed)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":
-        return _Source(text, how, workload, None)
+        return _Source(workload.name, how, workload, None)
     frames = []
     missing = workload.requests if how.limit is None else how.limit
     for batch in workload.batches(BATCH):
@@ -342,8 +342,9 @@ def _generated(text: str, how: _How) -> _Source:
         if not missing:
             break
     trace = read_trace(pl.concat(frames))
-    trace.name = text
-    return _Source(text, how, workload, trace)
+    if not whole:
+        trace.notes.append(f"only the first {how.limit:,} of {workload.requests:,} requests")
+    return _Source(workload.name, how, workload, trace)
 
 
 def _cores() -> int:

@@ -280,6 +280,8 @@ class EngineResult:
     """Requests per second of real time."""
     page_writes_per_second: float | None
     """Host page writes per second of real time."""
+    page_programs_per_second: float | None
+    """Flash programs, whatever the cause, per second of real time."""
     peak_rss_bytes: int | None
     """Most memory that the process has had, in bytes."""
 

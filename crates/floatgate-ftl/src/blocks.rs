@@ -1,9 +1,9 @@
 //! The state of every erase unit: the sole owner of validity, page owners, wear and age.
 //!
-//! Sealed units (all pages programmed) stand in lists by their number of valid pages. A unit moves to
-//! the tail of the next lower list whenever it loses a page, so each list is in order of the time of
-//! the last loss: the fewest-valid unit, oldest first among equals, is the head of the lowest list
-//! that is not empty. A second list holds the same units in the order of sealing.
+//! Sealed units (all pages programmed) stand in lists by their number of valid pages. A unit moves
+//! to the tail of the next lower list whenever it loses a page, so each list is in order of the
+//! time of the last loss: the fewest-valid unit, oldest first among equals, is the head of the
+//! lowest list that is not empty. A second list holds the same units in the order of sealing.
 //!
 //! ```text
 //!   valid = 0   1   2   ...  b

@@ -1,8 +1,8 @@
 //! A drive as the host sees it: requests in bytes, a command queue, completions.
 //!
-//! The pages of a request are independent: each is a chain of its own from the admission of the request,
-//! and the request is done when the last chain is. The blame of that chain is the blame of the request.
-//! A write that covers a page in part reads the page first, if it holds something.
+//! The pages of a request are independent: each is a chain of its own from the admission of the
+//! request, and the request is done when the last chain is. The blame of that chain is the blame of
+//! the request. A write that covers a page in part reads the page first, if it holds something.
 
 use alloc::vec::Vec;
 
@@ -82,6 +82,9 @@ pub trait Device: Send {
     /// What has been counted since the last [`Device::restart`].
     fn counters(&self) -> Counters;
 
+    /// Writes back the mapping cache, as a drive does that has nothing else to do.
+    fn flush_map(&mut self);
+
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
     fn restart(&mut self);
 
@@ -154,7 +157,8 @@ where
         let first = request.offset >> self.log2_page;
         let past = end.div_ceil(1 << self.log2_page);
         assert!(past <= self.logical_pages, "{request:?} ends beyond the drive");
-        let pages = past.saturating_sub(first) as u32;
+        // No bytes are no pages, wherever they start.
+        let pages = if request.length > 0 { (past - first) as u32 } else { 0 };
         Extent { offset: request.offset, end, first: first as u32, pages }
     }
 
@@ -289,6 +293,10 @@ where
             map: self.ftl.mapping().stats(),
             emergency_cleans: self.ftl.emergencies(),
         }
+    }
+
+    fn flush_map(&mut self) {
+        let Ok(()) = self.ftl.flush_map(&mut Chain::at(self.queue.drained()));
     }
 
     fn restart(&mut self) {

@@ -14,7 +14,7 @@ pub use none::NoCache;
 
 use alloc::vec::Vec;
 
-use crate::addr::{Lpn, Tpn};
+use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 
 /// What the host wants with a map entry.
@@ -84,26 +84,26 @@ pub struct MapStats {
 
 /// A mapping cache. Asked several times per page.
 pub trait Mapping {
-    /// Whether the map lives on flash, in translation pages. If not, no call below is made.
+    /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
 
     /// The host touches an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
-    /// Cleaning moved the pages of one victim; `moved` is in ascending order. Appends the flash
-    /// work that pointing their entries at the new places costs.
-    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>);
+    /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of LPN.
+    /// Appends the flash work that pointing their entries there costs.
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
     /// What is cached of an entry.
     fn residency(&self, lpn: Lpn) -> Residency;
 
-    /// The host's write of a page has been programmed: the entry that was accessed for it now has
-    /// its new value.
+    /// The host's write of a page has been programmed at `to`: the entry that was accessed for it
+    /// now says so.
     #[inline(always)]
-    fn assigned(&mut self, _lpn: Lpn, _io: &mut Vec<MapOp>) {}
+    fn assigned(&mut self, _lpn: Lpn, _to: Ppn, _io: &mut Vec<MapOp>) {}
 
-    /// The host trims consecutive entries of translation page `tpn`; `mapped` are those that were set.
-    /// Of one entry the drive makes an access; more that are not cached it clears in the
+    /// The host trims consecutive entries of translation page `tpn`; `mapped` are those that were
+    /// set. Of one entry the drive makes an access; more that are not cached it clears in the
     /// translation page itself, at once; if none was set it has to look, to know that.
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
         let absent = mapped.iter().filter(|&&l| self.residency(l) == Residency::Absent).count();
@@ -119,6 +119,9 @@ pub trait Mapping {
             _ => io.push(MapOp::Update(tpn)),
         }
     }
+
+    /// Writes back everything dirty; it stays cached, clean.
+    fn flush(&mut self, _io: &mut Vec<MapOp>) {}
 
     /// What has been counted since the last [`Mapping::restart`].
     fn stats(&self) -> MapStats {
@@ -137,6 +140,15 @@ pub trait Mapping {
     fn check(&self) {}
 }
 
+/// The entries of one victim, translation page by translation page.
+fn by_page<'a>(
+    geometry: &'a Geometry,
+    moved: &'a [(Lpn, Ppn)],
+) -> impl Iterator<Item = (Tpn, &'a [(Lpn, Ppn)])> {
+    let page = |entry: &(Lpn, Ppn)| geometry.translation_page(entry.0);
+    moved.chunk_by(move |a, b| page(a) == page(b)).map(move |group| (page(&group[0]), group))
+}
+
 /// What every mapping is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct MapConfig {
@@ -148,14 +160,15 @@ pub struct MapConfig {
     pub dftl: DftlConfig,
 }
 
-/// The table of mappings: config name, type, what it does, where it is from. `$then!` gets the rows.
+/// The table of mappings: config name, type, what it does, where it is from. `$then!` gets the
+/// rows.
 #[macro_export]
 macro_rules! mappings {
     ($then:ident) => {
         $then! {
             "ideal" Ideal, "The whole map in memory: no translation traffic, the upper bound.",
                 "the page-mapped baseline of DFTL, ASPLOS 2009";
-            "none" NoCache, "No cache: every access reads its translation page, every write rewrites it.",
+            "none" NoCache, "No cache: an access reads its translation page, a write rewrites it.",
                 "the No Cache baseline of TLLLP";
             "dftl" Dftl, "Entries cached on demand; dirty ones written back one at a time.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";

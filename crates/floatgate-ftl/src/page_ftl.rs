@@ -1,11 +1,11 @@
 //! The page-mapped engine: asks the policies, and does the work on the flash.
 //!
-//! A page write: the mapping says what translation traffic the access costs; the placement names a stream;
-//! if the stream's open unit is full and few units are free, units are cleaned; the page is programmed; the
-//! map is pointed at it and the page it replaces is given up.
+//! A page write: the mapping says what translation traffic the access costs; the placement names a
+//! stream; if the stream's open unit is full and few units are free, units are cleaned; the page is
+//! programmed; the map is pointed at it and the page it replaces is given up.
 //!
-//! Cleaning is done in the foreground: the page that finds too few free units waits for it. The copies
-//! of one victim are independent of each other and run in parallel where the dies allow.
+//! Cleaning is done in the foreground: the page that finds too few free units waits for it. The
+//! copies of one victim are independent of each other and run in parallel where the dies allow.
 
 mod cleaning;
 mod verify;
@@ -80,7 +80,8 @@ pub struct PageFtl<N, M> {
     io: Vec<MapOp>,
     gc_io: Vec<MapOp>,
     wanted: Vec<(Ppn, Owner)>,
-    moved: Vec<Lpn>,
+    moved: Vec<(Lpn, Ppn)>,
+    trimmed: Vec<Lpn>,
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
@@ -112,6 +113,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             gc_io: Vec::new(),
             wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
             moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
+            trimmed: Vec::new(),
         };
         for tpn in (0..tpns).map(Tpn::new) {
             ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
@@ -171,12 +173,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// The medium's fault.
     #[inline(always)]
     pub fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
-        if M::ON_FLASH {
-            access.mapped = self.is_mapped(access.lpn);
-            self.mapping.access(access, &mut self.io);
-            self.perform(chain)?;
-        }
-        Ok(())
+        access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
+        self.mapping.access(access, &mut self.io);
+        if M::ON_FLASH { self.perform(chain) } else { Ok(()) }
     }
 
     /// Reads a translated page into the medium's register. The answer is whether there was one.
@@ -190,8 +189,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(true)
     }
 
-    /// Writes the medium's register to a translated page. `request_pages` is the length of the whole
-    /// request.
+    /// Writes the medium's register to a translated page. `request_pages` is the length of the
+    /// whole request.
     ///
     /// # Errors
     /// The medium's fault.
@@ -212,7 +211,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.blocks.invalidate(old, owner);
         }
         if M::ON_FLASH {
-            self.mapping.assigned(lpn, &mut self.io);
+            self.mapping.assigned(lpn, to, &mut self.io);
             self.perform(chain)?;
         }
         Ok(())
@@ -227,7 +226,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
-            let mut mapped = mem::take(&mut self.moved);
+            let mut mapped = mem::take(&mut self.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
             for &lpn in &mapped {
@@ -239,11 +238,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             if M::ON_FLASH {
                 self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
             }
-            self.moved = mapped;
+            self.trimmed = mapped;
             self.perform(chain)?;
             next = end;
         }
         Ok(trimmed)
+    }
+
+    /// Writes back the mapping cache: the map on flash is then the whole map.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    pub fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.mapping.flush(&mut self.io);
+        self.perform(chain)
     }
 
     /// Asks the processor for the map entry of a page that will be accessed soon.
@@ -332,8 +340,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees: each mapped page has one valid
-    /// physical page that names it, and the map on flash with the cache over it is the true map.
+    /// Recomputes what can be recomputed, and asserts that it agrees: each mapped page has one
+    /// valid physical page that names it, and the map on flash with the cache over it is the true
+    /// map.
     pub fn check(&self) {
         self.blocks.check();
         self.mapping.check();

@@ -2,8 +2,8 @@
 //!
 //! On a drive larger than the processor's cache the map entry, the owner of the replaced page and
 //! its unit are three misses per random write. Asked for some requests ahead they overlap; the
-//! benchmark `write_path` shows what that is worth. A prefetch reads nothing and cannot fault, so the
-//! pointer need not be valid, but it always is.
+//! benchmark `write_path` shows what that is worth. A prefetch reads nothing and cannot fault, so
+//! the pointer need not be valid, but it always is.
 
 #![allow(unsafe_code)]
 

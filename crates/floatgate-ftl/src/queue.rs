@@ -8,7 +8,8 @@ use core::cmp::Reverse;
 pub enum Arrivals {
     /// At the times of the workload, whether or not the drive keeps up.
     Open,
-    /// As soon as the queue has a place: a fixed number outstanding. The workload's times are not used.
+    /// As soon as the queue has a place: a fixed number outstanding. The workload's times are not
+    /// used.
     Closed,
 }
 

@@ -5,7 +5,7 @@ mod common;
 
 use common::naive::NaiveDftl;
 use common::{DFTL, Rig, SERIAL};
-use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::addr::{Lpn, Ppn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{Access, Dftl, DftlConfig, Mapping, Replacement, Residency, Touch};
 use floatgate_ftl::rng::Rng;
@@ -47,7 +47,8 @@ fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
         let mut io = vec![];
         if rng.below(10) == 0 {
             let moved = any_victim(&mut rng);
-            ours.relocated(&moved.iter().map(|&lpn| Lpn::new(lpn)).collect::<Vec<_>>(), &mut io);
+            let places = moved.iter().map(|&lpn| (Lpn::new(lpn), Ppn::new(lpn)));
+            ours.relocated(&places.collect::<Vec<_>>(), &mut io);
             assert_eq!(io, naive.relocated(&moved), "cleaning, step {number}, {config:?}");
             continue;
         }

@@ -87,8 +87,8 @@ fn unsteady(timeline: &Timeline) -> Option<(f64, f64)> {
 /// How the numbers came about.
 pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Vec<String> {
     let mut notes = Vec::new();
-    let queue = metrics.blame.0[Part::Queue as usize] as f64;
-    let latency: f64 = metrics.blame.total() as f64;
+    let queue = metrics.blame_ns[Part::Queue as usize] as f64;
+    let latency: f64 = metrics.blame_ns.iter().sum::<u128>() as f64;
     if latency > 0.0 && queue > BACKLOG * latency {
         notes.push(format!(
             "the drive does not keep up with the arrivals: {:.0} % of the latency is waiting for a \

@@ -1,7 +1,6 @@
 //! What is measured over a run: latencies, what they went into, and how things changed meanwhile.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::Blame;
 use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -44,7 +43,7 @@ fn us(ns: u64) -> f64 {
 impl Latencies {
     #[inline]
     fn record(&mut self, ns: u64) {
-        self.histogram.saturating_record(ns);
+        self.histogram.record(ns).expect("a histogram of 64-bit numbers grows to any");
         self.count += 1;
         self.sum += u128::from(ns);
         self.sum_of_squares += u128::from(ns) * u128::from(ns);
@@ -116,7 +115,7 @@ pub struct Metrics {
     /// Writes.
     pub write: Latencies,
     /// What the latencies of `all` went into, summed.
-    pub blame: Blame,
+    pub blame_ns: [u128; 7],
     /// Bytes asked for by reads.
     pub read_bytes: u64,
     /// Bytes of writes.
@@ -194,8 +193,8 @@ impl Metrics {
             };
             kind.record(latency);
             self.all.record(latency);
-            for (sum, part) in self.blame.0.iter_mut().zip(completion.blame.0) {
-                *sum += part;
+            for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
+                *sum += u128::from(part);
             }
             self.touched.add(request);
         }
@@ -233,9 +232,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn percentiles_reach_as_far_as_the_latencies() {
+        let mut latencies = Latencies::default();
+        (1..=1000).for_each(|s| latencies.record(s * 1_000_000_000));
+        let summary = latencies.summary();
+        let near = |us: Option<f64>, s: f64| (us.unwrap() / 1e6 / s - 1.0).abs() < 0.002;
+        assert!(near(summary.p50_us, 500.0) && near(summary.p99_us, 990.0), "{summary:?}");
+        assert_eq!(summary.requests, 1000);
+    }
+
+    #[test]
     fn mean_and_deviation_are_exact() {
         let mut latencies = Latencies::default();
-        [1000, 2000, 3000, 6000].map(|ns| latencies.record(ns));
+        [1000, 2000, 3000, 6000].into_iter().for_each(|ns| latencies.record(ns));
         let summary = latencies.summary();
         assert_eq!(summary.mean_us, Some(3.0));
         assert_eq!(summary.stdev_us, Some(3.5f64.sqrt()));

@@ -208,8 +208,9 @@ fn placement(streams: &[StreamCounts]) -> Value {
 
 fn latency(metrics: &Metrics) -> Value {
     let requests = metrics.all.summary();
-    let mean = |ns: u64| ratio(ns, metrics.all.count()).map(|ns| ns / 1000.0);
-    let blame = Part::NAMES.iter().zip(metrics.blame.0);
+    let count = metrics.all.count();
+    let mean = |ns: u128| (count > 0).then(|| ns as f64 / count as f64 / 1000.0);
+    let blame = Part::NAMES.iter().zip(metrics.blame_ns);
     let blame = blame.map(|(&name, ns)| (name.to_owned(), json!(mean(ns))));
     json!({
         "all": requests,
@@ -256,7 +257,8 @@ fn engine(counters: &Counters, wall_seconds: f64) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "wall_seconds": wall_seconds,
         "host_requests_per_second": per_second(counters.host.requests.iter().sum()),
-        "page_writes_per_second": per_second(programs(counters)),
+        "page_writes_per_second": per_second(counters.host.write_pages),
+        "page_programs_per_second": per_second(programs(counters)),
         "peak_rss_bytes": peak_rss_bytes(),
     })
 }

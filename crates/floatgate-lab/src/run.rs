@@ -8,7 +8,7 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
-use crate::config::{Config, ConfigError, Fill};
+use crate::config::{Arrivals, Config, ConfigError, Fill};
 use crate::drive::{Plan, build};
 use crate::metrics::{Metrics, programs, ratio};
 use crate::result::{RunResult, Started, Subject, WorkloadFacts};
@@ -69,7 +69,8 @@ impl From<ConfigError> for RunError {
     }
 }
 
-/// Runs a workload on a drive.
+/// Runs a workload on a drive. If its requests have no times, the queue is closed whatever the
+/// config says; the result has the config as it was in force.
 ///
 /// # Errors
 /// A config that gives no drive for this workload, or a cancelled run.
@@ -81,9 +82,16 @@ pub fn run(
     control: &Control,
 ) -> Result<RunResult, RunError> {
     config.check()?;
+    let mut config = config.clone();
+    if workload.summary().closed {
+        config.queue.arrivals = Arrivals::Closed;
+    }
+    let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
     let mut device = build(config, &plan, options.verify)?;
     let started = start(config, &plan, device.as_mut(), options.seed, control)?;
+    // A dirty cache would be paid for by the workload, and a larger cache would look worse.
+    device.flush_map();
     device.restart();
     let begin = Instant::now();
     let metrics = measure(&plan, device.as_mut(), workload, control)?;

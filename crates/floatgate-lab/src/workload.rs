@@ -41,6 +41,8 @@ pub struct Summary {
     /// Tells workloads apart: equal if the requests are made from the same text and seed, or are
     /// the same records.
     pub digest: u64,
+    /// Whether requests wait for each other (a fixed number outstanding) and have no times.
+    pub closed: bool,
 }
 
 /// A stream of host requests, in the order in which they are sent.
@@ -88,8 +90,9 @@ pub struct GeneratorRow {
 pub const COMMON_KEYS: &str = "span (bytes), writes or requests (count), \
      size (bytes, default 4KiB), \
      reads, trim, flush (shares of the requests, default 0), \
-     arrivals=fixed|exponential|closed (default fixed; closed: all at 0), \
-     interarrival (mean, default 100us), \
+     arrivals=fixed|exponential|closed (default fixed if there is an interarrival, else closed: \
+     requests have no times, the queue is kept full), \
+     interarrival (mean; for exponential 100us if not given), \
      aligned (default true: offsets are multiples of size; false: of 512 B), seed";
 
 /// The table of generators: name, type, what it does, an example, where it is from.

@@ -112,6 +112,7 @@ fn arrivals() {
     assert_eq!(times("uniform:span=1MiB,writes=3"), [0, 100_000, 200_000]);
     assert_eq!(times("uniform:span=1MiB,writes=3,interarrival=1us"), [0, 1000, 2000]);
     assert_eq!(times("uniform:span=1MiB,writes=3,arrivals=closed"), [0, 0, 0]);
+    assert_eq!(times("uniform:span=1MiB,writes=3"), [0, 0, 0]);
 }
 
 /// How often each of `places` places of 4 KiB is hit.
@@ -258,7 +259,7 @@ fn wrong_texts_are_named() {
     );
     check(
         "uniform:span=1MiB,writes=1,arrivals=later",
-        "uniform: arrivals=later: expected one of fixed, exponential, closed",
+        "uniform: arrivals=later: expected one of closed, fixed, exponential",
     );
     check(
         "uniform:span=1MiB,writes=1,arrivals=closed,interarrival=1us",

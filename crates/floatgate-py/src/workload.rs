@@ -38,7 +38,7 @@ impl Workload {
 
     /// What goes into the result.
     pub fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: self.summary.name.clone(), digest: self.digest() }
+        WorkloadFacts { name: self.name().to_owned(), digest: self.digest() }
     }
 }
 
@@ -72,9 +72,13 @@ impl Workload {
         Ok(Self { source: Source::Recorded(Box::new(recorded)), summary })
     }
 
+    /// A generator's text as the user wrote it; a recording's name.
     #[getter]
     fn name(&self) -> &str {
-        &self.summary.name
+        match &self.source {
+            Source::Generator { spec, .. } => spec,
+            Source::Recorded(_) => &self.summary.name,
+        }
     }
 
     #[getter]

@@ -67,7 +67,7 @@ def main() -> None:
         status = app(standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not try again when it exits.
+        # What is left in the buffer has no reader; Python must not try again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception as error:

@@ -14,20 +14,21 @@ from . import options, output
 if TYPE_CHECKING:
     import polars as pl
 
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=V1,V2,...", help="Values of a config key; may be repeated."),
+]
+Workers = Annotated[int | None, typer.Option(help="Runs at a time (default: one per core).")]
+
 DEFAULT_OUT = Path("floatgate-compare")
 
 
 def compare(
     traces: Annotated[list[str], typer.Argument(metavar="TRACE...", help=options.TRACE_HELP)],
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=V1,V2,...", help="Values of a config key; may be repeated."),
-    ] = None,
+    vary: Vary = None,
     device: options.Device = None,
     set: options.Set = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Runs at a time (default: one per core).")
-    ] = None,
+    workers: Workers = None,
     repeat: options.Repeat = 1,
     limit: options.Limit = None,
     seed: options.Seed = 1,
@@ -45,12 +46,8 @@ def compare(
     Writes a report, and the table as Parquet and CSV, into --out DIR (default:
     floatgate-compare; with --json nothing, unless --out is given).
     """
-    varied = options.lists("--vary", vary)
+    varied = _varied(vary, traces)
     settings = options.pairs("--set", set)
-    if not varied and len(traces) < 2:
-        raise typer.BadParameter(
-            "nothing to compare: give --vary, or more traces", param_hint="'--vary'"
-        )
     if out is None and (pictures or not json):
         out = DEFAULT_OUT
     with output.staged(out) if out else contextlib.nullcontext() as part:
@@ -74,16 +71,26 @@ def compare(
             )
         table = api.comparison_table(results, list(varied))
         document = {"table": table.to_dicts(), "results": [r.to_dict() for r in results]}
-        if part is not None:
+        if part:
             _write(document, table, part, pictures)
     if json:
         output.print_json(document)
     else:
         from .summary import print_comparison
 
-        print_comparison(results)
+        print_comparison(results, list(varied))
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
+
+
+def _varied(texts: list[str] | None, traces: list[str]) -> dict[str, list[str]]:
+    """The values of each key that varies; without one, there must be several traces."""
+    varied = options.lists("--vary", texts)
+    if not varied and len(traces) < 2:
+        raise typer.BadParameter(
+            "nothing to compare: give --vary, or more traces", param_hint="'--vary'"
+        )
+    return varied
 
 
 def _write(

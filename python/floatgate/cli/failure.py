@@ -29,7 +29,10 @@ class OneLineErrors(TyperGroup):
         except KeyboardInterrupt as error:
             complain("interrupted")
             raise typer.Exit(INTERRUPTED) from error
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+        except BrokenPipeError as error:
+            # Whoever read our output has seen enough: no failure, and nothing to say.
+            raise typer.Exit from error
+        except (typer.Exit, typer.Abort):
             raise
         except Exception as error:
             if is_usage_error(error):

@@ -106,7 +106,12 @@ def _policy(row: dict[str, Any]) -> None:
     out.print(f"  source: {row['source']}")
     if row["parameters"]:
         keys = [
-            ["  " + key["name"], _value(key["default"]), key["expected"], " ".join(key["doc"].split())]
+            [
+                "  " + key["name"],
+                _value(key["default"]),
+                key["expected"],
+                " ".join(key["doc"].split()),
+            ]
             for key in row["parameters"]
         ]
         _table(keys, ["  key", "default", "expected", "meaning"])

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 """Columns of text where no terminal says how many it has."""
 
-PHASES = {"read": "reading the trace", "fill": "filling the drive", "run": "simulating"}
+PHASES = {
+    "read": "reading the trace",
+    "generate": "generating",
+    "fill": "filling the drive",
+    "run": "simulating",
+}
 
 
 def console() -> Console:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.text import Text
 from floatgate.report import tables
 from floatgate.report.frames import BLAME, CAUSES
 from floatgate.report.runs import label_runs
-from floatgate.report.values import count, fixed, measured, percent, ratio, size
+from floatgate.report.values import count, fixed, flatten, measured, percent, ratio, size
 from floatgate.result import LatencySummary, Result
 
 from .output import console
@@ -47,14 +47,21 @@ def print_summary(result: Result, device: str) -> None:
     _messages(out, result.warnings, result.notes)
 
 
-def print_comparison(results: Sequence[Result]) -> None:
-    """Several runs: their main metrics in a table, and every doubt with the runs it is about."""
+def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
+    """Several runs: what varies, their main metrics, and every doubt with the runs it is about."""
     documents = [result.to_dict() for result in results]
     runs = label_runs(documents)
-    drawn = _columns("run", *COLUMNS.values())
-    for run, row in zip(runs, tables.summary_rows(documents), strict=True):
+    names = {"trace": [result.workload.name for result in results]}
+    if len(set(names["trace"])) == 1 and keys:
+        del names["trace"]
+    configs = [flatten(result.config) for result in results]
+    names |= {key: [config.get(key, "") for config in configs] for key in keys}
+    drawn = _columns(list(names), COLUMNS.values())
+    for told, row in zip(
+        zip(*names.values(), strict=True), tables.summary_rows(documents), strict=True
+    ):
         numbers = (tables.METRICS[metric][1](row[metric]) for metric in COLUMNS)
-        drawn.add_row(Text(run.name), *numbers)
+        drawn.add_row(*map(Text, told), *numbers)
     out = console()
     out.print(drawn)
     found = [tables.messages(runs, kind) for kind in ("warnings", "notes")]
@@ -134,26 +141,36 @@ def _amplification(result: Result) -> Lines:
         return
     scale = result.write_amplification / max(programs.total, 1)
     parts = {CAUSES[cause]: pages * scale for cause, pages in vars(programs).items()}
-    yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, 3)}"
+    yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
     if programs.map or programs.gc_map:
         yield "", f"{ratio(result.data_write_amplification)} without the map"
 
 
+def _unit(result: Result) -> tuple[str, float]:
+    """The unit that latencies are shown in, and its microseconds: a backlog can take hours."""
+    mean = result.latency.all.mean_us or 0.0
+    return ("s", 1e6) if mean >= 1e6 else ("ms", 1e3) if mean >= 1e4 else ("µs", 1.0)
+
+
 def _latency(result: Result) -> Table:
-    drawn = _columns("µs", "requests", "mean", "std dev", "p50", "p95", "p99", "p99.9", "max")
+    unit, us = _unit(result)
+    titles = ("requests", "mean", "std dev", "p50", "p95", "p99", "p99.9", "max")
+    drawn = _columns([f"latency, {unit}"], titles)
     for kind in ("read", "write", "all"):
         row: LatencySummary = getattr(result.latency, kind)
         times = (row.mean_us, row.stdev_us, row.p50_us, row.p95_us, row.p99_us, row.p999_us)
         if row.requests:
-            drawn.add_row(kind, count(row.requests), *map(measured, (*times, row.max_us)))
+            known = (time / us for time in (*times, row.max_us) if time is not None)
+            drawn.add_row(kind, count(row.requests), *map(measured, known))
     return drawn
 
 
 def _causes(result: Result) -> Lines:
-    blame = {BLAME[part]: us or 0.0 for part, us in vars(result.latency.blame_us).items()}
+    unit, us = _unit(result)
+    blame = {BLAME[part]: (n or 0.0) / us for part, n in vars(result.latency.blame_us).items()}
     if any(blame.values()):
         ordered = dict(sorted(blame.items(), key=lambda part: -part[1]))
-        yield "mean by cause, µs", _sum(ordered, 1)
+        yield f"mean by cause, {unit}", _sum(ordered, measured)
     for name, cache in (("map cache", result.mapping), ("write buffer", result.buffer)):
         if cache.hit_ratio is not None:
             yield name, f"{percent(cache.hit_ratio)} hits, {count(cache.misses)} misses"
@@ -173,9 +190,9 @@ def _speed(result: Result) -> Lines:
     yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
 
 
-def _sum(parts: Mapping[str, float], digits: int) -> str:
+def _sum(parts: Mapping[str, float], write: Callable[[float], str]) -> str:
     whole = sum(parts.values())
-    shown = (f"{name} {fixed(n, digits)}" for name, n in parts.items() if n > whole * SMALL)
+    shown = (f"{name} {write(n)}" for name, n in parts.items() if n > whole * SMALL)
     return " + ".join(shown)
 
 
@@ -200,10 +217,11 @@ def _grid(lines: Iterable[tuple[str, str]]) -> Table:
     return grid
 
 
-def _columns(first: str, *numbers: str) -> Table:
+def _columns(names: Iterable[str], numbers: Iterable[str]) -> Table:
     """An empty table: names to the left, which may wrap, and numbers, which may not."""
     drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    drawn.add_column(first, overflow="fold")
+    for title in names:
+        drawn.add_column(title, overflow="fold")
     for title in numbers:
         drawn.add_column(title, justify="right", no_wrap=True)
     return drawn

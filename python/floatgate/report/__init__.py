@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from .page import write_report
-from .pictures import write_pictures
-from .tables import summary_rows
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .page import write_report
+    from .pictures import write_pictures
+    from .tables import summary_rows
 
 __all__ = ["summary_rows", "write_pictures", "write_report"]
+
+_HOMES = {"summary_rows": "tables", "write_pictures": "pictures", "write_report": "page"}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use: a run without a report must not wait for the plotting libraries."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -117,6 +117,7 @@ def sample(
             "wall_seconds": 1.93,
             "host_requests_per_second": 1_036_269,
             "page_writes_per_second": 1_180_000,
+            "page_programs_per_second": 2_360_000,
             "peak_rss_bytes": 31_457_280,
         },
     }

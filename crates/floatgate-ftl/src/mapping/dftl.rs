@@ -4,20 +4,20 @@
 //! victim costs a read and a program of its own translation page. Cleaning updates cached entries
 //! in place (lazy copying) and the others with one rewrite per translation page (batch update).
 //!
-//! Options: which entry leaves ([`Replacement`]); whether a write-back takes along the other dirty entries of
-//! its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim for evictions too);
-//! whether an entry that was never set is known without a read (`unmapped_shortcut`).
-//! The C FlashSim counts a lazily copied entry but forgets to mark it dirty; here it is marked.
-//! Costs one probe of a small hash table and a list move per page; an eviction with
-//! `evict_batch` scans the entries of one translation page.
+//! Options: which entry leaves ([`Replacement`]); whether a write-back takes along the other dirty
+//! entries of its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim
+//! for evictions too); whether an entry that was never set is known without a read
+//! (`unmapped_shortcut`). The C FlashSim counts a lazily copied entry but forgets to mark it dirty;
+//! here it is marked. Costs one probe of a small hash table and a list move per page; an eviction
+//! with `evict_batch` scans the entries of one translation page.
 
 mod flashsim;
 mod slru;
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch};
-use crate::addr::{Lpn, Tpn};
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use flashsim::FlashSim;
@@ -176,20 +176,17 @@ impl Mapping for Dftl {
         self.insert(slot, Entry { lpn: access.lpn.get(), dirty });
     }
 
-    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>) {
-        let geometry = self.geometry;
-        for page in
-            moved.chunk_by(|&a, &b| geometry.translation_page(a) == geometry.translation_page(b))
-        {
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        for (tpn, page) in by_page(&self.geometry, moved) {
             let mut uncached = false;
-            for lpn in page {
+            for (lpn, _) in page {
                 match self.slots.get(lpn.get()) {
                     Some(slot) => self.entries[slot as usize].dirty = true,
                     None => uncached = true,
                 }
             }
             if uncached {
-                io.push(MapOp::Update(geometry.translation_page(page[0])));
+                io.push(MapOp::Update(tpn));
             }
         }
     }
@@ -200,6 +197,19 @@ impl Mapping for Dftl {
             Some(slot) if self.entries[slot as usize].dirty => Residency::Dirty,
             Some(_) => Residency::Clean,
         }
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        let dirty = self.entries.iter_mut().filter(|entry| entry.dirty);
+        let mut pages: Vec<Tpn> = dirty
+            .map(|entry| {
+                entry.dirty = false;
+                self.geometry.translation_page(Lpn::new(entry.lpn))
+            })
+            .collect();
+        pages.sort_unstable();
+        pages.dedup();
+        io.extend(pages.into_iter().map(MapOp::Update));
     }
 
     fn stats(&self) -> MapStats {

@@ -2,20 +2,22 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, Mapping, Residency};
-use crate::addr::Lpn;
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
+use crate::addr::{Lpn, Ppn};
 
 /// No translation pages at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Ideal {
     map_bytes: u64,
+    hits: u64,
 }
 
 impl Ideal {
     /// A map of 4 bytes per logical page, whatever the budget.
     pub fn new(config: &MapConfig) -> Self {
         let shape = config.geometry.shape();
-        Self { map_bytes: u64::from(shape.logical_pages) * u64::from(shape.entry_bytes) }
+        let map_bytes = u64::from(shape.logical_pages) * u64::from(shape.entry_bytes);
+        Self { map_bytes, hits: 0 }
     }
 }
 
@@ -23,13 +25,23 @@ impl Mapping for Ideal {
     const ON_FLASH: bool = false;
 
     #[inline(always)]
-    fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {}
+    fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {
+        self.hits += 1;
+    }
 
     #[inline(always)]
-    fn relocated(&mut self, _: &[Lpn], _: &mut Vec<MapOp>) {}
+    fn relocated(&mut self, _: &[(Lpn, Ppn)], _: &mut Vec<MapOp>) {}
 
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Dirty
+    }
+
+    fn stats(&self) -> MapStats {
+        MapStats { hits: self.hits, ..MapStats::default() }
+    }
+
+    fn restart(&mut self) {
+        self.hits = 0;
     }
 
     fn cache_bytes(&self) -> u64 {

@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch};
-use crate::addr::Lpn;
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn};
 use crate::geometry::Geometry;
 
 /// Nothing cached.
@@ -33,15 +33,12 @@ impl Mapping for NoCache {
         });
     }
 
-    fn assigned(&mut self, lpn: Lpn, io: &mut Vec<MapOp>) {
+    fn assigned(&mut self, lpn: Lpn, _: Ppn, io: &mut Vec<MapOp>) {
         io.push(MapOp::Rewrite(self.geometry.translation_page(lpn)));
     }
 
-    fn relocated(&mut self, moved: &[Lpn], io: &mut Vec<MapOp>) {
-        let pages = moved.chunk_by(|&a, &b| {
-            self.geometry.translation_page(a) == self.geometry.translation_page(b)
-        });
-        io.extend(pages.map(|page| MapOp::Update(self.geometry.translation_page(page[0]))));
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        io.extend(by_page(&self.geometry, moved).map(|(tpn, _)| MapOp::Update(tpn)));
     }
 
     fn residency(&self, _: Lpn) -> Residency {

@@ -1,15 +1,15 @@
 //! The medium with clocks: every die and every channel knows when it is next free.
 //!
 //! An operation starts when its chain and its die are free, in the order in which operations are
-//! issued. A read holds its die until the page is transferred; a program waits for its die before the
-//! transfer (no cache register). A transfer takes the first time at which its channel is idle, between
-//! the transfers of other dies too. Pages of one row of a unit on several planes of a die form one
-//! multi-plane operation if each is ready before the cells start. A copy goes through the controller,
-//! over the channel both ways, because that is where the error correction is.
+//! issued. A read holds its die until the page is transferred; a program waits for its die before
+//! the transfer (no cache register). A transfer takes the first time at which its channel is idle,
+//! between the transfers of other dies too. Pages of one row of a unit on several planes of a die
+//! form one multi-plane operation if each is ready before the cells start. A copy goes through the
+//! controller, over the channel both ways, because that is where the error correction is.
 //!
-//! Two simplifications: command cycles delay an operation but leave the channel free, and a page that
-//! joins a multi-plane program moves its start by one transfer while the pages that joined before
-//! keep the end they were given.
+//! Two simplifications: command cycles delay an operation but leave the channel free, and a page
+//! that joins a multi-plane program moves its start by one transfer while the pages that joined
+//! before keep the end they were given.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -90,9 +90,10 @@ impl Die {
 struct Channel {
     /// Nothing is booked from here on.
     free: u64,
-    /// Idle times before that, as (start, end); four are enough for the dies that share a channel.
+    /// Idle times before that, as (start, end), the earliest first. Four are enough while a channel
+    /// has as few operations on their way; of more, one in ten ends some transfers later than it
+    /// could.
     gaps: [(u64, u64); 4],
-    oldest: usize,
 }
 
 impl Channel {
@@ -106,9 +107,9 @@ impl Channel {
                 return gap.0;
             }
         }
-        if now > self.free {
-            self.gaps[self.oldest] = (self.free, now);
-            self.oldest = (self.oldest + 1) % self.gaps.len();
+        if now >= self.free + duration {
+            self.gaps.copy_within(1.., 0);
+            self.gaps[self.gaps.len() - 1] = (self.free, now);
         }
         self.free = now.max(self.free) + duration;
         self.free

@@ -106,7 +106,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 self.nand.copy(from, to, owner, Cause::Gc, branch)?;
                 self.streams[usize::from(stream)].gc_pages += 1;
                 assert_eq!(self.table[lpn.index()].replace(to), Some(from));
-                self.moved.push(lpn);
+                if M::ON_FLASH {
+                    self.moved.push((lpn, to));
+                }
             }
             Owner::Translation(tpn) => {
                 self.nand.copy(from, to, owner, Cause::GcMap, branch)?;

@@ -1,4 +1,5 @@
-//! No separation: one stream for all data. The reference that every other placement is held against.
+//! No separation: one stream for all data. The reference that every other placement is held
+//! against.
 
 use super::{Placement, WriteHint};
 

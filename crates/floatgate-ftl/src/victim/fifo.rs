@@ -1,7 +1,7 @@
 //! FIFO cleaning: the unit that was sealed first, however many valid pages it has.
 //!
-//! The "LRU" policy of Desnoyers (SYSTOR 2012), whose write amplification has a closed form for every
-//! block size. Costs nothing per page and nothing per clean.
+//! The "LRU" policy of Desnoyers (SYSTOR 2012), whose write amplification has a closed form for
+//! every block size. Costs nothing per page and nothing per clean.
 
 use super::Victim;
 use crate::addr::Unit;

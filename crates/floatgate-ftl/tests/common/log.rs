@@ -34,7 +34,7 @@ impl Log {
 
     fn push(&self, event: Event) {
         let mut events = self.0.lock().unwrap();
-        assert!(events.len() < 200_000, "cleaning goes on without end");
+        assert!(events.len() < 4_000_000, "cleaning goes on without end");
         events.push(event);
     }
 }

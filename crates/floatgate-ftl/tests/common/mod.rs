@@ -2,6 +2,7 @@
 //! medium that writes a log, and random workloads.
 
 #![allow(dead_code)] // Every test binary uses a part of it.
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
 pub mod laws;
 pub mod log;

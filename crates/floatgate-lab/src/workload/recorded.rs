@@ -225,6 +225,7 @@ impl Workload for Recorded {
             span_bytes: self.span_bytes,
             requests: self.requests * self.repeat,
             digest: digest.value(),
+            closed: false,
         }
     }
 }

@@ -66,19 +66,24 @@ impl<P: Pattern + Send + 'static> Synthetic<P> {
         let mut digest = Digest::new();
         digest.text(&name);
         let (requests, digest) = (mix.total(), digest.value());
-        let summary = Summary { name, span_bytes, requests, digest };
+        let closed = matches!(arrivals, Arrivals::Closed);
+        let summary = Summary { name, span_bytes, requests, digest, closed };
         let now_ns = 0;
         Ok(Box::new(Self { pattern, space, mix, arrivals, interarrival_ns, now_ns, rng, summary }))
     }
 }
 
-/// When requests arrive, and the mean time between two.
+/// When requests arrive, and the mean time between two. Without a time they wait for each other: any
+/// fixed rate would be above what some drive can do, and its latencies those of a backlog.
 fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigError> {
-    let choices = [
+    let mut choices = [
+        ("closed", Arrivals::Closed),
         ("fixed", Arrivals::Fixed),
         ("exponential", Arrivals::Exponential),
-        ("closed", Arrivals::Closed),
     ];
+    if keys.has("interarrival") {
+        choices.rotate_left(1);
+    }
     let arrivals = keys.choice("arrivals", &choices)?;
     if matches!(arrivals, Arrivals::Closed) {
         if keys.has("interarrival") {

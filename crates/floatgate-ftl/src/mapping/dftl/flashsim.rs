@@ -1,11 +1,11 @@
 //! The replacement of the original FlashSim (the Penn State simulator inside DiskSim).
 //!
 //! Every entry has an age, which is closer to a count than to a time. A new entry enters the
-//! protected part with the age of the oldest age there plus one; the part's minimum falls to probation
-//! when it is full, and the minimum on probation leaves before that. A hit adds one; a hit
-//! on probation changes places with the protected minimum if it is at least as high.
-//! FlashSim scans for the minimum and its `<=` lets the last slot win; an ordered set gives the same
-//! answer in logarithmic time.
+//! protected part with the age of the oldest age there plus one; the part's minimum falls to
+//! probation when it is full, and the minimum on probation leaves before that. A hit adds one; a
+//! hit on probation changes places with the protected minimum if it is at least as high. FlashSim
+//! scans for the minimum and its `<=` lets the last slot win; an ordered set gives the same answer
+//! in logarithmic time.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;

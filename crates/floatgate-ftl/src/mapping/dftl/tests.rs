@@ -38,6 +38,10 @@ fn fetch(tpn: u32) -> MapOp {
     MapOp::Fetch(Tpn::new(tpn))
 }
 
+fn moved_to(lpn: u32) -> (Lpn, Ppn) {
+    (Lpn::new(lpn), Ppn::new(700))
+}
+
 fn update(tpn: u32) -> MapOp {
     MapOp::Update(Tpn::new(tpn))
 }
@@ -98,12 +102,25 @@ fn cleaning_updates_cached_entries_in_place_and_others_by_page() {
     let mut map = Dftl::new(&config(4, Replacement::Lru, false));
     run(&mut map, "r0 r1 r16");
     let mut io = vec![];
-    map.relocated(&[Lpn::new(0), Lpn::new(1)], &mut io);
+    map.relocated(&[0, 1].map(moved_to), &mut io);
     assert_eq!(io, [], "every moved page is cached: no traffic");
     assert_eq!(map.residency(Lpn::new(1)), Residency::Dirty, "a lazily copied entry is dirty");
-    let moved = [2, 3, 16, 33, 40].map(Lpn::new);
+    let moved = [2, 3, 16, 33, 40].map(moved_to);
     map.relocated(&moved, &mut io);
     assert_eq!(io, [update(0), update(2)], "one rewrite per page with uncached entries");
+}
+
+#[test]
+fn a_flush_rewrites_each_dirty_page_once() {
+    let mut map = Dftl::new(&config(4, Replacement::Lru, false));
+    run(&mut map, "w33 w1 w0 r16");
+    let mut io = vec![];
+    map.flush(&mut io);
+    assert_eq!(io, [update(0), update(2)]);
+    assert_eq!(map.residency(Lpn::new(33)), Residency::Clean);
+    io.clear();
+    map.flush(&mut io);
+    assert_eq!(io, []);
 }
 
 #[test]

@@ -1,0 +1,62 @@
+# Everything sets itself up: Python 3.10 or later, Rust and a C compiler are all that is needed.
+VENV := .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+DEMO := floatgate-demo
+
+.PHONY: help setup build demo test test-rust test-python test-long lint bench lock clean
+
+help:
+	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
+	@echo "make test       set up, run every test but the long ones"
+	@echo "make test-long  the long ones too"
+	@echo "make lint       formatters, linters, type checker"
+	@echo "make bench      page programs/s, host requests/s, bytes/page; trace reading"
+	@echo "make lock       renew requirements.lock"
+
+$(VENV)/ready: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	touch $@
+
+setup: $(VENV)/ready
+
+# The compiled module, built in place; cargo knows whether there is anything to do.
+build: setup
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+
+demo: build
+	$(BIN)/floatgate compare hotcold:span=512MiB,r=0.9,f=0.1,writes=1M \
+		--device small-nvme --set flash.superblock=1 --set start.fill=random \
+		--vary mapping.scheme=ideal,dftl,none --out $(DEMO)
+	@echo "Open $(DEMO)/report.html"
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab
+
+test-python: build
+	$(BIN)/python -m pytest -q -n 2 -m "not long"
+
+test-long: build
+	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -- --include-ignored
+	$(BIN)/python -m pytest -q
+
+lint: setup
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: build
+	cargo bench --locked -p floatgate-ftl
+	$(BIN)/python benches/trace_reading.py
+
+lock: setup
+	$(BIN)/uv pip compile --quiet pyproject.toml --group tools --universal --python-version 3.10 \
+		--no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
+
+clean:
+	rm -rf $(VENV) target $(DEMO)

@@ -1,0 +1,78 @@
+//! Whatever the mapping, the victim policy and the cache: the same requests leave the same content.
+
+mod common;
+
+use common::workload::{ANYTHING, Workload};
+use common::{GEOMETRIES, Rig};
+use floatgate_ftl::device::HostCounts;
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::victim::VICTIMS;
+
+/// What the host can see of a drive after 2,000 requests.
+fn content(rig: &Rig, seed: u64) -> (HostCounts, Vec<bool>) {
+    let (mut drive, _) = rig.build();
+    let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
+    let requests = Workload::new(seed, ANYTHING, pages, page_bytes).batch(2000);
+    let mut done = vec![];
+    drive.run(&requests, &mut done);
+    drive.check();
+    assert_eq!(done.len(), requests.len());
+    (drive.counters().host, drive.mapped(pages))
+}
+
+fn every_row_agrees(shape: Shape, seed: u64) {
+    let expected = content(&Rig::new(shape, "ideal", "greedy").spare(3), seed);
+    assert!(expected.0.trimmed_pages > 0 && expected.1.contains(&false));
+    for &(mapping, ..) in MAPPINGS {
+        for &(victim, ..) in VICTIMS {
+            for cache_bytes in [8, 300, 1 << 20] {
+                let rig = Rig { cache_bytes, ..Rig::new(shape, mapping, victim) }.spare(3);
+                assert_eq!(content(&rig, seed), expected, "{rig:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_holds_the_same_content() {
+    for (_, shape) in GEOMETRIES {
+        for seed in 0..3 {
+            every_row_agrees(shape, seed);
+        }
+    }
+}
+
+#[test]
+fn batches_change_nothing_but_speed() {
+    for &(mapping, ..) in MAPPINGS {
+        let rig = Rig::new(GEOMETRIES[1].1, mapping, "greedy").spare(3);
+        let pages = rig.shape.logical_pages;
+        let requests = Workload::new(5, ANYTHING, pages, rig.shape.page_bytes).batch(2000);
+        let run = |batch: usize| {
+            let (mut drive, _) = rig.build();
+            let mut done = vec![];
+            requests.chunks(batch).for_each(|chunk| drive.run(chunk, &mut done));
+            (done, drive.counters(), drive.wear())
+        };
+        assert_eq!(run(1), run(2000));
+    }
+}
+
+#[test]
+fn a_restart_clears_the_counters_and_keeps_the_data() {
+    for &(mapping, ..) in MAPPINGS {
+        let rig = Rig::new(GEOMETRIES[0].1, mapping, "greedy").spare(3);
+        let pages = rig.shape.logical_pages;
+        let mut workload = Workload::new(6, ANYTHING, pages, rig.shape.page_bytes);
+        let (mut drive, _) = rig.build();
+        drive.run(&workload.batch(1000), &mut vec![]);
+        let before = drive.mapped(pages);
+        drive.restart();
+        assert_eq!(drive.counters(), Default::default());
+        assert!(drive.wear().iter().all(|&erases| erases == 0));
+        assert_eq!(drive.mapped(pages), before);
+        drive.run(&workload.batch(1000), &mut vec![]);
+        drive.check();
+    }
+}

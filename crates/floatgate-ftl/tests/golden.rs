@@ -1,0 +1,75 @@
+//! Exact counters of one fixed workload for every row of the tables. `UPDATE_GOLDEN=1` rewrites the
+//! file; the difference is to be reviewed.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use common::workload::{ANYTHING, Workload};
+use common::{Rig, STRIPED};
+use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::victim::VICTIMS;
+
+const SEED: u64 = 2009;
+const REQUESTS: usize = 4000;
+
+/// The rows of one pair, `name value value ...`, zero rows left out.
+fn counters(mapping: &'static str, victim: &'static str) -> String {
+    let rig = Rig::new(STRIPED, mapping, victim).spare(2);
+    let (mut drive, _) = rig.build();
+    let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
+    let mut done = vec![];
+    drive.run(&Workload::new(SEED, ANYTHING, pages, page_bytes).batch(REQUESTS), &mut done);
+    drive.check();
+    let all = drive.counters();
+    let mut text = format!("[{mapping} {victim}]\n");
+    let mut row = |name: &str, values: &[u64]| {
+        if values.iter().any(|&value| value > 0) {
+            let values = values.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+            writeln!(text, "{name} {values}").unwrap();
+        }
+    };
+    let host = all.host;
+    row("requests", &host.requests);
+    row("host_pages", &[host.read_pages, host.write_pages, host.trimmed_pages]);
+    row("empty_and_merge_reads", &[host.empty_reads, host.merge_reads]);
+    for (index, (_, cause)) in Cause::ALL.iter().enumerate() {
+        let flash = all.flash;
+        row(cause, &[flash.reads[index], flash.programs[index], flash.erases[index]]);
+    }
+    let map = all.map;
+    row("map_hits_misses", &[map.hits, map.misses]);
+    row("map_evictions", &[map.evictions, map.dirty_evictions]);
+    row("map_prefetched", &[map.prefetched, map.prefetch_used]);
+    row("emergencies", &[all.emergency_cleans]);
+    let time = all.occupation;
+    row("end_busy_busiest_ns", &[time.end_ns, time.busy_ns, time.busiest_ns]);
+    for (index, part) in Part::NAMES.iter().enumerate() {
+        let sum = done.iter().map(|completion| completion.blame.0[index]).sum();
+        row(&format!("blame_{part}_ns"), &[sum]);
+    }
+    text
+}
+
+#[test]
+fn every_row_has_its_golden_counters() {
+    let mut actual = String::new();
+    for &(mapping, ..) in MAPPINGS {
+        for &(victim, ..) in VICTIMS {
+            actual += &counters(mapping, victim);
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &actual).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    for (number, (ours, golden)) in actual.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(ours, golden, "golden.txt:{}; UPDATE_GOLDEN=1 rewrites it", number + 1);
+    }
+    assert_eq!(actual.lines().count(), expected.lines().count(), "rows of golden.txt");
+}

@@ -1,0 +1,355 @@
+//! The rules of the house, as a test: size limits for all Rust and Python, layers and words for
+//! `src`.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::placement::PLACEMENTS;
+use floatgate_ftl::victim::VICTIMS;
+
+const COLUMNS_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 60;
+const FILE_LINES_MAX: usize = 600;
+
+/// Folders that hold nothing of ours.
+const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__", "out"];
+
+/// What each module of `src` may import. A policy knows addresses and what it is told: never the
+/// medium, an engine, or the device.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("addr", &[]),
+    ("rng", &[]),
+    ("lru", &["rng"]),
+    ("intmap", &["rng"]),
+    ("prefetch", &[]),
+    ("queue", &[]),
+    ("geometry", &["addr"]),
+    ("nand", &["addr", "geometry"]),
+    // The naive model of a drive is a host's end, too.
+    ("nand/stamped", &["addr", "geometry", "device"]),
+    ("request", &["nand"]),
+    ("blocks", &["addr", "geometry", "lru", "prefetch"]),
+    ("frontier", &["addr", "geometry"]),
+    ("mapping", &["addr", "geometry", "intmap", "lru"]),
+    ("placement", &["addr", "geometry", "intmap", "lru", "rng"]),
+    ("victim", &["addr", "geometry", "blocks", "rng"]),
+    (
+        "page_ftl",
+        &[
+            "addr",
+            "geometry",
+            "nand",
+            "blocks",
+            "frontier",
+            "prefetch",
+            "mapping",
+            "placement",
+            "victim",
+        ],
+    ),
+    ("device", &["addr", "geometry", "mapping", "nand", "page_ftl", "queue", "request"]),
+];
+
+/// Words that are not written in `src`, and what to write.
+const BANNED: &[(&str, &str)] = &[
+    ("HashMap", "IntMap, or a BTreeMap: their order is the same in every run"),
+    ("HashSet", "a BTreeSet: its order is the same in every run"),
+    ("FIXME", "the repair"),
+    ("TODO", "the work, or nothing"),
+    ("todo!", "the work"),
+    ("unimplemented!", "no row in the table: a name exists only if it runs"),
+    ("std::time", "nand::Timed: this crate has no clock"),
+    ("dbg!", "nothing"),
+    ("println!", "a counter or a returned value"),
+];
+
+/// Name, doc line and source of a policy.
+type Row = (&'static str, &'static str, &'static str);
+
+/// The tables, and the module that each one's policies live in.
+fn tables() -> [(&'static str, &'static [Row]); 3] {
+    [("mapping", MAPPINGS), ("placement", PLACEMENTS), ("victim", VICTIMS)]
+}
+
+struct File {
+    /// Relative to the root of the repository.
+    name: String,
+    text: String,
+}
+
+impl File {
+    fn is_rust(&self) -> bool {
+        self.name.ends_with(".rs")
+    }
+
+    /// Lines with their numbers, up to the unit tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate().map(|(at, line)| (at + 1, line));
+        lines.take_while(|(_, line)| line.trim() != "#[cfg(test)]").filter(|(_, line)| {
+            let line = line.trim_start();
+            !line.starts_with("//")
+        })
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn walk(folder: &Path, endings: &[&str], files: &mut Vec<File>) {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.') && !SKIPPED.contains(&name.as_str()) {
+                walk(&path, endings, files);
+            }
+        } else if endings.iter().any(|ending| name.ends_with(ending)) {
+            let text = fs::read_to_string(&path).unwrap();
+            let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            files.push(File { name, text });
+        }
+    }
+}
+
+fn everything() -> Vec<File> {
+    let mut files = vec![];
+    walk(&root(), &[".rs", ".py"], &mut files);
+    assert!(files.len() > 40, "the repository was not found");
+    files
+}
+
+/// The files of `src`, by module path (`mapping/dftl`), unit tests left out.
+fn sources() -> Vec<(String, File)> {
+    let mut files = vec![];
+    walk(&root().join("crates/floatgate-ftl/src"), &[".rs"], &mut files);
+    let module = |file: &File| {
+        let (_, path) = file.name.split_once("src/").unwrap();
+        path.trim_end_matches(".rs").to_string()
+    };
+    let files = files.into_iter().map(|file| (module(&file), file));
+    files.filter(|(module, _)| !module.ends_with("tests") && module != "lib").collect()
+}
+
+fn report(violations: &[String]) {
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+#[test]
+fn lines_fit_and_files_are_short() {
+    let mut violations = vec![];
+    for file in everything() {
+        for (at, line) in file.text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > COLUMNS_MAX {
+                let place = format!("{}:{}", file.name, at + 1);
+                violations.push(format!("{place}: {columns} columns, at most {COLUMNS_MAX}"));
+            }
+        }
+        let lines = file.text.lines().count();
+        if lines > FILE_LINES_MAX {
+            violations.push(format!("{}:1: {lines} lines, at most {FILE_LINES_MAX}", file.name));
+        }
+    }
+    report(&violations);
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// The functions of a file: the line with the name, and how many lines it has. Trusts the
+/// formatter: a function ends where the indentation is that of its first line again.
+fn functions(file: &File) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    let heads = (0..lines.len()).filter_map(|at| {
+        let (head, lines) = (lines[at].trim_start(), &lines[at..]);
+        match file.is_rust() {
+            true => is_rust_head(head).then(|| (at, rust_length(lines))),
+            false => is_python_head(head).then(|| (at, python_length(lines))),
+        }
+    });
+    heads.collect()
+}
+
+fn is_rust_head(line: &str) -> bool {
+    let before = line.find("fn ").map(|at| line[..at].split_whitespace());
+    let qualifier = |word: &str| {
+        word.starts_with("pub") || ["const", "async", "unsafe", "extern"].contains(&word)
+    };
+    before.is_some_and(|mut words| words.all(qualifier))
+}
+
+fn rust_length(lines: &[&str]) -> usize {
+    let ends = |line: &str| line.trim() == "}" || line.ends_with(';') || line.ends_with("{}");
+    if ends(lines[0]) || lines[0].ends_with('}') {
+        return 1;
+    }
+    let same = |line: &str| indent(line) == indent(lines[0]);
+    1 + lines.iter().skip(1).position(|line| same(line) && ends(line)).map_or(0, |at| at + 1)
+}
+
+fn is_python_head(line: &str) -> bool {
+    line.starts_with("def ") || line.starts_with("async def ")
+}
+
+fn python_length(lines: &[&str]) -> usize {
+    let deeper = |line: &str| indent(line) > indent(lines[0]) || line.trim_start().starts_with(')');
+    let inside = |line: &&&str| line.trim().is_empty() || deeper(line);
+    let body: Vec<_> = lines[1..].iter().take_while(inside).collect();
+    let blank = body.iter().rev().take_while(|line| line.trim().is_empty()).count();
+    1 + body.len() - blank
+}
+
+#[test]
+fn functions_are_short() {
+    let (mut violations, mut found) = (vec![], 0);
+    for file in everything() {
+        for (at, lines) in functions(&file) {
+            found += 1;
+            if lines > FUNCTION_LINES_MAX {
+                let place = format!("{}:{}", file.name, at + 1);
+                let limit = FUNCTION_LINES_MAX;
+                violations.push(format!("{place}: a function of {lines} lines, at most {limit}"));
+            }
+        }
+    }
+    assert!(found > 300, "only {found} functions were found");
+    report(&violations);
+}
+
+#[test]
+fn a_function_is_as_long_as_it_looks() {
+    let check = |name: &str, text: &str, expected: &[(usize, usize)]| {
+        let file = File { name: name.into(), text: text.into() };
+        assert_eq!(functions(&file), expected, "{text}");
+    };
+    check("a.rs", "fn a() {\n    b();\n}\n", &[(0, 3)]);
+    check(
+        "a.rs",
+        "impl A {\n    pub(crate) const fn a(\n        b: u8,\n    ) {\n    }\n}\n",
+        &[(1, 4)],
+    );
+    check("a.rs", "trait A {\n    fn a();\n    fn b() {}\n}\n", &[(1, 1), (2, 1)]);
+    check("a.py", "def a():\n    b()\n\n    c()\n\n\nd()\n", &[(0, 4)]);
+    check("a.py", "def a(\n    b,\n):\n    c()\n", &[(0, 4)]);
+}
+
+/// The modules that a line names by `crate::`.
+fn imports(line: &str) -> Vec<String> {
+    let named = line.split("crate::").skip(1);
+    let word = |text: &str| {
+        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+        text[..end].to_string()
+    };
+    named.map(word).filter(|name| name.chars().all(|c| !c.is_uppercase())).collect()
+}
+
+#[test]
+fn modules_import_what_is_below_them() {
+    let mut violations = vec![];
+    for (module, file) in sources() {
+        let layer = LAYERS
+            .iter()
+            .filter(|(layer, _)| module == *layer || module.starts_with(&format!("{layer}/")));
+        let Some((layer, allowed)) = layer.max_by_key(|(layer, _)| layer.len()) else {
+            violations.push(format!("{}:1: no layer is set for this module", file.name));
+            continue;
+        };
+        let own = layer.split('/').next().unwrap();
+        for (at, line) in file.code() {
+            for import in imports(line) {
+                if import != own && !allowed.contains(&import.as_str()) {
+                    let rule = format!("`{layer}` may import {allowed:?}, not `{import}`");
+                    violations.push(format!("{}:{at}: {rule}", file.name));
+                }
+            }
+        }
+    }
+    report(&violations);
+}
+
+/// The types of a table's rows, read from the file with the table.
+fn row_types(axis: &str, text: &str) -> Vec<(String, String)> {
+    let names: Vec<&str> = tables()
+        .iter()
+        .find(|(name, _)| *name == axis)
+        .unwrap()
+        .1
+        .iter()
+        .map(|row| row.0)
+        .collect();
+    let row = |line: &str| {
+        let (name, rest) = line.trim().strip_prefix('"')?.split_once('"')?;
+        let (kind, _) = rest.trim().split_once(',')?;
+        names.contains(&name).then(|| (name.to_string(), kind.trim().to_string()))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+#[test]
+fn a_policy_knows_no_sibling() {
+    let mut violations = vec![];
+    let sources = sources();
+    for (axis, rows) in tables() {
+        let (_, table) = sources.iter().find(|(module, _)| module == axis).unwrap();
+        let types = row_types(axis, &table.text);
+        assert_eq!(types.len(), rows.len(), "the table of {axis} was not understood");
+        let policies = sources.iter().filter(|(m, _)| m.starts_with(&format!("{axis}/")));
+        for (_, file) in policies {
+            let own = |kind: &str| file.text.contains(&format!("struct {kind}"));
+            let parent = |kind: &str| file.text.contains(&format!("belong to [`{kind}`]"));
+            for (_, kind) in types.iter().filter(|(_, kind)| !own(kind) && !parent(kind)) {
+                let word = |text: &str| {
+                    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == kind)
+                };
+                for (at, _) in file.code().filter(|(_, line)| word(line)) {
+                    violations
+                        .push(format!("{}:{at}: a policy knows no sibling ({kind})", file.name));
+                }
+            }
+        }
+    }
+    report(&violations);
+}
+
+#[test]
+fn words_that_are_not_written() {
+    let mut violations = vec![];
+    for (module, file) in sources() {
+        for (at, line) in file.text.lines().enumerate() {
+            for (word, instead) in BANNED.iter().filter(|(word, _)| line.contains(word)) {
+                violations.push(format!("{}:{}: not `{word}`, but {instead}", file.name, at + 1));
+            }
+        }
+        for (at, line) in file.code().filter(|_| module != "prefetch") {
+            if line.contains("unsafe ") || line.contains("allow(unsafe_code)") {
+                violations.push(format!("{}:{at}: `unsafe` is in prefetch.rs only", file.name));
+            }
+        }
+    }
+    report(&violations);
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent = sources().into_iter().filter(|(_, file)| !file.text.starts_with("//! "));
+    let violations: Vec<_> =
+        silent.map(|(_, file)| format!("{}:1: no `//!` header", file.name)).collect();
+    report(&violations);
+}
+
+#[test]
+fn every_row_has_a_doc_line_and_a_source() {
+    for (axis, rows) in tables() {
+        for (number, &(name, doc, source)) in rows.iter().enumerate() {
+            assert!(doc.ends_with('.') && doc.len() > 10, "{axis} {name}: a sentence, not {doc:?}");
+            assert!(!source.trim().is_empty(), "{axis} {name}: where is it from?");
+            assert!(rows[..number].iter().all(|row| row.0 != name), "{axis} {name}: twice");
+        }
+    }
+}

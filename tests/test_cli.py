@@ -1,0 +1,174 @@
+"""The commands as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+DATA = Path(__file__).parent / "data" / "traces"
+SMALL = "uniform:span=16MiB,writes=5k"
+QUICK = ("--set", "queue.arrivals=closed")
+
+COMMANDS = [
+    (),
+    ("run",),
+    ("compare",),
+    ("trace", "info"),
+    ("trace", "import"),
+    ("trace", "generate"),
+    ("devices",),
+    ("policies",),
+    ("schema",),
+    ("predict",),
+]
+
+
+def _document(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _without_engine(document: dict[str, Any]) -> str:
+    return json.dumps({key: value for key, value in document.items() if key != "engine"})
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_has_an_example(cli, command: tuple[str, ...]) -> None:
+    done = cli(*command, "--help")
+    assert done.returncode == 0
+    assert "Example: floatgate" in done.stdout
+    assert done.stderr == ""
+
+
+def test_help_waits_for_no_heavy_import() -> None:
+    code = (
+        "import sys, floatgate.cli\n"
+        "heavy = {'polars', 'altair', 'vl_convert', 'floatgate._core', 'rich.table'}\n"
+        "sys.exit(str(heavy & set(sys.modules) or ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+def test_version(cli) -> None:
+    assert cli("--version").stdout.startswith("floatgate 0.")
+
+
+def test_run_prints_a_summary(cli) -> None:
+    done = cli("run", SMALL, *QUICK)
+    assert done.returncode == 0
+    for word in ("spare factor", "over-provisioning", "write amplification", "p99.9", "warning: "):
+        assert word in done.stdout
+    assert done.stderr == ""
+
+
+def test_run_json_is_one_document_and_repeats_to_the_byte(cli) -> None:
+    first, second = (cli("run", SMALL, *QUICK, "--json", "--seed", 7) for _ in range(2))
+    assert _without_engine(_document(first)) == _without_engine(_document(second))
+    assert first.stderr == ""
+    assert _document(first)["seed"] == 7
+
+
+def test_run_writes_its_files_and_nothing_else(cli, tmp_path: Path) -> None:
+    done = cli("run", SMALL, *QUICK, "--json", "--out", "a/b", "--pictures", "svg")
+    document = _document(done)
+    folder = tmp_path / "a" / "b"
+    assert done.stderr == f"report: {Path('a/b/report.html')}\n"
+    assert json.loads((folder / "result.json").read_text("utf-8")) == document
+    timeline = pl.read_parquet(folder / "timeline.parquet")
+    assert timeline["host_pages"].to_list() == document["timeline"]["host_pages"]
+    assert "<html" in (folder / "report.html").read_text("utf-8")
+    assert list(folder.glob("*.svg"))
+    assert not [path for path in tmp_path.rglob(".*")]
+    again = cli("run", SMALL, *QUICK, "--out", "a/b", "-q")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert not [path for path in tmp_path.rglob(".*")]
+
+
+def test_what_a_trace_leaves_open_is_in_the_result(cli, tmp_path: Path) -> None:
+    lines = (DATA / "three.disksim").read_text().splitlines() * 60
+    (tmp_path / "some.disksim").write_text("\n".join([*lines, "not a request", ""]))
+    document = _document(cli("run", "some.disksim", "--json"))
+    assert document["workload"]["skipped"] == 1
+    assert any("not a request" in note for note in document["notes"])
+    assert any("time taken as" in note for note in document["notes"])
+
+
+def test_compare_is_the_same_for_any_number_of_workers(cli, tmp_path: Path) -> None:
+    call = ("compare", SMALL, DATA / "three.disksim", *QUICK, "--json")
+    vary = ("--vary", "mapping.scheme=ideal,dftl", "--vary", "cleaning.victim=greedy,fifo")
+    one, two = (_document(cli(*call, *vary, "--workers", n)) for n in (1, 2))
+    assert one["table"] == two["table"]
+    results = [list(map(_without_engine, document["results"])) for document in (one, two)]
+    assert results[0] == results[1]
+    assert [(row["mapping.scheme"], row["cleaning.victim"]) for row in one["table"]] == [
+        ("ideal", "greedy"),
+        ("ideal", "fifo"),
+        ("dftl", "greedy"),
+        ("dftl", "fifo"),
+    ] * 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compare_says_where_its_report_is(cli, tmp_path: Path) -> None:
+    done = cli("compare", SMALL, *QUICK, "--vary", "mapping.scheme=ideal,dftl")
+    assert done.returncode == 0
+    assert "dftl" in done.stdout
+    assert done.stderr == f"report: {Path('floatgate-compare/report.html')}\n"
+    folder = tmp_path / "floatgate-compare"
+    written = {"report.html", "results.json", "table.parquet", "table.csv"}
+    assert {path.name for path in folder.iterdir()} == written
+    table = pl.read_parquet(folder / "table.parquet")
+    assert table["mapping.scheme"].to_list() == ["ideal", "dftl"]
+
+
+def test_generated_imported_and_direct_are_the_same_requests(cli, tmp_path: Path) -> None:
+    made = cli("trace", "generate", SMALL, "-o", "made.parquet", "--seed", 3)
+    assert (made.returncode, made.stdout) == (0, "")
+    assert cli("trace", "import", "made.parquet", "-o", "again.parquet").returncode == 0
+    info = _document(cli("trace", "info", "again.parquet", "--json"))
+    assert (info["requests"], info["writes"], info["mean_write_bytes"]) == (5000, 5000, 4096)
+    assert any("seed 3" in note for note in info["notes"])
+    recorded = _document(cli("run", "again.parquet", "--json", "--seed", 3))
+    direct = _document(cli("run", SMALL, "--json", "--seed", 3))
+    for key in ("write_amplification", "flash", "wear"):
+        assert recorded[key] == direct[key]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.parquet", "made.parquet"]
+
+
+def test_trace_info_is_readable_and_takes_units(cli) -> None:
+    file = DATA / "three.disksim"
+    assert "time taken as" in cli("trace", "info", file).stdout
+    document = _document(cli("trace", "info", file, "--json", "--time-unit", "ms"))
+    assert document["units"]["time"] == "ms"
+    assert not any("time" in guess for guess in document["guessed"])
+
+
+def test_the_lists_agree_with_what_runs(cli, tmp_path: Path) -> None:
+    devices = _document(cli("devices", "--json"))
+    assert all(device["source"] for device in devices)
+    listing = cli("devices").stdout
+    assert all(device["name"] in listing for device in devices)
+    (tmp_path / "mine.toml").write_text(cli("devices", "classic").stdout, "utf-8")
+    same = [
+        _document(cli("run", SMALL, "--device", device, "--json"))["config"]
+        for device in ("classic", "mine.toml")
+    ]
+    assert same[0] == same[1]
+    policies = _document(cli("policies", "--json"))
+    assert {"mapping", "placement", "victim"} <= policies.keys()
+    assert "dftl.protected_share" in cli("policies", "dftl").stdout
+    assert _document(cli("schema"))["properties"].keys() >= {"flash", "capacity"}
+
+
+def test_predict(cli) -> None:
+    document = _document(cli("predict", "--spare-factor", "0.1", "--hot", "90/10", "--json"))
+    assert document["spare_factor"] == 0.1
+    assert document["hot"] == {"writes": 0.9, "pages": 0.1}
+    assert "greedy" in cli("predict").stdout

@@ -82,14 +82,8 @@ fn drive<N>(mapping: &str, geometry: Geometry, nand: N) -> Box<dyn Device>
 where
     N: Nand<Error = Infallible> + Send + 'static,
 {
-    let dftl = DftlConfig {
-        replacement: Replacement::Slru { protected_permille: 800 },
-        evict_batch: false,
-        unmapped_shortcut: false,
-        entry_bytes: 8,
-    };
     let cache_bytes = u64::from(geometry.logical_pages()) / 100 * 8;
-    let map = MapConfig { geometry, cache_bytes, dftl };
+    let map = MapConfig::new(geometry, cache_bytes);
     let config = PageConfig {
         geometry,
         placement: AnyPlacement::new("single").expect("a row of the table"),

@@ -5,9 +5,10 @@
 //! the request. A write that covers a page in part reads the page first, if it holds something.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::mapping::{Access, MapStats, Mapping, Touch};
+use crate::mapping::{Access, Future, MapStats, Mapping, Touch};
 use crate::nand::{Chain, FlashCounts, Nand, Occupation, Part};
 use crate::page_ftl::{PageFtl, StreamCounts};
 use crate::queue::Queue;
@@ -85,6 +86,9 @@ pub trait Device: Send {
     /// Writes back the mapping cache, as a drive does that has nothing else to do.
     fn flush_map(&mut self);
 
+    /// Tells the mapping what the host will access from now on.
+    fn foresee(&mut self, future: Future);
+
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
     fn restart(&mut self);
 
@@ -154,12 +158,10 @@ where
     #[inline(always)]
     fn extent(&self, request: &Request) -> Extent {
         let end = request.offset + request.length;
-        let first = request.offset >> self.log2_page;
-        let past = end.div_ceil(1 << self.log2_page);
-        assert!(past <= self.logical_pages, "{request:?} ends beyond the drive");
-        // No bytes are no pages, wherever they start.
-        let pages = if request.length > 0 { (past - first) as u32 } else { 0 };
-        Extent { offset: request.offset, end, first: first as u32, pages }
+        let pages = pages(request, self.log2_page);
+        assert!(pages.end <= self.logical_pages, "{request:?} ends beyond the drive");
+        let (first, pages) = (pages.start as u32, (pages.end - pages.start) as u32);
+        Extent { offset: request.offset, end, first, pages }
     }
 
     #[inline(always)]
@@ -260,6 +262,17 @@ where
     }
 }
 
+/// The pages that a read or a write touches, in the order in which their map entries are accessed.
+#[inline(always)]
+pub fn pages(request: &Request, log2_page: u32) -> Range<u64> {
+    let first = request.offset >> log2_page;
+    // No bytes are no pages, wherever they start.
+    if request.length == 0 {
+        return first..first;
+    }
+    first..(request.offset + request.length).div_ceil(1 << log2_page)
+}
+
 #[inline(always)]
 fn access(extent: Extent, page: u32, touch: Touch) -> Access {
     let lpn = Lpn::new(extent.first + page);
@@ -297,6 +310,10 @@ where
 
     fn flush_map(&mut self) {
         let Ok(()) = self.ftl.flush_map(&mut Chain::at(self.queue.drained()));
+    }
+
+    fn foresee(&mut self, future: Future) {
+        self.ftl.foresee(future);
     }
 
     fn restart(&mut self) {

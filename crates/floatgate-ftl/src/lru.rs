@@ -100,12 +100,16 @@ impl Links {
         }
     }
 
+    /// The slot behind `slot` in its list.
+    #[inline(always)]
+    pub fn next(&self, slot: u32) -> Option<u32> {
+        let next = self.0[slot as usize][1];
+        (next != NONE).then_some(next)
+    }
+
     /// The slots of a list, front first.
     pub fn iter(&self, list: &List) -> impl Iterator<Item = u32> {
-        core::iter::successors(list.front(), |&slot| {
-            let next = self.0[slot as usize][1];
-            (next != NONE).then_some(next)
-        })
+        core::iter::successors(list.front(), |&slot| self.next(slot))
     }
 }
 

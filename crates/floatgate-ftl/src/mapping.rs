@@ -4,13 +4,30 @@
 //! translation pages the drive would have had to read and write, and answers with that as
 //! plain [`MapOp`]s. It touches no flash.
 
+mod belady;
+mod cdftl;
 mod dftl;
+mod frames;
+mod future;
+mod heap;
 mod ideal;
 mod none;
+mod page_cache;
+mod sftl;
+mod tlllp;
+mod tpftl;
+mod two_level;
 
+pub use belady::Belady;
+pub use cdftl::{Cdftl, CdftlConfig};
 pub use dftl::{Dftl, DftlConfig, Replacement};
+pub use future::{Foretelling, Future, TooLong};
 pub use ideal::Ideal;
 pub use none::NoCache;
+pub use page_cache::PageCache;
+pub use sftl::{Sftl, SftlConfig};
+pub use tlllp::{FetchMode, NodeVictim, Tlllp, TlllpConfig};
+pub use tpftl::{Tpftl, TpftlConfig};
 
 use alloc::vec::Vec;
 
@@ -86,6 +103,8 @@ pub struct MapStats {
 pub trait Mapping {
     /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
+    /// Whether [`Mapping::foresee`] should be called.
+    const NEEDS_FUTURE: bool = false;
 
     /// The host touches an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
@@ -119,6 +138,9 @@ pub trait Mapping {
             _ => io.push(MapOp::Update(tpn)),
         }
     }
+
+    /// What the host will access from now on. Only a bound on what mappings can do listens.
+    fn foresee(&mut self, _future: Future) {}
 
     /// Writes back everything dirty; it stays cached, clean.
     fn flush(&mut self, _io: &mut Vec<MapOp>) {}
@@ -158,6 +180,29 @@ pub struct MapConfig {
     pub cache_bytes: u64,
     /// Parameters of `dftl`.
     pub dftl: DftlConfig,
+    /// Parameters of `sftl`.
+    pub sftl: SftlConfig,
+    /// Parameters of `cdftl`.
+    pub cdftl: CdftlConfig,
+    /// Parameters of `tlllp`.
+    pub tlllp: TlllpConfig,
+    /// Parameters of `tpftl`.
+    pub tpftl: TpftlConfig,
+}
+
+impl MapConfig {
+    /// A cache with the default parameters of every policy.
+    pub fn new(geometry: Geometry, cache_bytes: u64) -> Self {
+        Self {
+            geometry,
+            cache_bytes,
+            dftl: DftlConfig::default(),
+            sftl: SftlConfig::default(),
+            cdftl: CdftlConfig::default(),
+            tlllp: TlllpConfig::default(),
+            tpftl: TpftlConfig::default(),
+        }
+    }
 }
 
 /// The table of mappings: config name, type, what it does, where it is from. `$then!` gets the
@@ -172,6 +217,18 @@ macro_rules! mappings {
                 "the No Cache baseline of TLLLP";
             "dftl" Dftl, "Entries cached on demand; dirty ones written back one at a time.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
+            "page_cache" PageCache, "Whole translation pages, the least recently used leaves.",
+                "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
+            "cdftl" Cdftl, "Entries over a few whole translation pages, which collect their changes.",
+                "Qin, Wang, Liu and Guan, RTAS 2011";
+            "sftl" Sftl, "Whole translation pages, shorter the more sequential; sparse changes apart.",
+                "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
+            "belady" Belady, "Evicts the entry whose next use is farthest: a bound, no drive.",
+                "Belady, IBM Systems Journal 5, 1966";
+            "tlllp" Tlllp, "Prefetches as far as history and request go; whole nodes leave.",
+                "Yin et al., Improve SSD performance by prefetch strategy, 2017";
+            "tpftl" Tpftl, "Loads a request's entries at once, writes a page's back at once.",
+                "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
         }
     };
 }
@@ -184,3 +241,8 @@ macro_rules! name_rows {
 }
 
 mappings!(name_rows);
+
+#[cfg(test)]
+mod drive_tests;
+#[cfg(test)]
+mod tests;

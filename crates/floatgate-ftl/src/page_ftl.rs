@@ -20,7 +20,7 @@ use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
 use crate::geometry::Geometry;
-use crate::mapping::{Access, MapOp, Mapping};
+use crate::mapping::{Access, Future, MapOp, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, Placement, WriteHint};
 use crate::prefetch::prefetch;
@@ -252,6 +252,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.mapping.flush(&mut self.io);
         self.perform(chain)
+    }
+
+    /// Tells the mapping what the host will access from now on.
+    pub fn foresee(&mut self, future: Future) {
+        self.mapping.foresee(future);
     }
 
     /// Asks the processor for the map entry of a page that will be accessed soon.

@@ -19,8 +19,8 @@ pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
-    Arrivals, Buffer, Capacity, Cleaning, Dftl, Fill, Flash, Ftl, Host, Mapping, Placement, Queue,
-    Replacement, Start, WearLeveling,
+    Arrivals, Buffer, Capacity, Cdftl, Cleaning, Dftl, FetchMode, Fill, Flash, Ftl, Host, Mapping,
+    NodeVictim, Placement, Queue, Replacement, Sftl, Start, Tlllp, Tpftl, WearLeveling,
 };
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
@@ -68,6 +68,14 @@ pub struct Config {
     pub start: Start,
     /// Parameters of the mapping `dftl`.
     pub dftl: Dftl,
+    /// Parameters of the mapping `sftl`.
+    pub sftl: Sftl,
+    /// Parameters of the mapping `cdftl`.
+    pub cdftl: Cdftl,
+    /// Parameters of the mapping `tlllp`.
+    pub tlllp: Tlllp,
+    /// Parameters of the mapping `tpftl`.
+    pub tpftl: Tpftl,
 }
 
 impl Config {
@@ -143,12 +151,42 @@ impl Config {
                 ),
             )?;
         }
+        let (least, what) = self.least_cache();
         expect(
-            self.mapping.scheme != "dftl"
-                || self.mapping.cache.0 >= u64::from(self.dftl.entry_bytes),
+            self.mapping.cache.0 >= least,
             "mapping.cache",
             &quoted(&self.mapping.cache),
-            format!("room for at least one entry of dftl.entry_bytes ({})", self.dftl.entry_bytes),
+            format!("room for at least {what} ({least})"),
         )
+    }
+
+    /// The fewest bytes that the mapping's cache can do with, and what they are for.
+    fn least_cache(&self) -> (u64, &'static str) {
+        let page = self.flash.page.0;
+        let (least, what) = match self.mapping.scheme.as_str() {
+            "page_cache" => return (page, "one translation page of flash.page"),
+            "sftl" => {
+                let entries = page / u64::from(self.mapping.entry_bytes);
+                let longest = (entries.div_ceil(8) + 4 * entries) as f64;
+                let least = longest / (1.0 - self.sftl.buffer_share);
+                return (least.ceil() as u64, "a page of one-page runs, and the buffer");
+            }
+            "cdftl" => {
+                let least = page + u64::from(self.cdftl.entry_bytes);
+                return (least, "one translation page and one entry of cdftl.entry_bytes");
+            }
+            "belady" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
+            "dftl" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
+            "tlllp" => (
+                self.tlllp.bytes_per_entry + self.tlllp.bytes_per_node,
+                "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
+            ),
+            "tpftl" => (
+                self.tpftl.bytes_per_entry + self.tpftl.bytes_per_node,
+                "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
+            ),
+            _ => (0, "nothing"),
+        };
+        (u64::from(least), what)
     }
 }

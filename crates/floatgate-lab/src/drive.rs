@@ -4,7 +4,9 @@ use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::{
-    Dftl, DftlConfig, Ideal, MapConfig, Mapping, NoCache, Replacement as FtlReplacement,
+    Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal, MapConfig,
+    Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, Replacement as FtlReplacement, Sftl,
+    SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
 };
 use floatgate_ftl::mappings;
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
@@ -13,7 +15,9 @@ use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::queue::{Arrivals as FtlArrivals, Queue};
 use floatgate_ftl::victim::victim;
 
-use crate::config::{Arrivals, Config, ConfigError, Replacement, WearLeveling};
+use crate::config::{
+    self, Arrivals, Config, ConfigError, FetchMode, NodeVictim, Replacement, WearLeveling,
+};
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -172,6 +176,19 @@ macro_rules! on_flash_rows {
 }
 mappings!(on_flash_rows);
 
+macro_rules! needs_future_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        /// Whether a mapping wants to be told what the host will access.
+        pub fn needs_future(scheme: &str) -> bool {
+            match scheme {
+                $($name => <$Type as Mapping>::NEEDS_FUTURE,)*
+                _ => false,
+            }
+        }
+    };
+}
+mappings!(needs_future_rows);
+
 macro_rules! build_rows {
     ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
         /// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
@@ -195,7 +212,8 @@ macro_rules! build_rows {
 mappings!(build_rows);
 
 fn map_config(config: &Config, plan: &Plan) -> MapConfig {
-    let protected_permille = (config.dftl.protected_share * 1000.0).round() as u32;
+    let permille = |share: f64| (share * 1000.0).round() as u32;
+    let protected_permille = permille(config.dftl.protected_share);
     MapConfig {
         geometry: plan.geometry,
         cache_bytes: config.mapping.cache.0,
@@ -209,6 +227,45 @@ fn map_config(config: &Config, plan: &Plan) -> MapConfig {
             unmapped_shortcut: config.dftl.gtd_unmapped_shortcut,
             entry_bytes: config.dftl.entry_bytes,
         },
+        sftl: SftlConfig {
+            buffer_permille: permille(config.sftl.buffer_share),
+            sparse_permille: permille(config.sftl.sparse_share),
+        },
+        cdftl: CdftlConfig {
+            entries_permille: permille(config.cdftl.entries_share),
+            entry_bytes: config.cdftl.entry_bytes,
+        },
+        tlllp: tlllp(&config.tlllp),
+        tpftl: tpftl(&config.tpftl),
+    }
+}
+
+fn tlllp(config: &config::Tlllp) -> TlllpConfig {
+    TlllpConfig {
+        fetch_mode: match config.fetch_mode {
+            FetchMode::Run => FtlFetchMode::Run,
+            FetchMode::Prev => FtlFetchMode::Prev,
+        },
+        rule2_first: config.rule2_first,
+        victim: match config.victim {
+            NodeVictim::Min => FtlNodeVictim::Min,
+            NodeVictim::Max => FtlNodeVictim::Max,
+        },
+        evict_until_fit: config.evict_until_fit,
+        bytes_per_entry: config.bytes_per_entry,
+        bytes_per_node: config.bytes_per_node,
+    }
+}
+
+fn tpftl(config: &config::Tpftl) -> TpftlConfig {
+    TpftlConfig {
+        request_prefetch: config.request_prefetch,
+        selective_prefetch: config.selective_prefetch,
+        selective_threshold: config.selective_threshold,
+        clean_first: config.clean_first,
+        batch_update: config.batch_update,
+        bytes_per_entry: config.bytes_per_entry,
+        bytes_per_node: config.bytes_per_node,
     }
 }
 

@@ -4,12 +4,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use floatgate_ftl::device::Device;
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::device::{Device, pages};
+use floatgate_ftl::mapping::{Foretelling, Future, TooLong};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
 use crate::config::{Arrivals, Config, ConfigError, Fill};
-use crate::drive::{Plan, build};
+use crate::drive::{Plan, build, needs_future};
 use crate::metrics::{Metrics, programs, ratio};
 use crate::result::{RunResult, Started, Subject, WorkloadFacts};
 use crate::workload::Workload;
@@ -88,10 +90,17 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
+    let future = match needs_future(&config.mapping.scheme) {
+        true => Some(foretell(&plan, workload, control)?),
+        false => None,
+    };
     let mut device = build(config, &plan, options.verify)?;
     let started = start(config, &plan, device.as_mut(), options.seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.flush_map();
+    if let Some(future) = future {
+        device.foresee(future);
+    }
     device.restart();
     let begin = Instant::now();
     let metrics = measure(&plan, device.as_mut(), workload, control)?;
@@ -110,6 +119,29 @@ pub struct Options {
     pub seed: u64,
     /// Whether every operation is held against a model of the drive.
     pub verify: bool,
+}
+
+/// What the workload will access: one pass over it, ahead of the run.
+fn foretell(plan: &Plan, workload: &dyn Workload, control: &Control) -> Result<Future, RunError> {
+    let geometry = &plan.geometry;
+    let (mut requests, mut batch) = (workload.fork(), Vec::with_capacity(BATCH));
+    let mut telling = Foretelling::new(geometry.logical_pages());
+    control.begin("foretell", workload.requests());
+    loop {
+        batch.clear();
+        requests.next_batch(&mut batch, BATCH);
+        if batch.is_empty() {
+            return Ok(telling.finish());
+        }
+        let accesses = batch.iter().filter(|r| matches!(r.op, Op::Read | Op::Write));
+        for page in accesses.flat_map(|request| pages(request, geometry.log2_page_bytes())) {
+            telling.push(Lpn::new(page as u32)).map_err(|TooLong| {
+                let text = "accesses 2^32 pages or more: mapping.scheme = \"belady\" needs fewer";
+                ConfigError::new(format!("the workload {text}"))
+            })?;
+        }
+        control.advance(batch.len())?;
+    }
 }
 
 fn measure(

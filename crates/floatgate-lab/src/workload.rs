@@ -50,6 +50,9 @@ pub trait Workload {
     /// Appends up to `max` requests; none when all are given.
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize);
 
+    /// The requests that are still to come, given independently of these.
+    fn fork(&self) -> Box<dyn Workload + Send>;
+
     /// What is known beforehand. The answer does not change while requests are given.
     fn summary(&self) -> Summary;
 
@@ -65,7 +68,7 @@ pub trait Workload {
 }
 
 /// Where requests go. Asked once per request that has an address.
-trait Pattern: Sized {
+trait Pattern: Clone + Sized {
     /// Reads its own keys. `first` is a generator for what is drawn once, before the first request.
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError>;
 

@@ -53,6 +53,17 @@ pub struct DftlConfig {
     pub entry_bytes: u32,
 }
 
+impl Default for DftlConfig {
+    fn default() -> Self {
+        Self {
+            replacement: Replacement::Slru { protected_permille: 800 },
+            evict_batch: false,
+            unmapped_shortcut: false,
+            entry_bytes: 8,
+        }
+    }
+}
+
 /// The order in which entries leave. Slots are numbered from 0 and belong to [`Dftl`].
 #[derive(Clone, Debug)]
 enum Order {

@@ -7,6 +7,7 @@
 pub mod laws;
 pub mod log;
 pub mod naive;
+pub mod steps;
 pub mod workload;
 
 use floatgate_ftl::addr::Lpn;
@@ -109,7 +110,9 @@ impl Rig {
 
     pub fn map_config(&self) -> MapConfig {
         let Self { cache_bytes, dftl, .. } = *self;
-        MapConfig { geometry: self.geometry(), cache_bytes, dftl }
+        // Large enough that there is a buffer, and something sparse, in these small pages, too.
+        let sftl = SftlConfig { buffer_permille: 300, sparse_permille: 300 };
+        MapConfig { dftl, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
     }
 
     pub fn page_config(&self, verify: bool) -> PageConfig {

@@ -9,6 +9,7 @@ use super::keys::Keys;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
+#[derive(Clone)]
 pub(super) struct HotCold {
     /// The share of the requests that is hot.
     hot_share: f64,

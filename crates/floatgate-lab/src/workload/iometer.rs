@@ -8,6 +8,7 @@ use super::keys::Keys;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
+#[derive(Clone)]
 pub(super) struct Iometer {
     random_share: f64,
     next: u64,

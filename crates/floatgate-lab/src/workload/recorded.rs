@@ -217,6 +217,10 @@ impl Workload for Recorded {
         }
     }
 
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        Box::new(self.clone())
+    }
+
     fn summary(&self) -> Summary {
         let mut digest = self.digest;
         digest.word(self.repeat);

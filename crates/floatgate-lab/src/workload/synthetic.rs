@@ -31,6 +31,7 @@ enum Arrivals {
 }
 
 /// A generator whose addresses follow a pattern.
+#[derive(Clone)]
 pub(super) struct Synthetic<P> {
     pattern: P,
     space: Space,
@@ -120,12 +121,16 @@ impl<P: Pattern> Synthetic<P> {
     }
 }
 
-impl<P: Pattern> Workload for Synthetic<P> {
+impl<P: Pattern + Send + 'static> Workload for Synthetic<P> {
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
         for _ in 0..max {
             let Some(request) = self.next() else { return };
             out.push(request);
         }
+    }
+
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        Box::new(self.clone())
     }
 
     fn summary(&self) -> Summary {

@@ -6,6 +6,7 @@ use super::keys::Keys;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
+#[derive(Clone)]
 pub(super) struct Uniform;
 
 impl Pattern for Uniform {

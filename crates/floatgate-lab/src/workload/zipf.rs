@@ -12,6 +12,7 @@ use super::keys::Keys;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
+#[derive(Clone)]
 pub(super) struct Zipf {
     ranks: Ranks,
     scatter: Scatter,
@@ -30,6 +31,7 @@ impl Pattern for Zipf {
 }
 
 /// Draws ranks from 1 to n.
+#[derive(Clone)]
 struct Ranks {
     theta: f64,
     n: f64,
@@ -98,6 +100,7 @@ fn log1p_ratio(t: f64) -> f64 {
 /// the k-bit numbers; a result of n or more is sent through again until it is below (a cycle that
 /// began below n comes back there). k is the fewest bits that hold n - 1, so that takes at most two
 /// rounds on average.
+#[derive(Clone)]
 struct Scatter {
     n: u64,
     mask: u64,

@@ -14,11 +14,8 @@ fn config(entries: u64, replacement: Replacement, evict_batch: bool) -> MapConfi
         logical_pages: 512,
         entry_bytes: 4,
     });
-    MapConfig {
-        geometry: geometry.unwrap(),
-        cache_bytes: entries * 8,
-        dftl: DftlConfig { replacement, evict_batch, unmapped_shortcut: false, entry_bytes: 8 },
-    }
+    let dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut: false, entry_bytes: 8 };
+    MapConfig { dftl, ..MapConfig::new(geometry.unwrap(), entries * 8) }
 }
 
 /// Runs accesses, written `r5` or `w5`, and answers with the flash work of each.

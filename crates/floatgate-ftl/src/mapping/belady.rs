@@ -1,0 +1,236 @@
+//! The best that a cache of single entries can do: evicts the entry whose next use is farthest in
+//! the future (MIN: Belady, IBM Systems Journal 5, 1966). No drive can be built so; it is a bound.
+//!
+//! It bounds the hits of every scheme that, like DFTL, loads the entry that is asked for and no
+//! other, in as many bytes. Schemes that load more than one entry per read can have more hits.
+//! Misses, dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It
+//! does not minimise write-backs: of two entries it keeps the one that is used sooner, dirty or not.
+//!
+//! The future comes with [`Mapping::foresee`], of the reads and writes of the workload. From then
+//! on the cache holds as many entries as before, but those that will be used soonest, loaded free
+//! of charge: so it bounds schemes that start with any other entries, too, and if it was empty it
+//! starts empty. Only entries that flash does not have are kept as they are. Before that (while a
+//! drive is filled), and if there are more accesses than were foretold, the farthest use is taken
+//! to be that of the entry that has not been used for longest: LRU.
+//!
+//! Trims are not in the future and do not load entries. They change cached entries in place, whose
+//! next use stays what it was, and clear the others in their translation page. They are counted as
+//! in DFTL. Costs one probe of a small hash table and a heap move per page; 4 bytes of the
+//! simulator's memory per access.
+
+use alloc::vec::Vec;
+
+use super::future::{Future, NEVER};
+use super::heap::Heap;
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+use crate::intmap::IntMap;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    lpn: u32,
+    dirty: bool,
+}
+
+/// A cache of entries that knows the future.
+#[derive(Clone, Debug)]
+pub struct Belady {
+    geometry: Geometry,
+    entry_bytes: u64,
+    slots: IntMap,
+    entries: Vec<Entry>,
+    capacity: usize,
+    /// By next use: the farthest first.
+    order: Heap,
+    /// By access: the next access to the same page.
+    next: Vec<u32>,
+    /// Accesses since the future is known.
+    clock: u64,
+    stats: MapStats,
+}
+
+impl Belady {
+    /// A cache of as many entries as the budget holds, at least one and at most one per page.
+    pub fn new(config: &MapConfig) -> Self {
+        let entry_bytes = u64::from(config.dftl.entry_bytes);
+        let pages = u64::from(config.geometry.logical_pages());
+        let capacity = (config.cache_bytes / entry_bytes).clamp(1, pages) as usize;
+        Self {
+            geometry: config.geometry,
+            entry_bytes,
+            slots: IntMap::new(capacity),
+            entries: Vec::with_capacity(capacity),
+            capacity,
+            order: Heap::new(capacity),
+            next: Vec::new(),
+            clock: 0,
+            stats: MapStats::default(),
+        }
+    }
+
+    /// The next use of the entry that is used now. Unknown: the later it was used, the sooner.
+    fn next_use(&self) -> u64 {
+        let known = usize::try_from(self.clock).ok().and_then(|now| self.next.get(now));
+        known.map_or(u64::MAX - self.clock, |&next| u64::from(next))
+    }
+
+    /// Whether the access that is made now was foretold.
+    fn foretold(&self) -> bool {
+        self.clock < self.next.len() as u64
+    }
+
+    /// A slot for a new entry: an unused one, or that of the victim, written back if need be.
+    fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
+        if self.entries.len() < self.capacity {
+            self.entries.push(Entry { lpn: 0, dirty: false });
+            return self.entries.len() as u32 - 1;
+        }
+        let slot = self.order.first().expect("a full cache has a victim");
+        let victim = self.entries[slot as usize];
+        self.stats.evictions += 1;
+        if victim.dirty {
+            self.stats.dirty_evictions += 1;
+            io.push(MapOp::Update(self.geometry.translation_page(Lpn::new(victim.lpn))));
+        }
+        self.order.remove(slot);
+        self.slots.remove(victim.lpn);
+        slot
+    }
+
+    fn insert(&mut self, slot: u32, entry: Entry, next_use: u64) {
+        self.entries[slot as usize] = entry;
+        self.slots.insert(entry.lpn, slot);
+        self.order.set(slot, next_use);
+    }
+
+    /// Marks an entry dirty, if it is cached.
+    fn soil(&mut self, lpn: Lpn) -> bool {
+        let Some(slot) = self.slots.get(lpn.get()) else { return false };
+        self.entries[slot as usize].dirty = true;
+        true
+    }
+}
+
+impl Mapping for Belady {
+    const NEEDS_FUTURE: bool = true;
+
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        let next_use = self.next_use();
+        let dirty = access.touch != Touch::Read;
+        if let Some(slot) = self.slots.get(access.lpn.get()) {
+            self.stats.hits += 1;
+            if self.foretold() {
+                assert_eq!(self.order.key(slot), self.clock, "the future was of another workload");
+            }
+            self.entries[slot as usize].dirty |= dirty;
+            self.order.set(slot, next_use);
+        } else {
+            self.stats.misses += 1;
+            let slot = self.make_room(io);
+            io.push(MapOp::Fetch(self.geometry.translation_page(access.lpn)));
+            self.insert(slot, Entry { lpn: access.lpn.get(), dirty }, next_use);
+        }
+        self.clock += 1;
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        let geometry = self.geometry;
+        for (tpn, page) in by_page(&geometry, moved) {
+            let cached = page.iter().filter(|(lpn, _)| self.soil(*lpn)).count();
+            if cached < page.len() {
+                io.push(MapOp::Update(tpn));
+            }
+        }
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        match self.slots.get(lpn.get()) {
+            None => Residency::Absent,
+            Some(slot) if self.entries[slot as usize].dirty => Residency::Dirty,
+            Some(_) => Residency::Clean,
+        }
+    }
+
+    fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
+        let cached = mapped.iter().filter(|lpn| self.soil(**lpn)).count();
+        let absent = mapped.len() - cached;
+        self.stats.hits += cached as u64;
+        self.stats.misses += u64::from(absent == 1);
+        if mapped.is_empty() {
+            io.push(MapOp::Fetch(tpn));
+        } else if absent > 0 {
+            io.push(MapOp::Update(tpn));
+        }
+    }
+
+    fn foresee(&mut self, future: Future) {
+        let places = self.entries.len();
+        let mut kept: Vec<Entry> =
+            self.entries.iter().copied().filter(|entry| entry.dirty).collect();
+        let kept_lpns = {
+            let mut lpns: Vec<u32> = kept.iter().map(|entry| entry.lpn).collect();
+            lpns.sort_unstable();
+            lpns
+        };
+        let uses = future
+            .first
+            .iter()
+            .zip(0..)
+            .filter(|(first, lpn)| **first != NEVER && kept_lpns.binary_search(lpn).is_err());
+        let mut soonest: Vec<(u32, u32)> = uses.map(|(&first, lpn)| (first, lpn)).collect();
+        soonest.sort_unstable();
+        soonest.truncate(places - kept.len());
+        kept.extend(soonest.iter().map(|&(_, lpn)| Entry { lpn, dirty: false }));
+        self.slots = IntMap::new(self.capacity);
+        self.order = Heap::new(self.capacity);
+        self.entries.truncate(kept.len());
+        for (slot, entry) in (0..).zip(kept) {
+            let first = future.first[entry.lpn as usize];
+            self.insert(slot, entry, u64::from(first));
+        }
+        self.next = future.next;
+        self.clock = 0;
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        let dirty = self.entries.iter_mut().filter(|entry| entry.dirty);
+        let mut pages: Vec<Tpn> = dirty
+            .map(|entry| {
+                entry.dirty = false;
+                self.geometry.translation_page(Lpn::new(entry.lpn))
+            })
+            .collect();
+        pages.sort_unstable();
+        pages.dedup();
+        io.extend(pages.into_iter().map(MapOp::Update));
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.entries.len() as u64 * self.entry_bytes
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+    }
+
+    fn check(&self) {
+        assert!(self.entries.len() <= self.capacity);
+        assert_eq!(self.slots.len(), self.entries.len(), "every entry has one slot");
+        assert_eq!(self.order.len(), self.entries.len(), "every entry has a next use");
+        self.order.check();
+        for (entry, slot) in self.entries.iter().zip(0..) {
+            assert_eq!(self.slots.get(entry.lpn), Some(slot));
+            let key = self.order.key(slot);
+            assert!(!self.foretold() || key >= self.clock, "an entry is used when it was foretold");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

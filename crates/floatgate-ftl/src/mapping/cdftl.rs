@@ -1,0 +1,225 @@
+//! CDFTL: single entries over a few whole translation pages (Qin, Wang, Liu and Guan, RTAS 2011;
+//! algorithms, section 2.7).
+//!
+//! The first level is DFTL's cached mapping table (CMT), the second the cached translation pages
+//! (CTP), each least recently used first out. An entry is looked for in the CMT, then in the CTP,
+//! from where it is copied to the CMT, then on flash: its page is loaded into the CTP. A dirty
+//! entry leaves the CMT into its page in the CTP; one whose page is not there is passed over while
+//! another can leave, and if none can, the page of the least recently used is loaded. So changes
+//! reach flash only with a dirty page that leaves the CTP: one program, no read.
+//!
+//! Decisions, for the paper's text is not at hand. Only a use that reaches the CTP makes its page
+//! the last used. The dirty entries that are still in the CMT when their page leaves the CTP stay
+//! behind: they are not written with it. Room in the CMT is made before the missed page is loaded.
+//! Cleaning changes entries in the CMT or else pages in the CTP in place, and rewrites the others
+//! on flash. A trim is one access of each translation page. Each level has at least one place; the
+//! CTP has at most its share of the budget (but a page), the CMT what is left. `evictions` and
+//! `dirty_evictions` are those of pages: an entry leaves without flash work.
+//!
+//! Costs one probe of a small hash table and a heap move per page (which of the entries that can
+//! leave is the oldest); a page that enters or leaves the CTP costs a heap move per cached dirty
+//! entry of it.
+
+mod entries;
+
+use alloc::vec::Vec;
+
+use super::frames::Frames;
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+use entries::Entries;
+
+/// Parameters of CDFTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CdftlConfig {
+    /// Share of the budget that the entries have, in 1/1000; the pages have the rest.
+    pub entries_permille: u32,
+    /// Bytes that a cached entry takes.
+    pub entry_bytes: u32,
+}
+
+impl Default for CdftlConfig {
+    fn default() -> Self {
+        Self { entries_permille: 500, entry_bytes: 8 }
+    }
+}
+
+/// The two levels.
+#[derive(Clone, Debug)]
+pub struct Cdftl {
+    geometry: Geometry,
+    entry_bytes: u64,
+    entries: Entries,
+    frames: Frames,
+    frames_max: u32,
+    stats: MapStats,
+}
+
+impl Cdftl {
+    /// Empty levels.
+    pub fn new(config: &MapConfig) -> Self {
+        let CdftlConfig { entries_permille, entry_bytes } = config.cdftl;
+        let geometry = config.geometry;
+        let page_bytes = u64::from(geometry.shape().page_bytes);
+        let budget = u128::from(config.cache_bytes);
+        let share = budget - budget * u128::from(entries_permille) / 1000;
+        let pages = u64::from(geometry.translation_pages());
+        let frames_max = (share as u64 / page_bytes).clamp(1, pages);
+        let rest = config.cache_bytes.saturating_sub(frames_max * page_bytes);
+        let entry_bytes = u64::from(entry_bytes);
+        let entries_max = (rest / entry_bytes).clamp(1, u64::from(geometry.logical_pages()));
+        Self {
+            geometry,
+            entry_bytes,
+            entries: Entries::new(entries_max as usize, pages as usize),
+            frames: Frames::new(pages as u32),
+            frames_max: frames_max as u32,
+            stats: MapStats::default(),
+        }
+    }
+
+    /// Loads a page into the CTP; the oldest one makes room.
+    fn load(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+        if self.frames.len() == self.frames_max {
+            let victim = self.frames.oldest().expect("a full level has an oldest page");
+            let dirty = self.frames.remove(victim);
+            self.entries.page_left(victim);
+            self.stats.evictions += 1;
+            if dirty {
+                self.stats.dirty_evictions += 1;
+                io.push(MapOp::Rewrite(victim));
+            }
+        }
+        io.push(MapOp::Fetch(tpn));
+        self.frames.insert(tpn);
+        self.entries.page_entered(tpn);
+    }
+
+    /// Uses a page of the CTP, loading it if need be.
+    fn visit(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+        if self.frames.contains(tpn) {
+            self.frames.touch(tpn);
+        } else {
+            self.load(tpn, io);
+        }
+    }
+
+    /// Makes room for an entry in the CMT; what it says is then in the CTP, or on flash.
+    fn make_room(&mut self, io: &mut Vec<MapOp>) {
+        if !self.entries.is_full() {
+            return;
+        }
+        if !self.entries.can_evict() {
+            self.load(self.entries.oldest_stuck(), io);
+        }
+        let (tpn, dirty) = self.entries.evict();
+        if dirty {
+            self.frames.soil(tpn);
+        }
+    }
+}
+
+impl Mapping for Cdftl {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        let tpn = self.geometry.translation_page(access.lpn);
+        let dirty = access.touch != Touch::Read;
+        if let Some(slot) = self.entries.find(access.lpn) {
+            self.stats.hits += 1;
+            self.entries.touch(slot, dirty, self.frames.contains(tpn));
+            return;
+        }
+        let found = self.frames.contains(tpn);
+        if found {
+            self.stats.hits += 1;
+            self.frames.touch(tpn);
+        } else {
+            self.stats.misses += 1;
+        }
+        // The entry has been read: the CTP may lose its page to make room.
+        self.make_room(io);
+        if !found {
+            self.visit(tpn, io);
+        }
+        self.entries.insert(access.lpn, tpn, dirty, self.frames.contains(tpn));
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        for (tpn, page) in by_page(&self.geometry, moved) {
+            let loaded = self.frames.contains(tpn);
+            let mut absent = false;
+            for &(lpn, _) in page {
+                match self.entries.find(lpn) {
+                    Some(slot) => self.entries.soil(slot, loaded),
+                    None => absent = true,
+                }
+            }
+            match absent {
+                true if loaded => self.frames.soil(tpn),
+                true => io.push(MapOp::Update(tpn)),
+                false => {}
+            }
+        }
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        let entry = self.entries.find(lpn).map(|slot| self.entries.is_dirty(slot));
+        match (entry, self.frames.state(self.geometry.translation_page(lpn))) {
+            (Some(true), _) | (_, Residency::Dirty) => Residency::Dirty,
+            (Some(false), _) | (_, Residency::Clean) => Residency::Clean,
+            (None, Residency::Absent) => Residency::Absent,
+        }
+    }
+
+    /// If the CMT has all that was set it is cleared there, else in the page.
+    fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
+        let here = mapped.iter().filter(|&&lpn| self.entries.find(lpn).is_some()).count();
+        let all_here = here == mapped.len() && here > 0;
+        let hit = all_here || self.frames.contains(tpn);
+        *(if hit { &mut self.stats.hits } else { &mut self.stats.misses }) += 1;
+        if !all_here {
+            self.visit(tpn, io);
+            if !mapped.is_empty() {
+                self.frames.soil(tpn);
+            }
+        }
+        let loaded = self.frames.contains(tpn);
+        for &lpn in mapped {
+            if let Some(slot) = self.entries.find(lpn) {
+                self.entries.touch(slot, all_here, loaded);
+            }
+        }
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        let frames = &mut self.frames;
+        self.entries.clean(|tpn| match frames.contains(tpn) {
+            true => frames.soil(tpn),
+            false => io.push(MapOp::Update(tpn)),
+        });
+        frames.clean(|tpn| io.push(MapOp::Rewrite(tpn)));
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        let page_bytes = u64::from(self.geometry.shape().page_bytes);
+        self.entries.len() as u64 * self.entry_bytes + u64::from(self.frames.len()) * page_bytes
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+    }
+
+    fn check(&self) {
+        self.frames.check();
+        assert!(self.frames.len() <= self.frames_max);
+        self.entries.check(|tpn| self.frames.contains(tpn));
+    }
+}
+
+#[cfg(test)]
+mod tests;

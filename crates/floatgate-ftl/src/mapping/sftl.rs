@@ -1,0 +1,284 @@
+//! S-FTL: whole translation pages in memory, the shorter the more sequential what they say is
+//! (Jiang, Zhang, Yuan, Hu and Liu, MSST 2011; algorithms, section 2.6).
+//!
+//! A cached page is a bitmap with one bit per entry and the physical page numbers of the entries
+//! whose bit is set: those that start a run, whose page is not the one after that of the entry
+//! before. A page takes a bit per entry and 4 bytes per run. An entry that is not set starts a run
+//! and ends it. Every change of an entry changes the number of runs by at most 2, so pages
+//! grow and shrink in the cache, and a hit may make others leave. The least recently used leaves.
+//!
+//! ```text
+//! page    100 101 102 | 7 | 300 301 302 ...     bitmap 1 0 0 1 1 0 0 ...   heads 100 7 300
+//! ```
+//!
+//! A victim with many changed entries is programmed, without a read: it is in memory as a whole. The
+//! changes of a sparsely changed one (`sparse_permille` of its entries) go to the dirty buffer, and
+//! the page is dropped. If they do not fit there, the page that owns most changed entries is
+//! written back: one read and one program for the owner of buffered ones, or the victim itself. An
+//! access finds buffered entries, and they join their page when it is loaded.
+//!
+//! Decisions. The buffer is `buffer_permille` of the budget, at 8 bytes per entry (the paper has no
+//! number that we know). Cleaning changes cached pages and buffered entries in place; when it
+//! rewrites a page on flash, its buffered entries are written, too. The page in use stays, even if
+//! it alone is beyond the budget. A page is counted as at least 8 bytes, which only matters below
+//! 64 entries per page, so that what cleaning makes grow evicts no more pages than it moved. A trim
+//! is one access of each translation page. `dirty_evictions` are the write-backs, of victims and
+//! from the buffer.
+//!
+//! To know the runs the simulator keeps a copy of the map, 5 bytes per logical page; the drive
+//! under study does not have it. Costs two comparisons of neighbours per changed entry and a list
+//! move per page; the order of the buffer is a tree that is touched by evictions only.
+
+mod changes;
+mod content;
+
+use alloc::vec::Vec;
+
+use super::frames::Frames;
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+use changes::Changes;
+use content::Content;
+
+/// Bytes of the physical page number at the head of a run.
+const HEAD_BYTES: u64 = 4;
+/// Bytes of a buffered entry: logical and physical page number.
+const BUFFERED_BYTES: u64 = 8;
+/// What two runs take, and so what one change adds at most.
+const PAGE_BYTES_MIN: u64 = 2 * HEAD_BYTES;
+
+/// Parameters of S-FTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SftlConfig {
+    /// Share of the budget that the dirty buffer has, in 1/1000.
+    pub buffer_permille: u32,
+    /// Share of a page's entries up to which its changes are sparse, in 1/1000.
+    pub sparse_permille: u32,
+}
+
+impl Default for SftlConfig {
+    fn default() -> Self {
+        Self { buffer_permille: 100, sparse_permille: 50 }
+    }
+}
+
+/// Translation pages in compressed form.
+#[derive(Clone, Debug)]
+pub struct Sftl {
+    geometry: Geometry,
+    frames: Frames,
+    content: Content,
+    changes: Changes,
+    /// Bytes for cached pages.
+    budget: u64,
+    /// Bytes that the cached pages take.
+    used: u64,
+    /// Changed entries of a page that are still few.
+    sparse_max: u32,
+    stats: MapStats,
+}
+
+impl Sftl {
+    /// An empty cache; the map says nothing yet.
+    pub fn new(config: &MapConfig) -> Self {
+        let SftlConfig { buffer_permille, sparse_permille } = config.sftl;
+        let geometry = config.geometry;
+        let pages = u64::from(geometry.logical_pages());
+        let share = u128::from(config.cache_bytes) * u128::from(buffer_permille) / 1000;
+        let buffered_max = (share as u64 / BUFFERED_BYTES).min(pages);
+        let sparse = u64::from(geometry.entries_per_page()) * u64::from(sparse_permille) / 1000;
+        Self {
+            geometry,
+            frames: Frames::new(geometry.translation_pages()),
+            content: Content::new(&geometry),
+            changes: Changes::new(&geometry, buffered_max as u32),
+            budget: config.cache_bytes.saturating_sub(buffered_max * BUFFERED_BYTES),
+            used: 0,
+            sparse_max: sparse as u32,
+            stats: MapStats::default(),
+        }
+    }
+
+    /// Bytes that a page takes, or would take, in the cache.
+    fn bytes(&self, tpn: Tpn) -> u64 {
+        let bitmap = u64::from(self.geometry.entries_per_page().div_ceil(8));
+        (bitmap + HEAD_BYTES * u64::from(self.content.runs(tpn))).max(PAGE_BYTES_MIN)
+    }
+
+    fn is_buffered(&self, tpn: Tpn, lpn: Lpn) -> bool {
+        !self.frames.contains(tpn) && self.changes.has(lpn)
+    }
+
+    /// Uses a page, unless all that is asked for is in the buffer; loads it if need be.
+    #[inline]
+    fn visit(&mut self, tpn: Tpn, buffered: bool, io: &mut Vec<MapOp>) {
+        if self.frames.contains(tpn) {
+            self.stats.hits += 1;
+            self.frames.touch(tpn);
+        } else if buffered {
+            self.stats.hits += 1;
+        } else {
+            self.stats.misses += 1;
+            self.load(tpn, io);
+        }
+    }
+
+    /// Loads a page; its buffered entries join it.
+    fn load(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+        self.changes.unbuffer(tpn);
+        let bytes = self.bytes(tpn);
+        self.shrink(self.budget.saturating_sub(bytes), 0, io);
+        io.push(MapOp::Fetch(tpn));
+        self.frames.insert(tpn);
+        self.used += bytes;
+    }
+
+    /// Evicts until the pages take at most `bytes`, or only `least` pages are left.
+    fn shrink(&mut self, bytes: u64, least: u32, io: &mut Vec<MapOp>) {
+        while self.used > bytes && self.frames.len() > least {
+            self.evict(io);
+        }
+    }
+
+    fn evict(&mut self, io: &mut Vec<MapOp>) {
+        let victim = self.frames.oldest().expect("an empty cache evicts nothing");
+        self.used -= self.bytes(victim);
+        self.frames.remove(victim);
+        self.stats.evictions += 1;
+        let changed = self.changes.count(victim);
+        if changed > 0 && !self.buffer(victim, changed, io) {
+            self.stats.dirty_evictions += 1;
+            self.changes.written(victim);
+            io.push(MapOp::Rewrite(victim));
+        }
+    }
+
+    /// Moves the changes of a victim to the buffer, if they are few, and not more than those of
+    /// the page that would have to be written back for them.
+    fn buffer(&mut self, victim: Tpn, changed: u32, io: &mut Vec<MapOp>) -> bool {
+        if changed > self.sparse_max {
+            return false;
+        }
+        if !self.changes.has_room(changed) {
+            match self.changes.largest() {
+                Some((count, owner)) if count >= changed => {
+                    self.stats.dirty_evictions += 1;
+                    self.changes.written(owner);
+                    io.push(MapOp::Update(owner));
+                }
+                _ => return false,
+            }
+        }
+        self.changes.buffer(victim);
+        true
+    }
+
+    /// Changes an entry that is in memory, in its page or in the buffer.
+    fn point(&mut self, tpn: Tpn, lpn: Lpn, to: Option<Ppn>) {
+        let before = self.bytes(tpn);
+        self.content.set(lpn, to);
+        if self.frames.contains(tpn) {
+            self.used = self.used - before + self.bytes(tpn);
+            self.changes.note(lpn);
+        }
+    }
+
+    /// Evicts what does not fit any more after changes; the last used page stays.
+    fn fit(&mut self, io: &mut Vec<MapOp>) {
+        self.shrink(self.budget, 1, io);
+    }
+}
+
+impl Mapping for Sftl {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        let tpn = self.geometry.translation_page(access.lpn);
+        if access.touch == Touch::Trim {
+            return self.trim(tpn, &[access.lpn], io);
+        }
+        self.visit(tpn, self.is_buffered(tpn, access.lpn), io);
+        if access.touch == Touch::Write {
+            self.changes.note(access.lpn);
+        }
+    }
+
+    fn assigned(&mut self, lpn: Lpn, to: Ppn, io: &mut Vec<MapOp>) {
+        let tpn = self.geometry.translation_page(lpn);
+        if !self.frames.contains(tpn) && !self.changes.has(lpn) {
+            // Cleaning has written the buffered entry back since the access.
+            self.load(tpn, io);
+        }
+        self.point(tpn, lpn, Some(to));
+        self.fit(io);
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        let geometry = self.geometry;
+        for (tpn, page) in by_page(&geometry, moved) {
+            let cached = self.frames.contains(tpn);
+            let mut absent = false;
+            for &(lpn, to) in page {
+                absent |= !cached && !self.changes.has(lpn);
+                self.point(tpn, lpn, Some(to));
+            }
+            if absent {
+                self.changes.written(tpn);
+                io.push(MapOp::Update(tpn));
+            }
+        }
+        self.fit(io);
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        let cached = self.frames.contains(self.geometry.translation_page(lpn));
+        match (self.changes.has(lpn), cached) {
+            (true, _) => Residency::Dirty,
+            (false, true) => Residency::Clean,
+            (false, false) => Residency::Absent,
+        }
+    }
+
+    fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
+        let buffered = mapped.iter().all(|&lpn| self.is_buffered(tpn, lpn));
+        self.visit(tpn, buffered && !mapped.is_empty(), io);
+        for &lpn in mapped {
+            self.point(tpn, lpn, None);
+        }
+        self.fit(io);
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        for tpn in (0..self.geometry.translation_pages()).map(Tpn::new) {
+            if self.changes.count(tpn) > 0 {
+                let cached = self.frames.contains(tpn);
+                io.push(if cached { MapOp::Rewrite(tpn) } else { MapOp::Update(tpn) });
+                self.changes.written(tpn);
+            }
+        }
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.used + BUFFERED_BYTES * u64::from(self.changes.buffered())
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+    }
+
+    fn check(&self) {
+        self.frames.check();
+        self.content.check();
+        self.changes.check(|tpn| !self.frames.contains(tpn));
+        let sizes = self.frames.iter().map(|tpn| self.bytes(tpn));
+        assert_eq!(sizes.sum::<u64>(), self.used, "the sizes of the cached pages");
+        assert!(self.used <= self.budget || self.frames.len() == 1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

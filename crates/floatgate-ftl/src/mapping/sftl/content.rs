@@ -1,0 +1,80 @@
+//! What the translation pages say, and how many runs that is: the simulator's copy of the map.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+
+/// All entries.
+#[derive(Clone, Debug)]
+pub(super) struct Content {
+    geometry: Geometry,
+    entries: Vec<Option<Ppn>>,
+    /// By translation page: entries that start a run.
+    runs: Vec<u32>,
+}
+
+impl Content {
+    /// Nothing is set.
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let mut content = Self {
+            geometry: *geometry,
+            entries: vec![None; geometry.logical_pages() as usize],
+            runs: vec![0; geometry.translation_pages() as usize],
+        };
+        for tpn in 0..content.runs.len() {
+            content.runs[tpn] = content.count(tpn);
+        }
+        content
+    }
+
+    /// Runs that a page is made of.
+    pub(super) fn runs(&self, tpn: Tpn) -> u32 {
+        self.runs[tpn.index()]
+    }
+
+    /// Sets an entry. It, and the one after it, may now start a run or no longer.
+    pub(super) fn set(&mut self, lpn: Lpn, to: Option<Ppn>) {
+        let at = lpn.index();
+        let before = self.starts(at) + self.next_starts(at);
+        self.entries[at] = to;
+        let after = self.starts(at) + self.next_starts(at);
+        let runs = &mut self.runs[self.geometry.translation_page(lpn).index()];
+        *runs = *runs + after - before;
+    }
+
+    /// 1 if the entry starts a run, else 0.
+    fn starts(&self, at: usize) -> u32 {
+        u32::from(self.is_first(at) || !follows(self.entries[at - 1], self.entries[at]))
+    }
+
+    /// 1 if there is an entry after this one in its page that starts a run, else 0.
+    fn next_starts(&self, at: usize) -> u32 {
+        let next = at + 1;
+        if next == self.entries.len() || self.is_first(next) { 0 } else { self.starts(next) }
+    }
+
+    fn is_first(&self, at: usize) -> bool {
+        at.is_multiple_of(self.geometry.entries_per_page() as usize)
+    }
+
+    /// The runs of a page, counted.
+    fn count(&self, tpn: usize) -> u32 {
+        let per_page = self.geometry.entries_per_page() as usize;
+        let end = self.entries.len().min((tpn + 1) * per_page);
+        (tpn * per_page..end).map(|at| self.starts(at)).sum()
+    }
+
+    /// Counts all runs again.
+    pub(super) fn check(&self) {
+        for (tpn, &runs) in self.runs.iter().enumerate() {
+            assert_eq!(runs, self.count(tpn), "runs of translation page {tpn}");
+        }
+    }
+}
+
+/// Whether `second` is the page right after `first`.
+fn follows(first: Option<Ppn>, second: Option<Ppn>) -> bool {
+    matches!((first, second), (Some(a), Some(b)) if a.get() + 1 == b.get())
+}

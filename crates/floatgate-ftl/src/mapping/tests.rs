@@ -1,0 +1,78 @@
+//! What the unit tests of the mappings with two levels share: drives, and accesses as text.
+
+use super::*;
+use crate::geometry::Shape;
+use alloc::vec;
+
+pub(super) const PAGES: u32 = 2048;
+
+/// A drive of 2048 pages, with so many map entries in a translation page.
+pub(super) fn geometry(entries_per_page: u32) -> Geometry {
+    let geometry = Geometry::new(Shape {
+        page_bytes: entries_per_page * 4,
+        pages_per_block: 64,
+        superblock: 1,
+        units: 40,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: PAGES,
+        entry_bytes: 4,
+    });
+    geometry.expect("the shape is a drive")
+}
+
+pub(super) fn fetch(tpn: u32) -> MapOp {
+    MapOp::Fetch(Tpn::new(tpn))
+}
+
+pub(super) fn update(tpn: u32) -> MapOp {
+    MapOp::Update(Tpn::new(tpn))
+}
+
+pub(super) fn rewrite(tpn: u32) -> MapOp {
+    MapOp::Rewrite(Tpn::new(tpn))
+}
+
+/// Runs requests, written `r0+8` (8 pages from 0), `w5` or `t5`, within a budget; answers with the
+/// flash work of each request. What holds for every access is asserted: the budget, one map read
+/// per miss and none per hit, write-backs before it.
+pub(super) fn run(map: &mut impl Mapping, budget: u64, script: &str) -> Vec<Vec<MapOp>> {
+    script.split_whitespace().map(|word| request(map, budget, word)).collect()
+}
+
+fn request(map: &mut impl Mapping, budget: u64, word: &str) -> Vec<MapOp> {
+    let touch = match &word[..1] {
+        "r" => Touch::Read,
+        "w" => Touch::Write,
+        _ => Touch::Trim,
+    };
+    let number = |text: &str| text.parse::<u32>().expect("a number");
+    let (start, length) = word[1..].split_once('+').unwrap_or((&word[1..], "1"));
+    let (start, length) = (number(start), number(length));
+    let mut all = vec![];
+    for page in 0..length {
+        let (lpn, remaining, first) = (Lpn::new(start + page), length - page, page == 0);
+        let mut io = vec![];
+        let missed = map.residency(lpn) == Residency::Absent;
+        map.access(Access { lpn, touch, remaining, first, mapped: true }, &mut io);
+        map.check();
+        assert!(map.cache_bytes() <= budget, "{} of {budget}", map.cache_bytes());
+        let loads = io.iter().filter(|op| matches!(op, MapOp::Fetch(_))).count();
+        assert_eq!(loads, usize::from(missed), "one map read per miss");
+        assert!(!missed || matches!(io.last(), Some(MapOp::Fetch(_))), "write-backs come first");
+        assert!(missed || io.is_empty(), "a hit is free");
+        all.extend(io);
+    }
+    all
+}
+
+/// The cached entries.
+pub(super) fn cached(map: &impl Mapping) -> Vec<u32> {
+    (0..PAGES).filter(|&lpn| map.residency(Lpn::new(lpn)) != Residency::Absent).collect()
+}
+
+/// Pages that cleaning moved.
+pub(super) fn moved(lpns: &[u32]) -> Vec<(Lpn, Ppn)> {
+    lpns.iter().map(|&lpn| (Lpn::new(lpn), Ppn::new(lpn))).collect()
+}

@@ -1,0 +1,241 @@
+//! TLLLP: two-level linked list prefetch (Yin, Li, Liu, Yuan and Zhan, "Improve SSD performance by
+//! prefetch strategy").
+//!
+//! Cached entries hang under nodes, one per translation page, ordered by the mean `visited_num` of
+//! their entries. A miss reads one translation page and takes as many entries out of it as the run
+//! of sequential accesses before it and the rest of the request promise (`History`). Where room is
+//! short the least visited node leaves as a whole, with at most one rewrite of its page. Cleaning
+//! is that of DFTL: cached entries are updated in place, the others with one rewrite per page.
+//!
+//! The text contradicts itself; what is done (algorithms, section 2.1):
+//! - T1 "least visited" and "most recently visited" page: the node with the smallest mean leaves,
+//!   as in Figure 1. `victim = Max` is the other reading. Ties: least recently accessed (T13).
+//! - T2 one entry or all of the page: all. T12: never of the page that is asked for, unless it is
+//!   the only one; then its least visited entry leaves (ties: least recently accessed), alone.
+//! - T6 `prefetch_num` counts the missed entry. T7 a prefetch ends with the translation page and
+//!   with the drive. T8 only a miss prefetches; T9 a prefetched entry has been visited 0 times, an
+//!   asked-for one once, and nothing ages.
+//! - T11 a dirty node costs a read and a program of its page; no read if all its entries are
+//!   cached.
+//! - T14 nodes take memory, too. T15 room is made by evicting one node; the prefetch then shrinks
+//!   to what fits. `evict_until_fit` evicts nodes until all of it does.
+//!
+//! And beyond: entries cached already take a place in the prefetched range and stay as they are. A
+//! trim neither prefetches nor is part of a sequential run. At least one entry is held, whatever
+//! the budget. Costs per page: a probe of a hash table, a list move and a sift in a heap of nodes;
+//! a miss one probe more per prefetched entry; T12 walks one node.
+
+mod history;
+
+use alloc::vec::Vec;
+
+use super::two_level::{Entry, Sizes, TwoLevel};
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+use history::History;
+
+/// What history promises of the pages to come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FetchMode {
+    /// As many as have been accessed in sequence.
+    Run,
+    /// As many as the last prefetch of the sequence loaded, and one more.
+    Prev,
+}
+
+/// Which node leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeVictim {
+    /// The one with the smallest mean `visited_num`.
+    Min,
+    /// The one with the largest: the literal "most recently visited" page.
+    Max,
+}
+
+/// Parameters of TLLLP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TlllpConfig {
+    /// What history promises.
+    pub fetch_mode: FetchMode,
+    /// Whether the first page of a request in the translation page of the page before it has the
+    /// window of four times the rest of the request, not of two.
+    pub rule2_first: bool,
+    /// Which node leaves.
+    pub victim: NodeVictim,
+    /// Whether nodes leave until all that is to be prefetched fits.
+    pub evict_until_fit: bool,
+    /// Bytes that a cached entry takes.
+    pub bytes_per_entry: u32,
+    /// Bytes that a node takes.
+    pub bytes_per_node: u32,
+}
+
+impl Default for TlllpConfig {
+    fn default() -> Self {
+        Self {
+            fetch_mode: FetchMode::Run,
+            rule2_first: false,
+            victim: NodeVictim::Min,
+            evict_until_fit: false,
+            bytes_per_entry: 8,
+            bytes_per_node: 8,
+        }
+    }
+}
+
+/// The two-level linked list. The weight of an entry is its `visited_num`.
+#[derive(Clone, Debug)]
+pub struct Tlllp {
+    geometry: Geometry,
+    config: TlllpConfig,
+    cache: TwoLevel,
+    history: History,
+    now: u64,
+    stats: MapStats,
+}
+
+impl Tlllp {
+    /// An empty cache.
+    pub fn new(config: &MapConfig) -> Self {
+        let TlllpConfig { bytes_per_entry, bytes_per_node, victim, .. } = config.tlllp;
+        let sizes = Sizes { entry: bytes_per_entry.into(), node: bytes_per_node.into() };
+        Self {
+            geometry: config.geometry,
+            config: config.tlllp,
+            cache: TwoLevel::new(config, sizes, victim == NodeVictim::Max),
+            history: History::new(&config.tlllp),
+            now: 0,
+            stats: MapStats::default(),
+        }
+    }
+
+    /// Loads the entry of a page and of those behind it, `prefetch_num` in all, as far as there is
+    /// room.
+    fn load(&mut self, access: &Access, prefetch_num: u32, io: &mut Vec<MapOp>) {
+        let Access { lpn, touch, .. } = *access;
+        let count = prefetch_num.min(self.cache.page_end(lpn) - lpn.get());
+        let count = self.make_room(lpn, count, io);
+        io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
+        // The nearest of the prefetched are the last to leave.
+        for lpn in (lpn.get() + 1..lpn.get() + count).rev() {
+            if self.cache.find(Lpn::new(lpn)).is_none() {
+                let entry = Entry { lpn, weight: 0, dirty: false, prefetched: true };
+                self.cache.insert(entry, self.now);
+                self.stats.prefetched += 1;
+            }
+        }
+        let dirty = touch != Touch::Read;
+        let entry = Entry { lpn: lpn.get(), weight: 1, dirty, prefetched: false };
+        self.cache.insert(entry, self.now);
+    }
+
+    /// How many of `count` entries from `lpn` on fit, at least one, when nodes have left.
+    fn make_room(&mut self, lpn: Lpn, count: u32, io: &mut Vec<MapOp>) -> u32 {
+        let current = self.geometry.translation_page(lpn);
+        let fitting = |cache: &TwoLevel| cache.fitting(lpn, count, cache.free_bytes()).0;
+        let mut fits = fitting(&self.cache);
+        while fits < count {
+            let Some(victim) = self.cache.front(current) else { break };
+            self.evict_node(victim, io);
+            fits = fitting(&self.cache);
+            if !self.config.evict_until_fit {
+                break;
+            }
+        }
+        if fits == 0 {
+            self.drop_least_visited(current, io);
+            fits = fitting(&self.cache);
+        }
+        assert!(fits > 0, "the budget holds a node and an entry");
+        fits
+    }
+
+    fn evict_node(&mut self, victim: Tpn, io: &mut Vec<MapOp>) {
+        let dirty = self.cache.dirty(victim);
+        self.stats.evictions += u64::from(self.cache.cached(victim));
+        self.stats.dirty_evictions += u64::from(dirty);
+        if dirty > 0 {
+            io.push(write_back(&self.cache, victim));
+        }
+        self.cache.remove_node(victim);
+    }
+
+    /// An entry of the only node leaves.
+    fn drop_least_visited(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+        let entries = self.cache.entries_of(tpn);
+        let slot = entries.min_by_key(|&slot| self.cache.entry(slot).weight);
+        let slot = slot.expect("a cache without room holds an entry");
+        self.stats.evictions += 1;
+        if self.cache.entry(slot).dirty {
+            self.stats.dirty_evictions += 1;
+            io.push(MapOp::Update(tpn));
+        }
+        self.cache.remove(slot);
+    }
+}
+
+/// A translation page that is cached as a whole need not be read to be written.
+fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
+    if cache.is_whole(tpn) { MapOp::Rewrite(tpn) } else { MapOp::Update(tpn) }
+}
+
+impl Mapping for Tlllp {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.now += 1;
+        let trim = access.touch == Touch::Trim;
+        if !trim {
+            self.history.reaches(&access, self.geometry.translation_page(access.lpn));
+        }
+        if let Some(slot) = self.cache.find(access.lpn) {
+            self.stats.hits += 1;
+            let Entry { weight: visited_num, prefetched, .. } = *self.cache.entry(slot);
+            self.stats.prefetch_used += u64::from(prefetched);
+            self.cache.access(slot, visited_num + 1, self.now);
+            if access.touch != Touch::Read {
+                self.cache.make_dirty(slot);
+            }
+            return;
+        }
+        self.stats.misses += 1;
+        let prefetch_num = if trim { 1 } else { self.history.prefetch_num(&access) };
+        self.load(&access, prefetch_num, io);
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        for (tpn, page) in by_page(&self.geometry, moved) {
+            if self.cache.moved(page.iter().map(|&(lpn, _)| lpn)) {
+                io.push(MapOp::Update(tpn));
+            }
+        }
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        self.cache.residency(lpn)
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        self.cache.flush(io, write_back);
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.cache.bytes()
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+        self.cache.forget_prefetches();
+    }
+
+    fn check(&self) {
+        self.cache.check();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! How much a miss prefetches: Equation 1 of TLLLP.
+//!
+//! `prefetch_num = min(fetch_num + 1, min_fetch_num)`. The second is the window: twice the pages
+//! from this one to the end of the request, for the first page of a request and the first in a new
+//! translation page; four times for any other (T3; re-evaluated for each page, T4). The first is
+//! what history says (T5): the length of the run of consecutive pages accessed just before, hit or
+//! miss, across requests; or what Equation 1 gave for the last miss of that run, before translation
+//! page, drive and memory cut it short.
+
+use super::{FetchMode, TlllpConfig};
+use crate::addr::{Lpn, Tpn};
+use crate::mapping::Access;
+
+/// The page accesses so far.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    mode: FetchMode,
+    rule2_first: bool,
+    previous: Option<(Lpn, Tpn)>,
+    /// Of the page access that is going on, as are the following.
+    fetch_num: u32,
+    same_page: bool,
+}
+
+impl History {
+    pub(super) fn new(config: &TlllpConfig) -> Self {
+        let TlllpConfig { fetch_mode: mode, rule2_first, .. } = *config;
+        Self { mode, rule2_first, previous: None, fetch_num: 0, same_page: false }
+    }
+
+    /// The host accesses a page. Every access is told, whether or not it misses.
+    #[inline(always)]
+    pub(super) fn reaches(&mut self, access: &Access, tpn: Tpn) {
+        let Access { lpn, first, .. } = *access;
+        let follows = |(previous, _): (Lpn, Tpn)| previous.get() + 1 == lpn.get();
+        self.fetch_num = match (self.previous.is_some_and(follows), self.mode) {
+            (false, _) => 0,
+            (true, FetchMode::Run) => self.fetch_num.saturating_add(1),
+            (true, FetchMode::Prev) => self.fetch_num,
+        };
+        let stays = self.previous.is_some_and(|(_, previous)| previous == tpn);
+        self.same_page = stays && (!first || self.rule2_first);
+        self.previous = Some((lpn, tpn));
+    }
+
+    /// The prefetch value based on the current request.
+    pub(super) fn min_fetch_num(&self, access: &Access) -> u32 {
+        access.remaining.saturating_mul(if self.same_page { 4 } else { 2 })
+    }
+
+    /// The page that was reached misses: so many entries are to be loaded, its own included.
+    pub(super) fn prefetch_num(&mut self, access: &Access) -> u32 {
+        let prefetch_num = self.fetch_num.saturating_add(1).min(self.min_fetch_num(access));
+        if self.mode == FetchMode::Prev {
+            self.fetch_num = prefetch_num;
+        }
+        prefetch_num
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::Touch;
+    use alloc::vec::Vec;
+
+    fn windows(rule2_first: bool, requests: &[(u32, u32)]) -> Vec<u32> {
+        let config = TlllpConfig { rule2_first, ..TlllpConfig::default() };
+        let mut history = History::new(&config);
+        let mut pages = Vec::new();
+        for &(start, length) in requests {
+            for page in 0..length {
+                let (lpn, first) = (Lpn::new(start + page), page == 0);
+                let (touch, remaining, mapped) = (Touch::Read, length - page, true);
+                let access = Access { lpn, touch, remaining, first, mapped };
+                history.reaches(&access, Tpn::new(lpn.get() / 512));
+                pages.push(history.min_fetch_num(&access));
+            }
+        }
+        pages
+    }
+
+    #[test]
+    fn the_window_is_narrow_where_a_request_or_a_translation_page_begins() {
+        assert_eq!(windows(false, &[(0, 8)]), [16, 28, 24, 20, 16, 12, 8, 4]);
+        assert_eq!(windows(false, &[(508, 8)]), [16, 28, 24, 20, 8, 12, 8, 4]);
+        let requests = [(0, 1), (1, 1), (512, 1), (511, 2)];
+        assert_eq!(windows(false, &requests), [2, 2, 2, 4, 2]);
+        assert_eq!(windows(true, &requests), [2, 4, 2, 4, 2]);
+        assert_eq!(windows(true, &[(0, 1), (7, 3)]), [2, 12, 8, 4], "in any order of pages");
+    }
+}

@@ -1,0 +1,263 @@
+//! TPFTL: translation-page-level caching (Zhou, Wu, Huang, He and Xie, "An Efficient Page-level FTL
+//! to Optimize Address Translation in Flash Memory", EuroSys 2015).
+//!
+//! Cached entries hang under nodes, one per translation page, in LRU order; nodes are ordered by
+//! the mean of the times at which their entries were last accessed. Four techniques on top, each
+//! with a switch (algorithms, section 2.5):
+//! - *request-level prefetch*: a miss loads the entries of the rest of its request, up to the end
+//!   of the translation page;
+//! - *selective prefetch*: while the number of nodes falls (by 3 since the last decision) access is
+//!   sequential, and the next miss loads as many entries as are cached in a row just before it, its
+//!   own included in the count; then it is off until the number falls again;
+//! - *clean first*: of the coldest node a clean entry leaves before a dirty one;
+//! - *batch update*: a write-back takes along all dirty entries of its translation page, which stay
+//!   cached, clean. So does cleaning that rewrites a translation page for entries not cached.
+//!
+//! Decided here: with both prefetches the longer one counts, as one page is read. A prefetch has
+//! the time of its miss as time of access. What makes room leaves one node, the coldest that is not
+//! the one being filled, so that a miss writes back one page at most (with batch update); the
+//! prefetch shrinks to what then fits. If there is no such node, one entry of the node itself
+//! leaves. The row of cached entries before a miss may begin in the translation page before. A trim
+//! prefetches nothing. At least one entry is held, whatever the budget. A write is told again when
+//! it has been programmed: cleaning in between may have written its entry back. Costs per page: a
+//! probe of a hash table, a list move and a sift in a heap of nodes; a miss one more of each per
+//! entry that comes or leaves, and a probe per entry in the row before it; a batch update walks its
+//! node.
+
+use alloc::vec::Vec;
+
+use super::two_level::{Entry, Sizes, TwoLevel};
+use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::geometry::Geometry;
+
+/// Parameters of TPFTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TpftlConfig {
+    /// Whether a miss loads the entries of the rest of its request.
+    pub request_prefetch: bool,
+    /// Whether a miss loads more while access is sequential.
+    pub selective_prefetch: bool,
+    /// By how many nodes the cache must shrink or grow to switch that on or off.
+    pub selective_threshold: u32,
+    /// Whether clean entries leave before dirty ones.
+    pub clean_first: bool,
+    /// Whether a write-back cleans all cached entries of its translation page.
+    pub batch_update: bool,
+    /// Bytes that a cached entry takes.
+    pub bytes_per_entry: u32,
+    /// Bytes that a node takes.
+    pub bytes_per_node: u32,
+}
+
+impl Default for TpftlConfig {
+    fn default() -> Self {
+        Self {
+            request_prefetch: true,
+            selective_prefetch: true,
+            selective_threshold: 3,
+            clean_first: true,
+            batch_update: true,
+            bytes_per_entry: 6,
+            bytes_per_node: 8,
+        }
+    }
+}
+
+/// The two-level LRU lists. The weight of an entry is the time of its last access.
+#[derive(Clone, Debug)]
+pub struct Tpftl {
+    geometry: Geometry,
+    config: TpftlConfig,
+    cache: TwoLevel,
+    phase: Phase,
+    now: u64,
+    stats: MapStats,
+}
+
+impl Tpftl {
+    /// An empty cache.
+    pub fn new(config: &MapConfig) -> Self {
+        let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
+        let sizes = Sizes { entry: bytes_per_entry.into(), node: bytes_per_node.into() };
+        Self {
+            geometry: config.geometry,
+            config: config.tpftl,
+            cache: TwoLevel::new(config, sizes, false),
+            phase: Phase::new(config.tpftl.selective_threshold),
+            now: 0,
+            stats: MapStats::default(),
+        }
+    }
+
+    /// How many entries a miss would load, its own included.
+    fn length(&mut self, access: &Access) -> u32 {
+        if access.touch == Touch::Trim {
+            return 1;
+        }
+        let left = self.cache.page_end(access.lpn) - access.lpn.get();
+        let mut length = if self.config.request_prefetch { access.remaining.min(left) } else { 1 };
+        if self.config.selective_prefetch && self.phase.take_sequential() {
+            let before = (0..access.lpn.get()).rev().take(left as usize);
+            let row = before.take_while(|&lpn| self.cache.find(Lpn::new(lpn)).is_some());
+            length = length.max((row.count() as u32 + 1).min(left));
+        }
+        length
+    }
+
+    /// How many of `count` entries from `lpn` on fit, at least one, when entries have left.
+    fn make_room(&mut self, lpn: Lpn, count: u32, io: &mut Vec<MapOp>) -> u32 {
+        let free = self.cache.free_bytes();
+        let (fits, _) = self.cache.fitting(lpn, count, free);
+        if fits == count {
+            return count;
+        }
+        let current = self.geometry.translation_page(lpn);
+        let Some(coldest) = self.cache.front(current) else {
+            if fits > 0 {
+                return fits;
+            }
+            self.evict(current, io);
+            return 1;
+        };
+        let bytes = self.cache.node_bytes(coldest);
+        let (fits, taken) = self.cache.fitting(lpn, count, free + bytes);
+        assert!(fits > 0, "the budget holds a node and an entry");
+        while self.cache.free_bytes() < taken {
+            self.evict(coldest, io);
+        }
+        fits
+    }
+
+    /// An entry of a node leaves.
+    fn evict(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+        let clean = self.cache.first_clean(tpn).filter(|_| self.config.clean_first);
+        let slot = clean.or(self.cache.first(tpn)).expect("a node has entries");
+        self.stats.evictions += 1;
+        if self.cache.entry(slot).dirty {
+            self.stats.dirty_evictions += 1;
+            io.push(MapOp::Update(tpn));
+            if self.config.batch_update {
+                self.cache.clean(tpn);
+            }
+        }
+        if self.cache.remove(slot) {
+            self.phase.node_left();
+        }
+    }
+
+    fn insert(&mut self, lpn: u32, dirty: bool, prefetched: bool) {
+        let entry = Entry { lpn, weight: self.now, dirty, prefetched };
+        if self.cache.insert(entry, self.now) {
+            self.phase.node_came();
+        }
+    }
+}
+
+impl Mapping for Tpftl {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.now += 1;
+        let (lpn, dirty) = (access.lpn, access.touch != Touch::Read);
+        if let Some(slot) = self.cache.find(lpn) {
+            self.stats.hits += 1;
+            self.stats.prefetch_used += u64::from(self.cache.entry(slot).prefetched);
+            self.cache.access(slot, self.now, self.now);
+            if dirty {
+                self.cache.make_dirty(slot);
+            }
+            return;
+        }
+        self.stats.misses += 1;
+        let count = self.length(&access);
+        let count = self.make_room(lpn, count, io);
+        io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
+        // The nearest of the prefetched are the last to leave.
+        for lpn in (lpn.get() + 1..lpn.get() + count).rev() {
+            if self.cache.find(Lpn::new(lpn)).is_none() {
+                self.insert(lpn, false, true);
+                self.stats.prefetched += 1;
+            }
+        }
+        self.insert(lpn.get(), dirty, false);
+    }
+
+    fn assigned(&mut self, lpn: Lpn, _: Ppn, _: &mut Vec<MapOp>) {
+        if let Some(slot) = self.cache.find(lpn) {
+            self.cache.make_dirty(slot);
+        }
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        for (tpn, page) in by_page(&self.geometry, moved) {
+            if self.cache.moved(page.iter().map(|&(lpn, _)| lpn)) {
+                io.push(MapOp::Update(tpn));
+                if self.config.batch_update {
+                    self.cache.clean(tpn);
+                }
+            }
+        }
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        self.cache.residency(lpn)
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        self.cache.flush(io, |_, tpn| MapOp::Update(tpn));
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.cache.bytes()
+    }
+
+    fn restart(&mut self) {
+        self.stats = MapStats::default();
+        self.cache.forget_prefetches();
+    }
+
+    fn check(&self) {
+        self.cache.check();
+    }
+}
+
+/// Whether access is sequential, as far as the number of nodes tells. It starts as if not.
+#[derive(Clone, Debug)]
+struct Phase {
+    threshold: i64,
+    /// Nodes that came less nodes that left, since the last decision.
+    change: i64,
+    sequential: bool,
+}
+
+impl Phase {
+    fn new(threshold: u32) -> Self {
+        Self { threshold: threshold.into(), change: 0, sequential: false }
+    }
+
+    fn node_came(&mut self) {
+        self.change += 1;
+        if self.change >= self.threshold {
+            (self.change, self.sequential) = (0, false);
+        }
+    }
+
+    fn node_left(&mut self) {
+        self.change -= 1;
+        if self.change <= -self.threshold {
+            (self.change, self.sequential) = (0, true);
+        }
+    }
+
+    /// Answers, and is not sequential any more.
+    fn take_sequential(&mut self) -> bool {
+        core::mem::take(&mut self.sequential)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,384 @@
+//! A list of translation pages, each with the list of its cached entries: not a policy, but what
+//! TLLLP and TPFTL keep their entries in.
+//!
+//! ```text
+//! first level:  one node per translation page with cached entries, ordered by the mean weight
+//!       TP7 ── TP2 ── TP5          of its entries; among equals the least recently accessed first
+//!        │      │      │
+//!        4      9      1
+//!        2      8                  second level: entries, the least recently accessed first
+//! ```
+//!
+//! What a weight is, is the policy's business: how often the entry was accessed (TLLLP), or when it
+//! was last (TPFTL). Means are compared as fractions, exactly. Memory of the drive is counted by
+//! node and by entry. Finding an entry costs a probe of a hash table; an access, a list move and a
+//! sift in a heap of nodes; nothing is allocated after set-up.
+
+mod means;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{MapConfig, MapOp, Residency};
+use crate::addr::{Lpn, Tpn};
+use crate::geometry::Geometry;
+use crate::intmap::IntMap;
+use crate::lru::{Links, List};
+use means::{Mean, Means};
+
+/// Bytes that the parts of the lists take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Sizes {
+    pub(super) entry: u64,
+    pub(super) node: u64,
+}
+
+/// A cached entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) weight: u64,
+    pub(super) lpn: u32,
+    pub(super) dirty: bool,
+    /// Loaded before it was asked for, and not asked for since.
+    pub(super) prefetched: bool,
+}
+
+/// A translation page.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    entries: List,
+    /// The clean one of them that was least recently accessed.
+    first_clean: Option<u32>,
+    dirty: u32,
+    weight: u64,
+    accessed: u64,
+}
+
+impl Node {
+    const EMPTY: Self =
+        Self { entries: List::EMPTY, first_clean: None, dirty: 0, weight: 0, accessed: 0 };
+}
+
+/// The lists, the look-up and the account of the memory. Entries are named by slot.
+#[derive(Clone, Debug)]
+pub(super) struct TwoLevel {
+    geometry: Geometry,
+    sizes: Sizes,
+    budget: u64,
+    slots: IntMap,
+    entries: Vec<Entry>,
+    links: Links,
+    unused: List,
+    /// By translation page number.
+    nodes: Vec<Node>,
+    order: Means,
+}
+
+impl TwoLevel {
+    /// Empty lists. A budget too small for one entry is taken for one that holds just that.
+    pub(super) fn new(config: &MapConfig, sizes: Sizes, highest_first: bool) -> Self {
+        let budget = config.cache_bytes.max(sizes.node + sizes.entry);
+        let pages = u64::from(config.geometry.logical_pages());
+        let capacity = ((budget - sizes.node) / sizes.entry).min(pages) as usize;
+        let nodes = config.geometry.translation_pages() as usize;
+        Self {
+            geometry: config.geometry,
+            sizes,
+            budget,
+            slots: IntMap::new(capacity),
+            entries: Vec::with_capacity(capacity),
+            links: Links::new(capacity),
+            unused: List::EMPTY,
+            nodes: vec![Node::EMPTY; nodes],
+            order: Means::new(nodes, highest_first),
+        }
+    }
+
+    /// The slot of an entry, if it is cached.
+    #[inline(always)]
+    pub(super) fn find(&self, lpn: Lpn) -> Option<u32> {
+        self.slots.get(lpn.get())
+    }
+
+    /// The entry in a slot.
+    #[inline(always)]
+    pub(super) fn entry(&self, slot: u32) -> &Entry {
+        &self.entries[slot as usize]
+    }
+
+    /// What is cached of an entry.
+    pub(super) fn residency(&self, lpn: Lpn) -> Residency {
+        match self.find(lpn).map(|slot| self.entry(slot).dirty) {
+            None => Residency::Absent,
+            Some(true) => Residency::Dirty,
+            Some(false) => Residency::Clean,
+        }
+    }
+
+    /// Slots of a translation page's entries, the least recently accessed first.
+    pub(super) fn entries_of(&self, tpn: Tpn) -> impl Iterator<Item = u32> {
+        self.links.iter(&self.nodes[tpn.index()].entries)
+    }
+
+    /// The least recently accessed entry of a translation page.
+    pub(super) fn first(&self, tpn: Tpn) -> Option<u32> {
+        self.nodes[tpn.index()].entries.front()
+    }
+
+    /// The least recently accessed clean entry of a translation page.
+    pub(super) fn first_clean(&self, tpn: Tpn) -> Option<u32> {
+        self.nodes[tpn.index()].first_clean
+    }
+
+    /// How many entries of a translation page are cached.
+    #[inline(always)]
+    pub(super) fn cached(&self, tpn: Tpn) -> u32 {
+        self.nodes[tpn.index()].entries.len()
+    }
+
+    /// How many of them are dirty.
+    #[inline(always)]
+    pub(super) fn dirty(&self, tpn: Tpn) -> u32 {
+        self.nodes[tpn.index()].dirty
+    }
+
+    /// Whether all entries of a translation page are cached.
+    pub(super) fn is_whole(&self, tpn: Tpn) -> bool {
+        let first = Lpn::new(tpn.get() * self.geometry.entries_per_page());
+        self.cached(tpn) == self.page_end(first) - first.get()
+    }
+
+    /// The translation page at the front of the first level, `except` passed over.
+    #[inline]
+    pub(super) fn front(&self, except: Tpn) -> Option<Tpn> {
+        self.order.first_except(except.get()).map(Tpn::new)
+    }
+
+    /// Past the last page that has its entry in the same translation page as `lpn`.
+    #[inline(always)]
+    pub(super) fn page_end(&self, lpn: Lpn) -> u32 {
+        let entries = self.geometry.entries_per_page();
+        let end = (self.geometry.translation_page(lpn).get() + 1) * entries;
+        end.min(self.geometry.logical_pages())
+    }
+
+    /// Bytes taken.
+    #[inline(always)]
+    pub(super) fn bytes(&self) -> u64 {
+        let nodes = self.order.len() as u64 * self.sizes.node;
+        nodes + self.slots.len() as u64 * self.sizes.entry
+    }
+
+    /// Bytes not taken.
+    #[inline(always)]
+    pub(super) fn free_bytes(&self) -> u64 {
+        self.budget - self.bytes()
+    }
+
+    /// Bytes of a whole translation page: its node and its entries.
+    pub(super) fn node_bytes(&self, tpn: Tpn) -> u64 {
+        self.sizes.node + u64::from(self.cached(tpn)) * self.sizes.entry
+    }
+
+    /// How many entries from `lpn` on, which is not cached, can be cached in `free` bytes more, of
+    /// at most `count` of its translation page; and the bytes they take. Cached ones take nothing.
+    pub(super) fn fitting(&self, lpn: Lpn, count: u32, free: u64) -> (u32, u64) {
+        let mut taken = match self.cached(self.geometry.translation_page(lpn)) {
+            0 => self.sizes.node,
+            _ => 0,
+        };
+        for number in 0..count {
+            if number == 0 || self.slots.get(lpn.get() + number).is_none() {
+                if taken + self.sizes.entry > free {
+                    return (number, taken);
+                }
+                taken += self.sizes.entry;
+            }
+        }
+        (count, taken)
+    }
+
+    /// The entry in a slot was accessed `now`: it has a new weight, and is the most recent one.
+    #[inline]
+    pub(super) fn access(&mut self, slot: u32, weight: u64, now: u64) {
+        let entry = &mut self.entries[slot as usize];
+        entry.prefetched = false;
+        let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
+        let node = &mut self.nodes[tpn.index()];
+        node.weight = node.weight - entry.weight + weight;
+        node.accessed = now;
+        entry.weight = weight;
+        let clean = !entry.dirty;
+        if node.entries.back() != Some(slot) {
+            self.pass(tpn, slot);
+            let node = &mut self.nodes[tpn.index()];
+            self.links.remove(&mut node.entries, slot);
+            self.links.push_back(&mut node.entries, slot);
+            if clean {
+                node.first_clean.get_or_insert(slot);
+            }
+        }
+        self.rank(tpn);
+    }
+
+    /// An entry is cached, loaded `now`. The answer is whether its node is new.
+    pub(super) fn insert(&mut self, entry: Entry, now: u64) -> bool {
+        let slot = match self.unused.front() {
+            Some(slot) => {
+                self.links.remove(&mut self.unused, slot);
+                self.entries[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.entries.push(entry);
+                self.entries.len() as u32 - 1
+            }
+        };
+        self.slots.insert(entry.lpn, slot);
+        let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
+        let node = &mut self.nodes[tpn.index()];
+        self.links.push_back(&mut node.entries, slot);
+        node.weight += entry.weight;
+        node.accessed = now;
+        if entry.dirty {
+            node.dirty += 1;
+        } else {
+            node.first_clean.get_or_insert(slot);
+        }
+        let new = node.entries.len() == 1;
+        self.rank(tpn);
+        new
+    }
+
+    /// An entry is dropped. The answer is whether its node went with it.
+    pub(super) fn remove(&mut self, slot: u32) -> bool {
+        let entry = self.entries[slot as usize];
+        let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
+        self.slots.remove(entry.lpn);
+        self.pass(tpn, slot);
+        let node = &mut self.nodes[tpn.index()];
+        self.links.remove(&mut node.entries, slot);
+        self.links.push_front(&mut self.unused, slot);
+        node.weight -= entry.weight;
+        node.dirty -= u32::from(entry.dirty);
+        let last = node.entries.is_empty();
+        if last {
+            self.order.remove(tpn.get());
+        } else {
+            self.rank(tpn);
+        }
+        last
+    }
+
+    /// All entries of a translation page are dropped.
+    pub(super) fn remove_node(&mut self, tpn: Tpn) {
+        let node = &mut self.nodes[tpn.index()];
+        while let Some(slot) = node.entries.front() {
+            self.slots.remove(self.entries[slot as usize].lpn);
+            self.links.remove(&mut node.entries, slot);
+            self.links.push_front(&mut self.unused, slot);
+        }
+        *node = Node::EMPTY;
+        self.order.remove(tpn.get());
+    }
+
+    /// Flash no longer has the newest of an entry.
+    #[inline]
+    pub(super) fn make_dirty(&mut self, slot: u32) {
+        let entry = &mut self.entries[slot as usize];
+        if !entry.dirty {
+            entry.dirty = true;
+            let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
+            self.nodes[tpn.index()].dirty += 1;
+            self.pass(tpn, slot);
+        }
+    }
+
+    /// The entry in `slot` is no longer the first clean one of its page: one behind it is. All
+    /// before it are dirty, so that an entry is passed once between two accesses of it.
+    #[inline]
+    fn pass(&mut self, tpn: Tpn, slot: u32) {
+        let node = &mut self.nodes[tpn.index()];
+        if node.first_clean == Some(slot) {
+            let mut next = self.links.next(slot);
+            while let Some(entry) = next.filter(|&next| self.entries[next as usize].dirty) {
+                next = self.links.next(entry);
+            }
+            node.first_clean = next;
+        }
+    }
+
+    /// All entries of a translation page are as flash has them.
+    pub(super) fn clean(&mut self, tpn: Tpn) {
+        let node = &mut self.nodes[tpn.index()];
+        if node.dirty > 0 {
+            node.dirty = 0;
+            node.first_clean = node.entries.front();
+            self.links.iter(&node.entries).for_each(|s| self.entries[s as usize].dirty = false);
+        }
+    }
+
+    /// Marks those of these pages' entries dirty that are cached; whether some are not.
+    pub(super) fn moved(&mut self, lpns: impl Iterator<Item = Lpn>) -> bool {
+        let mut uncached = false;
+        for lpn in lpns {
+            match self.find(lpn) {
+                Some(slot) => self.make_dirty(slot),
+                None => uncached = true,
+            }
+        }
+        uncached
+    }
+
+    /// Writes back every dirty entry, by `operation` for each translation page with some.
+    pub(super) fn flush(&mut self, io: &mut Vec<MapOp>, operation: impl Fn(&Self, Tpn) -> MapOp) {
+        for tpn in (0..self.nodes.len() as u32).map(Tpn::new) {
+            if self.dirty(tpn) > 0 {
+                io.push(operation(self, tpn));
+                self.clean(tpn);
+            }
+        }
+    }
+
+    /// From here on nothing counts as loaded before it was asked for.
+    pub(super) fn forget_prefetches(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.prefetched = false);
+    }
+
+    /// Puts a node where its mean says.
+    #[inline(always)]
+    fn rank(&mut self, tpn: Tpn) {
+        let Node { entries, weight, accessed, .. } = self.nodes[tpn.index()];
+        self.order.put(tpn.get(), Mean { sum: weight, count: entries.len(), accessed });
+    }
+
+    /// Recomputes lists, sums and bytes from the entries, and asserts that they agree.
+    pub(super) fn check(&self) {
+        self.order.check();
+        let (mut nodes, mut entries) = (0, 0);
+        for (index, node) in self.nodes.iter().enumerate() {
+            let (mut weight, mut dirty, mut count) = (0, 0, 0);
+            for slot in self.links.iter(&node.entries) {
+                let entry = self.entry(slot);
+                assert_eq!(self.slots.get(entry.lpn), Some(slot), "an entry has one slot");
+                assert_eq!(self.geometry.translation_page(Lpn::new(entry.lpn)).index(), index);
+                weight += entry.weight;
+                dirty += u32::from(entry.dirty);
+                count += 1;
+            }
+            let clean = self.links.iter(&node.entries).find(|&slot| !self.entry(slot).dirty);
+            assert_eq!(clean, node.first_clean);
+            assert_eq!((weight, dirty, count), (node.weight, node.dirty, node.entries.len()));
+            let mean = Mean { sum: weight, count, accessed: node.accessed };
+            let expected = (count > 0).then_some(mean);
+            assert_eq!(self.order.get(index as u32), expected, "only nodes with entries stand");
+            nodes += u64::from(count > 0);
+            entries += u64::from(count);
+        }
+        assert_eq!(self.slots.len() as u64, entries, "every entry is in one node");
+        let slots = entries + u64::from(self.unused.len());
+        assert_eq!(self.entries.len() as u64, slots, "every slot is in one list");
+        let bytes = nodes * self.sizes.node + entries * self.sizes.entry;
+        assert!(self.bytes() == bytes && bytes <= self.budget, "{bytes} of {}", self.budget);
+    }
+}

@@ -1,0 +1,119 @@
+//! What happens to a mapping, one step after the other: accesses of requests with every kind of
+//! locality, cleaning, and flushes.
+
+use std::collections::VecDeque;
+
+use floatgate_ftl::addr::{Lpn, Ppn};
+use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
+use floatgate_ftl::rng::Rng;
+
+#[derive(Clone, Debug)]
+pub enum Step {
+    Access(Access),
+    /// Pages that cleaning moved, in ascending order.
+    Relocated(Vec<u32>),
+    Flush,
+}
+
+impl Step {
+    /// Takes a step; answers with the flash work.
+    pub fn take(&self, map: &mut impl Mapping) -> Vec<MapOp> {
+        let mut io = vec![];
+        match self {
+            Self::Access(access) => map.access(*access, &mut io),
+            Self::Relocated(moved) => {
+                let places = moved.iter().map(|&lpn| (Lpn::new(lpn), Ppn::new(lpn)));
+                map.relocated(&places.collect::<Vec<_>>(), &mut io);
+            }
+            Self::Flush => map.flush(&mut io),
+        }
+        io
+    }
+}
+
+/// An endless sequence of steps on the first `pages` pages.
+pub struct Steps {
+    rng: Rng,
+    pages: u32,
+    /// Where a sequential stream goes on.
+    stream: u32,
+    waiting: VecDeque<Access>,
+}
+
+impl Steps {
+    pub fn new(seed: u64, pages: u32) -> Self {
+        Self { rng: Rng::new(seed), pages, stream: 0, waiting: VecDeque::new() }
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        self.rng.below(u64::from(n)) as u32
+    }
+
+    /// A hot page, a cold one, or the next of the stream.
+    fn start(&mut self) -> u32 {
+        match self.below(4) {
+            0 => self.below(self.pages / 16),
+            1 => self.below(self.pages),
+            _ => self.stream % self.pages,
+        }
+    }
+
+    fn request(&mut self) {
+        let start = self.start();
+        let length = [1, 1, 2, 4, 8, 40][self.below(6) as usize];
+        let end = self.pages.min(start + 1 + self.below(length));
+        let touch = [Touch::Read, Touch::Write][self.below(2) as usize];
+        let trim = self.below(16) == 0;
+        self.stream = end;
+        for lpn in start..end {
+            let touch = if trim { Touch::Trim } else { touch };
+            let remaining = if trim { 1 } else { end - lpn };
+            let (first, lpn) = (trim || lpn == start, Lpn::new(lpn));
+            let access = Access { lpn, touch, remaining, first, mapped: true };
+            self.waiting.push_back(access);
+        }
+    }
+
+    pub fn next(&mut self) -> Step {
+        match self.below(200) {
+            0 => return Step::Flush,
+            1..8 => {
+                let near = self.start();
+                let count = 1 + self.below(6);
+                let mut moved: Vec<u32> =
+                    (0..count).map(|_| (near + self.below(40)) % self.pages).collect();
+                moved.sort_unstable();
+                moved.dedup();
+                return Step::Relocated(moved);
+            }
+            _ => {}
+        }
+        while self.waiting.is_empty() {
+            self.request();
+        }
+        Step::Access(self.waiting.pop_front().expect("a request has pages"))
+    }
+}
+
+/// An entry of a naive cache.
+#[derive(Clone, Copy, Debug)]
+pub struct NaiveEntry {
+    pub lpn: u32,
+    pub dirty: bool,
+    /// `visited_num`, or when it was last accessed.
+    pub weight: u64,
+    /// When it was last accessed or loaded; among those of one miss, farther pages before nearer.
+    pub recency: (u64, u32),
+}
+
+/// Asserts that two caches hold the same.
+pub fn same_content(map: &impl Mapping, naive: &[NaiveEntry], pages: u32) {
+    for lpn in 0..pages {
+        let expected = match naive.iter().find(|entry| entry.lpn == lpn) {
+            None => Residency::Absent,
+            Some(entry) if entry.dirty => Residency::Dirty,
+            Some(_) => Residency::Clean,
+        };
+        assert_eq!(map.residency(Lpn::new(lpn)), expected, "entry {lpn}");
+    }
+}

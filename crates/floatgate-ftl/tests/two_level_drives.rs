@@ -1,0 +1,81 @@
+//! Drives whose mapping cache prefetches read what was last written, and have a map on flash that
+//! is right, with every option: random requests on drives where cleaning is always at work.
+
+mod common;
+
+use common::workload::{ANYTHING, Mix, Workload};
+use common::{ODD, Rig, SERIAL, TIMING};
+use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::mapping::{
+    FetchMode, MapConfig, Mapping, NodeVictim, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
+};
+use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed};
+use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::queue::Queue;
+
+/// Runs requests of up to 24 pages; every rule of flash, every read and the map are checked.
+fn run<M: Mapping + Send>(rig: &Rig, map: &MapConfig, build: fn(&MapConfig) -> M, seed: u64) {
+    let geometry = rig.geometry();
+    let nand = Checked::new(Timed::new(Counted::default(), geometry, TIMING), geometry);
+    let nand = Stamped::new(nand, geometry.physical_pages());
+    let Ok(ftl) = PageFtl::new(nand, build(map), rig.page_config(true));
+    let shadow = Shadow::new(geometry.logical_pages());
+    let mut drive = Ssd::new(ftl, shadow, Queue::new(rig.depth, rig.arrivals), &geometry);
+    let mix = Mix { pages_max: 24, ..ANYTHING };
+    let mut workload = Workload::new(seed, mix, rig.shape.logical_pages, rig.shape.page_bytes);
+    let node_and_entry = 16;
+    for number in 0..600 {
+        drive.run(&[workload.next()], &mut vec![]);
+        assert!(drive.cache_bytes() <= map.cache_bytes.max(node_and_entry));
+        if number % 8 == 0 {
+            drive.check();
+        }
+        if number % 100 == 99 {
+            drive.flush_map();
+            drive.check();
+        }
+    }
+    let stats = drive.counters();
+    assert!(stats.flash.erases.iter().sum::<u64>() > 20, "{stats:?}");
+}
+
+fn every_rig(mut each: impl FnMut(&Rig, MapConfig)) {
+    for shape in [SERIAL, ODD] {
+        for cache_bytes in [0, 60, 200, 700] {
+            let rig = Rig::new(shape, "tlllp", "greedy");
+            each(&rig, MapConfig::new(rig.geometry(), cache_bytes));
+        }
+    }
+}
+
+#[test]
+fn tlllp_reads_what_was_written() {
+    every_rig(|rig, map| {
+        for bits in 0..16 {
+            let tlllp = TlllpConfig {
+                fetch_mode: if bits & 1 == 0 { FetchMode::Run } else { FetchMode::Prev },
+                victim: if bits & 2 == 0 { NodeVictim::Min } else { NodeVictim::Max },
+                rule2_first: bits & 4 != 0,
+                evict_until_fit: bits & 8 != 0,
+                ..TlllpConfig::default()
+            };
+            run(rig, &MapConfig { tlllp, ..map }, Tlllp::new, bits);
+        }
+    });
+}
+
+#[test]
+fn tpftl_reads_what_was_written() {
+    every_rig(|rig, map| {
+        for bits in 0..16 {
+            let tpftl = TpftlConfig {
+                request_prefetch: bits & 1 != 0,
+                selective_prefetch: bits & 2 != 0,
+                clean_first: bits & 4 != 0,
+                batch_update: bits & 8 != 0,
+                ..TpftlConfig::default()
+            };
+            run(rig, &MapConfig { tpftl, ..map }, Tpftl::new, bits);
+        }
+    });
+}

@@ -1,5 +1,4 @@
-//! Write amplification under uniform random writes against the closed forms (algorithms, section
-//! 7).
+//! Write amplification under uniform random writes against the closed forms.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -11,7 +10,7 @@ use common::workload::Workload;
 use common::{Probe, Rig, SERIAL};
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Nand, Occupation};
+use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
@@ -35,16 +34,9 @@ impl Nand for Victims {
         self.counted.program(to, owner, cause, chain)
     }
 
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Outcome {
-        self.copied += 1;
-        self.counted.copy(from, to, owner, cause, chain)
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {
+        self.copied += moves.len();
+        self.counted.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {

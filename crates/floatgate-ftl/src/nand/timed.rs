@@ -14,7 +14,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Nand, Occupation, Part};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Part};
 use crate::addr::{Owner, Ppn, Unit};
 use crate::geometry::Geometry;
 
@@ -223,25 +223,39 @@ impl<N> Timed<N> {
         self.end = self.end.max(chain.now);
     }
 
+    /// Operations that do not depend on each other: all begin now, the chain goes on after the
+    /// last.
+    #[inline(always)]
+    fn all_at_once<T>(
+        &mut self,
+        of: &[T],
+        chain: &mut Chain,
+        operation: impl Fn(&mut Self, &T, &mut Chain),
+    ) {
+        let (begin, mut last) = (*chain, *chain);
+        for item in of {
+            let mut branch = begin;
+            operation(self, item, &mut branch);
+            last = if branch.now >= last.now { branch } else { last };
+        }
+        *chain = last;
+    }
+
     /// One erase per die of the unit, all dies at once.
     fn time_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
         let shape = *self.geometry.shape();
         let first = self.geometry.first_plane(unit);
         let last = first + shape.superblock - 1;
-        let begin = *chain;
-        for die in first / shape.planes..=last / shape.planes {
-            let mut branch = begin;
+        let dies: Vec<u32> = (first / shape.planes..=last / shape.planes).collect();
+        self.all_at_once(&dies, chain, |timed, &die, branch| {
             let at = die as usize;
-            branch.wait(self.dies[at].free, self.dies[at].last.part());
+            branch.wait(timed.dies[at].free, timed.dies[at].last.part());
             let began = branch.now;
-            branch.wait(began + self.timing.command_ns, Part::Bus);
-            branch.wait(branch.now + self.timing.erase_ns, cause.part());
-            self.dies[at].occupy(began, branch.now, cause);
-            self.dies[at].group = None;
-            if branch.now >= chain.now {
-                *chain = branch;
-            }
-        }
+            branch.wait(began + timed.timing.command_ns, Part::Bus);
+            branch.wait(branch.now + timed.timing.erase_ns, cause.part());
+            timed.dies[at].occupy(began, branch.now, cause);
+            timed.dies[at].group = None;
+        });
         self.end = self.end.max(chain.now);
     }
 }
@@ -274,17 +288,14 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     #[inline(always)]
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.time_read(from, cause, chain);
-        self.time_program(to, cause, chain);
-        self.inner.copy(from, to, owner, cause, chain)
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.all_at_once(moves, chain, |timed, step, chain| {
+            timed.time_read(step.from, cause, chain)
+        });
+        self.all_at_once(moves, chain, |timed, step, chain| {
+            timed.time_program(step.to, cause, chain)
+        });
+        self.inner.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -320,6 +331,7 @@ mod tests {
     use crate::nand::{Counted, Nand};
 
     const ME: Owner = Owner::Data(Lpn::new(0));
+    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME };
     const SERIAL: Shape = Shape {
         page_bytes: 4096,
         pages_per_block: 4,
@@ -353,7 +365,7 @@ mod tests {
         assert_eq!(second.now, 422);
         assert_eq!(second.blame.total(), 422);
         let mut chain = Chain::at(422);
-        nand.copy(Ppn::new(0), Ppn::new(4), ME, Cause::Gc, &mut chain).unwrap();
+        nand.copy(&[MOVE], Cause::Gc, &mut chain).unwrap();
         assert_eq!(chain.now, 422 + 36 + 211);
         nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
         assert_eq!(chain.now, 422 + 36 + 211 + 1501);
@@ -408,6 +420,19 @@ mod tests {
         nand.read(Ppn::new(0), ME, Cause::Host, &mut Chain::at(0)).unwrap();
         // The read has the channel from 26 to 36; the other die's program goes before it.
         assert_eq!(program(&mut nand, 2, 0).now, 211);
+    }
+
+    #[test]
+    fn a_row_is_moved_in_one_go() {
+        let mut nand = drive(WIDE);
+        let row = |n: u32| Ppn::new(32 + n);
+        (0..4).for_each(|n| assert!(program(&mut nand, n, 0).now <= 241));
+        let moves = [0, 1, 2, 3].map(|n| Move { from: Ppn::new(n), to: row(n), owner: ME });
+        let mut chain = Chain::at(1000);
+        nand.copy(&moves, Cause::Gc, &mut chain).unwrap();
+        // Two dies read two planes each and send four pages over one channel; then back, and both
+        // program two planes at once.
+        assert_eq!(chain.now, 1000 + 1 + 25 + 4 * 10 + 1 + 4 * 10 + 200);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The conservation laws (algorithms, section 0.2), held against the log of the medium.
+//! The conservation laws, held against the log of the medium.
 
 use std::collections::BTreeMap;
 

@@ -170,7 +170,7 @@ macro_rules! mappings {
                 "the page-mapped baseline of DFTL, ASPLOS 2009";
             "none" NoCache, "No cache: an access reads its translation page, a write rewrites it.",
                 "the No Cache baseline of TLLLP";
-            "dftl" Dftl, "Entries cached on demand, a dirty victim written back (evict_batch: with its page).",
+            "dftl" Dftl, "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
         }
     };

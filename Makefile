@@ -52,6 +52,7 @@ lint: setup
 
 bench: build
 	cargo bench --locked -p floatgate-ftl
+	cargo bench --locked -p floatgate-lab
 	$(BIN)/python benches/trace_reading.py
 
 lock: setup

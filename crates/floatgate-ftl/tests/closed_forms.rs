@@ -132,7 +132,7 @@ fn within(actual: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(off <= tolerance, "{what}: {actual:.4} is not {expected:.4} (off by {off:.4})");
 }
 
-/// Spare factor; FIFO; greedy with 64 pages in a unit; with 128 (table 7.4).
+/// Spare factor; FIFO; greedy with 64 pages in a unit; with 128: the exact large-drive values.
 const TABLE: [(f64, f64, f64, f64); 3] = [
     (0.07, 7.3177, 6.6155, 6.9450),
     (0.10, 5.1787, 4.8213, 4.9922),
@@ -179,7 +179,7 @@ fn large_drives_meet_the_closed_forms() {
 
 #[test]
 fn small_units_meet_the_closed_forms() {
-    // Where Desnoyers' smooth form is off by up to 12 %; the exact one is not (section 7.4).
+    // Where Desnoyers' smooth form is off by up to 12 %; the exact one is not.
     for (block, spare, greedy) in [(4, 0.10, 2.6667), (16, 0.07, 5.1535), (32, 0.20, 2.5136)] {
         let measured = uniform("greedy", block, spare, 4000, [5, 10]);
         within(measured.amplification, greedy, 0.01, &format!("{block} pages, spare {spare}"));
@@ -188,8 +188,7 @@ fn small_units_meet_the_closed_forms() {
 
 #[test]
 fn the_exact_victim_level_of_greedy_is_met() {
-    // Section 7.4: 64 pages, spare 0.10: 51 valid pages in 1 - 0.2745 of the victims, 50 in the
-    // rest.
+    // 64 pages, spare 0.10: 51 valid pages in 1 - 0.2745 of the victims, 50 in the others.
     let measured = uniform("greedy", 64, 0.10, 2000, [3, 6]);
     within(measured.victims_valid * 64.0, 50.73, 0.003, "mean valid pages of a victim");
     let top = measured.by_valid[50] + measured.by_valid[51];

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Part};
 use crate::addr::{Owner, Ppn, Unit};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Shape};
 
 /// Durations in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,11 +100,14 @@ impl Channel {
     /// Books the first `duration` at or after `now`; the answer is when it ends.
     #[inline(always)]
     fn book(&mut self, now: u64, duration: u64) -> u64 {
-        for gap in &mut self.gaps {
-            let start = now.max(gap.0);
-            if start + duration <= gap.1 {
-                gap.0 = start + duration;
-                return gap.0;
+        // The last idle time ends last, and most transfers come after it.
+        if now + duration <= self.gaps[self.gaps.len() - 1].1 {
+            for gap in &mut self.gaps {
+                let start = now.max(gap.0);
+                if start + duration <= gap.1 {
+                    gap.0 = start + duration;
+                    return gap.0;
+                }
             }
         }
         if now >= self.free + duration {
@@ -124,7 +127,24 @@ pub struct Timed<N> {
     timing: Timing,
     dies: Vec<Die>,
     channels: Vec<Channel>,
+    planes: Vec<Plane>,
     end: u64,
+}
+
+/// Where a plane is. A table of them, so that no operation has to divide.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    die: u32,
+    channel: u32,
+    /// The plane among those of its die.
+    bit: u64,
+}
+
+impl Plane {
+    fn new(plane: u32, shape: &Shape) -> Self {
+        let die = plane / shape.planes;
+        Self { die, channel: die / shape.dies, bit: 1 << (plane % shape.planes).min(63) }
+    }
 }
 
 /// Where a page is, and what is free when.
@@ -146,26 +166,17 @@ impl<N> Timed<N> {
             timing,
             dies: vec![IDLE; (shape.channels * shape.dies) as usize],
             channels: vec![Channel::default(); shape.channels as usize],
+            planes: (0..geometry.planes()).map(|plane| Plane::new(plane, shape)).collect(),
             end: 0,
         }
     }
 
     #[inline(always)]
     fn site(&self, ppn: Ppn) -> Site {
-        let shape = self.geometry.shape();
         let unit = self.geometry.unit(ppn);
         let (plane, row) = self.geometry.plane_and_row(ppn);
-        if self.dies.len() == 1 && shape.planes == 1 {
-            return Site { die: 0, channel: 0, plane: 1, unit, row };
-        }
-        let die = plane / shape.planes;
-        Site {
-            die: die as usize,
-            channel: (die / shape.dies) as usize,
-            plane: 1 << (plane % shape.planes).min(63),
-            unit,
-            row,
-        }
+        let Plane { die, channel, bit } = self.planes[plane as usize];
+        Site { die: die as usize, channel: channel as usize, plane: bit, unit, row }
     }
 
     #[inline(always)]
@@ -327,7 +338,6 @@ impl<N: Nand> Nand for Timed<N> {
 mod tests {
     use super::*;
     use crate::addr::Lpn;
-    use crate::geometry::Shape;
     use crate::nand::{Counted, Nand};
 
     const ME: Owner = Owner::Data(Lpn::new(0));

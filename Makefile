@@ -26,8 +26,8 @@ build: setup
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
 
 demo: build
-	$(BIN)/floatgate compare hotcold:span=512MiB,r=0.9,f=0.1,writes=1M \
-		--device small-nvme --set flash.superblock=1 --set start.fill=random \
+	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=2M \
+		--device small-nvme --set start.fill=random --set mapping.cache=512KiB \
 		--vary mapping.scheme=ideal,dftl,none --out $(DEMO)
 	@echo "Open $(DEMO)/report.html"
 
@@ -52,6 +52,7 @@ lint: setup
 
 bench: build
 	cargo bench --locked -p floatgate-ftl
+	cargo bench --locked -p floatgate-lab
 	$(BIN)/python benches/trace_reading.py
 
 lock: setup

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random as rng
 
 import pytest
-from floatgate import models
-from floatgate.models import ModelError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+
+from floatgate import models
+from floatgate.models import ModelError
 
 ALPHAS = st.floats(1.01, 5.0)
 SHARES = st.floats(0.02, 0.98)

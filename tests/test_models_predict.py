@@ -8,11 +8,12 @@ import sys
 from decimal import Decimal, localcontext
 
 import pytest
-from floatgate import models
-from floatgate.models import ModelError
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import lambertw
+
+from floatgate import models
+from floatgate.models import ModelError
 
 SPARES = st.floats(1e-6, 0.999)
 

@@ -7,12 +7,13 @@ import random as rng
 from collections.abc import Callable
 
 import pytest
-from floatgate import models
-from floatgate.models import ModelError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import lambertw
+
+from floatgate import models
+from floatgate.models import ModelError
 
 ALPHAS = st.floats(1.001, 20.0)
 BLOCKS = st.integers(1, 300)

@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 
 import report_samples as samples
+
 from floatgate.report import frames, page, summary_rows, theme, values, write_pictures, write_report
 from floatgate.report.runs import label_runs, panels
 from floatgate.report.sweeps import quantity

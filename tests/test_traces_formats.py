@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from floatgate.traces import FORMATS, TraceError, read_trace, write_parquet
 from floatgate.traces.text import Head
 

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
 
 MIB = 1 << 20
 Request = tuple[int, int, int, int]  # op, device, offset, length

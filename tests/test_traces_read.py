@@ -11,8 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 import zstandard
-from floatgate.traces import TraceError, read_trace, trace_info, write_parquet
 from polars.testing import assert_frame_equal
+
+from floatgate.traces import TraceError, read_trace, trace_info, write_parquet
 
 SAMPLES = Path(__file__).parent / "data" / "traces"
 LINES = [f"{i * 1000} {i % 3} {i * 17} 9 {i % 2}" for i in range(1, 2001)]

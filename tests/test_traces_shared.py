@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 import pytest
+
 from floatgate.traces import lay_out, read_trace, trace_info
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "traces"

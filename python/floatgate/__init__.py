@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._core import Cancelled, ConfigError, RunError, __version__
     from .api import compare, compare_results, run
+    from .curves import map_curve
     from .result import Result
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "__version__",
     "compare",
     "compare_results",
+    "map_curve",
     "run",
 ]
 
@@ -33,6 +35,7 @@ _HOMES = {
     "__version__": "_core",
     "compare": "api",
     "compare_results": "api",
+    "map_curve": "curves",
     "run": "api",
 }
 

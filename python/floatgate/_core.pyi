@@ -45,7 +45,7 @@ class Control:
     def cancel(self) -> None:
         """Ends the run soon, with Cancelled."""
     def progress(self) -> tuple[str, int, int]:
-        """Phase "fill" or "run", requests done, requests in all (0 where unknown)."""
+        """Phase "fill", "run" or "curve", requests done, requests in all (0 where unknown)."""
 
 class Workload:
     """Requests that every run replays from the start; immutable, for any number of threads."""
@@ -79,4 +79,15 @@ def simulate(
     """Runs without the GIL; the result document as JSON text.
 
     Raises ConfigError, RunError, Cancelled.
+    """
+
+def map_curve(
+    workload: Workload, *, page_bytes: int, sample: float | None, control: Control
+) -> str:
+    """The hit ratio of LRU caches of map entries, of every size, as JSON text; without the GIL.
+
+    `sample` is the share of the pages to look at, above 0 and at most 1; None for all. The
+    document is that of `floatgate.curves.map_curve`, less what that adds.
+
+    Raises ConfigError, Cancelled.
     """

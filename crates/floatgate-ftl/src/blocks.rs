@@ -27,7 +27,7 @@ use crate::lru::{Links, List};
 pub enum FreeOrder {
     /// The one that has been free for longest: no wear levelling.
     First,
-    /// The least worn: dynamic wear levelling (DFTL, section 1.6 of the algorithms).
+    /// The least worn: dynamic wear levelling, as the C FlashSim does.
     LeastWorn,
 }
 

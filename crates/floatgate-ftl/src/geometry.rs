@@ -107,6 +107,8 @@ pub struct Geometry {
     shape: Shape,
     pages_per_unit: Divisor,
     superblock: Divisor,
+    /// Units that lie side by side: how often a superblock fits into the planes.
+    groups: Divisor,
     entries: Divisor,
 }
 
@@ -153,6 +155,7 @@ impl Geometry {
             shape,
             pages_per_unit: Divisor::new(per_unit as u32),
             superblock: Divisor::new(shape.superblock),
+            groups: Divisor::new(planes as u32 / shape.superblock),
             entries: Divisor::new(entries),
         })
     }
@@ -241,9 +244,7 @@ impl Geometry {
     /// The first of the planes that a unit is striped over.
     #[inline(always)]
     pub fn first_plane(&self, unit: Unit) -> u32 {
-        let superblock = self.superblock.by;
-        let groups = self.planes() / superblock;
-        if groups == 1 { 0 } else { unit.0 % groups * superblock }
+        self.groups.split(unit.0).1 * self.superblock.by
     }
 }
 

@@ -109,8 +109,8 @@ pub trait Mapping {
     /// The host touches an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
-    /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of LPN.
-    /// Appends the flash work that pointing their entries there costs.
+    /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
+    /// LPN. Appends the flash work that pointing their entries there costs.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
     /// What is cached of an entry.
@@ -215,7 +215,7 @@ macro_rules! mappings {
                 "the page-mapped baseline of DFTL, ASPLOS 2009";
             "none" NoCache, "No cache: an access reads its translation page, a write rewrites it.",
                 "the No Cache baseline of TLLLP";
-            "dftl" Dftl, "Entries cached on demand; dirty ones written back one at a time.",
+            "dftl" Dftl, "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
             "page_cache" PageCache, "Whole translation pages, the least recently used leaves.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";

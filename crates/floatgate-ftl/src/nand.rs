@@ -147,6 +147,17 @@ pub struct Occupation {
     pub busiest_ns: u64,
 }
 
+/// A page that changes its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Move {
+    /// Where it is.
+    pub from: Ppn,
+    /// Where it goes: the next free page of a unit.
+    pub to: Ppn,
+    /// Whom it belongs to.
+    pub owner: Owner,
+}
+
 /// Flash, or a wrapper around it.
 pub trait Nand {
     /// A fault of the medium; `Infallible` where there is none, so that `?` costs nothing.
@@ -176,18 +187,12 @@ pub trait Nand {
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
-    /// Moves a page of `owner` inside the medium: one read and one program.
+    /// Moves pages inside the medium, all of them at once: they are read, and when the last has
+    /// been read they are programmed. A move is one read and one program.
     ///
     /// # Errors
     /// The medium's fault.
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), Self::Error>;
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
 
     /// Erases a unit.
     ///

@@ -21,7 +21,7 @@ use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
 use crate::geometry::Geometry;
 use crate::mapping::{Access, Future, MapOp, Mapping};
-use crate::nand::{Cause, Chain, Nand};
+use crate::nand::{Cause, Chain, Move, Nand};
 use crate::placement::{AnyPlacement, Placement, WriteHint};
 use crate::prefetch::prefetch;
 use crate::victim::Victim;
@@ -81,6 +81,7 @@ pub struct PageFtl<N, M> {
     gc_io: Vec<MapOp>,
     wanted: Vec<(Ppn, Owner)>,
     moved: Vec<(Lpn, Ppn)>,
+    moves: Vec<Move>,
     trimmed: Vec<Lpn>,
 }
 
@@ -113,6 +114,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             gc_io: Vec::new(),
             wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
             moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
+            moves: Vec::new(),
             trimmed: Vec::new(),
         };
         for tpn in (0..tpns).map(Tpn::new) {

@@ -1,5 +1,4 @@
-//! Write amplification under uniform random writes against the closed forms (algorithms, section
-//! 7).
+//! Write amplification under uniform random writes against the closed forms.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -11,7 +10,7 @@ use common::workload::Workload;
 use common::{Probe, Rig, SERIAL};
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Nand, Occupation};
+use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
@@ -35,16 +34,9 @@ impl Nand for Victims {
         self.counted.program(to, owner, cause, chain)
     }
 
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Outcome {
-        self.copied += 1;
-        self.counted.copy(from, to, owner, cause, chain)
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {
+        self.copied += moves.len();
+        self.counted.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
@@ -140,7 +132,7 @@ fn within(actual: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(off <= tolerance, "{what}: {actual:.4} is not {expected:.4} (off by {off:.4})");
 }
 
-/// Spare factor; FIFO; greedy with 64 pages in a unit; with 128 (table 7.4).
+/// Spare factor; FIFO; greedy with 64 pages in a unit; with 128: the exact large-drive values.
 const TABLE: [(f64, f64, f64, f64); 3] = [
     (0.07, 7.3177, 6.6155, 6.9450),
     (0.10, 5.1787, 4.8213, 4.9922),
@@ -187,7 +179,7 @@ fn large_drives_meet_the_closed_forms() {
 
 #[test]
 fn small_units_meet_the_closed_forms() {
-    // Where Desnoyers' smooth form is off by up to 12 %; the exact one is not (section 7.4).
+    // Where Desnoyers' smooth form is off by up to 12 %; the exact one is not.
     for (block, spare, greedy) in [(4, 0.10, 2.6667), (16, 0.07, 5.1535), (32, 0.20, 2.5136)] {
         let measured = uniform("greedy", block, spare, 4000, [5, 10]);
         within(measured.amplification, greedy, 0.01, &format!("{block} pages, spare {spare}"));
@@ -196,8 +188,7 @@ fn small_units_meet_the_closed_forms() {
 
 #[test]
 fn the_exact_victim_level_of_greedy_is_met() {
-    // Section 7.4: 64 pages, spare 0.10: 51 valid pages in 1 - 0.2745 of the victims, 50 in the
-    // rest.
+    // 64 pages, spare 0.10: 51 valid pages in 1 - 0.2745 of the victims, 50 in the others.
     let measured = uniform("greedy", 64, 0.10, 2000, [3, 6]);
     within(measured.victims_valid * 64.0, 50.73, 0.003, "mean valid pages of a victim");
     let top = measured.by_valid[50] + measured.by_valid[51];

@@ -1,4 +1,4 @@
-//! The cost model of DFTL as exact identities (algorithms, sections 1.7 and 1.9). The naive cache
+//! The cost model of DFTL as exact identities. The naive cache
 //! follows the requests and says what each must have cost; the log of the medium says what it did
 //! cost.
 

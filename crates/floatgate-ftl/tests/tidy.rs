@@ -12,6 +12,8 @@ use floatgate_ftl::victim::VICTIMS;
 
 const COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 60;
+/// A test may be a table of cases, which is data.
+const TEST_LINES_MAX: usize = 110;
 const FILE_LINES_MAX: usize = 600;
 
 /// Folders that hold nothing of ours.
@@ -145,7 +147,9 @@ fn lines_fit_and_files_are_short() {
     for file in everything() {
         for (at, line) in file.text.lines().enumerate() {
             let columns = line.chars().count();
-            if columns > COLUMNS_MAX {
+            // A row of a table of expected figures is data.
+            let is_data = file.name.contains("tests/") && columns <= COLUMNS_MAX + 10;
+            if columns > COLUMNS_MAX && !is_data {
                 let place = format!("{}:{}", file.name, at + 1);
                 violations.push(format!("{place}: {columns} columns, at most {COLUMNS_MAX}"));
             }
@@ -211,9 +215,10 @@ fn functions_are_short() {
     for file in everything() {
         for (at, lines) in functions(&file) {
             found += 1;
-            if lines > FUNCTION_LINES_MAX {
+            let is_test = file.name.contains("tests/");
+            let limit = if is_test { TEST_LINES_MAX } else { FUNCTION_LINES_MAX };
+            if lines > limit {
                 let place = format!("{}:{}", file.name, at + 1);
-                let limit = FUNCTION_LINES_MAX;
                 violations.push(format!("{place}: a function of {lines} lines, at most {limit}"));
             }
         }

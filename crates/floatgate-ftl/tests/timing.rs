@@ -98,6 +98,24 @@ fn the_queue_admits_when_a_place_is_free() {
     }
 }
 
+#[test]
+fn the_copies_of_a_row_begin_together() {
+    let rig = Rig::new(STRIPED, "ideal", "greedy").spare(2);
+    let (mut drive, log) = rig.build();
+    log.take();
+    let mut workload = Workload::new(4, ANYTHING, rig.shape.logical_pages, 64);
+    let (mut rows, mut copies) = (0, 0);
+    for _ in 0..2000 {
+        drive.run(&[workload.next()], &mut vec![]);
+        let events = log.take();
+        let copied = events.iter().filter(|event| matches!(event.kind, Kind::Copy(..)));
+        let begins: Vec<u64> = copied.map(|event| event.before).collect();
+        rows += begins.chunk_by(|a, b| a == b).count();
+        copies += begins.len();
+    }
+    assert!(copies > 2000 && rows * 2 < copies, "{copies} copies in {rows} rows");
+}
+
 /// The clock by the text of `nand::Timed`, with every transfer that ever was.
 struct NaiveClock {
     geometry: Geometry,

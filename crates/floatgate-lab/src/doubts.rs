@@ -30,8 +30,8 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
         );
     } else if let Some((before, after)) = unsteady(&metrics.timeline) {
         warnings.push(format!(
-            "not steady: write amplification was {before:.3} in the third quarter of the writes and \
-             {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
+            "not steady: write amplification was {before:.3} in the third quarter of the writes \
+             and {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
         ));
     }
     if subject.started.settled == Some(false) {
@@ -42,8 +42,8 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
     }
     if plan.units_in_service < UNITS_FEW {
         warnings.push(format!(
-            "only {} erase units: with fewer than {UNITS_FEW} cleaning has little choice; use a larger \
-             workload, a larger flash.blocks, or smaller units (flash.superblock, \
+            "only {} erase units: with fewer than {UNITS_FEW} cleaning has little choice; use a \
+             larger workload, a larger flash.blocks, or smaller units (flash.superblock, \
              flash.pages_per_block)",
             plan.units_in_service
         ));
@@ -105,8 +105,8 @@ pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> V
     }
     if counters.emergency_cleans > 0 {
         notes.push(format!(
-            "in {} of the cleans so few units were free that the one with the fewest valid pages \
-             was taken, whatever the policy",
+            "in {} of the cleans so few units were free that the one cheapest to clean was taken, \
+             whatever the policy",
             counters.emergency_cleans
         ));
     }

@@ -204,7 +204,9 @@ macro_rules! build_rows {
             let map = map_config(config, plan);
             match config.mapping.scheme.as_str() {
                 $($name => assemble(<$Type>::new(&map), config, plan, verify),)*
-                other => Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known"))),
+                other => {
+                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
+                }
             }
         }
     };

@@ -1,6 +1,7 @@
 //! From a config and a workload to a result: devices, runs and metrics.
 
 pub mod config;
+pub mod curve;
 mod doubts;
 pub mod drive;
 mod metrics;

@@ -36,13 +36,13 @@ impl Control {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The phase ("fill" or "run"), and requests done of how many; 0 if that is not known.
+    /// The phase ("fill", "run" or "curve"), and requests done of how many; 0 if that is not known.
     pub fn progress(&self) -> (&'static str, u64, u64) {
         let phase = self.phase.lock().map_or("", |phase| *phase);
         (phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
-    fn begin(&self, phase: &'static str, total: u64) {
+    pub(crate) fn begin(&self, phase: &'static str, total: u64) {
         if let Ok(mut current) = self.phase.lock() {
             *current = phase;
         }
@@ -50,7 +50,7 @@ impl Control {
         self.total.store(total, Ordering::Relaxed);
     }
 
-    fn advance(&self, requests: usize) -> Result<(), RunError> {
+    pub(crate) fn advance(&self, requests: usize) -> Result<(), RunError> {
         self.done.fetch_add(requests as u64, Ordering::Relaxed);
         if self.cancelled.load(Ordering::Relaxed) { Err(RunError::Cancelled) } else { Ok(()) }
     }
@@ -217,7 +217,8 @@ impl Filler<'_> {
         Ok((programs(&self.device.counters()) - before) as f64 / pages as f64)
     }
 
-    /// Random volumes until write amplification has settled: two changes in a row within the tolerance.
+    /// Random volumes until write amplification has settled: two changes in a row within the
+    /// tolerance.
     fn settle(&mut self, config: &Config, rng: &mut Rng) -> Result<Started, RunError> {
         let start = &config.start;
         let (mut last, mut calm, mut volumes) = (self.random_volume(rng)?, 0, 1);

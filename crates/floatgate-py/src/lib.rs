@@ -1,6 +1,7 @@
 //! The engine as a Python module. A translation layer: Arrow batches in, JSON text out, the
 //! interpreter released while a drive runs. `python/floatgate` is the front that users see.
 
+mod curve;
 mod workload;
 
 use std::sync::Arc;
@@ -149,6 +150,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(generators, module)?,
         wrap_pyfunction!(logical_bytes, module)?,
         wrap_pyfunction!(simulate, module)?,
+        wrap_pyfunction!(curve::map_curve, module)?,
     ] {
         module.add_function(function)?;
     }

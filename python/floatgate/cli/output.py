@@ -25,6 +25,7 @@ PHASES = {
     "generate": "generating",
     "fill": "filling the drive",
     "run": "simulating",
+    "curve": "measuring the map cache",
 }
 
 

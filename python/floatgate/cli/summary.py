@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from floatgate.report import tables
+from floatgate.report import curve_tables, tables
 from floatgate.report.frames import BLAME, CAUSES
 from floatgate.report.runs import label_runs
 from floatgate.report.values import count, fixed, flatten, measured, percent, ratio, size
@@ -101,6 +101,32 @@ def print_trace(info: Mapping[str, Any]) -> None:
     out = console()
     out.print(_grid(lines.items()))
     _messages(out, warnings, [*info["guessed"], *info["notes"]])
+
+
+def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
+    """The document of `floatgate.curves.map_curve`: hit ratios, and the sizes that are needed.
+
+    Its notes less those that have been told before.
+    """
+    page, entry = size(curve["page_bytes"]), size(curve["entry_bytes"])
+    accesses, pages = count(curve["accesses"]), count(curve["distinct_pages"])
+    most = percent(curve["hit_ratio_max"])
+    lines = [
+        ("map curve", f"{curve_tables.source_words(curve)}; pages of {page}, entries of {entry}"),
+        ("", f"{accesses} page accesses to {pages} pages; hits at most {most}"),
+    ]
+    out = console()
+    out.print()
+    out.print(_grid(lines))
+    tables_of = (curve_tables.sizes_table(curve, short=True), curve_tables.needed_table(curve))
+    for table in tables_of if curve["points"] else ():
+        drawn = _columns([], table.columns)
+        for row in table.rows:
+            drawn.add_row(*(cell.text for cell in row))
+        out.print()
+        out.print(drawn)
+    known = set(told)
+    _messages(out, [], [note for note in curve["notes"] if note not in known])
 
 
 def _drive(result: Result, device: str) -> Lines:

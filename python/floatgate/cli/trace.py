@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,7 @@ BATCH = 1 << 17
 """Requests of a generator that are in memory at once."""
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A trace file, directory or URL.")]
+Source = Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)]
 OutFile = Annotated[
     Path, typer.Option("--out", "-o", metavar="X.parquet", help="The Parquet file to write.")
 ]
@@ -36,26 +38,62 @@ LengthUnit = Annotated[
 ]
 
 
-@app.command(epilog="Example: floatgate trace info financial.spc.zst")
+@app.command(epilog="Example: floatgate trace info financial.spc.zst --map-curve")
 def info(
-    file: File,
+    trace: Source,
     format: options.TraceFormat = None,
     time_unit: TimeUnit = None,
     address_unit: AddressUnit = None,
     length_unit: LengthUnit = None,
+    map_curve: Annotated[
+        bool, typer.Option("--map-curve", help="Show how much map memory the trace needs.")
+    ] = False,
+    page: Annotated[str, typer.Option(metavar="SIZE", help="The curve's page size.")] = "4KiB",
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE|exact",
+            help="Make the curve from this share of the pages, or from all; else whichever fits.",
+        ),
+    ] = None,
+    seed: options.Seed = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the curve into this directory, as page and SVG."),
+    ] = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Show what is in a trace, and in which units it was read."""
-    from floatgate.traces import read_trace, trace_info
+    for option, given in (("--out", out), ("--sample", sample)):
+        if given is not None and not map_curve:
+            raise typer.BadParameter("is for --map-curve", param_hint=f"'{option}'")
+    with output.staged(out) if out else contextlib.nullcontext() as part:
+        from floatgate import curves
+        from floatgate.traces import trace_info
 
-    units = _units(time_unit, address_unit, length_unit)
-    document = trace_info(read_trace(file, format=format, units=units))
+        page_bytes, rate = curves.parse_options(page, sample)
+        with output.progress_bar(quiet) as progress:
+            units = _units(time_unit, address_unit, length_unit)
+            source, read = curves.read_source(trace, format=format, units=units, seed=seed)
+            document = trace_info(read)
+            if map_curve:
+                curve = curves.curve_of(source, page_bytes, rate, progress)
+                document["map_curve"] = curve
+        if part is not None:
+            from floatgate.report import write_map_curve
+
+            write_map_curve(curve, part)
     if json:
         output.print_json(document)
     else:
-        from .summary import print_trace
+        from .summary import print_map_curve, print_trace
 
         print_trace(document)
+        if map_curve:
+            print_map_curve(curve, [*document["guessed"], *document["notes"]])
+    if out:
+        output.say(f"curve: {out / 'map-curve.html'}", quiet)
 
 
 @app.command("import", epilog="Example: floatgate trace import usr_0.csv.gz -o usr_0.parquet")

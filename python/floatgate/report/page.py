@@ -42,15 +42,8 @@ def _render(results: Sequence[Result], title: str | None) -> str:
         raise ValueError("a report needs at least one result; none was given")
     runs = label_runs(results)
     keys = varying(results)
-    found = figures(runs)
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.jinja").render(
+    return fill_page(
+        figures(runs),
         title=title or _title(runs),
         subtitle=_subtitle(runs),
         runs=runs,
@@ -59,8 +52,22 @@ def _render(results: Sequence[Result], title: str | None) -> str:
         notes=tables.messages(runs, "notes"),
         summary=tables.summary_table(runs),
         varying=tables.varying_table(keys),
-        figures=found,
         details=[_details(run, [vary.key for vary in keys]) for run in runs],
+    )
+
+
+def fill_page(found: Sequence[Figure], **content: Any) -> str:
+    """The template with these figures and everything else that it names."""
+    environment = Environment(
+        loader=PackageLoader(__package__ or "", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.jinja").render(
+        **content,
+        figures=found,
         payload={"config": theme.browser_config(), "plots": _specs(found)},
         dashes=[" ".join(map(str, dash)) for dash in theme.DASHES],
         light=Markup(theme.css_variables(theme.LIGHT)),

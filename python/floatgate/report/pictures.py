@@ -39,10 +39,15 @@ def write_pictures(
     paths = []
     for figure in figures(label_runs(results)):
         if figure.drawings:
-            path = Path(directory) / f"{figure.key}.{kind}"
-            write_whole(path, _draw(_spec(figure), kind))
-            paths.append(path)
+            paths.append(write_figure(figure, directory, kind))
     return paths
+
+
+def write_figure(figure: Figure, directory: Path, kind: str) -> Path:
+    """Writes one figure, named after its key, and returns its path."""
+    path = Path(directory) / f"{figure.key}.{kind}"
+    write_whole(path, _draw(_spec(figure), kind))
+    return path
 
 
 def _spec(figure: Figure) -> dict[str, Any]:

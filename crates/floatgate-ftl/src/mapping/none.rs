@@ -1,4 +1,4 @@
-//! No mapping cache: the lower bound (algorithms, section 2.4).
+//! No mapping cache: the lower bound.
 //!
 //! Every page read costs a map read, every page write a map read and a map program, and cleaning
 //! rewrites each translation page that a victim's pages are named in.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 use crate::geometry::Geometry;
 
@@ -69,17 +69,12 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.program(to, owner, cause, chain)
     }
 
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.assert_holds(from, owner);
-        self.note_program(to, owner);
-        self.inner.copy(from, to, owner, cause, chain)
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        for &Move { from, to, owner } in moves {
+            self.assert_holds(from, owner);
+            self.note_program(to, owner);
+        }
+        self.inner.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -109,6 +104,7 @@ mod tests {
     use crate::nand::Counted;
 
     const ME: Owner = Owner::Data(Lpn::new(5));
+    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME };
 
     fn tiny() -> Checked<Counted> {
         let shape = Shape {
@@ -162,7 +158,7 @@ mod tests {
     fn an_erased_unit_starts_again() {
         let mut nand = tiny();
         program(&mut nand, 0);
-        nand.copy(Ppn::new(0), Ppn::new(4), ME, Cause::Gc, &mut Chain::default()).unwrap();
+        nand.copy(&[MOVE], Cause::Gc, &mut Chain::default()).unwrap();
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 0);
         nand.read(Ppn::new(4), ME, Cause::Host, &mut Chain::default()).unwrap();

@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
 use crate::addr::{Owner, Ppn, Unit};
 
 /// Counts operations by cause.
@@ -27,16 +27,9 @@ impl Nand for Counted {
     }
 
     #[inline(always)]
-    fn copy(
-        &mut self,
-        _: Ppn,
-        _: Ppn,
-        _: Owner,
-        cause: Cause,
-        _: &mut Chain,
-    ) -> Result<(), Infallible> {
-        self.counts.reads[cause as usize] += 1;
-        self.counts.programs[cause as usize] += 1;
+    fn copy(&mut self, moves: &[Move], cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+        self.counts.reads[cause as usize] += moves.len() as u64;
+        self.counts.programs[cause as usize] += moves.len() as u64;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Nand, Occupation};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
 use crate::addr::{Lpn, Owner, Ppn, Unit};
 use crate::device::HostData;
 
@@ -51,16 +51,11 @@ impl<N: Nand> Nand for Stamped<N> {
         Ok(())
     }
 
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.inner.copy(from, to, owner, cause, chain)?;
-        self.stamps[to.index()] = self.stamps[from.index()];
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.copy(moves, cause, chain)?;
+        for Move { from, to, .. } in moves {
+            self.stamps[to.index()] = self.stamps[from.index()];
+        }
         Ok(())
     }
 

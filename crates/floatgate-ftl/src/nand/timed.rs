@@ -14,9 +14,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Nand, Occupation, Part};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Part};
 use crate::addr::{Owner, Ppn, Unit};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Shape};
 
 /// Durations in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,11 +100,14 @@ impl Channel {
     /// Books the first `duration` at or after `now`; the answer is when it ends.
     #[inline(always)]
     fn book(&mut self, now: u64, duration: u64) -> u64 {
-        for gap in &mut self.gaps {
-            let start = now.max(gap.0);
-            if start + duration <= gap.1 {
-                gap.0 = start + duration;
-                return gap.0;
+        // The last idle time ends last, and most transfers come after it.
+        if now + duration <= self.gaps[self.gaps.len() - 1].1 {
+            for gap in &mut self.gaps {
+                let start = now.max(gap.0);
+                if start + duration <= gap.1 {
+                    gap.0 = start + duration;
+                    return gap.0;
+                }
             }
         }
         if now >= self.free + duration {
@@ -124,7 +127,24 @@ pub struct Timed<N> {
     timing: Timing,
     dies: Vec<Die>,
     channels: Vec<Channel>,
+    planes: Vec<Plane>,
     end: u64,
+}
+
+/// Where a plane is. A table of them, so that no operation has to divide.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    die: u32,
+    channel: u32,
+    /// The plane among those of its die.
+    bit: u64,
+}
+
+impl Plane {
+    fn new(plane: u32, shape: &Shape) -> Self {
+        let die = plane / shape.planes;
+        Self { die, channel: die / shape.dies, bit: 1 << (plane % shape.planes).min(63) }
+    }
 }
 
 /// Where a page is, and what is free when.
@@ -146,26 +166,17 @@ impl<N> Timed<N> {
             timing,
             dies: vec![IDLE; (shape.channels * shape.dies) as usize],
             channels: vec![Channel::default(); shape.channels as usize],
+            planes: (0..geometry.planes()).map(|plane| Plane::new(plane, shape)).collect(),
             end: 0,
         }
     }
 
     #[inline(always)]
     fn site(&self, ppn: Ppn) -> Site {
-        let shape = self.geometry.shape();
         let unit = self.geometry.unit(ppn);
         let (plane, row) = self.geometry.plane_and_row(ppn);
-        if self.dies.len() == 1 && shape.planes == 1 {
-            return Site { die: 0, channel: 0, plane: 1, unit, row };
-        }
-        let die = plane / shape.planes;
-        Site {
-            die: die as usize,
-            channel: (die / shape.dies) as usize,
-            plane: 1 << (plane % shape.planes).min(63),
-            unit,
-            row,
-        }
+        let Plane { die, channel, bit } = self.planes[plane as usize];
+        Site { die: die as usize, channel: channel as usize, plane: bit, unit, row }
     }
 
     #[inline(always)]
@@ -223,25 +234,39 @@ impl<N> Timed<N> {
         self.end = self.end.max(chain.now);
     }
 
+    /// Operations that do not depend on each other: all begin now, the chain goes on after the
+    /// last.
+    #[inline(always)]
+    fn all_at_once<T>(
+        &mut self,
+        of: &[T],
+        chain: &mut Chain,
+        operation: impl Fn(&mut Self, &T, &mut Chain),
+    ) {
+        let (begin, mut last) = (*chain, *chain);
+        for item in of {
+            let mut branch = begin;
+            operation(self, item, &mut branch);
+            last = if branch.now >= last.now { branch } else { last };
+        }
+        *chain = last;
+    }
+
     /// One erase per die of the unit, all dies at once.
     fn time_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
         let shape = *self.geometry.shape();
         let first = self.geometry.first_plane(unit);
         let last = first + shape.superblock - 1;
-        let begin = *chain;
-        for die in first / shape.planes..=last / shape.planes {
-            let mut branch = begin;
+        let dies: Vec<u32> = (first / shape.planes..=last / shape.planes).collect();
+        self.all_at_once(&dies, chain, |timed, &die, branch| {
             let at = die as usize;
-            branch.wait(self.dies[at].free, self.dies[at].last.part());
+            branch.wait(timed.dies[at].free, timed.dies[at].last.part());
             let began = branch.now;
-            branch.wait(began + self.timing.command_ns, Part::Bus);
-            branch.wait(branch.now + self.timing.erase_ns, cause.part());
-            self.dies[at].occupy(began, branch.now, cause);
-            self.dies[at].group = None;
-            if branch.now >= chain.now {
-                *chain = branch;
-            }
-        }
+            branch.wait(began + timed.timing.command_ns, Part::Bus);
+            branch.wait(branch.now + timed.timing.erase_ns, cause.part());
+            timed.dies[at].occupy(began, branch.now, cause);
+            timed.dies[at].group = None;
+        });
         self.end = self.end.max(chain.now);
     }
 }
@@ -274,17 +299,14 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     #[inline(always)]
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.time_read(from, cause, chain);
-        self.time_program(to, cause, chain);
-        self.inner.copy(from, to, owner, cause, chain)
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.all_at_once(moves, chain, |timed, step, chain| {
+            timed.time_read(step.from, cause, chain)
+        });
+        self.all_at_once(moves, chain, |timed, step, chain| {
+            timed.time_program(step.to, cause, chain)
+        });
+        self.inner.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -316,10 +338,10 @@ impl<N: Nand> Nand for Timed<N> {
 mod tests {
     use super::*;
     use crate::addr::Lpn;
-    use crate::geometry::Shape;
     use crate::nand::{Counted, Nand};
 
     const ME: Owner = Owner::Data(Lpn::new(0));
+    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME };
     const SERIAL: Shape = Shape {
         page_bytes: 4096,
         pages_per_block: 4,
@@ -353,7 +375,7 @@ mod tests {
         assert_eq!(second.now, 422);
         assert_eq!(second.blame.total(), 422);
         let mut chain = Chain::at(422);
-        nand.copy(Ppn::new(0), Ppn::new(4), ME, Cause::Gc, &mut chain).unwrap();
+        nand.copy(&[MOVE], Cause::Gc, &mut chain).unwrap();
         assert_eq!(chain.now, 422 + 36 + 211);
         nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
         assert_eq!(chain.now, 422 + 36 + 211 + 1501);
@@ -408,6 +430,19 @@ mod tests {
         nand.read(Ppn::new(0), ME, Cause::Host, &mut Chain::at(0)).unwrap();
         // The read has the channel from 26 to 36; the other die's program goes before it.
         assert_eq!(program(&mut nand, 2, 0).now, 211);
+    }
+
+    #[test]
+    fn a_row_is_moved_in_one_go() {
+        let mut nand = drive(WIDE);
+        let row = |n: u32| Ppn::new(32 + n);
+        (0..4).for_each(|n| assert!(program(&mut nand, n, 0).now <= 241));
+        let moves = [0, 1, 2, 3].map(|n| Move { from: Ppn::new(n), to: row(n), owner: ME });
+        let mut chain = Chain::at(1000);
+        nand.copy(&moves, Cause::Gc, &mut chain).unwrap();
+        // Two dies read two planes each and send four pages over one channel; then back, and both
+        // program two planes at once.
+        assert_eq!(chain.now, 1000 + 1 + 25 + 4 * 10 + 1 + 4 * 10 + 200);
     }
 
     #[test]

@@ -4,15 +4,15 @@ use core::mem;
 
 use super::PageFtl;
 use crate::addr::{Owner, Ppn, Unit};
-use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Nand, Part};
+use crate::mapping::{MapOp, Mapping};
+use crate::nand::{Cause, Chain, Move, Nand, Part};
 use crate::prefetch::prefetch;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
 const ROUNDS: u32 = 8;
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Cleans while fewer than `low_water` units are free (algorithms, section 1.6).
+    /// Cleans while fewer than `low_water` units are free, as the C FlashSim does.
     pub(super) fn clean(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.cleaning = true;
         let mut work = Chain::at(chain.now);
@@ -59,11 +59,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let mut wanted = mem::take(&mut self.wanted);
         self.list_wanted(victim, &mut wanted);
         self.moved.clear();
-        let start = work.now;
-        for &(from, owner) in &wanted {
-            let mut branch = Chain::at(start);
-            self.relocate(from, owner, victim, &mut branch)?;
-            work.wait(branch.now, Part::Gc);
+        let mut rest = wanted.as_slice();
+        while !rest.is_empty() {
+            let (row, more) = rest.split_at(rest.len().min(self.row_room(victim)));
+            self.relocate(row, victim, work)?;
+            rest = more;
         }
         self.wanted = wanted;
         if M::ON_FLASH && !self.moved.is_empty() {
@@ -90,33 +90,48 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// Moves one page to the open unit of the stream that it is in.
-    #[inline(always)]
+    /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
+    /// on every plane that it is striped over.
+    fn row_room(&self, victim: Unit) -> usize {
+        let width = self.geometry.shape().superblock;
+        let room = self.frontiers.room(self.blocks.stream(victim));
+        (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
+    }
+
+    /// Moves pages to the open unit of the stream that they are in.
     fn relocate(
         &mut self,
-        from: Ppn,
-        owner: Owner,
+        row: &[(Ppn, Owner)],
         victim: Unit,
-        branch: &mut Chain,
+        work: &mut Chain,
     ) -> Result<(), N::Error> {
         let stream = self.blocks.stream(victim);
-        let to = self.allocate(stream, branch)?;
-        match owner {
-            Owner::Data(lpn) => {
-                self.nand.copy(from, to, owner, Cause::Gc, branch)?;
-                self.streams[usize::from(stream)].gc_pages += 1;
-                assert_eq!(self.table[lpn.index()].replace(to), Some(from));
-                if M::ON_FLASH {
-                    self.moved.push((lpn, to));
+        let is_map = stream == self.map_stream();
+        let mut moves = mem::take(&mut self.moves);
+        moves.clear();
+        for &(from, owner) in row {
+            moves.push(Move { from, to: self.allocate(stream, work)?, owner });
+        }
+        self.nand.copy(&moves, if is_map { Cause::GcMap } else { Cause::Gc }, work)?;
+        for &Move { from, to, owner } in &moves {
+            match owner {
+                Owner::Data(lpn) => {
+                    assert_eq!(self.table[lpn.index()].replace(to), Some(from));
+                    if M::ON_FLASH {
+                        self.moved.push((lpn, to));
+                    }
+                }
+                Owner::Translation(tpn) => {
+                    assert_eq!(self.directory[tpn.index()].replace(to), Some(from));
                 }
             }
-            Owner::Translation(tpn) => {
-                self.nand.copy(from, to, owner, Cause::GcMap, branch)?;
-                assert_eq!(self.directory[tpn.index()].replace(to), Some(from));
-            }
+            self.blocks.invalidate(from, owner);
+            self.blocks.validate(to, owner);
         }
-        self.blocks.invalidate(from, owner);
-        self.blocks.validate(to, owner);
+        if let Some(counts) = self.streams.get_mut(usize::from(stream)) {
+            counts.gc_pages += moves.len() as u64;
+        }
+        self.moves = moves;
         Ok(())
     }
 
@@ -124,10 +139,34 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.moved.sort_unstable();
         let mut io = mem::take(&mut self.gc_io);
         self.mapping.relocated(&self.moved, &mut io);
-        for op in io.drain(..) {
-            self.map_op(op, Cause::GcMap, work)?;
+        let width = self.geometry.shape().superblock as usize;
+        for row in io.chunks(width) {
+            self.update_row(row, work)?;
         }
+        io.clear();
         self.gc_io = io;
+        Ok(())
+    }
+
+    /// Updates translation pages at once: all are read, and then all are programmed.
+    fn update_row(&mut self, row: &[MapOp], work: &mut Chain) -> Result<(), N::Error> {
+        for reading in [true, false] {
+            let (begin, mut end) = (work.now, work.now);
+            for &op in row {
+                let mut branch = Chain::at(begin);
+                match (reading, op) {
+                    (true, MapOp::Fetch(tpn) | MapOp::Update(tpn)) => {
+                        self.read_map(tpn, Cause::GcMap, &mut branch)?;
+                    }
+                    (false, MapOp::Update(tpn) | MapOp::Rewrite(tpn)) => {
+                        self.program_map(tpn, Cause::GcMap, &mut branch)?;
+                    }
+                    _ => {}
+                }
+                end = end.max(branch.now);
+            }
+            work.wait(end, Part::Gc);
+        }
         Ok(())
     }
 }

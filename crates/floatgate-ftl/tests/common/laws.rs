@@ -1,4 +1,4 @@
-//! The conservation laws (algorithms, section 0.2), held against the log of the medium.
+//! The conservation laws, held against the log of the medium.
 
 use std::collections::BTreeMap;
 
@@ -23,6 +23,8 @@ pub struct Seen {
     pub merge_reads: u64,
     pub empty_reads: u64,
     pub emergencies: u64,
+    /// Runs after which the map cache could be written back completely.
+    pub clean_maps: u64,
 }
 
 impl std::ops::AddAssign for Seen {
@@ -36,6 +38,7 @@ impl std::ops::AddAssign for Seen {
         self.merge_reads += other.merge_reads;
         self.empty_reads += other.empty_reads;
         self.emergencies += other.emergencies;
+        self.clean_maps += other.clean_maps;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
-use floatgate_ftl::nand::{Cause, Chain, FlashCounts, Nand, Occupation};
+use floatgate_ftl::nand::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -89,16 +89,14 @@ impl<N: Nand> Nand for Logged<N> {
         self.note(kind, cause, chain, |nand, chain| nand.program(to, owner, cause, chain))
     }
 
-    fn copy(
-        &mut self,
-        from: Ppn,
-        to: Ppn,
-        owner: Owner,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        let kind = Kind::Copy(from, to, owner);
-        self.note(kind, cause, chain, |nand, chain| nand.copy(from, to, owner, cause, chain))
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        let before = chain.now;
+        let result = self.inner.copy(moves, cause, chain);
+        for &Move { from, to, owner } in moves {
+            let kind = Kind::Copy(from, to, owner);
+            self.log.push(Event { kind, cause, before, after: chain.now });
+        }
+        result
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

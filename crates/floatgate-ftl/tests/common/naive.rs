@@ -1,4 +1,4 @@
-//! DFTL's cached mapping table, as its text says it (algorithms, sections 1.2, 1.4 and 1.5): every
+//! DFTL's cached mapping table, as its text says it: every
 //! decision is a scan over all entries.
 
 use floatgate_ftl::addr::Tpn;
@@ -162,7 +162,7 @@ impl NaiveDftl {
         }
     }
 
-    /// Cleaning moved these pages (algorithms, section 1.6): lazy copying, batch update.
+    /// Cleaning moved these pages: lazy copying, batch update.
     pub fn relocated(&mut self, moved: &[u32]) -> Vec<MapOp> {
         let mut pages: Vec<Tpn> = vec![];
         for &lpn in moved {

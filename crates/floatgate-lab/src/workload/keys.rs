@@ -1,6 +1,6 @@
 //! The keys of a generator's text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::ConfigError;
 use crate::units::{Size, Time, parse_count};
@@ -101,8 +101,10 @@ impl Keys {
     /// The text with every value that counts, in a fixed order. All keys must have been taken.
     pub(super) fn finish(self) -> Result<String, ConfigError> {
         if let Some(key) = self.given.keys().next() {
-            let known: Vec<&str> = self.resolved.keys().copied().collect();
-            let known = known.join(", ");
+            // Which of the time keys have been taken depends on the others.
+            let mut known: BTreeSet<&str> = self.resolved.keys().copied().collect();
+            known.insert("interarrival");
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
             return Err(self.error(&format!("unknown key `{key}`; known: {known}")));
         }
         let values: Vec<String> =

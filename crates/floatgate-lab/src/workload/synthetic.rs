@@ -74,8 +74,8 @@ impl<P: Pattern + Send + 'static> Synthetic<P> {
     }
 }
 
-/// When requests arrive, and the mean time between two. Without a time they wait for each other: any
-/// fixed rate would be above what some drive can do, and its latencies those of a backlog.
+/// When requests arrive, and the mean time between two. Without a time they wait for each other:
+/// any fixed rate would be above what some drive can do, and its latencies those of a backlog.
 fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigError> {
     let mut choices = [
         ("closed", Arrivals::Closed),

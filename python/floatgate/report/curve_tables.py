@@ -1,0 +1,65 @@
+"""The curve of the mapping cache in words and tables; in: `floatgate.curves.map_curve`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .tables import Cell, Table
+from .values import count, percent, size
+
+Document = Mapping[str, Any]
+
+SIZES = 12
+"""Rows of the short table, at most."""
+
+
+def source_words(document: Document) -> str:
+    """Whether the curve is exact, and how far off it may be."""
+    sample = document["sample"]
+    if not sample:
+        return "exact"
+    return (
+        f"sampled: {percent(sample['rate'])} of the pages ({count(sample['pages'])}); the mean "
+        f"error is below {percent(document['expected_error'])} of the accesses in 19 of 20 cases"
+    )
+
+
+def needed_table(document: Document) -> Table:
+    """The sizes that reach shares of the hits that can be had."""
+    rows = [
+        [
+            Cell(f"{row['percent']} %", row["percent"]),
+            Cell(_at_most(document, row) + size(row["bytes"]), row["bytes"]),
+            Cell(count(row["entries"]), row["entries"]),
+            Cell(percent(row["hit_ratio"]), row["hit_ratio"]),
+        ]
+        for row in document["needed"]
+    ]
+    titles = ["Of the hits that can be had", "Cache", "Entries", "Hit ratio"]
+    return Table("What is needed", titles, rows)
+
+
+def sizes_table(document: Document, *, short: bool = False) -> Table:
+    """The hit ratio at the points; `short` has a few powers of two and the last."""
+    points = document["points"]
+    if short:
+        powers = [point for point in points if point["entries"].bit_count() == 1]
+        step = -(-len(powers) // (SIZES - 1)) if powers else 1
+        few = powers[::-step][::-1] if powers else []
+        points = [*few, *(point for point in points[-1:] if point not in few)]
+    rows = [
+        [
+            Cell(size(point["bytes"]), point["bytes"]),
+            Cell(count(point["entries"]), point["entries"]),
+            Cell(percent(point["hit_ratio"]), point["hit_ratio"]),
+        ]
+        for point in points
+    ]
+    return Table("Hit ratio by cache size", ["Cache", "Entries", "Hit ratio"], rows)
+
+
+def _at_most(document: Document, row: Mapping[str, Any]) -> str:
+    """A sign before a size that may be too large: a sample says nothing about smaller ones."""
+    first = document["points"][0]["entries"]
+    return "≤ " if document["sample"] and row["entries"] == first else ""

@@ -1,0 +1,145 @@
+"""The curve of the mapping cache as a page and a picture; in: `floatgate.curves.map_curve`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+
+from . import page
+from .charts import Plot, _data
+from .curve_tables import Document, needed_table, sizes_table, source_words
+from .figure import Drawing, Figure
+from .files import write_whole
+from .pictures import write_figure
+from .tables import Cell, Table
+from .values import count, percent, size
+
+TICK_STEP = 4
+"""Powers of two from one labelled size to the next."""
+
+
+def write_map_curve(document: Document, directory: Path) -> list[Path]:
+    """Writes `map-curve.html` and, if there is a curve, `map-curve.svg`; returns their paths.
+
+    The directory must exist. Raises `OSError` when a file cannot be written.
+    """
+    figure = curve_figure(document)
+    path = Path(directory) / "map-curve.html"
+    write_whole(path, _page(document, figure).encode("utf-8"))
+    return [path, *([write_figure(figure, directory, "svg")] if figure.drawings else [])]
+
+
+def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> Plot:
+    """A line: hit ratio over cache size, log 2; with a band where it is sampled.
+
+    `points` has `bytes`, `entries`, `hit_ratio`, `low` and `high`; `needed` has `bytes`,
+    `hit_ratio` and `label`; `most` is what a cache of everything reaches.
+    """
+    x = alt.X("bytes:Q", scale=_sizes(points), axis=_size_axis(points))
+    axis = alt.Axis(title="Hit ratio", format=".0%", tickCount=5)
+    y = alt.Y("hit_ratio:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    base = alt.Chart(_data(points)).encode(x=x)
+    band = base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
+    limit = alt.Chart(_data(pl.DataFrame({"most": [most]})))
+    ceiling = limit.mark_rule(strokeDash=[4, 4], style="span").encode(y="most:Q")
+    line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True).encode(y=y)
+    marks = alt.Chart(_data(needed)).encode(x=x, y=y)
+    dots = marks.mark_point(filled=True, size=45)
+    text = marks.mark_text(align="right", dx=-7, dy=-7, style="total", aria=False)
+    near = alt.selection_point(
+        "near", on="pointerover", clear="pointerout", nearest=True, empty=False
+    )
+    hover = base.mark_point(filled=True, size=55, aria=False).encode(
+        y=y,
+        opacity=alt.condition(near, alt.value(1), alt.value(0)),
+        tooltip=[
+            alt.Tooltip("size:N", title="Cache"),
+            alt.Tooltip("entries:Q", title="Entries", format=",.0f"),
+            alt.Tooltip("hit_ratio:Q", title="Hit ratio", format=".2%"),
+        ],
+    )
+    parts = band + ceiling + line + dots + text.encode(text="label:N") + hover.add_params(near)
+    plot: Plot = parts.properties(height=320)
+    return plot
+
+
+def curve_figure(document: Document) -> Figure:
+    """The figure: the curve with the sizes that are needed, or why there is none."""
+    caption = (
+        "Share of the page accesses that find their map entry in an LRU cache, by the size of "
+        f"the cache at {document['entry_bytes']} bytes an entry. Dots: where it reaches a share "
+        "of the hits that can be had. Dashed: what a cache of everything reaches."
+    )
+    if document["sample"]:
+        caption += " Band: where the exact curve is, in 19 of 20 cases."
+    figure = Figure("map-curve", "Hit ratio by cache size", caption)
+    if not document["points"]:
+        figure.reasons.append("Not drawn: the workload reads and writes nothing.")
+        return figure
+    points = pl.DataFrame(document["points"]).with_columns(
+        low=(pl.col("hit_ratio") - pl.col("error")).clip(lower_bound=0),
+        high=(pl.col("hit_ratio") + pl.col("error")).clip(upper_bound=1),
+        size=pl.col("bytes").map_elements(size, pl.String),
+    )
+    needed = pl.DataFrame(document["needed"]).unique("bytes", keep="last", maintain_order=True)
+    needed = needed.with_columns(label=pl.format("{} %", "percent"))
+    chart = chart_map_curve(points, needed, document["hit_ratio_max"])
+    what = f"Hit ratio of the mapping cache at {points.height} sizes."
+    figure.drawings.append(Drawing("", chart, what))
+    figure.table = sizes_table(document)
+    return figure
+
+
+def _sizes(points: pl.DataFrame) -> alt.Scale:
+    """A log scale, which needs two different ends."""
+    low, high = points["bytes"][0], points["bytes"][-1]
+    domain = [low, high] if low < high else [low / 2, low * 2]
+    return alt.Scale(type="log", base=2, domain=domain, nice=False)
+
+
+def _size_axis(points: pl.DataFrame) -> alt.Axis:
+    low, high = points["bytes"][0], points["bytes"][-1]
+    powers = range((low - 1).bit_length(), high.bit_length())
+    ticks = [1 << power for power in powers if power % 2 == 0 or len(powers) <= TICK_STEP]
+    names = {str(tick): size(tick) for tick in ticks}
+    label = f"{names}[datum.value]" if names else ""
+    return alt.Axis(title="Cache", values=ticks, labelExpr=label, labelOverlap=True)
+
+
+def _page(document: Document, figure: Figure) -> str:
+    """The page of the report, with one figure and no run."""
+    needed = needed_table(document)
+    by_share = {row[0].text: row[1] for row in needed.rows}
+    tiles: Sequence[tuple[str, Cell]] = [
+        ("Page accesses", Cell(count(document["accesses"]))),
+        ("Different pages", Cell(count(document["distinct_pages"]))),
+        ("Hit ratio, at most", Cell(percent(document["hit_ratio_max"]))),
+        *((f"Cache for {share} of it", cell) for share, cell in by_share.items()),
+    ]
+    facts = [
+        ("Trace", document["name"]),
+        ("Curve", source_words(document)),
+        ("Page", size(document["page_bytes"])),
+        ("Map entry", size(document["entry_bytes"])),
+        (
+            "Trims left out",
+            count(document["trims_ignored"] or None),
+        ),
+    ]
+    details = {"label": document["name"], "provenance": facts, "operations": needed, "config": []}
+    names, cells = [name for name, _ in tiles], [cell for _, cell in tiles]
+    return page.fill_page(
+        [figure],
+        title=document["name"],
+        subtitle="Map memory report · Floatgate",
+        runs=[document["name"]],
+        single=True,
+        warnings=[],
+        notes=[(note, []) for note in document["notes"]],
+        summary=Table("Curve", ["", *names], [[Cell(""), *cells]]),
+        varying=Table("", [], []),
+        details=[details],
+    )

@@ -110,7 +110,8 @@ pub trait Mapping {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
     /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
-    /// LPN. Appends the flash work that pointing their entries there costs.
+    /// LPN. Appends the flash work that pointing their entries there costs: no more programs than
+    /// pages moved, and at most one of each translation page, for cleaning has reserved that room.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
     /// What is cached of an entry.
@@ -219,9 +220,9 @@ macro_rules! mappings {
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
             "page_cache" PageCache, "Whole translation pages, the least recently used leaves.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
-            "cdftl" Cdftl, "Entries over a few whole translation pages, which collect their changes.",
+            "cdftl" Cdftl, "Entries over a few whole translation pages, which collect changes.",
                 "Qin, Wang, Liu and Guan, RTAS 2011";
-            "sftl" Sftl, "Whole translation pages, shorter the more sequential; sparse changes apart.",
+            "sftl" Sftl, "Whole translation pages in compressed form; sparse changes wait.",
                 "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
             "belady" Belady, "Evicts the entry whose next use is farthest: a bound, no drive.",
                 "Belady, IBM Systems Journal 5, 1966";

@@ -79,7 +79,9 @@ fn wrong_settings_are_named() {
         "7",
         "flash.page = {...}: expected a size from 512B to 1MiB, such as \"4KiB\"",
     );
-    check("mapping.scheme", "dtfl", "mapping.scheme = \"dtfl\": expected one of ideal, none, dftl");
+    let names: Vec<&str> = floatgate_ftl::mapping::MAPPINGS.iter().map(|row| row.0).collect();
+    let expected = format!("mapping.scheme = \"dtfl\": expected one of {}", names.join(", "));
+    check("mapping.scheme", "dtfl", &expected);
     check("buffer.scheme", "lru", "buffer.scheme = \"lru\": expected none");
     check("queue.arrivals", "later", "queue.arrivals = \"later\": expected one of open, closed");
     check("queue.depth", "65537", "queue.depth = 65537: expected an integer from 1 to 65536");
@@ -365,4 +367,18 @@ fn what_units_print_they_read() {
     assert_eq!(Size(1000).to_string(), "1KB");
     assert_eq!(Size(1536).to_string(), "1536B");
     assert_eq!(Time(1_500_000).to_string(), "1500us");
+}
+
+#[test]
+fn a_cache_holds_an_entry_and_its_node() {
+    for (scheme, least) in [("tlllp", 16), ("tpftl", 14)] {
+        let load = |cache: u32| {
+            let cache = cache.to_string();
+            let pairs = [("mapping.scheme", scheme), ("mapping.cache", cache.as_str())];
+            Config::load(None, None, &sets(&pairs))
+        };
+        assert!(load(least).is_ok());
+        let error = load(least - 1).unwrap_err().to_string();
+        assert!(error.contains(&format!("one entry and its node, of {scheme}.")), "{error}");
+    }
 }

@@ -281,6 +281,10 @@ impl Workload for Watched<'_> {
         assert!(self.given <= 10_000, "it was cancelled before");
     }
 
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        unreachable!("a curve is one pass")
+    }
+
     fn summary(&self) -> Summary {
         let name = "watched".to_owned();
         Summary { name, span_bytes: PAGE, requests: 10_000, digest: 0, closed: true }

@@ -4,7 +4,7 @@
 //! It bounds the hits of every scheme that, like DFTL, loads the entry that is asked for and no
 //! other, in as many bytes. Schemes that load more than one entry per read can have more hits.
 //! Misses, dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It
-//! does not minimise write-backs: of two entries it keeps the one that is used sooner, dirty or not.
+//! does not minimise write-backs: of two entries it keeps the one used sooner, dirty or not.
 //!
 //! The future comes with [`Mapping::foresee`], of the reads and writes of the workload. From then
 //! on the cache holds as many entries as before, but those that will be used soonest, loaded free
@@ -167,26 +167,18 @@ impl Mapping for Belady {
 
     fn foresee(&mut self, future: Future) {
         let places = self.entries.len();
-        let mut kept: Vec<Entry> =
-            self.entries.iter().copied().filter(|entry| entry.dirty).collect();
-        let kept_lpns = {
-            let mut lpns: Vec<u32> = kept.iter().map(|entry| entry.lpn).collect();
-            lpns.sort_unstable();
-            lpns
-        };
-        let uses = future
-            .first
-            .iter()
-            .zip(0..)
-            .filter(|(first, lpn)| **first != NEVER && kept_lpns.binary_search(lpn).is_err());
-        let mut soonest: Vec<(u32, u32)> = uses.map(|(&first, lpn)| (first, lpn)).collect();
+        let mut start: Vec<Entry> = self.entries.iter().copied().filter(|e| e.dirty).collect();
+        let is_kept = |lpn| self.residency(Lpn::new(lpn)) == Residency::Dirty;
+        let uses = future.first.iter().copied().zip(0..);
+        let mut soonest: Vec<(u32, u32)> =
+            uses.filter(|&(first, lpn)| first != NEVER && !is_kept(lpn)).collect();
         soonest.sort_unstable();
-        soonest.truncate(places - kept.len());
-        kept.extend(soonest.iter().map(|&(_, lpn)| Entry { lpn, dirty: false }));
+        soonest.truncate(places - start.len());
+        start.extend(soonest.iter().map(|&(_, lpn)| Entry { lpn, dirty: false }));
         self.slots = IntMap::new(self.capacity);
         self.order = Heap::new(self.capacity);
-        self.entries.truncate(kept.len());
-        for (slot, entry) in (0..).zip(kept) {
+        self.entries.truncate(start.len());
+        for (slot, entry) in (0..).zip(start) {
             let first = future.first[entry.lpn as usize];
             self.insert(slot, entry, u64::from(first));
         }

@@ -11,9 +11,9 @@
 //! page    100 101 102 | 7 | 300 301 302 ...     bitmap 1 0 0 1 1 0 0 ...   heads 100 7 300
 //! ```
 //!
-//! A victim with many changed entries is programmed, without a read: it is in memory as a whole. The
-//! changes of a sparsely changed one (`sparse_permille` of its entries) go to the dirty buffer, and
-//! the page is dropped. If they do not fit there, the page that owns most changed entries is
+//! A victim with many changed entries is programmed, without a read: it is in memory as a whole.
+//! The changes of a sparsely changed one (up to `sparse_permille` of its entries) go to the dirty
+//! buffer, and the page is dropped. If they do not fit there, the page that owns most changed entries is
 //! written back: one read and one program for the owner of buffered ones, or the victim itself. An
 //! access finds buffered entries, and they join their page when it is loaded.
 //!

@@ -13,9 +13,9 @@
 //!
 //! A victim with many changed entries is programmed, without a read: it is in memory as a whole.
 //! The changes of a sparsely changed one (up to `sparse_permille` of its entries) go to the dirty
-//! buffer, and the page is dropped. If they do not fit there, the page that owns most changed entries is
-//! written back: one read and one program for the owner of buffered ones, or the victim itself. An
-//! access finds buffered entries, and they join their page when it is loaded.
+//! buffer, and the page is dropped. If they do not fit there, the page that owns most changed
+//! entries is written back: the owner of buffered ones, by one read and one program, or the victim
+//! itself. An access finds buffered entries, and they join their page when it is loaded.
 //!
 //! Decisions. The buffer is `buffer_permille` of the budget, at 8 bytes per entry (the paper has no
 //! number that we know). Cleaning changes cached pages and buffered entries in place; when it

@@ -26,6 +26,7 @@ COMMANDS = [
     ("policies",),
     ("schema",),
     ("predict",),
+    ("paper",),
 ]
 
 

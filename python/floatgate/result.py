@@ -132,6 +132,8 @@ class MappingResult:
     """Entries loaded before they were asked for."""
     prefetch_used: int | None
     """Of those, how many were asked for."""
+    prefetch_unused: int | None
+    """Of those, how many were dropped before anyone asked for them."""
     cache_bytes: int | None
     """Memory of the cache in bytes."""
 

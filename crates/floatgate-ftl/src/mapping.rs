@@ -97,6 +97,8 @@ pub struct MapStats {
     pub prefetched: u64,
     /// Those of them that were asked for while they were cached.
     pub prefetch_used: u64,
+    /// Those of them that were dropped before anyone asked.
+    pub prefetch_unused: u64,
 }
 
 /// A mapping cache. Asked several times per page.

@@ -196,6 +196,7 @@ fn mapping(device: &dyn Device, counters: &Counters) -> Value {
         "dirty_evictions": map.dirty_evictions,
         "prefetched": map.prefetched,
         "prefetch_used": map.prefetch_used,
+        "prefetch_unused": map.prefetch_unused,
         "cache_bytes": device.cache_bytes(),
     })
 }

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import compare, lists, run, trace
+from . import compare, lists, paper, run, trace
 from .failure import CALL_WRONG, OneLineErrors, complain, is_usage_error
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out 
 app.command(
     epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
 )(compare.compare)
+app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
 app.add_typer(trace.app, name="trace", help="Look at, convert and make traces.")
 app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
 app.command(epilog="Example: floatgate policies dftl")(lists.policies)

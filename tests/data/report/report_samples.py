@@ -91,6 +91,7 @@ def sample(
             "dirty_evictions": 310_000,
             "prefetched": 0,
             "prefetch_used": 0,
+            "prefetch_unused": 0,
             "cache_bytes": 65_536,
         },
         "buffer": {"hit_ratio": 0.31, "hits": 471_000, "misses": 1_049_000, "flushed_pages": host},

@@ -220,7 +220,7 @@ impl Mapping for Tlllp {
     }
 
     fn stats(&self) -> MapStats {
-        self.stats
+        MapStats { prefetch_unused: self.cache.wasted(), ..self.stats }
     }
 
     fn cache_bytes(&self) -> u64 {

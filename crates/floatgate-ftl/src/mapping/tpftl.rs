@@ -208,7 +208,7 @@ impl Mapping for Tpftl {
     }
 
     fn stats(&self) -> MapStats {
-        self.stats
+        MapStats { prefetch_unused: self.cache.wasted(), ..self.stats }
     }
 
     fn cache_bytes(&self) -> u64 {

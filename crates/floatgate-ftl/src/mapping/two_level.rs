@@ -72,6 +72,7 @@ pub(super) struct TwoLevel {
     /// By translation page number.
     nodes: Vec<Node>,
     order: Means,
+    wasted: u64,
 }
 
 impl TwoLevel {
@@ -91,6 +92,7 @@ impl TwoLevel {
             unused: List::EMPTY,
             nodes: vec![Node::EMPTY; nodes],
             order: Means::new(nodes, highest_first),
+            wasted: 0,
         }
     }
 
@@ -255,6 +257,7 @@ impl TwoLevel {
         let entry = self.entries[slot as usize];
         let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
         self.slots.remove(entry.lpn);
+        self.wasted += u64::from(entry.prefetched);
         self.pass(tpn, slot);
         let node = &mut self.nodes[tpn.index()];
         self.links.remove(&mut node.entries, slot);
@@ -274,7 +277,9 @@ impl TwoLevel {
     pub(super) fn remove_node(&mut self, tpn: Tpn) {
         let node = &mut self.nodes[tpn.index()];
         while let Some(slot) = node.entries.front() {
-            self.slots.remove(self.entries[slot as usize].lpn);
+            let entry = self.entries[slot as usize];
+            self.slots.remove(entry.lpn);
+            self.wasted += u64::from(entry.prefetched);
             self.links.remove(&mut node.entries, slot);
             self.links.push_front(&mut self.unused, slot);
         }
@@ -340,8 +345,14 @@ impl TwoLevel {
         }
     }
 
+    /// Prefetched entries that were dropped before anyone asked for them.
+    pub(super) fn wasted(&self) -> u64 {
+        self.wasted
+    }
+
     /// From here on nothing counts as loaded before it was asked for.
     pub(super) fn forget_prefetches(&mut self) {
+        self.wasted = 0;
         self.entries.iter_mut().for_each(|entry| entry.prefetched = false);
     }
 

@@ -25,7 +25,9 @@ macro_rules! table {
     };
 }
 
-const FILES: &[(&str, &str)] = table! { "classic" "dftl09" "agrawal08" "flashsim" "small-nvme" };
+const FILES: &[(&str, &str)] = table! {
+    "classic" "dftl09" "agrawal08" "flashsim" "small-nvme" "tlllp17"
+};
 
 static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| FILES.iter().map(|&(name, toml)| preset(name, toml)).collect());

@@ -1,0 +1,98 @@
+"""`floatgate paper`."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options, output
+
+if TYPE_CHECKING:
+    from floatgate.papers.paper import Outcome
+
+Full = Annotated[
+    bool,
+    typer.Option("--full/--quick", help="All schemes, sizes and traces; or what fits a minute."),
+]
+Traces = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where the paper's traces are (or FLOATGATE_TRACES)."),
+]
+
+
+def paper(
+    name: Annotated[str | None, typer.Argument(help="The paper; without it, a list.")] = None,
+    full: Full = False,
+    traces: Traces = None,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reproduce a paper: its figures, and its claims beside our numbers, with verdicts.
+
+    Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME; with
+    --json nothing, unless --out is given).
+    """
+    if name is None:
+        _list(json)
+        return
+    if out is None and not json:
+        out = Path(f"floatgate-paper-{Path(name).name}")
+    with output.staged(out) if out else contextlib.nullcontext() as part:
+        from floatgate import papers
+
+        with output.progress_bar(quiet) as progress:
+            outcome = papers.reproduce(name, full=full, traces=traces, progress=progress)
+        document = outcome.document()
+        if part:
+            from floatgate.papers.page import write_outcome
+
+            write_outcome(outcome, document, part)
+    if json:
+        output.print_json(document)
+    else:
+        _print(outcome)
+    if out:
+        output.say(f"page: {out / 'paper.html'}", quiet)
+
+
+def _list(json: bool) -> None:
+    from dataclasses import asdict
+
+    from floatgate.papers import PAPERS
+
+    if json:
+        output.print_json([asdict(paper) for paper in PAPERS])
+        return
+    out = output.console()
+    for paper in PAPERS:
+        out.print(f"{paper.name}  {paper.title}")
+        out.print(f"{' ' * len(paper.name)}  {paper.citation}", style="dim")
+
+
+def _print(outcome: Outcome) -> None:
+    """The claims as a table, then why those fail that do, and what is to be known."""
+    from rich.table import Table
+    from rich.text import Text
+
+    out = output.console()
+    out.print(f"{outcome.title} ({outcome.citation}), {outcome.mode}\n")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for title in ("", "claim", "paper", "ours", "verdict"):
+        table.add_column(title, overflow="fold", no_wrap=title in ("", "verdict"))
+    for i, (claim, found) in enumerate(outcome.claims, 1):
+        table.add_row(str(i), claim.text, claim.paper, found.ours, found.verdict)
+    out.print(table)
+    out.print()
+    for i, (_, found) in enumerate(outcome.claims, 1):
+        if found.why:
+            out.print(Text.assemble((f"{i}: ", "dim"), found.why))
+    for kind, style, texts in (
+        ("warning", "bold yellow", outcome.warnings),
+        ("note", "dim", outcome.notes),
+    ):
+        for text in texts:
+            out.print(Text.assemble((f"{kind}: ", style), text))

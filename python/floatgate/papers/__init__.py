@@ -1,0 +1,49 @@
+"""Papers that are reproduced: their figures beside their claims, with verdicts.
+
+Each is a module with `reproduce(full, traces, progress) -> Outcome`, loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+
+    from .paper import Outcome
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A paper in the table."""
+
+    name: str
+    title: str
+    citation: str
+
+
+PAPERS = (
+    Listed(
+        "tlllp",
+        "Improve SSD performance by prefetch strategy",
+        "Chao Yin, Tongfang Li, Yan Liu, Sihao Yuan, Qin Zhan; received November 2017",
+    ),
+)
+
+
+def reproduce(name: str, *, full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
+    """Runs the paper's experiment. `traces` is the directory of its traces, if given.
+
+    Raises ConfigError for a paper that is not known or a directory that does not exist.
+    """
+    from floatgate._core import ConfigError
+
+    known = [paper.name for paper in PAPERS]
+    if name not in known:
+        raise ConfigError(f"paper: {name!r} is not known; expected {' or '.join(known)}")
+    module = import_module(f".{name}", __name__)
+    outcome: Outcome = module.reproduce(full, traces, progress)
+    return outcome

@@ -1,0 +1,60 @@
+"""Mapping caches on real traces: the bound is a bound, and one pass predicts single runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import floatgate as fg
+from floatgate.traces import lay_out, read_trace, trace_info
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "traces"
+TRACES = sorted(SHARED.glob("*.zst"))
+REQUESTS = 20_000
+DEMAND_ONLY = {
+    "dftl, slru": {"mapping.scheme": "dftl", "dftl.replacement": "slru"},
+    "dftl, lru": {"mapping.scheme": "dftl", "dftl.replacement": "lru"},
+    "dftl, flashsim": {"mapping.scheme": "dftl", "dftl.replacement": "flashsim"},
+    "none": {"mapping.scheme": "none"},
+}
+
+if not TRACES:
+    pytest.skip(f"no traces at {SHARED}", allow_module_level=True)
+
+
+def hit_ratio(trace: Path, options: dict[str, str], cache: int) -> float:
+    options = {**options, "mapping.cache": f"{cache}B"}
+    ratio = fg.run(trace, device="classic", set=options, limit=REQUESTS).mapping.hit_ratio
+    assert ratio is not None
+    return ratio
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_no_demand_cache_beats_the_bound(trace: Path) -> None:
+    layout = lay_out(read_trace(trace, limit=REQUESTS))
+    whole = 8 * (layout.span_bytes // 4096 + 1)
+    for cache in (whole // 256, whole // 16):
+        bound = hit_ratio(trace, {"mapping.scheme": "belady"}, max(cache, 64))
+        for name, options in DEMAND_ONLY.items():
+            assert hit_ratio(trace, options, max(cache, 64)) <= bound, f"{name}, {cache} bytes"
+
+
+def test_the_bound_with_room_for_everything_is_ideal() -> None:
+    trace = SHARED / "umass-financial1-10k.ascii.zst"
+    assert trace_info(read_trace(trace))["trims"] == 0
+    assert hit_ratio(trace, {"mapping.scheme": "belady"}, 64 << 20) == 1.0
+    assert hit_ratio(trace, {"mapping.scheme": "ideal"}, 64 << 20) == 1.0
+
+
+@pytest.mark.parametrize(
+    "scheme", ["dftl", "tlllp", "tpftl", "sftl", "cdftl", "page_cache", "belady"]
+)
+@pytest.mark.parametrize("cache", ["8KiB", "32KiB"])
+def test_every_scheme_is_verified_within_its_budget(scheme: str, cache: str) -> None:
+    trace = SHARED / "umass-financial1-10k.ascii.zst"
+    options = {"mapping.scheme": scheme, "mapping.cache": cache}
+    result = fg.run(trace, device="classic", set=options, repeat=3, verify=True)
+    assert result.flash.erases.gc > 0
+    assert result.mapping.cache_bytes is not None
+    assert 0 < result.mapping.cache_bytes <= int(cache.removesuffix("KiB")) * 1024

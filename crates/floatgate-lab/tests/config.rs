@@ -100,7 +100,7 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme";
+    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17";
     check(
         Some("clasic"),
         "",

@@ -147,8 +147,8 @@ fn lines_fit_and_files_are_short() {
     for file in everything() {
         for (at, line) in file.text.lines().enumerate() {
             let columns = line.chars().count();
-            // A row of a table of expected figures is data.
-            let is_data = file.name.contains("tests/") && columns <= COLUMNS_MAX + 10;
+            // A table of expected figures is data; such a file says so to the Python linter too.
+            let is_data = file.name.contains("tests/") && file.text.contains("# noqa: E501");
             if columns > COLUMNS_MAX && !is_data {
                 let place = format!("{}:{}", file.name, at + 1);
                 violations.push(format!("{place}: {columns} columns, at most {COLUMNS_MAX}"));

@@ -1,4 +1,5 @@
-//! The curve of the mapping cache: exact against naive caches and whole runs, sampled against exact.
+//! The curve of the mapping cache: exact against naive caches and whole runs, sampled against
+//! exact.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 

@@ -14,6 +14,7 @@ mod ideal;
 mod none;
 mod page_cache;
 mod sftl;
+mod single;
 mod tlllp;
 mod tpftl;
 mod two_level;

@@ -22,16 +22,11 @@ use alloc::vec::Vec;
 
 use super::future::{Future, NEVER};
 use super::heap::Heap;
+use super::single::{self, Entry};
 use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    lpn: u32,
-    dirty: bool,
-}
 
 /// A cache of entries that knows the future.
 #[derive(Clone, Debug)]
@@ -83,7 +78,7 @@ impl Belady {
     /// A slot for a new entry: an unused one, or that of the victim, written back if need be.
     fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
         if self.entries.len() < self.capacity {
-            self.entries.push(Entry { lpn: 0, dirty: false });
+            self.entries.push(Entry::UNUSED);
             return self.entries.len() as u32 - 1;
         }
         let slot = self.order.first().expect("a full cache has a victim");
@@ -91,7 +86,7 @@ impl Belady {
         self.stats.evictions += 1;
         if victim.dirty {
             self.stats.dirty_evictions += 1;
-            io.push(MapOp::Update(self.geometry.translation_page(Lpn::new(victim.lpn))));
+            io.push(MapOp::Update(victim.page(&self.geometry)));
         }
         self.order.remove(slot);
         self.slots.remove(victim.lpn);
@@ -146,11 +141,8 @@ impl Mapping for Belady {
     }
 
     fn residency(&self, lpn: Lpn) -> Residency {
-        match self.slots.get(lpn.get()) {
-            None => Residency::Absent,
-            Some(slot) if self.entries[slot as usize].dirty => Residency::Dirty,
-            Some(_) => Residency::Clean,
-        }
+        let slot = self.slots.get(lpn.get());
+        single::residency(slot.map(|slot| &self.entries[slot as usize]))
     }
 
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
@@ -187,16 +179,7 @@ impl Mapping for Belady {
     }
 
     fn flush(&mut self, io: &mut Vec<MapOp>) {
-        let dirty = self.entries.iter_mut().filter(|entry| entry.dirty);
-        let mut pages: Vec<Tpn> = dirty
-            .map(|entry| {
-                entry.dirty = false;
-                self.geometry.translation_page(Lpn::new(entry.lpn))
-            })
-            .collect();
-        pages.sort_unstable();
-        pages.dedup();
-        io.extend(pages.into_iter().map(MapOp::Update));
+        single::flush(&mut self.entries, &self.geometry, io);
     }
 
     fn stats(&self) -> MapStats {

@@ -16,6 +16,7 @@ mod slru;
 
 use alloc::vec::Vec;
 
+use super::single::{self, Entry};
 use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
@@ -71,12 +72,6 @@ enum Order {
     FlashSim(FlashSim),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    lpn: u32,
-    dirty: bool,
-}
-
 /// The cached mapping table.
 #[derive(Clone, Debug)]
 pub struct Dftl {
@@ -127,7 +122,7 @@ impl Dftl {
     fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
         if self.entries.len() < self.capacity {
             let slot = self.entries.len() as u32;
-            self.entries.push(Entry { lpn: 0, dirty: false });
+            self.entries.push(Entry::UNUSED);
             return slot;
         }
         let slot = match &mut self.order {
@@ -138,7 +133,7 @@ impl Dftl {
         self.stats.evictions += 1;
         if victim.dirty {
             self.stats.dirty_evictions += 1;
-            let tpn = self.geometry.translation_page(Lpn::new(victim.lpn));
+            let tpn = victim.page(&self.geometry);
             io.push(MapOp::Update(tpn));
             if self.config.evict_batch {
                 self.clean_page(tpn);
@@ -203,24 +198,12 @@ impl Mapping for Dftl {
     }
 
     fn residency(&self, lpn: Lpn) -> Residency {
-        match self.slots.get(lpn.get()) {
-            None => Residency::Absent,
-            Some(slot) if self.entries[slot as usize].dirty => Residency::Dirty,
-            Some(_) => Residency::Clean,
-        }
+        let slot = self.slots.get(lpn.get());
+        single::residency(slot.map(|slot| &self.entries[slot as usize]))
     }
 
     fn flush(&mut self, io: &mut Vec<MapOp>) {
-        let dirty = self.entries.iter_mut().filter(|entry| entry.dirty);
-        let mut pages: Vec<Tpn> = dirty
-            .map(|entry| {
-                entry.dirty = false;
-                self.geometry.translation_page(Lpn::new(entry.lpn))
-            })
-            .collect();
-        pages.sort_unstable();
-        pages.dedup();
-        io.extend(pages.into_iter().map(MapOp::Update));
+        single::flush(&mut self.entries, &self.geometry, io);
     }
 
     fn stats(&self) -> MapStats {

@@ -22,8 +22,8 @@
 //!
 //! And beyond: entries cached already take a place in the prefetched range and stay as they are. A
 //! trim neither prefetches nor is part of a sequential run. At least one entry is held, whatever
-//! the budget. Costs per page: a probe of a hash table, a list move and a sift in a heap of nodes;
-//! a miss one probe more per prefetched entry; T12 walks one node.
+//! the budget. Costs per page: a probe of a hash table and a list move; a miss one probe more per
+//! prefetched entry, and sifts in a heap of nodes; T12 walks one node.
 
 mod history;
 

@@ -20,9 +20,9 @@
 //! leaves. The row of cached entries before a miss may begin in the translation page before. A trim
 //! prefetches nothing. At least one entry is held, whatever the budget. A write is told again when
 //! it has been programmed: cleaning in between may have written its entry back. Costs per page: a
-//! probe of a hash table, a list move and a sift in a heap of nodes; a miss one more of each per
-//! entry that comes or leaves, and a probe per entry in the row before it; a batch update walks its
-//! node.
+//! probe of a hash table and a list move; a miss one more of each per entry that comes or leaves, a
+//! sift or two in a heap of nodes, and a probe per entry in the row before it; a batch update walks
+//! its node.
 
 use alloc::vec::Vec;
 

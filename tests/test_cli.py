@@ -173,3 +173,34 @@ def test_predict(cli) -> None:
     assert document["spare_factor"] == 0.1
     assert document["hot"] == {"writes": 0.9, "pages": 0.1}
     assert "greedy" in cli("predict").stdout
+
+
+def test_generators_are_listed_with_their_keys(cli) -> None:
+    rows = _document(cli("trace", "generate", "--list", "--json"))
+    names = [row["name"] for row in rows]
+    assert names == ["uniform", "hotcold", "zipf", "sequential", "iometer", "fitted"]
+    text = cli("trace", "generate", "--list").stdout
+    for row in rows:
+        assert row["example"] in text
+        for key in row["keys"]:
+            assert f"  {key['name']} " in text, key
+            assert key["doc"].endswith(".")
+    alone = cli("trace", "generate", "--list", "zipf").stdout
+    for word in ("theta", "0.99", "span", "interarrival"):
+        assert word in alone
+    assert "hotcold" not in alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--list", "fited"), "did you mean `fitted`?"),
+        ((), "'SPEC': is missing; --list shows the generators"),
+        ((SMALL,), "'--out' / '-o': is missing"),
+        ((SMALL, "-o", "x", "--json"), "'--json': is for --list"),
+    ],
+)
+def test_generate_says_what_is_missing(cli, arguments: tuple[str, ...], expected: str) -> None:
+    done = cli("trace", "generate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, Measured, Point, ordered, stated
-from floatgate.papers.runs import Lab, cache_sizes
+from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, Measured, ordered, stated
 from floatgate.papers.tlllp_claims import judge, pairs
+from floatgate.papers.tlllp_runs import Lab, Point, cache_sizes
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 EXCERPTS = ("umass-*", "msr-sample-*")
@@ -172,13 +172,15 @@ def test_no_name_lists_the_papers(cli) -> None:
     done = cli("paper")
     assert done.returncode == 0
     assert "tlllp  Improve SSD performance by prefetch strategy" in done.stdout
-    assert [paper["name"] for paper in json.loads(cli("paper", "--json").stdout)] == ["tlllp"]
+    assert [paper["name"] for paper in json.loads(cli("paper", "--json").stdout)] == [
+        *("tlllp", "eti", "asa"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nosuch",), "paper: 'nosuch' is not known; expected tlllp"),
+        (("nosuch",), "paper: 'nosuch' is not known; expected tlllp or eti or asa"),
         (("tlllp", "--traces", "nowhere"), "traces: nowhere is not a directory"),
     ],
     ids=["name", "traces"],
@@ -213,7 +215,7 @@ def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
     assert len(document["claims"]) == 9
     for claim in document["claims"]:
         assert set(claim) == {
-            *("id", "claim", "where", "paper", "ours", "number", "verdict", "why"),
+            *("id", "claim", "where", "paper", "ours", "number", "verdict", "on", "why"),
         }
         assert claim["verdict"] in (HOLDS, PARTLY, FAILS)
         assert claim["why"] or claim["verdict"] == HOLDS

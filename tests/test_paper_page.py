@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from browser import Seen, browser
 
-from floatgate.papers import reproduce
+from floatgate.papers import asa, eti, reproduce
 from floatgate.papers.page import write_outcome
 
 __all__ = ["browser"]
@@ -27,3 +28,46 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
             assert seen.page.locator(f"#figure-2-{i} svg path").count() > 4
         seen.page.locator("#figure-3-0 svg").hover()
         assert "Figure 3" in seen.page.locator("#tip").inner_text()
+
+
+def test_bars_and_tables_are_drawn(
+    browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(eti, "MODEL", 128)
+    monkeypatch.setattr(eti, "CHECK_BLOCKS", 128)
+    monkeypatch.setattr(eti, "GBS", 1)
+    monkeypatch.setattr(eti, "TABLE_1", eti.TABLE_1[2:4])
+    (tmp_path / "none").mkdir()
+    outcome = eti.reproduce(False, tmp_path / "none", None)
+    write_outcome(outcome, outcome.document(), tmp_path)
+    with Seen(browser, tmp_path / "paper.html") as seen:
+        assert seen.complaints == []
+        text = seen.page.inner_text("main")
+        assert "Figure 4: write amplification" in text
+        assert "on a stand-in" in text
+        bars = seen.page.locator("#figure-4-0 svg .mark-rect path")
+        assert bars.count() == 12
+        assert min(bars.evaluate_all("all => all.map(b => b.getBBox().width)")) > 0
+        bars.first.hover()
+        assert "no separation" in seen.page.locator("#tip").inner_text()
+        assert "dashed: greedy 6.945" in seen.page.inner_text("main")
+        assert seen.page.locator("#closed-forms-0 svg line[stroke-dasharray='7,3']").count() == 1
+        assert seen.page.locator("#figure-1-0 svg path").count() > 2
+        seen.page.locator("section[aria-labelledby=table-1] summary").click()
+        assert "src2_0" in seen.page.inner_text("section[aria-labelledby=table-1] table")
+
+
+def test_bars_in_bands_have_a_colour_for_each_ftl(
+    browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asa, "QUICK", asa.Size(rounds=2, span=16 << 20, volumes=2))
+    outcome = asa.reproduce(False, tmp_path, None)
+    write_outcome(outcome, outcome.document(), tmp_path)
+    with Seen(browser, tmp_path / "paper.html") as seen:
+        assert seen.complaints == []
+        bars = seen.page.locator("#figure-2-1-0 svg .mark-rect path")
+        assert bars.count() == 3 * 4
+        tops = bars.evaluate_all("all => all.map(b => b.getBoundingClientRect().top)")
+        assert len(set(tops)) == 12
+        fills = bars.evaluate_all("all => all.map(b => getComputedStyle(b).fill)")
+        assert len(set(fills)) == 4

@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from ._core import Cancelled, ConfigError, RunError, __version__
     from .api import compare, compare_results, run
     from .curves import map_curve
+    from .hot_data import Hotness, hotness
     from .result import Result
 
 __all__ = [
     "Cancelled",
     "ConfigError",
+    "Hotness",
     "Result",
     "RunError",
     "__version__",
     "compare",
     "compare_results",
+    "hotness",
     "map_curve",
     "run",
 ]
@@ -30,11 +33,13 @@ __all__ = [
 _HOMES = {
     "Cancelled": "_core",
     "ConfigError": "_core",
+    "Hotness": "hot_data",
     "Result": "result",
     "RunError": "_core",
     "__version__": "_core",
     "compare": "api",
     "compare_results": "api",
+    "hotness": "hot_data",
     "map_curve": "curves",
     "run": "api",
 }

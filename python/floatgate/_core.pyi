@@ -30,7 +30,10 @@ def policies() -> str:
     """
 
 def generators() -> str:
-    """JSON list of {"name", "doc", "example", "source"}."""
+    """JSON list of {"name", "doc", "example", "source", "keys"}.
+
+    Each of the keys is {"name", "default", "doc"}; the default is text, empty if there is none.
+    """
 
 def logical_bytes(config_json: str, span_bytes: int) -> int:
     """What the host can address on the drive that the config gives for such a span, in bytes.
@@ -45,7 +48,10 @@ class Control:
     def cancel(self) -> None:
         """Ends the run soon, with Cancelled."""
     def progress(self) -> tuple[str, int, int]:
-        """Phase "fill", "run" or "curve", requests done, requests in all (0 where unknown)."""
+        """Phase, requests done, requests in all (0 where unknown).
+
+        The phases are "fill", "run", "curve" and "hotness".
+        """
 
 class Workload:
     """Requests that every run replays from the start; immutable, for any number of threads."""
@@ -57,7 +63,8 @@ class Workload:
     def recorded(name: str, frame: Any, repeat: int, time_scale: float) -> Workload:
         """Requests from an Arrow stream with at_ns u64, op u8, offset u64, length u64."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """A generator's text as it was given, and what it stands in for; a recording's name."""
     @property
     def requests(self) -> int: ...
     @property
@@ -88,6 +95,22 @@ def map_curve(
 
     `sample` is the share of the pages to look at, above 0 and at most 1; None for all. The
     document is that of `floatgate.curves.map_curve`, less what that adds.
+
+    Raises ConfigError, Cancelled.
+    """
+
+def hotness(
+    workload: Workload,
+    *,
+    gb_bytes: int,
+    hot_from: int,
+    rounding: str,
+    partial: bool,
+    control: Control,
+) -> str:
+    """Hot and cold data of a workload, as JSON text; without the GIL.
+
+    The document is that of `floatgate.hot_data.Hotness`, less `name` and `notes`.
 
     Raises ConfigError, Cancelled.
     """

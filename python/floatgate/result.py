@@ -73,7 +73,9 @@ class DriveResult:
     over_provisioning: float
     """(T-U)/U, from 0."""
     low_water: int
-    """Cleaning runs while fewer erase units than this are free."""
+    """A write that needs an erase unit has some cleaned while fewer than this are free."""
+    high_water: int
+    """Cleaning ahead of need goes on up to this many free erase units."""
     channels: int
     dies: int
     """Dies on a channel."""
@@ -167,6 +169,26 @@ class PlacementResult:
     """Memory of the policy in bytes."""
     extents: int | None
     """Extents that the policy tracks, where it does."""
+    sample_reads: int
+    """Translation pages read because the policy wanted to look at pages."""
+
+
+@dataclass(frozen=True)
+class CleaningResult:
+    """Erase units cleaned, by occasion."""
+
+    foreground: int
+    """A write waited for it."""
+    emergency: int
+    """Of those, how many were not the victim policy's choice, for lack of room."""
+    incremental: int
+    """Emptied bit by bit with the host's writes."""
+    idle: int
+    """While the host was idle."""
+    wear: int
+    """To level wear."""
+    victim_valid_mean: float | None
+    """Mean share of a victim's pages that had to be moved, 0 to 1; u of A = 1/(1-u)."""
 
 
 @dataclass(frozen=True)
@@ -272,6 +294,20 @@ class WearResult:
 
 
 @dataclass(frozen=True)
+class LifetimeResult:
+    """How long the flash lasts if the host goes on as in this run, and wear is as even."""
+
+    endurance: int
+    """Erases that a unit is rated for."""
+    host_bytes: float | None
+    """Bytes that the host can write until the mean unit has reached its endurance."""
+    host_bytes_first_unit: float | None
+    """Bytes that the host can write until the first unit has reached it."""
+    years: float | None
+    """Years until the mean unit has reached it, at the workload's rate."""
+
+
+@dataclass(frozen=True)
 class EngineResult:
     """What the simulation itself took; the only part that differs when it is repeated."""
 
@@ -310,7 +346,9 @@ class Result:
     host: HostResult
     latency: LatencyResult
     throughput: ThroughputResult
+    cleaning: CleaningResult
     wear: WearResult
+    lifetime: LifetimeResult
     warnings: tuple[str, ...]
     """Why the numbers might not mean what they seem to."""
     notes: tuple[str, ...]

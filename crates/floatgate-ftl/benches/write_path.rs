@@ -15,12 +15,12 @@ use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Counted, Nand, Timed, Timing};
-use floatgate_ftl::page_ftl::{PageConfig, PageFtl};
-use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
-use floatgate_ftl::victim::victim;
+use floatgate_ftl::victim::{VictimConfig, victim};
 
 const BATCH: usize = 1024;
 const PAGE: u64 = 4096;
@@ -84,11 +84,12 @@ where
 {
     let cache_bytes = u64::from(geometry.logical_pages()) / 100 * 8;
     let map = MapConfig::new(geometry, cache_bytes);
+    let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry)).expect("a row");
     let config = PageConfig {
         geometry,
-        placement: AnyPlacement::new("single").expect("a row of the table"),
-        victim: victim("greedy").expect("a row of the table"),
-        low_water: 4,
+        placement,
+        victim: victim("greedy", &VictimConfig::new(geometry.units(), 2)).expect("a row"),
+        cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
     };

@@ -1,22 +1,26 @@
 //! The state of every erase unit: the sole owner of validity, page owners, wear and age.
 //!
-//! Sealed units (all pages programmed) stand in lists by their number of valid pages. A unit moves
-//! to the tail of the next lower list whenever it loses a page, so each list is in order of the
-//! time of the last loss: the fewest-valid unit, oldest first among equals, is the head of the
-//! lowest list that is not empty. A second list holds the same units in the order of sealing.
+//! Sealed units (all pages programmed) stand in lists by stream and by their number of valid pages.
+//! A unit moves to the tail of the next lower list whenever it loses a page, so each list is in
+//! order of the time of the last change: the fewest-valid unit, oldest first among equals, is the
+//! head of the lowest list that is not empty. A second list holds the units of a stream in the
+//! order of sealing.
 //!
 //! ```text
-//!   valid = 0   1   2   ...  b
-//!           |   |   |        |
-//!          u7  u3  --       u1 <- sealed last        order of sealing: u3, u7, u9, u1
-//!               |
-//!              u9
+//!   a stream:  valid = 0   1   2   ...  b
+//!                      |   |   |        |
+//!                     u7  u3  --       u1 <- sealed last     order of sealing: u3, u7, u9, u1
+//!                          |
+//!                         u9
 //! ```
+//!
+//! Time is counted in pages that the host has written. A victim policy with an order of its own
+//! can ask for the units that have changed since it last asked.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
+use core::ops::Range;
 
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 use crate::geometry::Geometry;
@@ -44,13 +48,37 @@ pub enum State {
     Victim,
 }
 
+/// Which units a victim is chosen from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pool {
+    /// All sealed ones.
+    All,
+    /// The sealed ones of a stream.
+    Stream(u8),
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Info {
+    /// When it was sealed or lost a page, whichever came last.
+    modified: u64,
     valid: u32,
     written: u32,
     erases: u32,
     state: State,
     stream: u8,
+    /// Whether it is among the changed ones.
+    changed: bool,
+}
+
+/// The sealed units of a stream.
+#[derive(Clone, Debug)]
+struct Sealed {
+    /// By valid count.
+    bins: Vec<List>,
+    /// No unit has fewer valid pages.
+    lowest: usize,
+    /// In order of sealing.
+    by_age: List,
 }
 
 /// All units of a drive.
@@ -59,37 +87,56 @@ pub struct Blocks {
     geometry: Geometry,
     owners: Vec<OwnerSlot>,
     units: Vec<Info>,
-    /// Links and lists by valid count.
+    sealed: Vec<Sealed>,
     by_valid: Links,
-    bins: Vec<List>,
-    /// No sealed unit has fewer valid pages.
-    lowest: usize,
-    /// Links and list in order of sealing.
     by_age: Links,
-    sealed: List,
+    /// When each unit was opened and when it was sealed, and how many had been sealed before.
+    opened: Vec<u64>,
+    sealed_at: Vec<(u64, u64)>,
+    seals: u64,
+    /// Erases of each unit in all its life.
+    lifetime_erases: Vec<u32>,
     /// Free units by (wear or 0, order of becoming free).
-    free: BinaryHeap<Reverse<(u32, u64, u32)>>,
+    free: BTreeSet<(u32, u64, u32)>,
     freed: u64,
     free_order: FreeOrder,
+    now: u64,
+    changed: Vec<Unit>,
+    notes_changes: bool,
 }
 
 impl Blocks {
-    /// An erased drive.
-    pub fn new(geometry: Geometry, free_order: FreeOrder) -> Self {
+    /// An erased drive that is written in so many streams.
+    pub fn new(geometry: Geometry, free_order: FreeOrder, streams: u8) -> Self {
         let units = geometry.units() as usize;
-        let fresh = Info { valid: 0, written: 0, erases: 0, state: State::Free, stream: 0 };
+        let fresh = Info {
+            modified: 0,
+            valid: 0,
+            written: 0,
+            erases: 0,
+            state: State::Free,
+            stream: 0,
+            changed: false,
+        };
+        let bins = vec![List::EMPTY; geometry.pages_per_unit() as usize + 1];
+        let lowest = geometry.pages_per_unit() as usize;
         let mut blocks = Self {
             geometry,
             owners: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
             units: vec![fresh; units],
+            sealed: vec![Sealed { bins, lowest, by_age: List::EMPTY }; streams.into()],
             by_valid: Links::new(units),
-            bins: vec![List::EMPTY; geometry.pages_per_unit() as usize + 1],
-            lowest: geometry.pages_per_unit() as usize,
             by_age: Links::new(units),
-            sealed: List::EMPTY,
-            free: BinaryHeap::with_capacity(units),
+            opened: vec![0; units],
+            sealed_at: vec![(0, 0); units],
+            seals: 0,
+            lifetime_erases: vec![0; units],
+            free: BTreeSet::new(),
             freed: 0,
             free_order,
+            now: 0,
+            changed: Vec::new(),
+            notes_changes: false,
         };
         (0..geometry.units()).for_each(|unit| blocks.add_free(Unit(unit)));
         blocks
@@ -100,8 +147,41 @@ impl Blocks {
             FreeOrder::First => 0,
             FreeOrder::LeastWorn => self.units[unit.index()].erases,
         };
-        self.free.push(Reverse((wear, self.freed, unit.0)));
+        self.free.insert((wear, self.freed, unit.0));
         self.freed += 1;
+    }
+
+    /// Pages that the host has written: the clock.
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The host writes a page.
+    #[inline(always)]
+    pub fn tick(&mut self) {
+        self.now += 1;
+    }
+
+    /// Notes, from now on, which units change.
+    pub fn note_changes(&mut self) {
+        self.notes_changes = true;
+    }
+
+    /// Moves to `changed` the units that were sealed, lost a page or were taken to be cleaned since
+    /// the last call, each one once.
+    pub fn take_changed(&mut self, changed: &mut Vec<Unit>) {
+        self.changed.iter().for_each(|unit| self.units[unit.index()].changed = false);
+        changed.append(&mut self.changed);
+    }
+
+    #[inline(always)]
+    fn note_change(&mut self, unit: Unit) {
+        let info = &mut self.units[unit.index()];
+        if self.notes_changes && !info.changed {
+            info.changed = true;
+            self.changed.push(unit);
+        }
     }
 
     /// Units that are erased and not open.
@@ -126,6 +206,46 @@ impl Blocks {
         self.units[unit.index()].stream
     }
 
+    /// Pages of a unit.
+    pub fn pages_per_unit(&self) -> u32 {
+        self.geometry.pages_per_unit()
+    }
+
+    /// When a unit was sealed or lost a page, whichever came last.
+    pub fn modified(&self, unit: Unit) -> u64 {
+        self.units[unit.index()].modified
+    }
+
+    /// When a unit was opened.
+    pub fn opened(&self, unit: Unit) -> u64 {
+        self.opened[unit.index()]
+    }
+
+    /// When a unit was sealed.
+    pub fn sealed_at(&self, unit: Unit) -> u64 {
+        self.sealed_at[unit.index()].0
+    }
+
+    /// Erases of a unit, since [`Blocks::restart_wear`].
+    pub fn erases(&self, unit: Unit) -> u32 {
+        self.units[unit.index()].erases
+    }
+
+    /// How many units had been sealed before this one was: the order of [`Blocks::oldest`].
+    pub fn sealed_after(&self, unit: Unit) -> u64 {
+        self.sealed_at[unit.index()].1
+    }
+
+    /// Erases of a unit in all its life, wherever wear is counted from.
+    pub fn lifetime_erases(&self, unit: Unit) -> u32 {
+        self.lifetime_erases[unit.index()]
+    }
+
+    /// Whether a unit is fully programmed and not being cleaned.
+    pub fn is_sealed(&self, unit: Unit) -> bool {
+        self.units[unit.index()].state == State::Sealed
+    }
+
     /// Erases of every unit, since [`Blocks::restart_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.erases)
@@ -134,35 +254,65 @@ impl Blocks {
     /// Counts wear from here on. The order in which free units are opened stays as it is.
     pub fn restart_wear(&mut self) {
         self.units.iter_mut().for_each(|unit| unit.erases = 0);
-        let waiting = core::mem::take(&mut self.free).into_sorted_vec();
-        for Reverse((_, _, unit)) in waiting.into_iter().rev() {
+        for (_, _, unit) in core::mem::take(&mut self.free) {
             self.add_free(Unit(unit));
         }
     }
 
-    /// The sealed unit with the fewest valid pages, the one longest without a loss among equals.
-    pub fn fewest_valid(&self) -> Option<Unit> {
-        self.bins[self.lowest].front().map(Unit)
+    /// The streams of a pool.
+    pub fn streams(&self, pool: Pool) -> Range<u8> {
+        match pool {
+            Pool::All => 0..self.sealed.len() as u8,
+            Pool::Stream(stream) => stream..stream + 1,
+        }
     }
 
-    /// The sealed unit that was sealed first.
-    pub fn oldest(&self) -> Option<Unit> {
-        self.sealed.front().map(Unit)
+    /// How many units of a pool are sealed.
+    pub fn sealed_units(&self, pool: Pool) -> u32 {
+        self.streams(pool).map(|stream| self.sealed[usize::from(stream)].by_age.len()).sum()
     }
 
-    /// All sealed units, those with the fewest valid pages first.
-    pub fn sealed(&self) -> impl Iterator<Item = Unit> {
-        self.bins.iter().flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
+    /// The sealed unit of a stream with the fewest valid pages, the one longest without a change
+    /// among equals.
+    pub fn fewest_valid(&self, stream: u8) -> Option<Unit> {
+        let sealed = &self.sealed[usize::from(stream)];
+        sealed.bins[sealed.lowest].front().map(Unit)
+    }
+
+    /// The unit of a pool that was sealed first.
+    pub fn oldest(&self, pool: Pool) -> Option<Unit> {
+        let heads = self.streams(pool).filter_map(|s| self.sealed[usize::from(s)].by_age.front());
+        heads.map(Unit).min_by_key(|&unit| self.sealed_at[unit.index()].1)
+    }
+
+    /// All sealed units of a pool, in each stream those with the fewest valid pages first.
+    pub fn sealed(&self, pool: Pool) -> impl Iterator<Item = Unit> {
+        let streams = self.streams(pool).map(|stream| &self.sealed[usize::from(stream)]);
+        streams.flat_map(|s| s.bins.iter()).flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
     }
 
     /// Takes a free unit into use for `stream`.
     pub fn open(&mut self, stream: u8) -> Option<Unit> {
-        let Reverse((_, _, unit)) = self.free.pop()?;
-        let info = &mut self.units[unit as usize];
+        let (_, _, unit) = self.free.pop_first()?;
+        Some(self.put_in_use(Unit(unit), stream))
+    }
+
+    /// Takes the most worn free unit into use for `stream`, for data that will not be written again
+    /// soon.
+    pub fn open_most_worn(&mut self, stream: u8) -> Option<Unit> {
+        let wear = |entry: &&(u32, u64, u32)| self.units[entry.2 as usize].erases;
+        let &entry = self.free.iter().max_by_key(wear)?;
+        self.free.remove(&entry);
+        Some(self.put_in_use(Unit(entry.2), stream))
+    }
+
+    fn put_in_use(&mut self, unit: Unit, stream: u8) -> Unit {
+        self.opened[unit.index()] = self.now;
+        let info = &mut self.units[unit.index()];
         assert_eq!((info.state, info.valid, info.written), (State::Free, 0, 0));
         info.state = State::Open;
         info.stream = stream;
-        Some(Unit(unit))
+        unit
     }
 
     /// Notes that the next page of an open unit was programmed for `owner`.
@@ -183,10 +333,15 @@ impl Blocks {
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Open);
         info.state = State::Sealed;
+        info.modified = self.now;
+        self.sealed_at[unit.index()] = (self.now, self.seals);
+        self.seals += 1;
         let valid = info.valid as usize;
-        self.by_valid.push_back(&mut self.bins[valid], unit.0);
-        self.by_age.push_back(&mut self.sealed, unit.0);
-        self.lowest = self.lowest.min(valid);
+        let sealed = &mut self.sealed[usize::from(info.stream)];
+        self.by_valid.push_back(&mut sealed.bins[valid], unit.0);
+        self.by_age.push_back(&mut sealed.by_age, unit.0);
+        sealed.lowest = sealed.lowest.min(valid);
+        self.note_change(unit);
     }
 
     /// Notes that `owner` has no more use for a page.
@@ -199,10 +354,13 @@ impl Blocks {
         let info = &mut self.units[unit.index()];
         info.valid -= 1;
         if info.state == State::Sealed {
+            info.modified = self.now;
             let valid = info.valid as usize;
-            self.by_valid.remove(&mut self.bins[valid + 1], unit.0);
-            self.by_valid.push_back(&mut self.bins[valid], unit.0);
-            self.lowest = self.lowest.min(valid);
+            let sealed = &mut self.sealed[usize::from(info.stream)];
+            self.by_valid.remove(&mut sealed.bins[valid + 1], unit.0);
+            self.by_valid.push_back(&mut sealed.bins[valid], unit.0);
+            sealed.lowest = sealed.lowest.min(valid);
+            self.note_change(unit);
         }
     }
 
@@ -211,11 +369,13 @@ impl Blocks {
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Sealed, "only a sealed unit is cleaned");
         info.state = State::Victim;
-        self.by_valid.remove(&mut self.bins[info.valid as usize], unit.0);
-        self.by_age.remove(&mut self.sealed, unit.0);
-        while self.lowest + 1 < self.bins.len() && self.bins[self.lowest].is_empty() {
-            self.lowest += 1;
+        let sealed = &mut self.sealed[usize::from(info.stream)];
+        self.by_valid.remove(&mut sealed.bins[info.valid as usize], unit.0);
+        self.by_age.remove(&mut sealed.by_age, unit.0);
+        while sealed.lowest + 1 < sealed.bins.len() && sealed.bins[sealed.lowest].is_empty() {
+            sealed.lowest += 1;
         }
+        self.note_change(unit);
     }
 
     /// Notes that a cleaned unit was erased.
@@ -225,6 +385,7 @@ impl Blocks {
         info.state = State::Free;
         info.written = 0;
         info.erases += 1;
+        self.lifetime_erases[unit.index()] += 1;
         self.add_free(unit);
     }
 
@@ -248,12 +409,15 @@ impl Blocks {
             assert_eq!(info.written == 0, info.state == State::Free || info.written == 0);
             sealed += u32::from(info.state == State::Sealed);
         }
-        assert_eq!(self.sealed.len(), sealed, "units in the order of sealing");
-        assert_eq!(self.bins.iter().map(List::len).sum::<u32>(), sealed, "units by valid count");
-        for (valid, bin) in self.bins.iter().enumerate() {
-            assert!(bin.is_empty() || valid >= self.lowest);
-            for unit in self.by_valid.iter(bin) {
-                assert_eq!(self.units[unit as usize].valid as usize, valid);
+        assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
+        for (stream, lists) in self.sealed.iter().enumerate() {
+            assert_eq!(lists.bins.iter().map(List::len).sum::<u32>(), lists.by_age.len());
+            for (valid, bin) in lists.bins.iter().enumerate() {
+                assert!(bin.is_empty() || valid >= lists.lowest);
+                for unit in self.by_valid.iter(bin) {
+                    let info = &self.units[unit as usize];
+                    assert_eq!((info.valid as usize, usize::from(info.stream)), (valid, stream));
+                }
             }
         }
     }

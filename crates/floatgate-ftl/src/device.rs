@@ -8,9 +8,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::mapping::{Access, Future, MapStats, Mapping, Touch};
+use crate::future::Future;
+use crate::mapping::{Access, MapStats, Mapping, Touch};
 use crate::nand::{Chain, FlashCounts, Nand, Occupation, Part};
-use crate::page_ftl::{PageFtl, StreamCounts};
+use crate::page_ftl::{Cleans, PageFtl, StreamCounts};
+use crate::placement::Placement;
 use crate::queue::Queue;
 use crate::request::{Completion, Op, Request};
 
@@ -71,8 +73,10 @@ pub struct Counters {
     pub occupation: Occupation,
     /// The mapping cache.
     pub map: MapStats,
-    /// Cleans in which the policy was not asked.
-    pub emergency_cleans: u64,
+    /// Units cleaned, by occasion.
+    pub cleans: Cleans,
+    /// Translation pages read because the placement wanted to look at pages.
+    pub sample_reads: u64,
 }
 
 /// Any drive. Called once per batch of requests.
@@ -89,11 +93,17 @@ pub trait Device: Send {
     /// Tells the mapping what the host will access from now on.
     fn foresee(&mut self, future: Future);
 
+    /// Tells the placement what the host will write from now on.
+    fn foresee_writes(&mut self, future: Future);
+
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
     fn restart(&mut self);
 
     /// Traffic by stream of the placement.
     fn streams(&self) -> Vec<StreamCounts>;
+
+    /// Bytes of memory that the placement takes, and the extents that it keeps, if it does.
+    fn placement_size(&self) -> (u64, Option<u32>);
 
     /// Bytes of memory of the mapping cache.
     fn cache_bytes(&self) -> u64;
@@ -166,7 +176,11 @@ where
 
     #[inline(always)]
     fn serve(&mut self, request: &Request) -> Completion {
+        let idle_from = self.queue.drained();
         let (arrival, admitted) = self.queue.admit(request.at_ns);
+        if idle_from < arrival {
+            let Ok(()) = self.ftl.clean_idle(idle_from, arrival);
+        }
         let mut chain = Chain::at(arrival);
         chain.wait(admitted, Part::Queue);
         self.host.requests[request.op as usize] += 1;
@@ -204,9 +218,10 @@ where
     }
 
     #[inline(always)]
-    fn write(&mut self, request: &Request, start: Chain) -> Chain {
+    fn write(&mut self, request: &Request, mut start: Chain) -> Chain {
         let extent = self.extent(request);
         self.host.write_pages += u64::from(extent.pages);
+        let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
         let mut last = start;
         for page in 0..extent.pages {
             let mut chain = start;
@@ -230,9 +245,9 @@ where
 
     /// Only pages that are covered as a whole can be forgotten.
     fn trim(&mut self, request: &Request, mut chain: Chain) -> Chain {
-        let extent = self.extent(request);
-        let first = extent.offset.div_ceil(1 << self.log2_page) as u32;
-        let past = (extent.end >> self.log2_page) as u32;
+        self.extent(request);
+        let Range { start, end } = whole_pages(request, self.log2_page);
+        let (first, past) = (start as u32, end as u32);
         if first < past {
             (first..past).for_each(|lpn| self.data.forget(Lpn::new(lpn)));
             let Ok(trimmed) = self.ftl.trim(first..past, &mut chain);
@@ -273,6 +288,12 @@ pub fn pages(request: &Request, log2_page: u32) -> Range<u64> {
     first..(request.offset + request.length).div_ceil(1 << log2_page)
 }
 
+/// The pages that a trim covers as a whole: those that it forgets.
+pub fn whole_pages(request: &Request, log2_page: u32) -> Range<u64> {
+    let end = (request.offset + request.length) >> log2_page;
+    request.offset.div_ceil(1 << log2_page)..end
+}
+
 #[inline(always)]
 fn access(extent: Extent, page: u32, touch: Touch) -> Access {
     let lpn = Lpn::new(extent.first + page);
@@ -304,7 +325,8 @@ where
             flash: self.ftl.nand().counts(),
             occupation: self.ftl.nand().occupation(),
             map: self.ftl.mapping().stats(),
-            emergency_cleans: self.ftl.emergencies(),
+            cleans: self.ftl.cleans(),
+            sample_reads: self.ftl.sample_reads(),
         }
     }
 
@@ -316,6 +338,10 @@ where
         self.ftl.foresee(future);
     }
 
+    fn foresee_writes(&mut self, future: Future) {
+        self.ftl.foresee_writes(future);
+    }
+
     fn restart(&mut self) {
         self.ftl.restart();
         self.queue.restart();
@@ -324,6 +350,11 @@ where
 
     fn streams(&self) -> Vec<StreamCounts> {
         self.ftl.streams().to_vec()
+    }
+
+    fn placement_size(&self) -> (u64, Option<u32>) {
+        let placement = self.ftl.placement();
+        (placement.memory_bytes(), placement.extents())
     }
 
     fn cache_bytes(&self) -> u64 {

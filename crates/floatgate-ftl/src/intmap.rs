@@ -36,6 +36,11 @@ impl IntMap {
         self.len == 0
     }
 
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.cells.as_slice()) as u64
+    }
+
     /// The value of `key`.
     #[inline]
     pub fn get(&self, key: u32) -> Option<u32> {

@@ -17,6 +17,7 @@ pub mod addr;
 pub mod blocks;
 pub mod device;
 mod frontier;
+pub mod future;
 pub mod geometry;
 pub mod intmap;
 pub mod lru;

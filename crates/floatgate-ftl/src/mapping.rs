@@ -4,11 +4,11 @@
 //! translation pages the drive would have had to read and write, and answers with that as
 //! plain [`MapOp`]s. It touches no flash.
 
+mod asa;
 mod belady;
 mod cdftl;
 mod dftl;
 mod frames;
-mod future;
 mod heap;
 mod ideal;
 mod none;
@@ -19,10 +19,10 @@ mod tlllp;
 mod tpftl;
 mod two_level;
 
+pub use asa::{Asa, AsaConfig};
 pub use belady::Belady;
 pub use cdftl::{Cdftl, CdftlConfig};
 pub use dftl::{Dftl, DftlConfig, Replacement};
-pub use future::{Foretelling, Future, TooLong};
 pub use ideal::Ideal;
 pub use none::NoCache;
 pub use page_cache::PageCache;
@@ -33,7 +33,9 @@ pub use tpftl::{Tpftl, TpftlConfig};
 use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::future::Future;
 use crate::geometry::Geometry;
+use crate::rng::Rng;
 
 /// What the host wants with a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,6 +122,12 @@ pub trait Mapping {
     /// What is cached of an entry.
     fn residency(&self, lpn: Lpn) -> Residency;
 
+    /// An entry of those that are cached, each as likely as the others. None if nothing is cached,
+    /// everything is, or the scheme cannot tell.
+    fn draw(&self, _rng: &mut Rng) -> Option<Lpn> {
+        None
+    }
+
     /// The host's write of a page has been programmed at `to`: the entry that was accessed for it
     /// now says so.
     #[inline(always)]
@@ -192,6 +200,8 @@ pub struct MapConfig {
     pub tlllp: TlllpConfig,
     /// Parameters of `tpftl`.
     pub tpftl: TpftlConfig,
+    /// Parameters of `asa`.
+    pub asa: AsaConfig,
 }
 
 impl MapConfig {
@@ -205,6 +215,7 @@ impl MapConfig {
             cdftl: CdftlConfig::default(),
             tlllp: TlllpConfig::default(),
             tpftl: TpftlConfig::default(),
+            asa: AsaConfig::default(),
         }
     }
 }
@@ -221,6 +232,8 @@ macro_rules! mappings {
                 "the No Cache baseline of TLLLP";
             "dftl" Dftl, "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
+            "asa" Asa, "DFTL with the age of each page beside its entry, twice the size.",
+                "Xie and Chen, CCGrid 2014";
             "page_cache" PageCache, "Whole translation pages, the least recently used leaves.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
             "cdftl" Cdftl, "Entries over a few whole translation pages, which collect changes.",

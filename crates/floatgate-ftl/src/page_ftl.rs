@@ -4,10 +4,14 @@
 //! stream; if the stream's open unit is full and few units are free, units are cleaned; the page is
 //! programmed; the map is pointed at it and the page it replaces is given up.
 //!
-//! Cleaning is done in the foreground: the page that finds too few free units waits for it. The
+//! Cleaning is done in the foreground when it must be: the page that finds too few free units waits
+//! for it. It can also be done ahead, a few pages with every write or while the host is idle. The
 //! copies of one victim are independent of each other and run in parallel where the dies allow.
 
+mod ahead;
 mod cleaning;
+mod levelling;
+mod samples;
 mod verify;
 
 use alloc::boxed::Box;
@@ -19,12 +23,17 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
+use crate::future::Future;
 use crate::geometry::Geometry;
-use crate::mapping::{Access, Future, MapOp, Mapping};
+use crate::mapping::{Access, MapOp, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand};
-use crate::placement::{AnyPlacement, Placement, WriteHint};
+use crate::placement::{AnyPlacement, HostWrite, Placement};
 use crate::prefetch::prefetch;
+use crate::rng::Rng;
 use crate::victim::Victim;
+use ahead::UnderWay;
+pub use cleaning::{Cleaning, Cleans, Destination, Scope};
+use levelling::Levelling;
 use verify::FlashMap;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
@@ -35,8 +44,8 @@ pub struct PageConfig {
     pub placement: AnyPlacement,
     /// Chooses units to clean.
     pub victim: Box<dyn Victim + Send>,
-    /// Cleaning starts when fewer units than this are free.
-    pub low_water: u32,
+    /// When units are cleaned, and where what is in them goes.
+    pub cleaning: Cleaning,
     /// Which free unit is opened next.
     pub free_order: FreeOrder,
     /// Whether the content of translation pages is kept, to be held against the true map.
@@ -44,9 +53,10 @@ pub struct PageConfig {
 }
 
 impl PageConfig {
-    /// Open units that a drive with this placement and mapping writes at a time.
-    pub fn frontiers(placement: &AnyPlacement, map_on_flash: bool) -> u32 {
-        u32::from(placement.streams()) + u32::from(map_on_flash)
+    /// Units that a drive has open at a time: one for each stream of its data, one for the map if
+    /// that is on flash, one for what levelling of wear moves if it does.
+    pub fn frontiers(placement: &AnyPlacement, map_on_flash: bool, levelled: bool) -> u8 {
+        placement.streams() + u8::from(map_on_flash) + u8::from(levelled)
     }
 }
 
@@ -72,14 +82,21 @@ pub struct PageFtl<N, M> {
     frontiers: Frontiers,
     placement: AnyPlacement,
     victim: Box<dyn Victim + Send>,
-    low_water: u32,
+    config: Cleaning,
+    /// Whether units are being cleaned: what that opens units for must not clean in turn.
     cleaning: bool,
-    emergencies: u64,
+    under_way: Option<UnderWay>,
+    levelling: Option<Levelling>,
+    cleans: Cleans,
     streams: Vec<StreamCounts>,
+    rng: Rng,
+    sample_reads: u64,
     flash_map: Option<FlashMap>,
     io: Vec<MapOp>,
     gc_io: Vec<MapOp>,
     wanted: Vec<(Ppn, Owner)>,
+    sorted: Vec<(u8, Ppn, Owner)>,
+    group: Vec<(Ppn, Owner)>,
     moved: Vec<(Lpn, Ppn)>,
     moves: Vec<Move>,
     trimmed: Vec<Lpn>,
@@ -91,9 +108,15 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// # Errors
     /// The medium's fault while formatting.
     pub fn new(nand: N, mapping: M, config: PageConfig) -> Result<Self, N::Error> {
-        let PageConfig { geometry, placement, victim, low_water, free_order, verify } = config;
-        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH);
-        assert!(low_water > frontiers, "cleaning needs a free unit per frontier, and one more");
+        let PageConfig { geometry, placement, victim, cleaning, free_order, verify } = config;
+        let levelled = cleaning.wear_gap.is_some();
+        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled);
+        let least = cleaning.least_low_water(frontiers);
+        assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
+        let mut blocks = Blocks::new(geometry, free_order, frontiers);
+        if victim.follows_changes() {
+            blocks.note_changes();
+        }
         let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         let mut ftl = Self {
             nand,
@@ -101,18 +124,24 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             geometry,
             table: vec![None; geometry.logical_pages() as usize],
             directory: vec![None; tpns as usize],
-            blocks: Blocks::new(geometry, free_order),
-            frontiers: Frontiers::new(frontiers as usize),
+            blocks,
+            frontiers: Frontiers::new(frontiers.into()),
             streams: vec![StreamCounts::default(); usize::from(placement.streams())],
             placement,
             victim,
-            low_water,
+            config: cleaning,
             cleaning: false,
-            emergencies: 0,
+            under_way: None,
+            levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
+            cleans: Cleans::default(),
+            rng: Rng::new(1),
+            sample_reads: 0,
             flash_map: verify.then(|| FlashMap::new(geometry.logical_pages())),
             io: Vec::new(),
             gc_io: Vec::new(),
             wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
+            sorted: Vec::new(),
+            group: Vec::new(),
             moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
             moves: Vec::new(),
             trimmed: Vec::new(),
@@ -149,9 +178,19 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         &self.streams
     }
 
-    /// Cleans for which so few units were free that the cheapest was taken whatever the policy.
-    pub fn emergencies(&self) -> u64 {
-        self.emergencies
+    /// The placement.
+    pub fn placement(&self) -> &AnyPlacement {
+        &self.placement
+    }
+
+    /// Units cleaned, by occasion.
+    pub fn cleans(&self) -> Cleans {
+        self.cleans
+    }
+
+    /// Translation pages read because the placement wanted to look at pages.
+    pub fn sample_reads(&self) -> u64 {
+        self.sample_reads
     }
 
     /// Whether a page has been written, and not been trimmed since.
@@ -166,7 +205,24 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.mapping.restart();
         self.blocks.restart_wear();
         self.streams.fill(StreamCounts::default());
-        self.emergencies = 0;
+        self.cleans = Cleans::default();
+        self.sample_reads = 0;
+        if let Some(levelling) = &mut self.levelling {
+            *levelling = Levelling::new(levelling.gap(), self.geometry.units());
+        }
+    }
+
+    /// The host is about to write `pages` consecutive pages by one command.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    #[inline(always)]
+    pub fn command(&mut self, first: Lpn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.placement.command(first, pages);
+        match self.placement.wants_samples() {
+            Some(samples) => self.show_samples(samples, chain),
+            None => Ok(()),
+        }
     }
 
     /// Looks up the map entry of a page that the host is about to read or write.
@@ -204,7 +260,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let owner = Owner::Data(lpn);
-        let stream = self.placement.stream(WriteHint { lpn, request_pages });
+        let (clock, now_ns) = (self.blocks.now(), chain.now);
+        let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
+        self.blocks.tick();
+        if self.config.pace.is_some() {
+            self.clean_ahead(chain)?;
+        }
         let to = self.allocate(stream, chain)?;
         self.nand.program(to, owner, Cause::Host, chain)?;
         self.streams[usize::from(stream)].host_pages += 1;
@@ -234,6 +295,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             for &lpn in &mapped {
                 if let Some(old) = self.table[lpn.index()].take() {
                     self.blocks.invalidate(old, Owner::Data(lpn));
+                    self.placement.trimmed(lpn);
                 }
             }
             trimmed += mapped.len() as u64;
@@ -259,6 +321,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Tells the mapping what the host will access from now on.
     pub fn foresee(&mut self, future: Future) {
         self.mapping.foresee(future);
+    }
+
+    /// Tells the placement what the host will write from now on.
+    pub fn foresee_writes(&mut self, future: Future) {
+        self.placement.foresee(future);
     }
 
     /// Asks the processor for the map entry of a page that will be accessed soon.
@@ -325,6 +392,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.placement.streams()
     }
 
+    /// What levelling of wear moves has the stream behind that.
+    #[inline(always)]
+    fn wear_stream(&self) -> u8 {
+        self.placement.streams() + u8::from(M::ON_FLASH)
+    }
+
     /// The next page of a stream; cleans first if the stream needs a unit and few are free.
     #[inline(always)]
     fn allocate(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
@@ -338,10 +411,15 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         if !self.cleaning {
-            self.clean(chain)?;
+            self.clean(stream, chain)?;
         }
         if !self.frontiers.has_room(stream) {
-            let unit = self.blocks.open(stream).expect("cleaning keeps a free unit per frontier");
+            let unit = if self.levelling.is_some() && stream == self.wear_stream() {
+                self.blocks.open_most_worn(stream)
+            } else {
+                self.blocks.open(stream)
+            };
+            let unit = unit.expect("cleaning keeps a free unit per frontier");
             self.frontiers.set(stream, unit, &self.geometry);
         }
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
@@ -353,6 +431,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub fn check(&self) {
         self.blocks.check();
         self.mapping.check();
+        self.placement.check();
         let mut valid = 0;
         for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
             let lpn = Lpn::new(index as u32);

@@ -1,27 +1,216 @@
 //! Which data goes together: the stream, and so the open unit, of each written page.
+//!
+//! Streams are numbered from cold to hot: 0 holds what is expected to live longest.
 
+mod asa;
+mod autostream;
+mod crc;
+mod dac;
+mod direct;
+mod eti;
+mod kmeans;
+mod length;
+mod lru_lists;
+mod mbf;
+mod mhf;
+mod nibbles;
+mod oracle;
+mod perfect;
+mod sepbit;
 mod single;
+mod wdac;
 
+pub use asa::{Asa, AsaClock, AsaConfig};
+pub use autostream::{Autostream, AutostreamConfig};
+pub use crc::Hashes;
+pub use dac::{Dac, DacConfig};
+pub use direct::{Direct, DirectConfig};
+pub use eti::{DecayUnit, Eti, EtiConfig, Extent, MergeValue};
+pub use length::{Length, LengthConfig};
+pub use lru_lists::{LruLists, LruListsConfig};
+pub use mbf::{Insert, Mbf, MbfConfig};
+pub use mhf::{Mhf, MhfConfig};
+pub use oracle::{Oracle, OracleConfig};
+pub use perfect::{Perfect, PerfectConfig};
+pub use sepbit::{History, Sepbit, SepbitConfig};
 pub use single::Single;
+pub use wdac::{Wdac, WdacConfig};
 
 use crate::addr::Lpn;
+use crate::future::Future;
+use crate::geometry::Geometry;
 
-/// What is known about a page that is about to be programmed.
+/// A page that the host is about to write.
 #[derive(Clone, Copy, Debug)]
-pub struct WriteHint {
+pub struct HostWrite {
     /// The page.
     pub lpn: Lpn,
     /// Pages of the host request that it belongs to.
     pub request_pages: u32,
+    /// Pages that the host had written before it: the logical clock.
+    pub clock: u64,
+    /// When, in nanoseconds of the device's clock.
+    pub now_ns: u64,
+}
+
+/// A page that cleaning is about to move.
+#[derive(Clone, Copy, Debug)]
+pub struct Moving {
+    /// The page.
+    pub lpn: Lpn,
+    /// The stream that it is in.
+    pub stream: u8,
+    /// Pages that the host has written: the logical clock.
+    pub clock: u64,
+    /// When, in nanoseconds of the device's clock.
+    pub now_ns: u64,
+}
+
+/// A unit that is about to be cleaned.
+#[derive(Clone, Copy, Debug)]
+pub struct Reclaimed {
+    /// The stream that it was opened for.
+    pub stream: u8,
+    /// Pages that the host has written since it was opened.
+    pub age: u64,
 }
 
 /// Sorts pages into streams. Asked once per page write.
 pub trait Placement {
+    /// Whether [`Placement::foresee`] should be called.
+    const NEEDS_FUTURE: bool = false;
+
     /// How many streams it sorts into, at least 1.
     fn streams(&self) -> u8;
 
-    /// The stream of a page that the host writes.
-    fn stream(&mut self, hint: WriteHint) -> u8;
+    /// The host writes consecutive pages by one command. Called before its pages are.
+    #[inline(always)]
+    fn command(&mut self, _first: Lpn, _pages: u32) {}
+
+    /// The stream of a page that the host writes. What the scheme learns of the write, it learns
+    /// here.
+    fn stream(&mut self, write: HostWrite) -> u8;
+
+    /// The stream of a page that cleaning moves, if the scheme has its say
+    /// ([`Destination::Scheme`](crate::page_ftl::Destination)).
+    #[inline(always)]
+    fn moved(&mut self, moving: Moving) -> u8 {
+        moving.stream
+    }
+
+    /// The stream that a page would be put in now if it were judged anew, without being written.
+    #[inline(always)]
+    fn classify(&self, moving: Moving) -> u8 {
+        moving.stream
+    }
+
+    /// A page holds nothing any more.
+    #[inline(always)]
+    fn trimmed(&mut self, _lpn: Lpn) {}
+
+    /// A unit is about to be cleaned.
+    #[inline(always)]
+    fn reclaimed(&mut self, _unit: Reclaimed) {}
+
+    /// How many pages it wants to be shown now, for its own purposes: as many calls of
+    /// [`Placement::sampled`] follow.
+    #[inline(always)]
+    fn wants_samples(&mut self) -> Option<Samples> {
+        None
+    }
+
+    /// The pages that were drawn; none is asked for again before the next
+    /// [`Placement::wants_samples`].
+    fn sampled(&mut self, _pages: &[Lpn], _clock: u64, _now_ns: u64) {}
+
+    /// What the host will write from now on. Only an oracle listens.
+    fn foresee(&mut self, _future: Future) {}
+
+    /// Bytes of memory that it takes in the drive.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Extents that it keeps, if that is what it keeps.
+    fn extents(&self) -> Option<u32> {
+        None
+    }
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self) {}
+}
+
+/// Pages that a placement wants to look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Samples {
+    /// How many.
+    pub count: u32,
+    /// From among which.
+    pub source: SampleSource,
+}
+
+/// Where samples are drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SampleSource {
+    /// Pages whose map entries are cached: costs nothing. All written pages, if the whole map is.
+    Cached,
+    /// All written pages. Of one whose entry is not cached the translation page is read.
+    Written,
+}
+
+/// What every placement is made from.
+#[derive(Clone, Debug)]
+pub struct PlacementConfig {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Parameters of `eti`.
+    pub eti: EtiConfig,
+    /// Parameters of `mbf`.
+    pub mbf: MbfConfig,
+    /// Parameters of `mhf`.
+    pub mhf: MhfConfig,
+    /// Parameters of `direct`.
+    pub direct: DirectConfig,
+    /// Parameters of `length`.
+    pub length: LengthConfig,
+    /// Parameters of `lru_lists`.
+    pub lru_lists: LruListsConfig,
+    /// Parameters of `wdac`.
+    pub wdac: WdacConfig,
+    /// Parameters of `asa`.
+    pub asa: AsaConfig,
+    /// Parameters of `dac`.
+    pub dac: DacConfig,
+    /// Parameters of `sepbit`.
+    pub sepbit: SepbitConfig,
+    /// Parameters of `autostream`.
+    pub autostream: AutostreamConfig,
+    /// Parameters of `perfect`.
+    pub perfect: PerfectConfig,
+    /// Parameters of `oracle`.
+    pub oracle: OracleConfig,
+}
+
+impl PlacementConfig {
+    /// The default parameters of every placement.
+    pub fn new(geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            eti: EtiConfig::default(),
+            mbf: MbfConfig::default(),
+            mhf: MhfConfig::default(),
+            direct: DirectConfig::default(),
+            length: LengthConfig::default(),
+            lru_lists: LruListsConfig::default(),
+            wdac: WdacConfig::default(),
+            asa: AsaConfig::default(),
+            dac: DacConfig::default(),
+            sepbit: SepbitConfig::default(),
+            autostream: AutostreamConfig::default(),
+            perfect: PerfectConfig::default(),
+            oracle: OracleConfig::default(),
+        }
+    }
 }
 
 /// The table of placements: config name, variant and type, what it does, where it is from.
@@ -38,26 +227,82 @@ macro_rules! placements {
 
         impl AnyPlacement {
             /// The placement of this name, if there is one.
-            pub fn new(name: &str) -> Option<Self> {
+            pub fn new(name: &str, config: &PlacementConfig) -> Option<Self> {
                 match name {
-                    $($name => Some(Self::$Type($Type)),)*
+                    $($name => Some(Self::$Type($Type::new(config))),)*
                     _ => None,
+                }
+            }
+
+            /// Whether the placement of this name wants to be told what the host will write.
+            pub fn needs_future(name: &str) -> bool {
+                match name {
+                    $($name => <$Type as Placement>::NEEDS_FUTURE,)*
+                    _ => false,
                 }
             }
         }
 
         impl Placement for AnyPlacement {
             fn streams(&self) -> u8 {
-                match self {
-                    $(Self::$Type(placement) => placement.streams(),)*
-                }
+                match self { $(Self::$Type(placement) => placement.streams(),)* }
             }
 
             #[inline(always)]
-            fn stream(&mut self, hint: WriteHint) -> u8 {
+            fn command(&mut self, first: Lpn, pages: u32) {
+                match self { $(Self::$Type(placement) => placement.command(first, pages),)* }
+            }
+
+            #[inline(always)]
+            fn stream(&mut self, write: HostWrite) -> u8 {
+                match self { $(Self::$Type(placement) => placement.stream(write),)* }
+            }
+
+            #[inline]
+            fn moved(&mut self, moving: Moving) -> u8 {
+                match self { $(Self::$Type(placement) => placement.moved(moving),)* }
+            }
+
+            #[inline]
+            fn classify(&self, moving: Moving) -> u8 {
+                match self { $(Self::$Type(placement) => placement.classify(moving),)* }
+            }
+
+            #[inline]
+            fn trimmed(&mut self, lpn: Lpn) {
+                match self { $(Self::$Type(placement) => placement.trimmed(lpn),)* }
+            }
+
+            #[inline]
+            fn reclaimed(&mut self, unit: Reclaimed) {
+                match self { $(Self::$Type(placement) => placement.reclaimed(unit),)* }
+            }
+
+            #[inline(always)]
+            fn wants_samples(&mut self) -> Option<Samples> {
+                match self { $(Self::$Type(placement) => placement.wants_samples(),)* }
+            }
+
+            fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
                 match self {
-                    $(Self::$Type(placement) => placement.stream(hint),)*
+                    $(Self::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
                 }
+            }
+
+            fn foresee(&mut self, future: Future) {
+                match self { $(Self::$Type(placement) => placement.foresee(future),)* }
+            }
+
+            fn memory_bytes(&self) -> u64 {
+                match self { $(Self::$Type(placement) => placement.memory_bytes(),)* }
+            }
+
+            fn extents(&self) -> Option<u32> {
+                match self { $(Self::$Type(placement) => placement.extents(),)* }
+            }
+
+            fn check(&self) {
+                match self { $(Self::$Type(placement) => placement.check(),)* }
             }
         }
     };
@@ -66,4 +311,33 @@ macro_rules! placements {
 placements! {
     "single" Single, "All data in one stream: no separation.",
         "the reference of every separation paper, e.g. Desnoyers, SYSTOR 2012";
+    "eti" Eti, "A counter per extent; extents are cut by writes and merged as they cool.",
+        "Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016";
+    "mbf" Mbf, "Bloom filters that age by turns; hot is what many and new ones have.",
+        "Park and Du, MSST 2011";
+    "mhf" Mhf, "A counting Bloom filter, halved once in a period.",
+        "Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
+    "direct" Direct, "A counter per page, halved once in a period: what hashing approximates.",
+        "the ideal of Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
+    "length" Length, "Short writes are hot.",
+        "Im and Shin, ComboFTL, Journal of Systems Architecture 56, 2010";
+    "lru_lists" LruLists, "A list of candidates and one of hot pages, which a second write joins.",
+        "Chang and Kuo, RTAS 2002";
+    "wdac" Wdac, "The writes of a window, which weigh less as they age: what MBF approximates.",
+        "the baseline of Park and Du, MSST 2011";
+    "asa" Asa, "Hot, warm or cold by the age of what is overwritten; criteria from samples.",
+        "Xie and Chen, CCGrid 2014";
+    "dac" Dac, "A page climbs when it is written and sinks when it is cleaned.",
+        "Chiang, Lee and Chang, Software: Practice and Experience 29(3), 1999";
+    "sepbit" Sepbit, "By how long the last version lived; cleaned pages by their age.",
+        "Wang, Li, Lee, Ouyang, Shi and Huang, FAST 2022";
+    "autostream" Autostream, "By how often and how lately a chunk of addresses was written.",
+        "Yang et al., AutoStream, SYSTOR 2017";
+    "perfect" Perfect, "The first pages are hot: no error, for a workload that is so.",
+        "the perfect classifier of Desnoyers, SYSTOR 2012";
+    "oracle" Oracle, "By the lifetime that is left, which it knows: a bound, no drive.",
+        "the future knowledge of SepBIT, FAST 2022, in ranges of our own";
 }
+
+#[cfg(test)]
+mod tests;

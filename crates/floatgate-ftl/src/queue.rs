@@ -21,13 +21,16 @@ pub struct Queue {
     /// Completion times of the requests in the drive.
     outstanding: BinaryHeap<Reverse<u64>>,
     admitted: u64,
+    /// The latest completion.
+    drained: u64,
 }
 
 impl Queue {
     /// A queue of `depth` places, at least 1.
     pub fn new(depth: usize, arrivals: Arrivals) -> Self {
         assert!(depth > 0, "a queue has a place");
-        Self { arrivals, depth, outstanding: BinaryHeap::with_capacity(depth), admitted: 0 }
+        let outstanding = BinaryHeap::with_capacity(depth);
+        Self { arrivals, depth, outstanding, admitted: 0, drained: 0 }
     }
 
     /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
@@ -51,17 +54,19 @@ impl Queue {
     #[inline]
     pub fn complete(&mut self, done_ns: u64) {
         self.outstanding.push(Reverse(done_ns));
+        self.drained = self.drained.max(done_ns);
     }
 
     /// The time when everything admitted so far has completed.
     pub fn drained(&self) -> u64 {
-        self.outstanding.iter().map(|&Reverse(done)| done).max().unwrap_or(self.admitted)
+        self.drained
     }
 
     /// An empty queue at time zero.
     pub fn restart(&mut self) {
         self.outstanding.clear();
         self.admitted = 0;
+        self.drained = 0;
     }
 }
 

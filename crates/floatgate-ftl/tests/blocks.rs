@@ -1,12 +1,13 @@
 //! The lists of the units against linear scans over a naive account of every page.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
-use floatgate_ftl::blocks::{Blocks, FreeOrder};
+use floatgate_ftl::blocks::{Blocks, FreeOrder, Pool};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::rng::Rng;
 
 const UNITS: u32 = 12;
 const PAGES: u32 = 6;
+const STREAMS: u8 = 3;
 
 const SHAPE: Shape = Shape {
     page_bytes: 64,
@@ -23,6 +24,7 @@ const SHAPE: Shape = Shape {
 /// A unit as the naive model sees it.
 #[derive(Clone, Debug, Default)]
 struct Plain {
+    stream: u8,
     valid: Vec<u32>,
     written: u32,
     erases: u32,
@@ -30,12 +32,14 @@ struct Plain {
     sealed: Option<u64>,
     changed: u64,
     freed: u64,
+    /// Whether it was sealed, changed or taken since that was last asked.
+    noted: bool,
 }
 
 struct Model {
     blocks: Blocks,
     units: Vec<Plain>,
-    open: Option<u32>,
+    open: [Option<u32>; STREAMS as usize],
     order: FreeOrder,
     clock: u64,
 }
@@ -47,49 +51,62 @@ fn owner(page: u32) -> Owner {
 impl Model {
     fn new(order: FreeOrder) -> Self {
         let geometry = Geometry::new(SHAPE).expect("the shape is a drive");
-        let blocks = Blocks::new(geometry, order);
+        let mut blocks = Blocks::new(geometry, order, STREAMS);
+        blocks.note_changes();
         let fresh = |unit| Plain { freed: u64::from(unit), ..Plain::default() };
         let units = (0..UNITS).map(fresh).collect();
-        Self { blocks, units, open: None, order, clock: u64::from(UNITS) }
+        Self { blocks, units, open: [None; STREAMS as usize], order, clock: u64::from(UNITS) }
     }
 
-    fn sealed(&self) -> impl Iterator<Item = (u32, &Plain)> {
-        (0..).zip(&self.units).filter(|(_, unit)| unit.sealed.is_some())
+    fn sealed(&self, pool: Pool) -> impl Iterator<Item = (u32, &Plain)> {
+        let of_pool = move |stream| pool == Pool::All || pool == Pool::Stream(stream);
+        let units = (0..).zip(&self.units);
+        units.filter(move |(_, unit)| unit.sealed.is_some() && of_pool(unit.stream))
     }
 
-    fn fewest_valid(&self) -> Option<Unit> {
-        let best = self.sealed().min_by_key(|(_, unit)| (unit.valid.len(), unit.changed));
+    fn fewest_valid(&self, stream: u8) -> Option<Unit> {
+        let sealed = self.sealed(Pool::Stream(stream));
+        let best = sealed.min_by_key(|(_, unit)| (unit.valid.len(), unit.changed));
         best.map(|(number, _)| Unit(number))
     }
 
-    fn oldest(&self) -> Option<Unit> {
-        self.sealed().min_by_key(|(_, unit)| unit.sealed).map(|(number, _)| Unit(number))
+    fn oldest(&self, pool: Pool) -> Option<Unit> {
+        self.sealed(pool).min_by_key(|(_, unit)| unit.sealed).map(|(number, _)| Unit(number))
     }
 
-    fn program(&mut self) {
-        let number = match self.open {
-            Some(number) => number,
-            None => {
-                let Some(unit) = self.blocks.open(3) else { return };
-                let free = (0..).zip(&self.units).filter(|(_, unit)| unit.written == 0);
-                let worn = |unit: &Plain| match self.order {
-                    FreeOrder::First => 0,
-                    FreeOrder::LeastWorn => unit.erases,
-                };
-                let next = free.min_by_key(|(_, unit)| (worn(unit), unit.freed));
-                assert_eq!(next.map(|(number, _)| number), Some(unit.0), "the next free unit");
-                unit.0
-            }
+    /// The next free unit of a stream: the last stream has the most worn one.
+    fn open(&mut self, stream: u8) -> Option<u32> {
+        let free = (0..).zip(&self.units).filter(|(_, unit)| unit.written == 0);
+        let open: Vec<u32> = self.open.iter().flatten().copied().collect();
+        let free = free.filter(|(number, _)| !open.contains(number));
+        if stream + 1 == STREAMS {
+            let most = free.map(|(_, unit)| unit.erases).max();
+            let unit = self.blocks.open_most_worn(stream);
+            assert_eq!(unit.map(|unit| self.units[unit.index()].erases), most);
+            return unit.map(|unit| unit.0);
+        }
+        let worn = |unit: &Plain| match self.order {
+            FreeOrder::First => 0,
+            FreeOrder::LeastWorn => unit.erases,
         };
+        let next = free.min_by_key(|(_, unit)| (worn(unit), unit.freed)).map(|(number, _)| number);
+        assert_eq!(self.blocks.open(stream).map(|unit| unit.0), next, "the next free unit");
+        next
+    }
+
+    fn program(&mut self, stream: u8) {
+        let place = usize::from(stream);
+        let Some(number) = self.open[place].or_else(|| self.open(stream)) else { return };
         let unit = &mut self.units[number as usize];
         let page = number * PAGES + unit.written;
         self.blocks.validate(Ppn::new(page), owner(page));
         unit.valid.push(page);
         unit.written += 1;
         let full = unit.written == PAGES;
-        self.open = (!full).then_some(number);
+        self.open[place] = (!full).then_some(number);
+        unit.stream = stream;
         if full {
-            (unit.sealed, unit.changed) = (Some(self.clock), self.clock);
+            (unit.sealed, unit.changed, unit.noted) = (Some(self.clock), self.clock, true);
         }
     }
 
@@ -99,6 +116,7 @@ impl Model {
             let page = unit.valid.swap_remove(rng.below(unit.valid.len() as u64) as usize);
             self.blocks.invalidate(Ppn::new(page), owner(page));
             unit.changed = self.clock;
+            unit.noted |= unit.sealed.is_some();
         }
     }
 
@@ -111,29 +129,53 @@ impl Model {
         }
         self.blocks.erased(victim);
         let erases = unit.erases + 1;
-        *unit = Plain { erases, freed: self.clock, ..Plain::default() };
+        *unit = Plain { erases, freed: self.clock, noted: true, ..Plain::default() };
     }
 }
 
 fn compare(order: FreeOrder, seed: u64) {
     let (mut model, mut rng) = (Model::new(order), Rng::new(seed));
-    for _ in 0..5000 {
+    for step in 0..8000 {
         model.clock += 1;
+        model.blocks.tick();
+        let stream = rng.below(STREAMS.into()) as u8;
         match rng.below(20) {
-            0 => model.clean(model.fewest_valid()),
-            1 => model.clean(model.oldest()),
+            0 => model.clean(model.fewest_valid(stream)),
+            1 => model.clean(model.oldest(Pool::All)),
             2..10 => model.invalidate(&mut rng),
-            _ => model.program(),
+            _ => model.program(stream),
         }
         model.blocks.check();
-        assert_eq!(model.blocks.fewest_valid(), model.fewest_valid());
-        assert_eq!(model.blocks.oldest(), model.oldest());
-        assert_eq!(model.blocks.sealed().count(), model.sealed().count());
+        agree(&model, Pool::Stream(stream));
+        agree(&model, Pool::All);
+        assert_eq!(model.blocks.fewest_valid(stream), model.fewest_valid(stream));
         assert!(model.blocks.wear().eq(model.units.iter().map(|unit| unit.erases)));
         let free = model.units.iter().filter(|unit| unit.written == 0).count();
         assert_eq!(model.blocks.free_units() as usize, free);
+        if step % 7 == 0 {
+            agree_on_changes(&mut model);
+        }
     }
     assert!(model.units.iter().all(|unit| unit.erases > 5), "every unit was cleaned");
+}
+
+fn agree(model: &Model, pool: Pool) {
+    assert_eq!(model.blocks.oldest(pool), model.oldest(pool));
+    assert_eq!(model.blocks.sealed(pool).count(), model.sealed(pool).count());
+    assert_eq!(model.blocks.sealed_units(pool) as usize, model.sealed(pool).count());
+    for (number, unit) in model.sealed(pool) {
+        let since = model.blocks.now() - model.blocks.modified(Unit(number));
+        assert_eq!(model.clock - unit.changed, since, "the age of {number}");
+    }
+}
+
+fn agree_on_changes(model: &mut Model) {
+    let mut changed = vec![];
+    model.blocks.take_changed(&mut changed);
+    changed.sort_unstable();
+    let noted = (0..).zip(&model.units).filter(|(_, unit)| unit.noted);
+    assert!(changed.into_iter().eq(noted.map(|(number, _)| Unit(number))), "what has changed");
+    model.units.iter_mut().for_each(|unit| unit.noted = false);
 }
 
 #[test]

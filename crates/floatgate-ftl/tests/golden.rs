@@ -12,21 +12,25 @@ use common::workload::{ANYTHING, Workload};
 use common::{Rig, STRIPED};
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::page_ftl::StreamCounts;
+use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
 
 const SEED: u64 = 2009;
 const REQUESTS: usize = 4000;
 
-/// The rows of one pair, `name value value ...`, zero rows left out.
-fn counters(mapping: &'static str, victim: &'static str) -> String {
-    let rig = Rig::new(STRIPED, mapping, victim).spare(2);
+/// The rows of one drive, `name value value ...`, zero rows left out.
+fn counters(mapping: &'static str, placement: &'static str, victim: &'static str) -> String {
+    let rig = Rig { placement, low_water: 0, ..Rig::new(STRIPED, mapping, victim) };
+    let low_water = rig.cleaning().least_low_water(rig.frontiers()).max(4);
+    let rig = Rig { low_water, ..rig }.spare(2);
     let (mut drive, _) = rig.build();
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
     let mut done = vec![];
     drive.run(&Workload::new(SEED, ANYTHING, pages, page_bytes).batch(REQUESTS), &mut done);
     drive.check();
     let all = drive.counters();
-    let mut text = format!("[{mapping} {victim}]\n");
+    let mut text = format!("[{mapping} {placement} {victim}]\n");
     let mut row = |name: &str, values: &[u64]| {
         if values.iter().any(|&value| value > 0) {
             let values = values.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
@@ -45,7 +49,10 @@ fn counters(mapping: &'static str, victim: &'static str) -> String {
     row("map_hits_misses", &[map.hits, map.misses]);
     row("map_evictions", &[map.evictions, map.dirty_evictions]);
     row("map_prefetched", &[map.prefetched, map.prefetch_used]);
-    row("emergencies", &[all.emergency_cleans]);
+    let pages = |of: fn(&StreamCounts) -> u64| drive.streams().iter().map(of).collect::<Vec<_>>();
+    row("stream_host_pages", &pages(|stream| stream.host_pages));
+    row("stream_gc_pages", &pages(|stream| stream.gc_pages));
+    row("emergencies", &[all.cleans.emergency]);
     let time = all.occupation;
     row("end_busy_busiest_ns", &[time.end_ns, time.busy_ns, time.busiest_ns]);
     for (index, part) in Part::NAMES.iter().enumerate() {
@@ -59,9 +66,14 @@ fn counters(mapping: &'static str, victim: &'static str) -> String {
 fn every_row_has_its_golden_counters() {
     let mut actual = String::new();
     for &(mapping, ..) in MAPPINGS {
-        for &(victim, ..) in VICTIMS {
-            actual += &counters(mapping, victim);
-        }
+        actual += &counters(mapping, "single", "greedy");
+    }
+    for &(victim, ..) in VICTIMS {
+        actual += &counters("dftl", "single", victim);
+        actual += &counters("ideal", "eti", victim);
+    }
+    for &(placement, ..) in PLACEMENTS {
+        actual += &counters("dftl", placement, "cost_benefit");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

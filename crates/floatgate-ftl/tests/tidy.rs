@@ -35,9 +35,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("request", &["nand"]),
     ("blocks", &["addr", "geometry", "lru", "prefetch"]),
     ("frontier", &["addr", "geometry"]),
-    ("mapping", &["addr", "geometry", "intmap", "lru"]),
-    ("placement", &["addr", "geometry", "intmap", "lru", "rng"]),
-    ("victim", &["addr", "geometry", "blocks", "rng"]),
+    ("future", &["addr"]),
+    ("mapping", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
+    ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
+    ("victim", &["addr", "geometry", "blocks", "prefetch", "rng"]),
     (
         "page_ftl",
         &[
@@ -47,12 +48,27 @@ const LAYERS: &[(&str, &[&str])] = &[
             "blocks",
             "frontier",
             "prefetch",
+            "rng",
+            "future",
             "mapping",
             "placement",
             "victim",
         ],
     ),
-    ("device", &["addr", "geometry", "mapping", "nand", "page_ftl", "queue", "request"]),
+    (
+        "device",
+        &[
+            "addr",
+            "geometry",
+            "future",
+            "mapping",
+            "nand",
+            "page_ftl",
+            "placement",
+            "queue",
+            "request",
+        ],
+    ),
 ];
 
 /// Words that are not written in `src`, and what to write.

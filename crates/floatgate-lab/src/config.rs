@@ -5,23 +5,31 @@
 //! that, and the errors are from the schema.
 
 mod layers;
+mod placements;
 mod policies;
 mod presets;
 mod schema;
 mod sections;
+mod victims;
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use placements::{
+    Asa, AsaClock, AsaSource, Autostream, Dac, DecayUnit, Direct, Eti, Hashes, History, Insert,
+    Length, LruLists, Mbf, MergeValue, Mhf, Oracle, Perfect, Sepbit, Wdac,
+};
 pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
-    Arrivals, Buffer, Capacity, Cdftl, Cleaning, Dftl, FetchMode, Fill, Flash, Ftl, Host, Mapping,
-    NodeVictim, Placement, Queue, Replacement, Sftl, Start, Tlllp, Tpftl, WearLeveling,
+    Arrivals, Buffer, Capacity, Cdftl, Cleaning, Dftl, FetchMode, Fill, Flash, Ftl, GcDestination,
+    Host, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start, Tie, Tlllp,
+    Tpftl, WearLeveling,
 };
+pub use victims::{Age, Cat, DChoices, LfsCostBenefit, Random, Redraw, Windowed};
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,6 +84,42 @@ pub struct Config {
     pub tlllp: Tlllp,
     /// Parameters of the mapping `tpftl`.
     pub tpftl: Tpftl,
+    /// Parameters of the placement `eti`.
+    pub eti: Eti,
+    /// Parameters of the placement `mbf`.
+    pub mbf: Mbf,
+    /// Parameters of the placement `mhf`.
+    pub mhf: Mhf,
+    /// Parameters of the placement `direct`.
+    pub direct: Direct,
+    /// Parameters of the placement `length`.
+    pub length: Length,
+    /// Parameters of the placement `lru_lists`.
+    pub lru_lists: LruLists,
+    /// Parameters of the placement `wdac`.
+    pub wdac: Wdac,
+    /// Parameters of the placement `asa` and of the mapping `asa`.
+    pub asa: Asa,
+    /// Parameters of the placement `dac`.
+    pub dac: Dac,
+    /// Parameters of the placement `sepbit`.
+    pub sepbit: Sepbit,
+    /// Parameters of the placement `autostream`.
+    pub autostream: Autostream,
+    /// Parameters of the placement `perfect`.
+    pub perfect: Perfect,
+    /// Parameters of the placement `oracle`.
+    pub oracle: Oracle,
+    /// Parameters of the victim policy `windowed`.
+    pub windowed: Windowed,
+    /// Parameters of the victim policy `d_choices`.
+    pub d_choices: DChoices,
+    /// Parameters of the victim policy `random`.
+    pub random: Random,
+    /// Parameters of the victim policy `lfs_cost_benefit`.
+    pub lfs_cost_benefit: LfsCostBenefit,
+    /// Parameters of the victim policy `cat`.
+    pub cat: Cat,
 }
 
 impl Config {
@@ -151,6 +195,13 @@ impl Config {
                 ),
             )?;
         }
+        let eti = &self.eti;
+        expect(
+            eti.hot_threshold <= eti.counter_max,
+            "eti.hot_threshold",
+            &eti.hot_threshold,
+            format!("at most eti.counter_max ({}), or nothing is ever hot", eti.counter_max),
+        )?;
         let (least, what) = self.least_cache();
         expect(
             self.mapping.cache.0 >= least,
@@ -177,6 +228,7 @@ impl Config {
             }
             "belady" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
             "dftl" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
+            "asa" => (self.asa.entry_bytes, "one entry of asa.entry_bytes"),
             "tlllp" => (
                 self.tlllp.bytes_per_entry + self.tlllp.bytes_per_node,
                 "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",

@@ -103,11 +103,11 @@ pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> V
             subject.started.volumes
         ));
     }
-    if counters.emergency_cleans > 0 {
+    if counters.cleans.emergency > 0 {
         notes.push(format!(
             "in {} of the cleans so few units were free that the one cheapest to clean was taken, \
              whatever the policy",
-            counters.emergency_cleans
+            counters.cleans.emergency
         ));
     }
     let map = &counters.flash.programs;

@@ -4,20 +4,26 @@ use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::{
-    Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal, MapConfig,
-    Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, Replacement as FtlReplacement, Sftl,
-    SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
+    Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
+    MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache,
+    Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
 };
 use floatgate_ftl::mappings;
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
-use floatgate_ftl::page_ftl::{PageConfig, PageFtl};
+use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::queue::{Arrivals as FtlArrivals, Queue};
 use floatgate_ftl::victim::victim;
 
 use crate::config::{
-    self, Arrivals, Config, ConfigError, FetchMode, NodeVictim, Replacement, WearLeveling,
+    self, Arrivals, Config, ConfigError, FetchMode, GcDestination, NodeVictim, Replacement, Scope,
+    WearLeveling,
 };
+use placements::placement_config;
+use victims::victim_config;
+
+mod placements;
+mod victims;
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -29,8 +35,8 @@ pub struct Plan {
     pub geometry: Geometry,
     /// Durations of the flash.
     pub timing: Timing,
-    /// Cleaning runs while fewer units than this are free.
-    pub low_water: u32,
+    /// When units are cleaned, and where what is in them goes.
+    pub cleaning: Cleaning,
     /// Units that hold data: T of the spare factor. The rest is the reserve.
     pub units_in_service: u32,
     /// Units beyond what the spare factor gives, without which the drive could not clean.
@@ -46,17 +52,14 @@ impl Plan {
     /// A drive that is too small for the workload, or too large to be addressed.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
         let on_flash = map_on_flash(&config.mapping.scheme);
-        let frontiers = PageConfig::frontiers(&placement(config)?, on_flash);
-        let low_water = config.cleaning.low_water_for(frontiers);
-        if low_water <= frontiers {
-            return Err(ConfigError::new(format!(
-                "cleaning.low_water = {low_water}: expected more than the {frontiers} units that \
-                 are open at a time"
-            )));
-        }
-        let size = Size::decide(config, span_bytes, frontiers, on_flash)?;
+        let geometry = Geometry::new(shape(config)).map_err(|e| ConfigError::new(e.to_string()))?;
+        let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
+        let frontiers = PageConfig::frontiers(&placement(config, geometry)?, on_flash, levelled);
+        let cleaning = cleaning(config, frontiers)?;
+        let size = Size::decide(config, span_bytes, frontiers.into(), on_flash)?;
+        let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
-            units: u32::try_from(size.in_service + u64::from(low_water) - 1).unwrap_or(u32::MAX),
+            units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages,
             ..shape(config)
         };
@@ -70,7 +73,7 @@ impl Plan {
                 transfer_ns: config.flash.bus.transfer_ns(config.flash.page.0),
                 command_ns: config.flash.command.0,
             },
-            low_water,
+            cleaning,
             units_in_service: size.in_service as u32,
             units_added: size.added as u32,
             translation_pages: if on_flash { geometry.translation_pages() } else { 0 },
@@ -126,7 +129,7 @@ impl Size {
                 logical * config.flash.page.0,
             )));
         }
-        let entries = (config.flash.page.0 / u64::from(config.mapping.entry_bytes)).max(1);
+        let entries = (config.flash.page.0 / u64::from(flash_entry_bytes(config))).max(1);
         let map_pages = if on_flash { logical.div_ceil(entries) } else { 0 };
         let least = (logical + map_pages).div_ceil(per_unit) + u64::from(frontiers);
         if config.flash.blocks.is_some() && asked < least {
@@ -143,6 +146,14 @@ impl Size {
     }
 }
 
+/// Bytes of a map entry on flash: that of `asa` has the page's age in it.
+fn flash_entry_bytes(config: &Config) -> u32 {
+    match config.mapping.scheme.as_str() {
+        "asa" => config.asa.flash_entry_bytes,
+        _ => config.mapping.entry_bytes,
+    }
+}
+
 fn shape(config: &Config) -> Shape {
     let flash = &config.flash;
     Shape {
@@ -154,13 +165,55 @@ fn shape(config: &Config) -> Shape {
         dies: flash.dies,
         planes: flash.planes,
         logical_pages: 1,
-        entry_bytes: config.mapping.entry_bytes,
+        entry_bytes: flash_entry_bytes(config),
     }
 }
 
-fn placement(config: &Config) -> Result<AnyPlacement, ConfigError> {
+/// When and how is cleaned, on a drive with so many open units.
+fn cleaning(config: &Config, frontiers: u8) -> Result<Cleaning, ConfigError> {
+    let given = &config.cleaning;
+    let mut cleaning = Cleaning {
+        destination: match config.placement.gc_destination {
+            GcDestination::Scheme => Destination::Scheme,
+            GcDestination::Same => Destination::Same,
+            GcDestination::Cold => Destination::Cold,
+            GcDestination::Reclassify => Destination::Reclassify,
+        },
+        scope: match given.scope {
+            Scope::All => FtlScope::All,
+            Scope::Stream => FtlScope::Stream,
+        },
+        pace: given.copies_per_write,
+        idle_after_ns: given.idle_after.map(|time| time.0),
+        wear_gap: (given.wear_leveling == WearLeveling::Static).then_some(given.wear_gap),
+        ..Cleaning::new(0)
+    };
+    let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
+    let least = cleaning.least_low_water(frontiers);
+    cleaning.low_water = given.low_water.unwrap_or(least.max(3));
+    let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
+    cleaning.high_water = if ahead { high_water } else { cleaning.low_water };
+    let expect = |key: &str, given: u32, expected: String| {
+        Err(ConfigError::new(format!("cleaning.{key} = {given}: expected {expected}")))
+    };
+    if cleaning.low_water < least {
+        let open = format!("at least {least}, as {frontiers} units are open at a time");
+        return expect("low_water", cleaning.low_water, open);
+    }
+    if given.high_water.is_some() && !ahead {
+        let ahead = "cleaning.copies_per_write or cleaning.idle_after beside it";
+        return expect("high_water", high_water, ahead.into());
+    }
+    if cleaning.high_water < cleaning.low_water {
+        let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
+        return expect("high_water", high_water, low);
+    }
+    Ok(cleaning)
+}
+
+fn placement(config: &Config, geometry: Geometry) -> Result<AnyPlacement, ConfigError> {
     let name = &config.placement.scheme;
-    AnyPlacement::new(name)
+    AnyPlacement::new(name, &placement_config(config, geometry))
         .ok_or_else(|| ConfigError::new(format!("placement.scheme = \"{name}\" is not known")))
 }
 
@@ -193,17 +246,19 @@ macro_rules! build_rows {
     ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
         /// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
         /// asserted, every read is held against what was written, and the map on flash is kept.
+        /// `seed` is that of what victim policies draw.
         ///
         /// # Errors
         /// A name that is in no table.
         pub fn build(
             config: &Config,
             plan: &Plan,
+            seed: u64,
             verify: bool,
         ) -> Result<Box<dyn Device>, ConfigError> {
             let map = map_config(config, plan);
             match config.mapping.scheme.as_str() {
-                $($name => assemble(<$Type>::new(&map), config, plan, verify),)*
+                $($name => assemble(<$Type>::new(&map), config, plan, seed, verify),)*
                 other => {
                     Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
                 }
@@ -239,6 +294,10 @@ fn map_config(config: &Config, plan: &Plan) -> MapConfig {
         },
         tlllp: tlllp(&config.tlllp),
         tpftl: tpftl(&config.tpftl),
+        asa: AsaConfig {
+            entry_bytes: config.asa.entry_bytes,
+            flash_entry_bytes: config.asa.flash_entry_bytes,
+        },
     }
 }
 
@@ -275,19 +334,24 @@ fn assemble<M: Mapping + Send + 'static>(
     mapping: M,
     config: &Config,
     plan: &Plan,
+    seed: u64,
     verify: bool,
 ) -> Result<Box<dyn Device>, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
+    let placement = placement(config, geometry)?;
+    let levelled = plan.cleaning.wear_gap.is_some();
+    let streams = PageConfig::frontiers(&placement, M::ON_FLASH, levelled);
+    let of_victims = victim_config(config, geometry.units(), streams, seed);
     let page = PageConfig {
         geometry,
-        placement: placement(config)?,
-        victim: victim(policy).ok_or_else(|| {
+        placement,
+        victim: victim(policy, &of_victims).ok_or_else(|| {
             ConfigError::new(format!("cleaning.victim = \"{policy}\" is not known"))
         })?,
-        low_water: plan.low_water,
+        cleaning: plan.cleaning,
         free_order: match config.cleaning.wear_leveling {
-            WearLeveling::Dynamic => FreeOrder::LeastWorn,
+            WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
             WearLeveling::None => FreeOrder::First,
         },
         verify,

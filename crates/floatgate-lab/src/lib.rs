@@ -4,10 +4,12 @@ pub mod config;
 pub mod curve;
 mod doubts;
 pub mod drive;
+pub mod hotness;
 mod metrics;
 pub mod result;
 pub mod run;
 pub mod units;
+mod words;
 pub mod workload;
 
 pub use floatgate_ftl::request::Request;

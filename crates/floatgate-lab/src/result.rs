@@ -2,7 +2,6 @@
 
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::nand::{Cause, Part};
-use floatgate_ftl::page_ftl::StreamCounts;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -63,7 +62,9 @@ pub struct RunResult {
     host: Value,
     latency: Value,
     throughput: Value,
+    cleaning: Value,
     wear: Value,
+    lifetime: Value,
     timeline: Timeline,
     warnings: Vec<String>,
     notes: Vec<String>,
@@ -96,14 +97,16 @@ impl RunResult {
             flash: flash(&counters),
             mapping: mapping(subject.device, &counters),
             buffer: json!({ "hit_ratio": null, "hits": 0, "misses": 0, "flushed_pages": 0 }),
-            placement: placement(&subject.device.streams()),
+            placement: placement(subject.device, &counters),
             host: json!({
                 "commands": counters.host.requests.iter().sum::<u64>(),
                 "remaps": 0, "remapped_pages": 0, "redirected_reads": 0,
             }),
             latency: latency(metrics),
             throughput: throughput(metrics, &counters, subject.plan),
+            cleaning: cleaning(&counters, subject.plan.geometry.pages_per_unit()),
             wear: wear_summary(&wear),
+            lifetime: lifetime(subject, metrics, &wear),
             timeline: metrics.timeline.clone(),
             warnings: warnings(subject, metrics, &counters),
             notes: notes(subject, metrics, &counters),
@@ -165,7 +168,8 @@ fn drive(plan: &Plan) -> Value {
         "logical_bytes": plan.logical_bytes(),
         "spare_factor": spare,
         "over_provisioning": spare / (1.0 - spare),
-        "low_water": plan.low_water,
+        "low_water": plan.cleaning.low_water,
+        "high_water": plan.cleaning.high_water,
         "channels": shape.channels,
         "dies": shape.dies,
         "planes": shape.planes,
@@ -182,7 +186,7 @@ fn flash(counters: &Counters) -> Value {
         "reads": by_cause(counters.flash.reads),
         "programs": by_cause(counters.flash.programs),
         "erases": by_cause(counters.flash.erases),
-        "emergency_cleans": counters.emergency_cleans,
+        "emergency_cleans": counters.cleans.emergency,
     })
 }
 
@@ -201,10 +205,49 @@ fn mapping(device: &dyn Device, counters: &Counters) -> Value {
     })
 }
 
-fn placement(streams: &[StreamCounts]) -> Value {
+fn placement(device: &dyn Device, counters: &Counters) -> Value {
+    let streams = device.streams();
     let rows =
         streams.iter().map(|s| json!({ "host_pages": s.host_pages, "gc_pages": s.gc_pages }));
-    json!({ "streams": rows.collect::<Vec<_>>(), "memory_bytes": 0, "extents": null })
+    let (memory_bytes, extents) = device.placement_size();
+    json!({
+        "streams": rows.collect::<Vec<_>>(),
+        "memory_bytes": memory_bytes,
+        "extents": extents,
+        "sample_reads": counters.sample_reads,
+    })
+}
+
+fn cleaning(counters: &Counters, pages_per_unit: u32) -> Value {
+    let cleans = counters.cleans;
+    let erases = counters.flash.erases[Cause::Gc as usize];
+    let copies = counters.flash.programs[Cause::Gc as usize];
+    json!({
+        "foreground": cleans.foreground,
+        "emergency": cleans.emergency,
+        "incremental": cleans.incremental,
+        "idle": cleans.idle,
+        "wear": cleans.wear,
+        "victim_valid_mean": ratio(copies, erases * u64::from(pages_per_unit)),
+    })
+}
+
+/// How long the flash lasts if the host goes on as it did, wear as even as it was.
+fn lifetime(subject: &Subject<'_>, metrics: &Metrics, wear: &[u32]) -> Value {
+    let endurance = f64::from(subject.config.flash.endurance);
+    let mean = wear.iter().map(|&n| f64::from(n)).sum::<f64>() / wear.len() as f64;
+    let most = f64::from(wear.iter().copied().max().unwrap_or(0));
+    let written = metrics.write_bytes as f64;
+    let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
+    let (begin, end) = metrics.interval.unwrap_or_default();
+    let seconds = (end - begin) as f64 / 1e9;
+    let years = |bytes: f64| bytes / written * seconds / (365.25 * 86_400.0);
+    json!({
+        "endurance": subject.config.flash.endurance,
+        "host_bytes": until(mean),
+        "host_bytes_first_unit": until(most),
+        "years": until(mean).map(years),
+    })
 }
 
 fn latency(metrics: &Metrics) -> Value {

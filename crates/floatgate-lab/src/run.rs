@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::device::{Device, pages};
-use floatgate_ftl::mapping::{Foretelling, Future, TooLong};
+use floatgate_ftl::device::{Device, pages, whole_pages};
+use floatgate_ftl::future::{Foretelling, Future, TooLong};
+use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
@@ -36,7 +37,8 @@ impl Control {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The phase ("fill", "run" or "curve"), and requests done of how many; 0 if that is not known.
+    /// The phase ("foretell", "fill", "run", "curve" or "hotness"), and requests done of how many;
+    /// 0 if that is not known.
     pub fn progress(&self) -> (&'static str, u64, u64) {
         let phase = self.phase.lock().map_or("", |phase| *phase);
         (phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
@@ -90,16 +92,23 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let future = match needs_future(&config.mapping.scheme) {
-        true => Some(foretell(&plan, workload, control)?),
+    let accesses = match needs_future(&config.mapping.scheme) {
+        true => Some(foretell(&plan, workload, tell_accesses, control)?),
         false => None,
     };
-    let mut device = build(config, &plan, options.verify)?;
+    let writes = match AnyPlacement::needs_future(&config.placement.scheme) {
+        true => Some(foretell(&plan, workload, tell_writes, control)?),
+        false => None,
+    };
+    let mut device = build(config, &plan, options.seed, options.verify)?;
     let started = start(config, &plan, device.as_mut(), options.seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.flush_map();
-    if let Some(future) = future {
-        device.foresee(future);
+    if let Some(accesses) = accesses {
+        device.foresee(accesses);
+    }
+    if let Some(writes) = writes {
+        device.foresee_writes(writes);
     }
     device.restart();
     let begin = Instant::now();
@@ -121,8 +130,36 @@ pub struct Options {
     pub verify: bool,
 }
 
-/// What the workload will access: one pass over it, ahead of the run.
-fn foretell(plan: &Plan, workload: &dyn Workload, control: &Control) -> Result<Future, RunError> {
+/// Tells of a request, on a drive whose pages are of 2^n bytes.
+type Tell = fn(&mut Foretelling, &Request, u32) -> Result<(), TooLong>;
+
+fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+    match request.op {
+        Op::Read | Op::Write => {
+            pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32)))
+        }
+        Op::Trim | Op::Flush => Ok(()),
+    }
+}
+
+fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+    match request.op {
+        Op::Write => pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32))),
+        Op::Trim => {
+            whole_pages(request, log2).for_each(|page| telling.end(Lpn::new(page as u32)));
+            Ok(())
+        }
+        Op::Read | Op::Flush => Ok(()),
+    }
+}
+
+/// What the workload will do: one pass over it, ahead of the run.
+fn foretell(
+    plan: &Plan,
+    workload: &dyn Workload,
+    tell: Tell,
+    control: &Control,
+) -> Result<Future, RunError> {
     let geometry = &plan.geometry;
     let (mut requests, mut batch) = (workload.fork(), Vec::with_capacity(BATCH));
     let mut telling = Foretelling::new(geometry.logical_pages());
@@ -133,11 +170,12 @@ fn foretell(plan: &Plan, workload: &dyn Workload, control: &Control) -> Result<F
         if batch.is_empty() {
             return Ok(telling.finish());
         }
-        let accesses = batch.iter().filter(|r| matches!(r.op, Op::Read | Op::Write));
-        for page in accesses.flat_map(|request| pages(request, geometry.log2_page_bytes())) {
-            telling.push(Lpn::new(page as u32)).map_err(|TooLong| {
-                let text = "accesses 2^32 pages or more: mapping.scheme = \"belady\" needs fewer";
-                ConfigError::new(format!("the workload {text}"))
+        for request in &batch {
+            tell(&mut telling, request, geometry.log2_page_bytes()).map_err(|TooLong| {
+                ConfigError::new(
+                    "the workload accesses 2^32 pages or more: a bound that is told the future \
+                     (belady, oracle) needs fewer",
+                )
             })?;
         }
         control.advance(batch.len())?;

@@ -5,27 +5,33 @@
 //! drawn in the order of the requests, so that the size of a batch does not matter.
 
 mod digest;
+mod fitted;
 mod hotcold;
 mod iometer;
 mod keys;
 mod mix;
+mod one_size;
 mod recorded;
 mod sequential;
 mod synthetic;
 mod uniform;
 mod zipf;
 
-use floatgate_ftl::request::Request;
+use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
+pub use keys::KeyRow;
 pub use recorded::Recorded;
 
 use crate::config::ConfigError;
+use crate::words::hint;
+use fitted::Fitted;
 use hotcold::HotCold;
 use iometer::Iometer;
 use keys::Keys;
+use one_size::{OneSize, Space};
 use sequential::Sequential;
-use synthetic::{Space, Synthetic};
+use synthetic::Synthetic;
 use uniform::Uniform;
 use zipf::Zipf;
 
@@ -56,6 +62,11 @@ pub trait Workload {
     /// What is known beforehand. The answer does not change while requests are given.
     fn summary(&self) -> Summary;
 
+    /// What it is made to resemble, so that no one takes it for that.
+    fn stands_for(&self) -> Option<String> {
+        None
+    }
+
     /// The first byte beyond every request.
     fn span_bytes(&self) -> u64 {
         self.summary().span_bytes
@@ -67,8 +78,31 @@ pub trait Workload {
     }
 }
 
-/// Where requests go. Asked once per request that has an address.
+/// Which bytes requests are about: the part of a generator that differs between generators.
+trait Source: Clone + Sized {
+    /// The keys it has besides those of every generator.
+    const KEYS: &'static [&'static [KeyRow]];
+
+    /// Reads them. `first` is a generator for what is drawn once, before the first request.
+    fn new(keys: &mut Keys, first: &mut Rng) -> Result<Self, ConfigError>;
+
+    /// The first byte beyond every request.
+    fn span_bytes(&self) -> u64;
+
+    /// What it is made to resemble.
+    fn stands_for(&self) -> Option<String> {
+        None
+    }
+
+    /// The first byte and the length of the next request. Not asked about flushes.
+    fn next(&mut self, op: Op, rng: &mut Rng) -> (u64, u64);
+}
+
+/// Where requests of one size go. Asked once per request that has an address.
 trait Pattern: Clone + Sized {
+    /// The keys that only it has.
+    const KEYS: &'static [KeyRow] = &[];
+
     /// Reads its own keys. `first` is a generator for what is drawn once, before the first request.
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError>;
 
@@ -81,29 +115,29 @@ trait Pattern: Clone + Sized {
 pub struct GeneratorRow {
     /// Its name, before the colon.
     pub name: &'static str,
-    /// What it does and which keys it has, in one line.
+    /// What it does, in one line.
     pub doc: &'static str,
     /// A text that works.
     pub example: &'static str,
     /// Where it is from.
     pub source: &'static str,
+    keys: &'static [&'static [KeyRow]],
 }
 
-/// The keys that every generator has, for help texts.
-pub const COMMON_KEYS: &str = "span (bytes), writes or requests (count), \
-     size (bytes, default 4KiB), \
-     reads, trim, flush (shares of the requests, default 0), \
-     arrivals=fixed|exponential|closed (default fixed if there is an interarrival, else closed: \
-     requests have no times, the queue is kept full), \
-     interarrival (mean; for exponential 100us if not given), \
-     aligned (default true: offsets are multiples of size; false: of 512 B), seed";
+impl GeneratorRow {
+    /// Every key it has: its own first, then those of all generators.
+    pub fn keys(&self) -> impl Iterator<Item = &'static KeyRow> {
+        self.keys.iter().copied().chain([synthetic::KEYS]).flatten()
+    }
+}
 
 /// The table of generators: name, type, what it does, an example, where it is from.
 macro_rules! generators {
-    ($($name:literal $Type:ident, $doc:literal, $example:literal, $source:literal;)*) => {
+    ($($name:literal $Type:ty, $doc:literal, $example:literal, $source:literal;)*) => {
         /// All generators.
         pub const GENERATORS: &[GeneratorRow] = &[$(GeneratorRow {
             name: $name, doc: $doc, example: $example, source: $source,
+            keys: <$Type as Source>::KEYS,
         }),*];
 
         fn by_name(
@@ -118,21 +152,27 @@ macro_rules! generators {
 }
 
 generators! {
-    "uniform" Uniform, "Every place is as likely as any other.",
+    "uniform" OneSize<Uniform>, "Every place is as likely as any other.",
         "uniform:span=1GiB,writes=1M",
         "the random writes of every write amplification model, e.g. Desnoyers, SYSTOR 2012";
-    "hotcold" HotCold, "Share r (0.9) of the requests to the first share f (0.1) of the span.",
+    "hotcold" OneSize<HotCold>,
+        "Share r of the requests to the first share f of the span, evenly in each class.",
         "hotcold:span=1GiB,r=0.9,f=0.1,writes=10M,size=4KiB",
         "Rosenblum and Ousterhout, TOCS 10, 1992; Desnoyers, SYSTOR 2012";
-    "zipf" Zipf, "The k-th most popular place as often as k^-theta (0.99), anywhere in the span.",
+    "zipf" OneSize<Zipf>, "The k-th most popular place as often as k^-theta, anywhere in the span.",
         "zipf:span=1GiB,theta=0.99,writes=1M",
         "sampled as in Hormann and Derflinger, TOMACS 6, 1996; theta of YCSB, SoCC 2010";
-    "sequential" Sequential, "One request after the other; at the end of the span again from 0.",
+    "sequential" OneSize<Sequential>,
+        "One request after the other; at the end of the span again from 0.",
         "sequential:span=1GiB,writes=256Ki,size=64KiB",
         "the sequential fill of every benchmark";
-    "iometer" Iometer, "Share random (1) of the requests jump, the others follow the one before.",
+    "iometer" OneSize<Iometer>, "Share random of the requests jump, the others follow the last.",
         "iometer:span=1GiB,size=2KiB,random=1,reads=0.67,requests=1M",
         "Iometer's access specifications (Intel, 1998)";
+    "fitted" Fitted, "A stand-in for a trace: as many hot and cold pages as a row of a table says.",
+        "fitted:row=src2_0,writes=1M",
+        "made for floatgate; the rows are Table 1 of Shafaei, Desnoyers and Fitzpatrick, \
+         HotStorage 2016";
 }
 
 /// The generator that a text names, `NAME:key=value,...`. A `seed` in the text overrides `seed`.
@@ -142,10 +182,13 @@ generators! {
 pub fn generator(spec: &str, seed: u64) -> Result<Box<dyn Workload + Send>, ConfigError> {
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let name = name.trim();
-    let keys = Keys::parse(name, rest)?;
-    by_name(name, keys, seed).unwrap_or_else(|| {
+    let Some(row) = GENERATORS.iter().find(|row| row.name == name) else {
         let names: Vec<&str> = GENERATORS.iter().map(|row| row.name).collect();
+        let hint = hint(name, &names);
         let names = names.join(", ");
-        Err(ConfigError::new(format!("unknown generator `{name}`: expected one of {names}")))
-    })
+        let unknown = format!("unknown generator `{name}`; {hint}expected one of {names}");
+        return Err(ConfigError::new(unknown));
+    };
+    let keys = Keys::parse(row, rest)?;
+    by_name(name, keys, seed).unwrap_or_else(|| unreachable!("{name} is in the table"))
 }

@@ -2,6 +2,7 @@
 
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::{Config, Fill, Replacement, WearLeveling, policies, presets, schema};
+use floatgate_lab::drive::Plan;
 use floatgate_lab::units::{Rate, Size, Time, parse_count};
 use serde_json::Value;
 
@@ -100,7 +101,7 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17";
+    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17, asa14, eti16";
     check(
         Some("clasic"),
         "",
@@ -184,9 +185,27 @@ fn the_upper_way_to_give_spare_space_counts() {
 
 #[test]
 fn the_low_water_mark_leaves_room_for_the_frontiers() {
-    let cleaning = with(&[]).cleaning;
-    assert_eq!([1, 2, 3, 9].map(|n| cleaning.low_water_for(n)), [3, 3, 4, 10]);
-    assert_eq!(with(&[("cleaning.low_water", "7")]).cleaning.low_water_for(2), 7);
+    let marks = |pairs: &[(&str, &str)]| {
+        let plan = Plan::new(&with(pairs), 64 << 20).unwrap();
+        (plan.cleaning.low_water, plan.cleaning.high_water)
+    };
+    let dftl = ("mapping.scheme", "dftl");
+    let levelled = ("cleaning.wear_leveling", "static");
+    let ahead = ("cleaning.copies_per_write", "2");
+    assert_eq!(marks(&[]), (3, 3));
+    assert_eq!(marks(&[("cleaning.low_water", "7")]), (7, 7));
+    assert_eq!(marks(&[dftl, levelled]), (4, 4), "data, map, levelling, and one");
+    assert_eq!(marks(&[dftl, levelled, ahead]), (7, 14), "each twice, and one");
+    assert_eq!(marks(&[ahead, ("cleaning.high_water", "9")]), (3, 9));
+    let refused =
+        |pairs: &[(&str, &str)]| Plan::new(&with(pairs), 64 << 20).unwrap_err().to_string();
+    let error = refused(&[dftl, levelled, ("cleaning.low_water", "3")]);
+    let expected = "cleaning.low_water = 3: expected at least 4, as 3 units are open at a time";
+    assert_eq!(error, expected);
+    let error = refused(&[("cleaning.high_water", "9")]);
+    assert!(error.contains("expected cleaning.copies_per_write or cleaning.idle_after"), "{error}");
+    let error = refused(&[ahead, ("cleaning.high_water", "2")]);
+    assert!(error.contains("expected at least cleaning.low_water (3)"), "{error}");
 }
 
 #[test]
@@ -224,7 +243,8 @@ fn a_config_built_in_code_is_checked_too() {
     config.check().unwrap();
     config.placement.scheme = "double".into();
     let error = config.check().unwrap_err().to_string();
-    assert_eq!(error, "placement.scheme = \"double\": expected single");
+    let expected = "placement.scheme = \"double\": expected one of single, ";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 /// Calls `f` with the dotted name and the schema of every key.
@@ -242,7 +262,17 @@ fn each_key(f: impl Fn(&str, &Value)) {
 
 #[test]
 fn every_key_is_described() {
-    let unset = ["flash.blocks", "capacity.over_provisioning", "cleaning.low_water"];
+    let unset = [
+        "flash.blocks",
+        "capacity.over_provisioning",
+        "cleaning.low_water",
+        "cleaning.high_water",
+        "cleaning.copies_per_write",
+        "cleaning.idle_after",
+        "dac.young",
+        "dac.old",
+        "perfect.hot_pages",
+    ];
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();
         assert!(doc.ends_with('.') && doc.len() > 10 && !doc.contains('\n'), "{key}: {doc}");

@@ -28,7 +28,8 @@ fn specs() -> Vec<String> {
         ("sequential", "aligned=true"),
         ("iometer", "random=0.3"),
     ];
-    assert_eq!(GENERATORS.len(), own.len());
+    // Those of `fitted`, whose requests have no one size, are in a file of their own.
+    assert_eq!(GENERATORS.len(), own.len() + 1);
     let common = "span=1000000,writes=5k,size=1536,reads=0.3,trim=0.05,flush=0.01,\
                   arrivals=exponential,interarrival=20us";
     own.iter().map(|(name, keys)| format!("{name}:{common},{keys}")).collect()
@@ -43,6 +44,30 @@ fn examples_run() {
         assert_eq!(requests.len(), 100, "{}", row.name);
         assert!(row.example.starts_with(&format!("{}:", row.name)));
         assert!(row.doc.ends_with('.') && !row.source.is_empty());
+    }
+}
+
+/// Each of the keys that a help text shows is read, and has the default that it shows.
+#[test]
+fn keys_are_as_shown() {
+    for row in GENERATORS {
+        for key in row.keys() {
+            let given = format!(",{}=", key.name);
+            assert!(key.doc.ends_with('.') && key.doc.len() > 10, "{} {}", row.name, key.name);
+            // Some defaults are a number, some say in words what they follow from.
+            let in_words = key.default.is_empty() || key.default == "row";
+            if in_words || key.default.contains(' ') || row.example.contains(&given) {
+                continue;
+            }
+            let more = if key.name == "interarrival" { ",arrivals=fixed" } else { "" };
+            let without = format!("{}{more}", row.example);
+            let names = [without.clone(), format!("{without}{given}{}", key.default)]
+                .map(|text| generator(&text, 1).expect(&text).summary().name);
+            assert_eq!(names[0], names[1], "{}: {}", row.name, key.name);
+        }
+        let mut names: Vec<&str> = row.keys().map(|key| key.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     }
 }
 
@@ -215,7 +240,8 @@ fn wrong_texts_are_named() {
     };
     check(
         "unifrom:span=1MiB",
-        "unknown generator `unifrom`: expected one of uniform, hotcold, zipf, sequential, iometer",
+        "unknown generator `unifrom`; did you mean `uniform`? expected one of uniform, hotcold, \
+         zipf, sequential, iometer, fitted",
     );
     check("uniform", "uniform: span is missing; for example span=1GiB");
     check(
@@ -230,8 +256,13 @@ fn wrong_texts_are_named() {
     );
     check(
         "uniform:span=1MiB,writes=1,theta=1",
-        "uniform: unknown key `theta`; known: aligned, arrivals, flush, interarrival, reads, seed, \
-         size, span, trim, writes",
+        "uniform: unknown key `theta`; known: aligned, arrivals, flush, interarrival, reads, \
+         requests, seed, size, span, trim, writes",
+    );
+    check(
+        "hotcold:spam=1MiB,writes=1",
+        "hotcold: unknown key `spam`; did you mean `span`? known: aligned, arrivals, f, flush, \
+         interarrival, r, reads, requests, seed, size, span, trim, writes",
     );
     check("uniform:span=1KiB,writes=1", "uniform: size=4096: expected at most span (1024)");
     check(

@@ -2,6 +2,7 @@
 //! interpreter released while a drive runs. `python/floatgate` is the front that users see.
 
 mod curve;
+mod hotness;
 mod workload;
 
 use std::sync::Arc;
@@ -86,7 +87,16 @@ fn policies() -> PyResult<String> {
 #[pyfunction]
 fn generators() -> PyResult<String> {
     let rows = GENERATORS.iter().map(|row| {
-        json!({ "name": row.name, "doc": row.doc, "example": row.example, "source": row.source })
+        let keys = row
+            .keys()
+            .map(|key| json!({ "name": key.name, "default": key.default, "doc": key.doc }));
+        json!({
+            "name": row.name,
+            "doc": row.doc,
+            "example": row.example,
+            "source": row.source,
+            "keys": keys.collect::<Vec<_>>(),
+        })
     });
     text(&Value::Array(rows.collect()))
 }
@@ -151,6 +161,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(logical_bytes, module)?,
         wrap_pyfunction!(simulate, module)?,
         wrap_pyfunction!(curve::map_curve, module)?,
+        wrap_pyfunction!(hotness::hotness, module)?,
     ] {
         module.add_function(function)?;
     }

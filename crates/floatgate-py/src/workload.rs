@@ -25,6 +25,8 @@ enum Source {
 pub struct Workload {
     source: Source,
     summary: Summary,
+    /// A generator's text as the user wrote it, and what it stands in for; a recording's name.
+    name: String,
 }
 
 impl Workload {
@@ -38,7 +40,7 @@ impl Workload {
 
     /// What goes into the result.
     pub fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: self.name().to_owned(), digest: self.digest() }
+        WorkloadFacts { name: self.name.clone(), digest: self.digest() }
     }
 }
 
@@ -46,8 +48,13 @@ impl Workload {
 impl Workload {
     #[staticmethod]
     fn generator(spec: &str, seed: u64) -> PyResult<Self> {
-        let summary = generator(spec, seed).map_err(config_error)?.summary();
-        Ok(Self { source: Source::Generator { spec: spec.to_owned(), seed }, summary })
+        let workload = generator(spec, seed).map_err(config_error)?;
+        let name = match workload.stands_for() {
+            Some(trace) => format!("{spec} (stand-in for {trace})"),
+            None => spec.to_owned(),
+        };
+        let source = Source::Generator { spec: spec.to_owned(), seed };
+        Ok(Self { source, summary: workload.summary(), name })
     }
 
     #[staticmethod]
@@ -68,17 +75,13 @@ impl Workload {
                 .push_columns(at_ns?.values(), op.values(), offset?.values(), length?.values())
                 .map_err(config_error)?;
         }
-        let summary = recorded.summary();
-        Ok(Self { source: Source::Recorded(Box::new(recorded)), summary })
+        let (summary, name) = (recorded.summary(), name.to_owned());
+        Ok(Self { source: Source::Recorded(Box::new(recorded)), summary, name })
     }
 
-    /// A generator's text as the user wrote it; a recording's name.
     #[getter]
     fn name(&self) -> &str {
-        match &self.source {
-            Source::Generator { spec, .. } => spec,
-            Source::Recorded(_) => &self.summary.name,
-        }
+        &self.name
     }
 
     #[getter]

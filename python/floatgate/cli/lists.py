@@ -1,4 +1,4 @@
-"""`floatgate devices`, `policies`, `schema` and `predict`: what there is, and what theory says."""
+"""`floatgate devices`, `policies`, `schema`, `predict`: what there is, and what theory says."""
 
 from __future__ import annotations
 
@@ -98,6 +98,60 @@ def predict(
         for row in prediction.rows
     ]
     _table(rows, ["cleaning", "WA", "holds for", "source"], numbers={1})
+
+
+def generators(name: str | None, json: bool) -> None:
+    """The generators with their keys, or the one that is named."""
+    from floatgate import _core
+
+    rows = json_text.loads(_core.generators())
+    if name is not None:
+        name = name.partition(":")[0]
+        rows = [row for row in rows if row["name"] == name]
+        if not rows:
+            _core.Workload.generator(name, 0)  # says which names there are
+    if json:
+        output.print_json(rows)
+        return
+    out = output.console()
+    for row in rows:
+        own = row["keys"] if name else _own(row, rows)
+        out.print(row["name"], style="bold")
+        out.print(f"  {row['doc']}")
+        out.print(f"  example: {row['example']}")
+        out.print(f"  source: {row['source']}")
+        if own:
+            _keys(own)
+        out.print()
+    if name is None:
+        for names, keys in _shared(rows).items():
+            others = [row["name"] for row in rows if row["name"] not in names]
+            but = f", but not of {' and '.join(others)}" if others else ""
+            out.print(f"keys of all{but}", style="bold")
+            _keys(keys)
+            out.print()
+
+
+def _own(row: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The keys of a generator that no other has in this way."""
+    return [key for key in row["keys"] if sum(key in other["keys"] for other in rows) == 1]
+
+
+def _shared(rows: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """The keys that several generators have, by the names of these."""
+    shared: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    seen: list[dict[str, Any]] = []
+    for key in (key for row in rows for key in row["keys"]):
+        names = tuple(row["name"] for row in rows if key in row["keys"])
+        if len(names) > 1 and key not in seen:
+            seen.append(key)
+            shared.setdefault(names, []).append(key)
+    return shared
+
+
+def _keys(keys: list[dict[str, Any]]) -> None:
+    rows = [["  " + key["name"], key["default"] or "-", key["doc"]] for key in keys]
+    _table(rows, ["  key", "default", "meaning"])
 
 
 def _policy(row: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import typer
 
 TRACE_HELP = (
     "A trace file in any known format, plain or compressed, a directory of Parquet files, a URL, "
-    "or a generator: NAME:key=value,..."
+    "or a generator: NAME:key=value,... (floatgate trace generate --list)"
 )
 
 Device = Annotated[
@@ -43,6 +43,15 @@ TraceFormat = Annotated[
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
+]
+TimeUnit = Annotated[
+    str | None, typer.Option(help="Unit of times in the file: ns, 100ns, us, ms or s.")
+]
+AddressUnit = Annotated[
+    str | None, typer.Option(help="Unit of addresses in the file: bytes, sectors or pages.")
+]
+LengthUnit = Annotated[
+    str | None, typer.Option(help="Unit of lengths in the file: bytes, sectors or pages.")
 ]
 PictureKind = Literal["svg", "png"]
 Pictures = Annotated[
@@ -78,3 +87,9 @@ def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
             )
         found[key] = values
     return found
+
+
+def units(time: str | None, address: str | None, length: str | None) -> dict[str, str]:
+    """The units that were given, by what they are of."""
+    given = {"time": time, "address": address, "length": length}
+    return {what: unit for what, unit in given.items() if unit is not None}

@@ -26,6 +26,7 @@ PHASES = {
     "fill": "filling the drive",
     "run": "simulating",
     "curve": "measuring the map cache",
+    "hotness": "measuring hot and cold data",
 }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.papers.paper import Outcome
+    from floatgate.papers.paper import Numbers, Outcome
 
 Full = Annotated[
     bool,
@@ -73,10 +73,31 @@ def _list(json: bool) -> None:
         out.print(f"{' ' * len(paper.name)}  {paper.citation}", style="dim")
 
 
-def _print(outcome: Outcome) -> None:
-    """The claims as a table, then why those fail that do, and what is to be known."""
+def _print_numbers(exhibit: Numbers) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from floatgate.papers.drawing import number_table
+
+    numbers = number_table(exhibit.title, exhibit.columns, exhibit.rows)
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for i, title in enumerate(numbers.columns):
+        justify: Literal["left", "right"] = "left" if i in numbers.text_columns else "right"
+        table.add_column(title, justify=justify, overflow="fold")
+    for row in numbers.rows:
+        table.add_row(*(Text(cell.text) for cell in row))
+    out = output.console()
+    out.print(Text(f"\n{exhibit.title}. {exhibit.caption}"))
+    out.print(table)
+    out.print()
+
+
+def _print(outcome: Outcome) -> None:
+    """The claims as a table, why those fail that do, tables of numbers, what is to be known."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from floatgate.papers.paper import Numbers
 
     out = output.console()
     out.print(f"{outcome.title} ({outcome.citation}), {outcome.mode}\n")
@@ -84,12 +105,15 @@ def _print(outcome: Outcome) -> None:
     for title in ("", "claim", "paper", "ours", "verdict"):
         table.add_column(title, overflow="fold", no_wrap=title in ("", "verdict"))
     for i, (claim, found) in enumerate(outcome.claims, 1):
-        table.add_row(str(i), claim.text, claim.paper, found.ours, found.verdict)
+        table.add_row(str(i), claim.text, claim.paper, found.ours, found.judged)
     out.print(table)
     out.print()
     for i, (_, found) in enumerate(outcome.claims, 1):
         if found.why:
             out.print(Text.assemble((f"{i}: ", "dim"), found.why))
+    for exhibit in outcome.exhibits:
+        if isinstance(exhibit, Numbers) and exhibit.rows:
+            _print_numbers(exhibit)
     for kind, style, texts in (
         ("warning", "bold yellow", outcome.warnings),
         ("note", "dim", outcome.notes),

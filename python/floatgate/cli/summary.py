@@ -170,6 +170,26 @@ def _amplification(result: Result) -> Lines:
     yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
     if programs.map or programs.gc_map:
         yield "", f"{ratio(result.data_write_amplification)} without the map"
+    yield from _placement(result)
+    yield from _cleaning(result)
+
+
+def _placement(result: Result) -> Lines:
+    placement = result.placement
+    if len(placement.streams) > 1:
+        written = sum(stream.host_pages for stream in placement.streams) or 1
+        shares = (percent(stream.host_pages / written) for stream in placement.streams)
+        yield "streams", f"cold to hot {', '.join(shares)} of the host's pages"
+        extents = "" if placement.extents is None else f", {count(placement.extents)} extents"
+        yield "", f"sorted with {size(placement.memory_bytes)} of memory{extents}"
+
+
+def _cleaning(result: Result) -> Lines:
+    done = {name: n for name, n in vars(result.cleaning).items() if isinstance(n, int) and n}
+    valid = result.cleaning.victim_valid_mean
+    if done and valid is not None:
+        kinds = ", ".join(f"{count(n)} {name}" for name, n in done.items())
+        yield "units cleaned", f"{kinds}; {percent(valid)} of a victim's pages were moved"
 
 
 def _unit(result: Result) -> tuple[str, float]:
@@ -212,6 +232,11 @@ def _speed(result: Result) -> Lines:
     mean, deviation = fixed(wear.erases_mean, 2), fixed(wear.erases_stdev, 2)
     least, most = count(wear.erases_min), count(wear.erases_max)
     yield "erases per unit", f"{least} to {most}, mean {mean}, std dev {deviation}"
+    life = result.lifetime
+    if life.host_bytes is not None and life.years is not None:
+        rated = f"{count(life.endurance)} erases a unit"
+        years = f"{measured(life.years)} years at this rate"
+        yield "lifetime", f"{size(life.host_bytes)} written by the host, {years}, of {rated}"
     rate = count(engine.host_requests_per_second)
     yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
 

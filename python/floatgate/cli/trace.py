@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import options, output
+from . import info, lists, options, output
 from .failure import OneLineErrors
 
 if TYPE_CHECKING:
@@ -23,77 +22,11 @@ BATCH = 1 << 17
 """Requests of a generator that are in memory at once."""
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A trace file, directory or URL.")]
-Source = Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)]
 OutFile = Annotated[
     Path, typer.Option("--out", "-o", metavar="X.parquet", help="The Parquet file to write.")
 ]
-TimeUnit = Annotated[
-    str | None, typer.Option(help="Unit of times in the file: ns, 100ns, us, ms or s.")
-]
-AddressUnit = Annotated[
-    str | None, typer.Option(help="Unit of addresses in the file: bytes, sectors or pages.")
-]
-LengthUnit = Annotated[
-    str | None, typer.Option(help="Unit of lengths in the file: bytes, sectors or pages.")
-]
 
-
-@app.command(epilog="Example: floatgate trace info financial.spc.zst --map-curve")
-def info(
-    trace: Source,
-    format: options.TraceFormat = None,
-    time_unit: TimeUnit = None,
-    address_unit: AddressUnit = None,
-    length_unit: LengthUnit = None,
-    map_curve: Annotated[
-        bool, typer.Option("--map-curve", help="Show how much map memory the trace needs.")
-    ] = False,
-    page: Annotated[str, typer.Option(metavar="SIZE", help="The curve's page size.")] = "4KiB",
-    sample: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RATE|exact",
-            help="Make the curve from this share of the pages, or from all; else whichever fits.",
-        ),
-    ] = None,
-    seed: options.Seed = 1,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write the curve into this directory, as page and SVG."),
-    ] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Show what is in a trace, and in which units it was read."""
-    for option, given in (("--out", out), ("--sample", sample)):
-        if given is not None and not map_curve:
-            raise typer.BadParameter("is for --map-curve", param_hint=f"'{option}'")
-    with output.staged(out) if out else contextlib.nullcontext() as part:
-        from floatgate import curves
-        from floatgate.traces import trace_info
-
-        page_bytes, rate = curves.parse_options(page, sample)
-        with output.progress_bar(quiet) as progress:
-            units = _units(time_unit, address_unit, length_unit)
-            source, read = curves.read_source(trace, format=format, units=units, seed=seed)
-            document = trace_info(read)
-            if map_curve:
-                curve = curves.curve_of(source, page_bytes, rate, progress)
-                document["map_curve"] = curve
-        if part is not None:
-            from floatgate.report import write_map_curve
-
-            write_map_curve(curve, part)
-    if json:
-        output.print_json(document)
-    else:
-        from .summary import print_map_curve, print_trace
-
-        print_trace(document)
-        if map_curve:
-            print_map_curve(curve, [*document["guessed"], *document["notes"]])
-    if out:
-        output.say(f"curve: {out / 'map-curve.html'}", quiet)
+app.command(epilog="Example: floatgate trace info financial.spc.zst --hotness")(info.info)
 
 
 @app.command("import", epilog="Example: floatgate trace import usr_0.csv.gz -o usr_0.parquet")
@@ -101,16 +34,16 @@ def import_(
     file: File,
     out: OutFile,
     format: options.TraceFormat = None,
-    time_unit: TimeUnit = None,
-    address_unit: AddressUnit = None,
-    length_unit: LengthUnit = None,
+    time_unit: options.TimeUnit = None,
+    address_unit: options.AddressUnit = None,
+    length_unit: options.LengthUnit = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a trace to Parquet, which is read faster and says its units."""
     with output.staged_file(out) as part:
         from floatgate.traces import read_trace, write_parquet
 
-        units = _units(time_unit, address_unit, length_unit)
+        units = options.units(time_unit, address_unit, length_unit)
         trace = read_trace(file, format=format, units=units)
         write_parquet(trace, part)
     for note in (*trace.units.guessed, *trace.notes):
@@ -120,27 +53,42 @@ def import_(
 
 @app.command(epilog="Example: floatgate trace generate zipf:span=1GiB,writes=1M -o zipf.parquet")
 def generate(
-    spec: Annotated[str, typer.Argument(help="A generator: NAME:key=value,...")],
-    out: OutFile,
+    spec: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SPEC", help="A generator: NAME:key=value,...; with --list, a NAME."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="X.parquet", help="The file to write.")
+    ] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the generators with their keys instead.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="The list as JSON.")] = False,
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
     """Write the requests of a generator to a Parquet file."""
+    if list_:
+        lists.generators(spec, json)
+        return
+    for given, hint in ((spec, "'SPEC'"), (out, "'--out' / '-o'")):
+        if given is None:
+            raise typer.BadParameter("is missing; --list shows the generators", param_hint=hint)
+    if json:
+        raise typer.BadParameter("is for --list", param_hint="'--json'")
+    assert spec is not None and out is not None
     with output.staged_file(out) as part:
         from floatgate._core import Workload
 
         workload = Workload.generator(spec, seed)
         with output.progress_bar(quiet) as progress:
-            _sink(workload, part, spec, seed, progress)
+            _sink(workload, part, seed, progress)
     output.say(f"wrote {workload.requests:,} requests to {out}", quiet)
 
 
-def _units(time: str | None, address: str | None, length: str | None) -> dict[str, str]:
-    given = {"time": time, "address": address, "length": length}
-    return {what: unit for what, unit in given.items() if unit is not None}
-
-
-def _sink(workload: Workload, path: Path, spec: str, seed: int, progress: Any) -> None:
+def _sink(workload: Workload, path: Path, seed: int, progress: Any) -> None:
     """Streams the requests to `path`, a row group at a time."""
     import polars as pl
     from polars.io.plugins import register_io_source
@@ -160,7 +108,7 @@ def _sink(workload: Workload, path: Path, spec: str, seed: int, progress: Any) -
 
     schema = {name: kind for name, kind in SCHEMA.items() if name != "device"}
     units = Units("ns", "bytes", "bytes")
-    notes = [f"generated from {spec}, seed {seed}"]
-    about = Trace(spec, "generator", pl.DataFrame(schema=SCHEMA), units, notes=notes)
+    notes = [f"generated from {workload.name}, seed {seed}"]
+    about = Trace(workload.name, "generator", pl.DataFrame(schema=SCHEMA), units, notes=notes)
     lazy = register_io_source(batches, schema=schema)
     lazy.sink_parquet(path, metadata=parquet.metadata(about))

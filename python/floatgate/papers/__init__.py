@@ -31,6 +31,18 @@ PAPERS = (
         "Improve SSD performance by prefetch strategy",
         "Chao Yin, Tongfang Li, Yan Liu, Sihao Yuan, Qin Zhan; received November 2017",
     ),
+    Listed(
+        "eti",
+        "Write Amplification Reduction in Flash-Based SSDs Through Extent-Based Temperature "
+        "Identification",
+        "Mansour Shafaei, Peter Desnoyers, Jim Fitzpatrick; HotStorage 2016",
+    ),
+    Listed(
+        "asa",
+        "An Adaptive Separation-Aware FTL for Improving the Efficiency of Garbage Collection in "
+        "SSDs",
+        "Wei Xie, Yong Chen; CCGrid 2014",
+    ),
 )
 
 

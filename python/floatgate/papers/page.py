@@ -11,16 +11,13 @@ from typing import Any
 import polars as pl
 
 from floatgate.report import tables
-from floatgate.report.charts import SweepAxis, chart_sweep
-from floatgate.report.figure import Drawing, Figure, Legend
+from floatgate.report.figure import Figure
 from floatgate.report.files import write_whole
 from floatgate.report.page import fill_page
 from floatgate.report.tables import Cell, Table
-from floatgate.report.values import measured, percent, size
 
-from .paper import Chart, Outcome, Point, series
-
-STYLES = {"hit_ratio": ",.1%", "mean_us": ",.4~r", "stdev_us": ",.4~r"}
+from .drawing import figure_of, number_table
+from .paper import Outcome
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
@@ -36,57 +33,25 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
 def claims_table(outcome: Outcome) -> Table:
     """The claims beside our numbers, with verdicts and reasons."""
     rows = [
-        [Cell(f"{claim.text} ({claim.where})"), *map(Cell, (claim.paper, *_found(found)))]
+        [
+            Cell(f"{claim.text} ({claim.where})"),
+            *map(Cell, (claim.paper, found.ours, found.judged, found.why)),
+        ]
         for claim, found in outcome.claims
     ]
     titles = ["Claim", "Paper", "Ours", "Verdict", "Why"]
     return Table("Claims", titles, rows, frozenset(range(len(titles))))
 
 
-def _found(found: Any) -> tuple[str, str, str]:
-    return found.ours, found.verdict, found.why
-
-
-def figure_of(outcome: Outcome, chart: Chart) -> Figure:
-    """One figure: a plot per trace, a line per scheme."""
-    figure = Figure(chart.key, chart.title, chart.caption, lines=True)
-    lines = [line for line in chart.lines if line in outcome.labels]
-    labels = [outcome.labels[line] for line in lines]
-    rows = series(outcome, chart)
-    for trace in dict.fromkeys(row["trace"] for row in rows):
-        mine = [row for row in rows if row["trace"] == trace]
-        sizes = sorted({row["cache_bytes"] for row in mine if row["cache_bytes"]})
-        frame = _frame(outcome, mine, chart.metric, sizes)
-        values = frame["value"].to_list()
-        domain = (0.0, 1.0) if chart.metric == "hit_ratio" else (0.0, max(values))
-        axis = SweepAxis("Map cache", [(float(at), size(at)) for at in sizes])
-        style = STYLES[chart.metric]
-        drawn = chart_sweep(frame, axis, chart.title, labels, domain, style)
-        figure.drawings.append(Drawing(trace, drawn, f"{chart.title} on {trace}."))
-    figure.legend = [Legend(label, i) for i, label in enumerate(labels)]
-    return figure
-
-
-def _frame(
-    outcome: Outcome, rows: list[dict[str, Any]], metric: str, sizes: list[int]
-) -> pl.DataFrame:
-    """The rows for plotting; what has no cache is the same at every size."""
-    points = []
-    for row in rows:
-        label = outcome.labels[row["line"]]
-        for at in [row["cache_bytes"]] if row["cache_bytes"] else sizes:
-            known = {"run": label, "colour": label, "dash": "", "value": float(row[metric])}
-            points.append(known | {"at": float(at)})
-    return pl.DataFrame(points)
-
-
 def _page(outcome: Outcome) -> str:
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
     everything = ["all figures"]
-    figures = [figure_of(outcome, chart) for chart in outcome.charts]
-    figures[0].table = _numbers(outcome.points, outcome.labels)
+    figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
+    rows = [asdict(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
+    every = Figure("all-runs", "All runs", "")
+    every.table = number_table("All runs", outcome.columns, rows)
     return fill_page(
-        figures,
+        [*figures, every],
         title=outcome.title,
         subtitle=f"{outcome.citation} · reproduced by Floatgate, {outcome.mode}",
         runs=traces,
@@ -99,35 +64,14 @@ def _page(outcome: Outcome) -> str:
     )
 
 
-def _numbers(points: list[Point], labels: Mapping[str, str]) -> Table:
-    """Every run with its numbers."""
-    titles = ["Trace", "Scheme", "Arrivals", "Cache", "Hit ratio", "Mean, µs", "Std dev, µs"]
-    titles += ["Map reads", "Map programs", "Prefetched used", "Cleaning", "Utilization"]
-    rows = [
-        [
-            Cell(point.trace),
-            Cell(labels[point.line]),
-            Cell(point.arrivals),
-            Cell(size(point.cache_bytes), point.cache_bytes),
-            *(Cell(percent(point.hit_ratio), point.hit_ratio),),
-            *(Cell(measured(us), us) for us in (point.mean_us, point.stdev_us)),
-            *(Cell(f"{n:.3f}", n) for n in (point.map_reads, point.map_programs)),
-            Cell(percent(point.prefetch_used), point.prefetch_used),
-            *(Cell(percent(n), n) for n in (point.cleaning_share, point.utilization)),
-        ]
-        for point in points
-    ]
-    return Table("All runs", titles, rows, frozenset({0, 1, 2}))
-
-
 def _details(outcome: Outcome) -> list[dict[str, Any]]:
     """Provenance and config of a run of each trace; results.json has those of every run."""
     shown: dict[str, dict[str, Any]] = {}
     for point, result in zip(outcome.points, outcome.results, strict=True):
-        if point.line == "tlllp" and point.trace not in shown:
+        if point.line == outcome.shown and point.trace not in shown:
             document = result.to_dict()
             shown[point.trace] = {
-                "label": f"{point.trace}, {outcome.labels['tlllp']}, {size(point.cache_bytes)}",
+                "label": f"{point.trace}, {outcome.labels[point.line]}",
                 "provenance": tables.provenance(document),
                 "operations": tables.operations_table(document),
                 "config": tables.config_rows(document, []),

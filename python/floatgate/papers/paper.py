@@ -1,10 +1,10 @@
-"""What a reproduction is made of: points, claims with their verdicts, and the whole outcome."""
+"""What a reproduction is made of: exhibits with their data, claims with verdicts, the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -17,34 +17,8 @@ UNCHECKED = "cannot be checked"
 FACTOR = 1.5
 """A stated number holds if ours has its sign and is within this factor of it."""
 
-
-@dataclass(frozen=True)
-class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
-
-    trace: str
-    family: str
-    """Which of the paper's traces it stands for."""
-    line: str
-    """Key of the scheme with its parameters, e.g. "dftl"."""
-    arrivals: str
-    cache_bytes: int | None
-    """None where the scheme has no cache."""
-    hit_ratio: float | None
-    mean_us: float
-    stdev_us: float
-    utilization: float
-    queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
-    map_reads: float
-    """Translation pages read for the host, per page access."""
-    map_programs: float
-    prefetch_used: float | None
-    """Of the entries loaded ahead, the share that was asked for."""
-    map_share: float
-    """Of the flash's busy time, what the map of the host took."""
-    cleaning_share: float
-    """The same for cleaning: moves, map updates and erases."""
+Evidence = TypeVar("Evidence")
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,10 +29,17 @@ class Measured:
     verdict: str
     why: str
     number: float | None = None
+    on: str = ""
+    """What it was measured on, where that is not what the paper has: "stand-ins"."""
+
+    @property
+    def judged(self) -> str:
+        """The verdict, with what it is about."""
+        return f"{self.verdict}, on {self.on}" if self.on else self.verdict
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Generic[Evidence]):
     """One statement of the paper, and how it is measured here."""
 
     key: str
@@ -66,22 +47,77 @@ class Claim:
     where: str
     paper: str
     """What the paper states, in short."""
-    measure: Callable[[Sequence[Point]], Measured]
+    measure: Callable[[Evidence], Measured]
 
 
 @dataclass(frozen=True)
-class Chart:
-    """One of the paper's figures: which number of the points is drawn, and for which lines."""
+class Column:
+    """A column of a table of numbers."""
+
+    title: str
+    field: str
+    text: Callable[[Any], str] | None = None
+    """How a number is written. None: it is a text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """One of the paper's figures or tables, or one of ours."""
 
     key: str
     title: str
     caption: str
+    rows: list[Row]
+    """Its data, a row per point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Exhibit):
+    """A table."""
+
+    columns: Sequence[Column]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart(Exhibit):
+    """Plots of one number. In a row, `line` has what tells the lines, or bars, apart."""
+
     metric: str
-    lines: tuple[str, ...]
-    arrivals: str = "open"
+    """The column that is drawn."""
+    style: str
+    """How its numbers are written, a d3 format."""
+    labels: Mapping[str, str]
+    """The names of the lines by what the rows have in `line`, in the order of the legend."""
+    panel: str | None = "trace"
+    """The column of which each value has a plot. None: one plot."""
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
+class Lines(Chart):
+    """Lines over a parameter. A row that has None there is the same at every value."""
+
+    x: str
+    """The column with the parameter."""
+    x_title: str
+    x_text: Callable[[float], str]
+    top: float | None = None
+    """Where the vertical axis ends; else at the largest value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Chart):
+    """Bars from zero: a band for each value of the column `row`, in it a bar for each line."""
+
+    row: str = "line"
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Which lines share a colour, and its name, where not each has its own."""
+    axis: str = ""
+    """What the bars measure; else the title."""
+    rules: Mapping[str | None, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    """Values to hold the bars of a plot against, by its panel, each with its name."""
+
+
+@dataclass(kw_only=True)
 class Outcome:
     """All that a reproduction found."""
 
@@ -89,18 +125,23 @@ class Outcome:
     title: str
     citation: str
     mode: str
-    labels: dict[str, str]
+    labels: Mapping[str, str]
     """Names of the lines by their key."""
-    charts: list[Chart]
-    claims: list[tuple[Claim, Measured]]
-    points: list[Point]
+    exhibits: list[Exhibit]
+    claims: list[tuple[Claim[Any], Measured]]
+    points: list[Any]
+    """A dataclass per run, with `trace` and `line` among its fields."""
     results: list[Result]
     """The run behind each point."""
+    columns: Sequence[Column]
+    """Those of the table of all runs, of the fields of a point."""
+    shown: str
+    """The line of which a run per trace is shown with its whole config."""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def document(self) -> dict[str, Any]:
-        """The outcome as JSON: claims, the data of the figures, and the runs with their config."""
+    def document(self) -> Row:
+        """The outcome as JSON: claims, the data of the exhibits, and the runs with their config."""
         claims = [
             {
                 "id": claim.key,
@@ -110,6 +151,7 @@ class Outcome:
                 "ours": found.ours,
                 "number": found.number,
                 "verdict": found.verdict,
+                "on": found.on,
                 "why": found.why,
             }
             for claim, found in self.claims
@@ -122,28 +164,36 @@ class Outcome:
             "paper": {"name": self.name, "title": self.title, "citation": self.citation},
             "mode": self.mode,
             "claims": claims,
-            "figures": {chart.key: series(self, chart) for chart in self.charts},
+            "figures": {exhibit.key: exhibit.rows for exhibit in self.exhibits},
             "warnings": self.warnings,
             "notes": self.notes,
             "runs": runs,
         }
 
 
-def series(outcome: Outcome, chart: Chart) -> list[dict[str, Any]]:
-    """The data of a figure, a row per point, in the order of its traces and lines."""
-    rows = []
-    for point in outcome.points:
-        value = getattr(point, chart.metric)
-        if point.line in chart.lines and point.arrivals == chart.arrivals and value is not None:
-            rows.append(
-                {
-                    "trace": point.trace,
-                    "line": point.line,
-                    "cache_bytes": point.cache_bytes,
-                    chart.metric: value,
-                }
-            )
-    return rows
+def rows_of(points: Iterable[Any], lines: Iterable[str], metric: str, *others: str) -> list[Row]:
+    """The data of a chart: of the points on these lines that have the metric, trace, line, it and
+    the other columns."""
+    known = set(lines)
+    return [
+        {name: getattr(point, name) for name in ("trace", "line", *others, metric)}
+        for point in points
+        if point.line in known and getattr(point, metric) is not None
+    ]
+
+
+def crosstab(
+    points: Iterable[Any], labels: Mapping[str, str], metric: str, text: Callable[[Any], str]
+) -> tuple[list[Row], list[Column]]:
+    """A metric as a table: a row per line, a column per trace."""
+    table: dict[str, Row] = {key: {"line": name} for key, name in labels.items()}
+    traces: dict[str, None] = {}
+    for point in points:
+        if point.line in table:
+            table[point.line][point.trace] = getattr(point, metric)
+            traces[point.trace] = None
+    columns = [Column("", "line"), *(Column(trace, trace, text) for trace in traces)]
+    return [row for row in table.values() if len(row) > 1], columns
 
 
 def stated(paper: float, ours: float) -> str:
@@ -162,7 +212,12 @@ def ordered(cases: Sequence[bool]) -> str:
     return HOLDS if right == len(cases) else PARTLY if 2 * right >= len(cases) else FAILS
 
 
-def _provenance(result: Result) -> dict[str, Any]:
+def absent(what: str) -> Measured:
+    """Nothing was found, for want of something."""
+    return Measured("not measured", UNCHECKED, f"it takes {what}")
+
+
+def _provenance(result: Result) -> Row:
     document = result.to_dict()
     return {
         "workload": document["workload"],

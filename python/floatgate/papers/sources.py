@@ -43,6 +43,14 @@ def find_traces(
     return found, missing
 
 
+def missing_warning(missing: Sequence[Source]) -> list[str]:
+    """What to do about traces that were not found, if there are any."""
+    if not missing:
+        return []
+    names = ", ".join(source.spec for source in missing)
+    return [f"Traces not found: {names}. Name their directory with --traces or {VARIABLE}."]
+
+
 def _directory(given: Path | None) -> Path | None:
     """The directory of traces; one that was named must exist."""
     named = given or (Path(text) if (text := os.environ.get(VARIABLE)) else None)

@@ -6,16 +6,18 @@ its text says. What we chose, and why: the preset `tlllp17`, and docs/papers/tll
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from floatgate.report.values import measured, percent, size
 
 from . import PAPERS
-from .paper import UNCHECKED, Chart, Claim, Measured, Outcome, Point
-from .runs import Lab, Line, run_trace
-from .sources import VARIABLE, Source, find_traces
+from .paper import UNCHECKED, Claim, Column, Exhibit, Lines, Measured, Outcome, rows_of
+from .sources import Source, find_traces, missing_warning
 from .tlllp_claims import FINANCIAL1, MSR, WEBSEARCH, judge
+from .tlllp_runs import Lab, Line, Point, run_trace
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -72,14 +74,37 @@ FIGURES = (
         "Figure 2: hit ratio",
         "Share of map look-ups that the cache answers",
         "hit_ratio",
+        ",.1%",
     ),
-    ("figure-3", "Figure 3: mean response time", "From arrival to completion, in µs", "mean_us"),
+    (
+        "figure-3",
+        "Figure 3: mean response time",
+        "From arrival to completion, in µs",
+        "mean_us",
+        ",.4~r",
+    ),
     (
         "figure-4",
         "Figure 4: standard deviation of response time",
         "Over all requests, in µs",
         "stdev_us",
+        ",.4~r",
     ),
+)
+
+COLUMNS = (
+    Column("Trace", "trace"),
+    Column("Scheme", "line"),
+    Column("Arrivals", "arrivals"),
+    Column("Cache", "cache_bytes", size),
+    Column("Hit ratio", "hit_ratio", percent),
+    Column("Mean, µs", "mean_us", measured),
+    Column("Std dev, µs", "stdev_us", measured),
+    Column("Map reads", "map_reads", "{:.3f}".format),
+    Column("Map programs", "map_programs", "{:.3f}".format),
+    Column("Prefetched used", "prefetch_used", percent),
+    Column("Cleaning", "cleaning_share", percent),
+    Column("Utilization", "utilization", percent),
 )
 
 NOTES = """\
@@ -109,17 +134,19 @@ def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Out
     lab = Lab("tlllp17", 8, 4 << 10, 1 << 20, every=1 if full else 2)
     lines = LINES + (MORE_LINES if full else ())
     outcome = Outcome(
-        listed.name,
-        listed.title,
-        listed.citation,
-        "full" if full else "quick",
-        BOUNDS | {line.key: line.label for line in lines},
-        _charts(full),
-        [],
-        [],
-        [],
-        _warnings(missing, paper_traces),
-        NOTES.splitlines(),
+        name=listed.name,
+        title=listed.title,
+        citation=listed.citation,
+        mode="full" if full else "quick",
+        labels=BOUNDS | {line.key: line.label for line in lines},
+        exhibits=[],
+        claims=[],
+        points=[],
+        results=[],
+        columns=COLUMNS,
+        shown="tlllp",
+        warnings=_warnings(missing, paper_traces),
+        notes=NOTES.splitlines(),
     )
     for source, spec in played:
         for arrivals in ("open", "closed") if full else ("open",):
@@ -127,33 +154,50 @@ def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Out
             for point, result in run_trace(lab, source, spec, chosen, arrivals, progress):
                 outcome.points.append(point)
                 outcome.results.append(result)
+    outcome.exhibits = _exhibits(full, outcome.points, outcome.labels)
     outcome.warnings += _saturated(outcome.points)
     outcome.claims = judge(outcome.points) if paper_traces else _doubted(outcome.points)
     return outcome
 
 
-def _charts(full: bool) -> list[Chart]:
+def _exhibits(full: bool, points: Sequence[Point], labels: Mapping[str, str]) -> list[Exhibit]:
     variants = ("dftl-batch", "tlllp-prev") if full else ()
     main = ("none", "dftl", "tlllp", *variants, "belady", "ideal")
-    charts = []
-    for key, title, caption, metric in FIGURES:
+    found: list[Exhibit] = []
+
+    def add(key: str, title: str, text: str, metric: str, style: str, *lines: str) -> None:
+        arrivals = "closed" if key == "closed-loop" else "open"
+        shown = [point for point in points if point.arrivals == arrivals]
+        chart = Lines(
+            key=key,
+            title=title,
+            caption=text,
+            rows=rows_of(shown, lines, metric, "cache_bytes"),
+            metric=metric,
+            style=style,
+            labels={line: labels[line] for line in lines if line in labels},
+            x="cache_bytes",
+            x_title="Map cache",
+            x_text=size,
+            top=1.0 if style.endswith("%") else None,
+        )
+        found.append(chart)
+
+    for key, title, caption, metric, style in FIGURES:
         text = f"{caption}. Excerpts only: the whole traces are not available."
-        charts.append(Chart(key, title, text, metric, main))
+        add(key, title, text, metric, style, *main)
         if full:
-            charts.append(Chart(f"{key}-others", f"{title}, other schemes", text, metric, OTHERS))
+            add(f"{key}-others", f"{title}, other schemes", text, metric, style, *OTHERS)
     if full:
         text = "One request at a time, the next as soon as it is done: no backlog, in µs."
         lines = ("none", "dftl", "tlllp", "belady", "ideal")
         title = "Mean response time in a closed loop"
-        charts.append(Chart("closed-loop", title, text, "mean_us", lines, "closed"))
-    return charts
+        add("closed-loop", title, text, "mean_us", ",.4~r", *lines)
+    return found
 
 
 def _warnings(missing: Sequence[Source], paper_traces: bool) -> list[str]:
-    told = []
-    if missing:
-        names = ", ".join(source.spec for source in missing)
-        told.append(f"Traces not found: {names}. Name their directory with --traces or {VARIABLE}.")
+    told = missing_warning(missing)
     if not paper_traces:
         told.append(
             "None of the paper's traces is here: the figures are of synthetic stand-ins, which "
@@ -176,7 +220,7 @@ def _saturated(points: Sequence[Point]) -> list[str]:
     ]
 
 
-def _doubted(points: Sequence[Point]) -> list[tuple[Claim, Measured]]:
+def _doubted(points: Sequence[Point]) -> list[tuple[Claim[Any], Measured]]:
     """The claims with what the stand-ins show, which is no verdict."""
     why = "the paper's traces are not here; the numbers are of stand-ins"
     return [(claim, replace(found, verdict=UNCHECKED, why=why)) for claim, found in judge(points)]

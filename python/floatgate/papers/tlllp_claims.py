@@ -12,7 +12,8 @@ from statistics import fmean
 
 from floatgate.report.values import size
 
-from .paper import FAILS, HOLDS, PARTLY, UNCHECKED, Claim, Measured, Point, ordered, stated
+from .paper import FAILS, HOLDS, PARTLY, Claim, Measured, absent, ordered, stated
+from .tlllp_runs import Point
 
 FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
 FAMILIES = (FINANCIAL1, WEBSEARCH, MSR)
@@ -42,7 +43,7 @@ def pairs(points: Sequence[Point], family: str | None = None) -> list[Pair]:
 def _hit_ratio_above(points: Sequence[Point]) -> Measured:
     found = pairs(points)
     if not found:
-        return _absent("DFTL and TLLLP on a trace of the paper")
+        return absent("DFTL and TLLLP on a trace of the paper")
     gains = [_hits(after) - _hits(before) for before, after in found]
     right = sum(gain > 0 for gain in gains)
     ours = f"above in {right} of {len(found)} pairs; {_points(min(gains))} to {_points(max(gains))}"
@@ -59,7 +60,7 @@ def _hit_ratio_above(points: Sequence[Point]) -> Measured:
 def _websearch_gains_most(points: Sequence[Point]) -> Measured:
     gains = _by_family(points, lambda a, b: _hits(b) - _hits(a))
     if WEBSEARCH not in gains or len(gains) < 2:
-        return _absent("WebSearch and another trace of the paper")
+        return absent("WebSearch and another trace of the paper")
     ranking = sorted(gains, key=lambda name: -gains[name])
     place = ranking.index(WEBSEARCH)
     ours = ", ".join(f"{name} {_points(gains[name])}" for name in ranking)
@@ -72,7 +73,7 @@ def _websearch_gains_most(points: Sequence[Point]) -> Measured:
 def _msr_high(points: Sequence[Point]) -> Measured:
     hits = _by_family(points, lambda a, _: _hits(a))
     if MSR not in hits:
-        return _absent("an MSR trace")
+        return absent("an MSR trace")
     highest = hits[MSR] == max(hits.values())
     tests = (highest, hits[MSR] >= HIGH)
     ours = ", ".join(f"{name} {value:.1%}" for name, value in hits.items())
@@ -86,7 +87,7 @@ def _msr_high(points: Sequence[Point]) -> Measured:
 
 def _mean_lower(points: Sequence[Point]) -> Measured:
     found = _by_family(points, _mean_change)
-    return _average(points, found, -0.12) if found else _absent("a trace of the paper")
+    return _average(points, found, -0.12) if found else absent("a trace of the paper")
 
 
 def _financial1_mean(points: Sequence[Point]) -> Measured:
@@ -96,7 +97,7 @@ def _financial1_mean(points: Sequence[Point]) -> Measured:
 def _deviation_lower(points: Sequence[Point]) -> Measured:
     found = _by_family(points, _deviation_change)
     found.pop(FINANCIAL1, None)
-    return _average(points, found, -0.15) if found else _absent("WebSearch or an MSR trace")
+    return _average(points, found, -0.15) if found else absent("WebSearch or an MSR trace")
 
 
 def _financial1_deviation(points: Sequence[Point]) -> Measured:
@@ -107,7 +108,7 @@ def _no_cache_worst(points: Sequence[Point]) -> Measured:
     none = {p.trace: p for p in points if p.line == "none" and p.arrivals == "open"}
     known = [(none[a.trace], a, b) for a, b in pairs(points) if a.trace in none]
     if not known:
-        return _absent("a trace of the paper without a cache")
+        return absent("a trace of the paper without a cache")
     cases = [n.mean_us > max(a.mean_us, b.mean_us) for n, a, b in known]
     ours = f"worst in {sum(cases)} of {len(cases)} (trace, cache) pairs"
     why = "; ".join(
@@ -122,7 +123,7 @@ def _gain_smaller(points: Sequence[Point]) -> Measured:
     hits = _by_family(points, lambda a, b: _hits(b) - _hits(a))
     means = _by_family(points, _mean_change)
     if not hits:
-        return _absent("a trace of the paper")
+        return absent("a trace of the paper")
     shares = _by_family(points, lambda _, b: b.cleaning_share)
     smaller = fmean(-value for value in means.values()) < fmean(hits.values())
     share = fmean(shares.values())
@@ -204,7 +205,7 @@ CLAIMS = (
 )
 
 
-def judge(points: Sequence[Point]) -> list[tuple[Claim, Measured]]:
+def judge(points: Sequence[Point]) -> list[tuple[Claim[Sequence[Point]], Measured]]:
     """Every claim with what we found."""
     return [(claim, claim.measure(points)) for claim in CLAIMS]
 
@@ -250,7 +251,7 @@ def _one(
     """A number that the paper states for one workload."""
     traces = _by_trace(pairs(points, family), of)
     if not traces:
-        return _absent(family)
+        return absent(family)
     ours = fmean(traces.values())
     parts = ", ".join(f"{name} {_percent(value)}" for name, value in traces.items())
     verdict = stated(paper, ours)
@@ -302,7 +303,3 @@ def _points(gain: float) -> str:
 
 def _percent(change: float) -> str:
     return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")
-
-
-def _absent(what: str) -> Measured:
-    return Measured("not measured", UNCHECKED, f"it takes {what}")

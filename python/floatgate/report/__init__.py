@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .hotness import write_hotness
     from .map_curve import write_map_curve
     from .page import write_report
     from .pictures import write_pictures
     from .tables import summary_rows
 
-__all__ = ["summary_rows", "write_map_curve", "write_pictures", "write_report"]
+__all__ = [
+    "summary_rows",
+    "write_hotness",
+    "write_map_curve",
+    "write_pictures",
+    "write_report",
+]
 
 _HOMES = {
     "summary_rows": "tables",
+    "write_hotness": "hotness",
     "write_map_curve": "map_curve",
     "write_pictures": "pictures",
     "write_report": "page",

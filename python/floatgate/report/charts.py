@@ -27,12 +27,40 @@ LABEL_ABOVE = -11
 BAR_BELOW = 7
 """A row's height, its bar's, and how far label and bar sit from the row's middle, in pixels."""
 
+MARK_BELOW = 24
+MARK_HEIGHT = 18
+"""How far the text of a mark sits from the row's middle, and what it adds to the row's height."""
 
-def chart_amplification(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
-    """Stacked bars: programs per host page written by cause; `limit` ends the axis."""
-    return _stack(
-        frame, rows, list(CAUSES.values()), "Pages programmed per host page", ",.3f", limit
-    )
+
+def chart_amplification(
+    frame: pl.DataFrame, rows: Sequence[str], limit: float, predicted: pl.DataFrame
+) -> Plot:
+    """Stacked bars: programs per host page written by cause; `limit` ends the axis.
+
+    A row in `predicted` is a rule across its run's bar, with the closed form's name and value.
+    """
+    title = "Pages programmed per host page"
+    bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit)
+    if predicted.is_empty():
+        return bars
+    marks = alt.Chart(_data(predicted)).encode(x="value:Q", y=_row_axis(rows))
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("law:N", title="Closed form"),
+        alt.Tooltip("value:Q", title="Predicted", format=",.3f"),
+        alt.Tooltip("source:N", title="From"),
+    ]
+    rule = marks.mark_tick(size=BAR + 8, thickness=2, yOffset=BAR_BELOW, style="mean")
+    plot = bars + rule.encode(tooltip=tooltip)
+    # The text is on the side of the rule that has room for it.
+    far = pl.col("value") > limit / 2
+    text = {"yOffset": MARK_BELOW, "style": "total", "aria": False}
+    for here, align in ((predicted.filter(far), "right"), (predicted.filter(~far), "left")):
+        if not here.is_empty():
+            named = alt.Chart(_data(here)).encode(x="value:Q", y=_row_axis(rows), text="label:N")
+            plot += named.mark_text(align=align, **text)
+    taller: Plot = plot.properties(height=(ROW_HEIGHT + MARK_HEIGHT) * len(rows))
+    return taller
 
 
 def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
@@ -144,8 +172,12 @@ def chart_sweep(
     colours: Sequence[str],
     domain: tuple[float, float],
     style: str,
+    predicted: pl.DataFrame | None = None,
 ) -> Plot:
-    """Lines: a metric of whole runs against the quantity that was swept."""
+    """Lines: a metric of whole runs against the quantity that was swept.
+
+    `predicted` has `at`, `value` and `colour`: a dashed line for each colour.
+    """
     y = alt.Y(
         "value:Q",
         scale=alt.Scale(domain=list(domain), nice=True),
@@ -155,7 +187,13 @@ def chart_sweep(
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("value:Q", title=metric, format=style),
     ]
-    return _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
+    lines = _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
+    if predicted is None or predicted.is_empty():
+        return lines
+    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
+    marks = alt.Chart(_data(predicted)).encode(x=axis.encoding(), y=y, color=colour)
+    plot: Plot = lines + marks.mark_line(strokeDash=[4, 4], strokeWidth=1.5, point=False)
+    return plot
 
 
 def chart_wear_histogram(frame: pl.DataFrame) -> Plot:

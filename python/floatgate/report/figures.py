@@ -12,6 +12,7 @@ import polars as pl
 
 from . import charts, frames, tables
 from .figure import Drawing, Figure, Legend, join_title, sentence
+from .predictions import prediction_frame
 from .runs import Run, panels
 from .sweeps import sweep
 from .theme import SERIES
@@ -48,14 +49,37 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         "amplification.",
     )
     by_panel = {name: frames.amplification(group) for name, group in panels(drawn).items()}
-    _bars(figure, by_panel, charts.chart_amplification, "Write amplification by cause")
+    laws = {name: prediction_frame(group) for name, group in panels(drawn).items()}
+    if any(not frame.is_empty() for frame in laws.values()):
+        figure.caption += (
+            " Dark rule: what a closed form predicts for the steady state of a large drive, where "
+            "its assumptions hold."
+        )
+    limit = max(tables.series_limit(by_panel), *(_limit(frame) for frame in laws.values()))
+    for name, frame in by_panel.items():
+        if not frame.is_empty():
+            chart = charts.chart_amplification(frame, _first(frame["row"]), limit, laws[name])
+            what = sentence("Write amplification by cause", name, frame)
+            figure.drawings.append(Drawing(name, chart, _predicted(what, laws[name])))
     figure.legend = _part_legend(by_panel.values(), list(frames.CAUSES.values()))
     _say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
     whole = frames.amplification(runs)
     if not whole.is_empty():
         title = "Pages programmed per host page, by cause"
-        figure.table = tables.parts_table(title, whole, frames.CAUSES.values(), 3)
+        table = tables.parts_table(title, whole, frames.CAUSES.values(), 3)
+        figure.table = tables.with_predictions(table, prediction_frame(runs))
     return figure
+
+
+def _limit(predicted: pl.DataFrame) -> float:
+    """Where an axis must end at least to show the predictions."""
+    return max(predicted["value"], default=0.0) * 1.05
+
+
+def _predicted(what: str, predicted: pl.DataFrame) -> str:
+    """A plot in words, with the closed forms in it."""
+    laws = "; ".join(f"{row['run']}, {row['label']}" for row in predicted.iter_rows(named=True))
+    return f"{what} Predicted: {laws}." if laws else what
 
 
 def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:

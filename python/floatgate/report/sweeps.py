@@ -6,8 +6,11 @@ import dataclasses
 import re
 from collections.abc import Sequence
 
+import polars as pl
+
 from . import charts, frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
+from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .theme import SERIES
 from .values import number
@@ -46,6 +49,10 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
         return []
     caption = f"Metrics of whole runs against {swept.key}; each point is one run."
     figure = Figure("sweep", f"Against {swept.key}", caption, lines=True)
+    if not prediction_frame(runs).is_empty():
+        figure.caption += (
+            " Dashed, in the same colour: what a closed form predicts, where its assumptions hold."
+        )
     for path, title, style in METRICS:
         figure.drawings += _metric_drawings(runs, swept, path, title, style)
     if len(colours) > 1:
@@ -83,8 +90,21 @@ def _metric_drawings(
     for name, group in panels(runs).items():
         frame = frames.sweep(group, [at[run.label] for run in group], path)
         if not frame.is_empty():
-            domain = (min(known), max(known))
-            chart = charts.chart_sweep(frame, axis, title, colours, domain, style)
+            laws = _laws(group, at) if path == METRICS[0][0] else frame.clear()
+            domain = (min(known), max([*known, *laws["value"]]))
+            chart = charts.chart_sweep(frame, axis, title, colours, domain, style, laws)
             what = sentence(f"{title} against {swept.key}", name, frame)
+            if not laws.is_empty():
+                what += " Dashed: closed forms."
             drawings.append(Drawing(join_title(title, name), chart, what))
     return drawings
+
+
+def _laws(runs: Sequence[Run], at: dict[str, float]) -> pl.DataFrame:
+    """The closed forms of the runs that have one, at the swept quantity."""
+    found = prediction_frame(runs)
+    colours = {run.label: run.colour for run in runs}
+    return found.with_columns(
+        at=pl.Series([at[run] for run in found["run"]], dtype=pl.Float64),
+        colour=pl.Series([colours[run] for run in found["run"]], dtype=pl.String),
+    )

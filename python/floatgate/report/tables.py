@@ -144,6 +144,23 @@ def parts_table(title: str, frame: pl.DataFrame, names: Iterable[str], digits: i
     return Table(title, ["Run", *(name.capitalize() for name in present), "Sum"], rows)
 
 
+def with_predictions(table: Table, predicted: pl.DataFrame) -> Table:
+    """The table of amplifications with the closed forms beside the sums, where there are some."""
+    if predicted.is_empty():
+        return table
+    found = {row["run"]: row for row in predicted.iter_rows(named=True)}
+    rows = []
+    for row in table.rows:
+        law = found.get(row[0].text)
+        cells = [Cell(ABSENT), Cell(ABSENT)]
+        if law:
+            text = f"{law['law']} ({law['source']})"
+            cells = [Cell(fixed(law["value"], 3), law["value"]), Cell(text, text)]
+        rows.append([*row, *cells])
+    columns = [*table.columns, "Predicted", "Closed form"]
+    return Table(table.title, columns, rows, table.text_columns | {len(columns) - 1})
+
+
 def wear_table(runs: Sequence[Run]) -> Table:
     """Erases per unit of every run."""
     names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")

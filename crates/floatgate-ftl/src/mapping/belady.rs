@@ -20,11 +20,11 @@
 
 use alloc::vec::Vec;
 
-use super::future::{Future, NEVER};
 use super::heap::Heap;
 use super::single::{self, Entry};
 use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::future::{Future, NEVER};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 

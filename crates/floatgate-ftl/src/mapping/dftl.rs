@@ -21,6 +21,7 @@ use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_pa
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
+use crate::rng::Rng;
 use flashsim::FlashSim;
 use slru::Slru;
 
@@ -195,6 +196,11 @@ impl Mapping for Dftl {
                 io.push(MapOp::Update(tpn));
             }
         }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Option<Lpn> {
+        let drawn = (!self.entries.is_empty()).then(|| rng.below(self.entries.len() as u64))?;
+        Some(Lpn::new(self.entries[drawn as usize].lpn))
     }
 
     fn residency(&self, lpn: Lpn) -> Residency {

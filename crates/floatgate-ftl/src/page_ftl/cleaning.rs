@@ -4,25 +4,125 @@ use core::mem;
 
 use super::PageFtl;
 use crate::addr::{Owner, Ppn, Unit};
+use crate::blocks::Pool;
 use crate::mapping::{MapOp, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand, Part};
+use crate::placement::{Moving, Placement, Reclaimed};
 use crate::prefetch::prefetch;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
 const ROUNDS: u32 = 8;
 
+/// When units are cleaned, and where what is in them goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cleaning {
+    /// A write that needs a unit has units cleaned while fewer than this are free.
+    pub low_water: u32,
+    /// Where the pages of a victim go.
+    pub destination: Destination,
+    /// Which units a victim is chosen from.
+    pub scope: Scope,
+    /// Pages that are moved with each page that the host writes, while fewer than `high_water`
+    /// units are free.
+    pub pace: Option<u32>,
+    /// How long the host must have been idle for units to be cleaned, while fewer than
+    /// `high_water` are free.
+    pub idle_after_ns: Option<u64>,
+    /// Up to how many free units cleaning ahead of need goes.
+    pub high_water: u32,
+    /// The least worn unit is moved elsewhere when a cleaned unit has been erased by more than this
+    /// more often.
+    pub wear_gap: Option<u32>,
+}
+
+impl Cleaning {
+    /// In the foreground only, all units alike, as the schemes have it.
+    pub fn new(low_water: u32) -> Self {
+        Self {
+            low_water,
+            destination: Destination::Scheme,
+            scope: Scope::All,
+            pace: None,
+            idle_after_ns: None,
+            high_water: low_water,
+            wear_gap: None,
+        }
+    }
+
+    /// The lowest `low_water` with which a drive with so many open units never runs out of free
+    /// ones: cleaning a victim opens each stream's next unit at worst. A victim that is emptied bit
+    /// by bit may do so twice, before and after a stream has run out.
+    pub fn least_low_water(&self, frontiers: u8) -> u32 {
+        let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
+        u32::from(frontiers) * if ahead { 2 } else { 1 } + 1
+    }
+}
+
+/// Where the pages of a victim go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// Where the placement says; most say the stream that they are in.
+    Scheme,
+    /// The stream that they are in.
+    Same,
+    /// The coldest stream.
+    Cold,
+    /// The stream that the placement would put them in now.
+    Reclassify,
+}
+
+/// Which units a victim is chosen from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// All.
+    All,
+    /// Those of the stream that needs a unit, if that gives back any space.
+    Stream,
+}
+
+/// Units cleaned, by occasion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cleans {
+    /// A write waited for it.
+    pub foreground: u64,
+    /// Of those, for how many there was so little room that the cheapest was taken, whatever the
+    /// policy.
+    pub emergency: u64,
+    /// Emptied bit by bit with the host's writes.
+    pub incremental: u64,
+    /// While the host was idle.
+    pub idle: u64,
+    /// To level wear.
+    pub wear: u64,
+}
+
+/// Where a batch of pages goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum To {
+    /// All to one stream.
+    Stream(u8),
+    /// Each where the placement says; it is asked to judge anew, or not.
+    Placement { anew: bool },
+}
+
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Cleans while fewer than `low_water` units are free, as the C FlashSim does.
-    pub(super) fn clean(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+    pub(super) fn clean(&mut self, stream: u8, chain: &mut Chain) -> Result<(), N::Error> {
+        if self.blocks.free_units() >= self.config.low_water {
+            return Ok(());
+        }
         self.cleaning = true;
         let mut work = Chain::at(chain.now);
+        self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.blocks.free_units() < self.low_water {
+        while self.blocks.free_units() < self.config.low_water {
             rounds += 1;
             assert!(rounds / ROUNDS <= self.geometry.units(), "cleaning frees no units");
-            let victim = self.choose(rounds);
-            self.collect(victim, &mut work)?;
+            let (victim, to) = self.choose(stream, rounds);
+            self.collect(victim, to, Cause::Gc, &mut work)?;
+            self.cleans.foreground += 1;
         }
+        self.level(&mut work)?;
         chain.wait(work.now, Part::Gc);
         self.cleaning = false;
         Ok(())
@@ -30,23 +130,64 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The policy's choice; but when there may be too few free units for it, or every unit could
     /// have been cleaned without an end, the unit that costs least of those that there is room for.
-    fn choose(&mut self, rounds: u32) -> Unit {
-        let choice = self.victim.pick(&self.blocks);
-        let choice = choice.expect("a drive with few free units has sealed ones");
-        let fits = |unit: &Unit| self.price(*unit).0 <= self.blocks.free_units();
-        if rounds <= self.geometry.units() && fits(&choice) {
+    fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
+        let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
+        if rounds <= self.geometry.units() && self.fits(choice.0, choice.1) {
             return choice;
         }
-        let cheapest = self.blocks.sealed().filter(fits).min_by_key(|&unit| self.price(unit).1);
-        self.emergencies += 1;
+        self.cleans.emergency += 1;
+        let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
+        let fitting = self.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
+        let cheapest = fitting.min_by_key(|&(unit, to)| self.price(unit, to).1);
         cheapest.expect("the drive has too little spare to be cleaned")
     }
 
+    /// The policy's choice, and where its pages would go.
+    pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
+        let of_stream = match self.config.scope {
+            Scope::All => None,
+            Scope::Stream => self.victim.pick(&mut self.blocks, Pool::Stream(stream)),
+        };
+        let gains = |&unit: &Unit| self.blocks.valid(unit) < self.geometry.pages_per_unit();
+        let unit = match of_stream.filter(gains) {
+            Some(unit) => unit,
+            None => self.victim.pick(&mut self.blocks, Pool::All)?,
+        };
+        let to = match self.config.destination {
+            _ if self.is_map(unit) => To::Stream(self.map_stream()),
+            Destination::Scheme => To::Placement { anew: false },
+            Destination::Reclassify => To::Placement { anew: true },
+            Destination::Same => To::Stream(self.home(unit)),
+            Destination::Cold => To::Stream(0),
+        };
+        Some((unit, to))
+    }
+
+    /// The stream of a unit's pages. What levelling of wear has moved is cold data.
+    fn home(&self, unit: Unit) -> u8 {
+        let stream = self.blocks.stream(unit);
+        if self.levelling.is_some() && stream == self.wear_stream() { 0 } else { stream }
+    }
+
+    /// Whether a unit is of translation pages.
+    pub(super) fn is_map(&self, unit: Unit) -> bool {
+        M::ON_FLASH && self.blocks.stream(unit) == self.map_stream()
+    }
+
+    /// Whether enough units are free for a unit to be cleaned.
+    pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
+        self.price(unit, to).0 <= self.blocks.free_units()
+    }
+
     /// How many free units and pages cleaning a unit takes at most.
-    fn price(&self, unit: Unit) -> (u32, u32) {
-        let (stream, valid) = (self.blocks.stream(unit), self.blocks.valid(unit));
-        let units = u32::from(valid > self.frontiers.room(stream));
-        if !M::ON_FLASH || stream == self.map_stream() {
+    fn price(&self, unit: Unit, to: To) -> (u32, u32) {
+        let valid = self.blocks.valid(unit);
+        let full = |stream: &u8| valid > self.frontiers.room(*stream);
+        let units = match to {
+            To::Stream(stream) => u32::from(full(&stream)),
+            To::Placement { .. } => (0..self.placement.streams()).filter(full).count() as u32,
+        };
+        if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
         let updates = valid.min(self.directory.len() as u32);
@@ -54,30 +195,51 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Empties and erases one unit.
-    fn collect(&mut self, victim: Unit, work: &mut Chain) -> Result<(), N::Error> {
-        self.blocks.begin_cleaning(victim);
+    pub(super) fn collect(
+        &mut self,
+        victim: Unit,
+        to: To,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.begin(victim);
         let mut wanted = mem::take(&mut self.wanted);
         self.list_wanted(victim, &mut wanted);
-        self.moved.clear();
-        let mut rest = wanted.as_slice();
-        while !rest.is_empty() {
-            let (row, more) = rest.split_at(rest.len().min(self.row_room(victim)));
-            self.relocate(row, victim, work)?;
-            rest = more;
-        }
+        self.move_pages(&wanted, victim, to, cause, work)?;
         self.wanted = wanted;
-        if M::ON_FLASH && !self.moved.is_empty() {
-            self.update_map(work)?;
+        self.erase(victim, cause, work)
+    }
+
+    /// Takes a unit out of use.
+    pub(super) fn begin(&mut self, victim: Unit) {
+        if !self.is_map(victim) {
+            let age = self.blocks.now() - self.blocks.opened(victim);
+            self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
-        let is_map = self.blocks.stream(victim) == self.map_stream();
-        let cause = if is_map { Cause::GcMap } else { Cause::Gc };
-        self.nand.erase(victim, cause, work)?;
+        self.blocks.begin_cleaning(victim);
+    }
+
+    pub(super) fn erase(
+        &mut self,
+        victim: Unit,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.nand.erase(victim, self.cause_in(victim, cause), work)?;
         self.blocks.erased(victim);
+        if let Some(levelling) = &mut self.levelling {
+            levelling.erased(victim, self.blocks.erases(victim));
+        }
         Ok(())
     }
 
+    /// Cleaning of translation pages is counted by itself.
+    fn cause_in(&self, victim: Unit, cause: Cause) -> Cause {
+        if cause == Cause::Gc && self.is_map(victim) { Cause::GcMap } else { cause }
+    }
+
     /// Wanted pages in ascending order; their map entries are on their way from memory.
-    fn list_wanted(&self, victim: Unit, wanted: &mut alloc::vec::Vec<(Ppn, Owner)>) {
+    pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut alloc::vec::Vec<(Ppn, Owner)>) {
         wanted.clear();
         for page in 0..self.geometry.pages_per_unit() {
             let ppn = self.geometry.page(victim, page);
@@ -90,29 +252,94 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
+    /// Moves wanted pages of a victim, and has the map point at where they are.
+    pub(super) fn move_pages(
+        &mut self,
+        wanted: &[(Ppn, Owner)],
+        victim: Unit,
+        to: To,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.moved.clear();
+        let cause = self.cause_in(victim, cause);
+        match to {
+            To::Stream(stream) => self.move_to(wanted, stream, cause, work)?,
+            To::Placement { .. } if self.placement.streams() == 1 => {
+                self.move_to(wanted, 0, cause, work)?;
+            }
+            To::Placement { anew } => {
+                self.sort(wanted, self.home(victim), anew, work.now);
+                let sorted = mem::take(&mut self.sorted);
+                let mut group = mem::take(&mut self.group);
+                for pages in sorted.chunk_by(|a, b| a.0 == b.0) {
+                    group.clear();
+                    group.extend(pages.iter().map(|&(_, ppn, owner)| (ppn, owner)));
+                    self.move_to(&group, pages[0].0, cause, work)?;
+                }
+                (self.sorted, self.group) = (sorted, group);
+            }
+        }
+        if M::ON_FLASH && !self.moved.is_empty() {
+            self.update_map(work)?;
+        }
+        Ok(())
+    }
+
+    /// Asks the placement where each page goes; puts them in the order of streams.
+    fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
+        let clock = self.blocks.now();
+        self.sorted.clear();
+        for &(ppn, owner) in wanted {
+            let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
+            let moving = Moving { lpn, stream, clock, now_ns };
+            let to = match anew {
+                true => self.placement.classify(moving),
+                false => self.placement.moved(moving),
+            };
+            self.sorted.push((to, ppn, owner));
+        }
+        self.sorted.sort_unstable_by_key(|&(to, ppn, _)| (to, ppn.get()));
+    }
+
+    fn move_to(
+        &mut self,
+        wanted: &[(Ppn, Owner)],
+        stream: u8,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let mut rest = wanted;
+        while !rest.is_empty() {
+            let (row, more) = rest.split_at(rest.len().min(self.row_room(stream)));
+            self.relocate(row, stream, cause, work)?;
+            rest = more;
+        }
+        Ok(())
+    }
+
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
     /// on every plane that it is striped over.
-    fn row_room(&self, victim: Unit) -> usize {
+    fn row_room(&self, stream: u8) -> usize {
         let width = self.geometry.shape().superblock;
-        let room = self.frontiers.room(self.blocks.stream(victim));
+        let room = self.frontiers.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
 
-    /// Moves pages to the open unit of the stream that they are in.
+    /// Moves pages to the open unit of a stream.
     fn relocate(
         &mut self,
         row: &[(Ppn, Owner)],
-        victim: Unit,
+        stream: u8,
+        cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        let stream = self.blocks.stream(victim);
-        let is_map = stream == self.map_stream();
         let mut moves = mem::take(&mut self.moves);
         moves.clear();
         for &(from, owner) in row {
             moves.push(Move { from, to: self.allocate(stream, work)?, owner });
         }
-        self.nand.copy(&moves, if is_map { Cause::GcMap } else { Cause::Gc }, work)?;
+        self.nand.copy(&moves, cause, work)?;
         for &Move { from, to, owner } in &moves {
             match owner {
                 Owner::Data(lpn) => {

@@ -1,11 +1,18 @@
 //! No separation: one stream for all data. The reference that every other placement is held
 //! against.
 
-use super::{Placement, WriteHint};
+use super::{HostWrite, Placement, PlacementConfig};
 
 /// All data in one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
+
+impl Single {
+    /// Nothing to decide.
+    pub fn new(_: &PlacementConfig) -> Self {
+        Self
+    }
+}
 
 impl Placement for Single {
     fn streams(&self) -> u8 {
@@ -13,7 +20,7 @@ impl Placement for Single {
     }
 
     #[inline(always)]
-    fn stream(&mut self, _: WriteHint) -> u8 {
+    fn stream(&mut self, _: HostWrite) -> u8 {
         0
     }
 }

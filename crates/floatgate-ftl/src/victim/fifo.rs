@@ -1,18 +1,25 @@
 //! FIFO cleaning: the unit that was sealed first, however many valid pages it has.
 //!
 //! The "LRU" policy of Desnoyers (SYSTOR 2012), whose write amplification has a closed form for
-//! every block size. Costs nothing per page and nothing per clean.
+//! every block size. Costs nothing per page and a look at each stream per clean.
 
-use super::Victim;
+use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Pool};
 
 /// Sealed first, cleaned first.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 
+impl Fifo {
+    /// Nothing to decide.
+    pub fn new(_: &VictimConfig) -> Self {
+        Self
+    }
+}
+
 impl Victim for Fifo {
-    fn pick(&mut self, blocks: &Blocks) -> Option<Unit> {
-        blocks.oldest()
+    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        blocks.oldest(pool)
     }
 }

@@ -1,19 +1,51 @@
 //! Greedy cleaning: the unit with the fewest valid pages.
 //!
-//! Optimal for uniform writes (Bux and Iliadis 2010). Among units with equally few the one that
-//! has gone longest without losing a page is taken, as in Desnoyers' simulator (SYSTOR 2012).
-//! Costs nothing per page beyond the lists that [`Blocks`] keeps, and nothing per clean.
+//! Optimal for uniform writes (Bux and Iliadis 2010). Within a stream, of units with equally few
+//! the one that has gone longest without losing a page is taken; between streams the tie rule
+//! decides: Desnoyers' simulator (SYSTOR 2012) compares the best of the hot and of the cold pool by
+//! a strict "less", so that a tie cleans the cold one. How much that matters: algorithms, section
+//! 7.6. Costs nothing per page beyond the lists that [`Blocks`] keeps, and a look at each stream
+//! per clean.
 
-use super::Victim;
+use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Pool};
+
+/// Which of several streams is cleaned if their emptiest units are equally full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tie {
+    /// The coldest.
+    Cold,
+    /// The hottest.
+    Hot,
+    /// That whose unit has gone longest without losing a page.
+    Oldest,
+}
 
 /// Fewest valid pages first.
 #[derive(Clone, Copy, Debug)]
-pub struct Greedy;
+pub struct Greedy {
+    tie: Tie,
+}
+
+impl Greedy {
+    /// With a tie rule.
+    pub fn new(config: &VictimConfig) -> Self {
+        Self { tie: config.tie }
+    }
+}
 
 impl Victim for Greedy {
-    fn pick(&mut self, blocks: &Blocks) -> Option<Unit> {
-        blocks.fewest_valid()
+    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        let emptiest = blocks.streams(pool).filter_map(|stream| blocks.fewest_valid(stream));
+        emptiest.min_by_key(|&unit| {
+            let stream = u64::from(blocks.stream(unit));
+            let rank = match self.tie {
+                Tie::Cold => stream,
+                Tie::Hot => u64::from(u8::MAX) - stream,
+                Tie::Oldest => blocks.modified(unit),
+            };
+            (blocks.valid(unit), rank)
+        })
     }
 }

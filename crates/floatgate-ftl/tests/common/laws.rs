@@ -182,7 +182,7 @@ impl Laws {
             trimmed: counters.host.trimmed_pages,
             merge_reads: counters.host.merge_reads,
             empty_reads: counters.host.empty_reads,
-            emergencies: counters.emergency_cleans,
+            emergencies: counters.cleans.emergency,
             ..self.seen
         }
     }

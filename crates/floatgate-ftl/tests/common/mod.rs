@@ -7,19 +7,21 @@
 pub mod laws;
 pub mod log;
 pub mod naive;
+pub mod shadow;
+pub mod steady;
 pub mod steps;
 pub mod workload;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::blocks::{Blocks, FreeOrder};
 use floatgate_ftl::device::{Device, HostData, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Checked, Counted, Nand, Shadow, Stamped, Timed, Timing};
-use floatgate_ftl::page_ftl::{PageConfig, PageFtl};
-use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
-use floatgate_ftl::victim::victim;
+use floatgate_ftl::victim::{VictimConfig, victim};
 
 use log::{Log, Logged};
 
@@ -83,6 +85,11 @@ pub struct Rig {
     pub victim: &'static str,
     pub cache_bytes: u64,
     pub dftl: DftlConfig,
+    pub placement: &'static str,
+    /// A change of the placement's parameters, of the victim policy's, and of how cleaning is done.
+    pub tune_placement: fn(&mut PlacementConfig),
+    pub tune_victim: fn(&mut VictimConfig),
+    pub tune_cleaning: fn(&mut Cleaning),
     pub low_water: u32,
     pub free_order: FreeOrder,
     pub depth: usize,
@@ -97,6 +104,10 @@ impl Rig {
             victim,
             cache_bytes: 16 * 8,
             dftl: DFTL,
+            placement: "single",
+            tune_placement: |_| {},
+            tune_victim: |_| {},
+            tune_cleaning: |_| {},
             low_water: 4,
             free_order: FreeOrder::LeastWorn,
             depth: 4,
@@ -115,12 +126,36 @@ impl Rig {
         MapConfig { dftl, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
     }
 
+    pub fn placement(&self) -> AnyPlacement {
+        let mut config = PlacementConfig::new(self.geometry());
+        (self.tune_placement)(&mut config);
+        AnyPlacement::new(self.placement, &config).unwrap()
+    }
+
+    pub fn cleaning(&self) -> Cleaning {
+        let mut cleaning = Cleaning::new(self.low_water);
+        (self.tune_cleaning)(&mut cleaning);
+        cleaning
+    }
+
+    /// How many units are open at a time.
+    pub fn frontiers(&self) -> u8 {
+        let levelled = self.cleaning().wear_gap.is_some();
+        PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled)
+    }
+
+    fn victim_config(&self) -> VictimConfig {
+        let mut config = VictimConfig::new(self.shape.units, self.frontiers());
+        (self.tune_victim)(&mut config);
+        config
+    }
+
     pub fn page_config(&self, verify: bool) -> PageConfig {
         PageConfig {
             geometry: self.geometry(),
-            placement: AnyPlacement::new("single").unwrap(),
-            victim: victim(self.victim).unwrap(),
-            low_water: self.low_water,
+            placement: self.placement(),
+            victim: victim(self.victim, &self.victim_config()).unwrap(),
+            cleaning: self.cleaning(),
             free_order: self.free_order,
             verify,
         }
@@ -132,8 +167,7 @@ impl Rig {
         let pages = geometry.pages_per_unit();
         let map = if self.map_on_flash() { geometry.translation_pages() } else { 0 };
         let data = geometry.logical_pages().div_ceil(pages) + map.div_ceil(pages);
-        let open = 1 + u32::from(self.map_on_flash());
-        self.shape.units = data + open + self.low_water - 1 + spare;
+        self.shape.units = data + u32::from(self.frontiers()) + self.low_water - 1 + spare;
         self
     }
 
@@ -192,6 +226,9 @@ pub trait Probe: Device {
     /// What is cached of an entry.
     fn residency(&self, lpn: u32) -> Residency;
 
+    /// The state of the units.
+    fn blocks(&self) -> &Blocks;
+
     /// The drive as a host sees it.
     fn device(&mut self) -> &mut dyn Device;
 }
@@ -209,6 +246,10 @@ where
 
     fn residency(&self, lpn: u32) -> Residency {
         self.ftl().mapping().residency(Lpn::new(lpn))
+    }
+
+    fn blocks(&self) -> &Blocks {
+        self.ftl().blocks()
     }
 
     fn device(&mut self) -> &mut dyn Device {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::ConfigError;
-use super::schema::nearest;
+use crate::words::nearest;
 
 /// A device that is known by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ macro_rules! table {
 }
 
 const FILES: &[(&str, &str)] = table! {
-    "classic" "dftl09" "agrawal08" "flashsim" "small-nvme" "tlllp17"
+    "classic" "dftl09" "agrawal08" "flashsim" "small-nvme" "tlllp17" "asa14" "eti16"
 };
 
 static PRESETS: LazyLock<Vec<Preset>> =

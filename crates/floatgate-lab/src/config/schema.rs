@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Config, ConfigError};
 use crate::units::{Rate, Size, Time};
+use crate::words::nearest;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
@@ -69,7 +70,7 @@ pub(super) fn expected(leaf: &Value) -> String {
         let one_of = if names.len() > 1 { "one of " } else { "" };
         return format!("{one_of}{}", names.join(", "));
     }
-    let example = leaf["default"].as_str().unwrap_or_default();
+    let example = leaf["default"].as_str().unwrap_or("10ms");
     let bounds = || format!("from {} to {}", text(&leaf["x-minimum"]), text(&leaf["x-maximum"]));
     match leaf["format"].as_str() {
         Some("size") => return format!("a size {}, such as \"{example}\"", bounds()),
@@ -168,32 +169,4 @@ fn unknown(key: &str) -> ConfigError {
         None => "`floatgate schema` lists all".to_owned(),
     };
     ConfigError::new(format!("unknown key `{key}`; {hint}"))
-}
-
-/// The candidate with the fewest edits from `given`, the first of equals; none if that would
-/// replace most of it.
-pub(super) fn nearest<'a>(
-    given: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    let (edits, nearest) = candidates
-        .map(|candidate| (edits(given, candidate), candidate))
-        .min_by_key(|(edits, _)| *edits)?;
-    (edits <= given.chars().count() / 2).then_some(nearest)
-}
-
-/// Insertions, deletions and replacements that turn one text into the other (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j].min(diagonal) + 1);
-        }
-    }
-    row[b.len()]
 }

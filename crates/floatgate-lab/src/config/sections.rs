@@ -138,12 +138,28 @@ pub struct Placement {
     /// How written pages are sorted into streams.
     #[schemars(schema_with = "names::placement")]
     pub scheme: String,
+    /// Which stream the pages that cleaning moves go to.
+    pub gc_destination: GcDestination,
 }
 
 impl Default for Placement {
     fn default() -> Self {
-        Self { scheme: "single".into() }
+        Self { scheme: "single".into(), gc_destination: GcDestination::Scheme }
     }
+}
+
+/// Which stream the pages that cleaning moves go to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GcDestination {
+    /// As the scheme's paper has it; where it says nothing, the stream that they are in.
+    Scheme,
+    /// The stream that they are in.
+    Same,
+    /// The coldest stream.
+    Cold,
+    /// The stream that the scheme would put them in now.
+    Reclassify,
 }
 
 /// How space is reclaimed.
@@ -153,27 +169,75 @@ pub struct Cleaning {
     /// Which erase unit is cleaned next.
     #[schemars(schema_with = "names::victim")]
     pub victim: String,
-    /// Cleaning runs while fewer erase units than this are free, 1 to 1000000. Not set: 3, or one
-    /// more than there are open units if that is more.
+    /// Which stream is cleaned if the emptiest units of several are equally full; for "greedy".
+    pub tie: Tie,
+    /// Which erase units a victim is chosen from.
+    pub scope: Scope,
+    /// A write that needs an erase unit has some cleaned while fewer than this are free, 1 to
+    /// 1000000. Not set: 3, or what the drive needs if that is more: one more than there are open
+    /// units, and with cleaning ahead of need twice as many and one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub low_water: Option<u32>,
+    /// Up to how many free erase units cleaning ahead of need goes, 1 to 1000000. Not set: twice
+    /// `low_water`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
+    pub high_water: Option<u32>,
+    /// Incremental cleaning: pages that are moved with each page that the host writes, while fewer
+    /// than `high_water` units are free, 1 to 65536. Not set: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 65_536))]
+    pub copies_per_write: Option<u32>,
+    /// Idle-time cleaning: how long the host must have asked for nothing for units to be cleaned
+    /// while fewer than `high_water` are free. Not set: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
+    pub idle_after: Option<Time>,
     /// How wear is kept even.
     pub wear_leveling: WearLeveling,
-}
-
-impl Cleaning {
-    /// The low-water mark in free erase units, for a drive with so many open units.
-    pub fn low_water_for(&self, frontiers: u32) -> u32 {
-        self.low_water.unwrap_or_else(|| frontiers.saturating_add(1).max(3))
-    }
+    /// For "static": a unit is moved when another has been erased by more than this more often, 1
+    /// to 1000000.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub wear_gap: u32,
 }
 
 impl Default for Cleaning {
     fn default() -> Self {
-        let victim = "greedy".into();
-        Self { victim, low_water: None, wear_leveling: WearLeveling::Dynamic }
+        Self {
+            victim: "greedy".into(),
+            tie: Tie::Cold,
+            scope: Scope::All,
+            low_water: None,
+            high_water: None,
+            copies_per_write: None,
+            idle_after: None,
+            wear_leveling: WearLeveling::Dynamic,
+            wear_gap: 100,
+        }
     }
+}
+
+/// Which stream is cleaned if the emptiest units of several are equally full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Tie {
+    /// The coldest.
+    Cold,
+    /// The hottest.
+    Hot,
+    /// That whose unit has gone longest without losing a page.
+    Oldest,
+}
+
+/// Which erase units a victim is chosen from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// All.
+    All,
+    /// Those of the stream that needs a unit, if that gives back any space.
+    Stream,
 }
 
 /// How wear is kept even.
@@ -184,6 +248,8 @@ pub enum WearLeveling {
     Dynamic,
     /// The unit that has been free for longest is opened next.
     None,
+    /// Dynamic; and the least worn unit is moved to a worn one when it lags too far behind.
+    Static,
 }
 
 /// The write buffer.

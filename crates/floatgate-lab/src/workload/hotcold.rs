@@ -5,7 +5,7 @@
 
 use floatgate_ftl::rng::Rng;
 
-use super::keys::Keys;
+use super::keys::{KeyRow, Keys};
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
@@ -17,6 +17,11 @@ pub(super) struct HotCold {
 }
 
 impl Pattern for HotCold {
+    const KEYS: &'static [KeyRow] = &[
+        KeyRow { name: "r", default: "0.9", doc: "Share of the requests that is hot." },
+        KeyRow { name: "f", default: "0.1", doc: "Share of the span that is hot." },
+    ];
+
     fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {
         let hot_share = keys.number("r", 0.9, (0.0, 1.0))?;
         let f = keys.number("f", 0.1, (0.0, 1.0))?;

@@ -4,7 +4,7 @@
 
 use floatgate_ftl::rng::Rng;
 
-use super::keys::Keys;
+use super::keys::{KeyRow, Keys};
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
@@ -15,6 +15,9 @@ pub(super) struct Iometer {
 }
 
 impl Pattern for Iometer {
+    const KEYS: &'static [KeyRow] =
+        &[KeyRow { name: "random", default: "1", doc: "Share of the requests that jump." }];
+
     fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {
         if !space.size.is_multiple_of(space.step) {
             let (size, step) = (space.size, space.step);

@@ -1,13 +1,26 @@
 //! The keys of a generator's text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::GeneratorRow;
 use crate::config::ConfigError;
 use crate::units::{Size, Time, parse_count};
+use crate::words::hint;
 
-/// Keys and values, taken one by one; what is left in the end was not asked for.
+/// A key of a generator, for help texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyRow {
+    /// What stands before the equals sign.
+    pub name: &'static str,
+    /// The value that it has if it is not given, as text; empty if there is none.
+    pub default: &'static str,
+    /// What it says, in one sentence.
+    pub doc: &'static str,
+}
+
+/// Keys and values, taken one by one.
 pub(super) struct Keys {
-    name: String,
+    row: &'static GeneratorRow,
     given: BTreeMap<String, String>,
     /// All that was asked for, with the value that counts: the canonical form of the text.
     resolved: BTreeMap<&'static str, String>,
@@ -15,7 +28,8 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Reads `key=value,...`.
-    pub(super) fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
+    pub(super) fn parse(row: &'static GeneratorRow, text: &str) -> Result<Self, ConfigError> {
+        let name = row.name;
         let mut given = BTreeMap::new();
         for part in text.split(',').filter(|part| !part.trim().is_empty()) {
             let Some((key, value)) = part.split_once('=') else {
@@ -23,17 +37,24 @@ impl Keys {
                 return Err(ConfigError::new(format!("{name}: `{part}`: expected key=value")));
             };
             let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+            if row.keys().all(|known| known.name != key) {
+                let mut known: Vec<&str> = row.keys().map(|key| key.name).collect();
+                known.sort_unstable();
+                let (hint, known) = (hint(&key, &known), known.join(", "));
+                let unknown = format!("{name}: unknown key `{key}`; {hint}known: {known}");
+                return Err(ConfigError::new(unknown));
+            }
             if given.contains_key(&key) {
                 return Err(ConfigError::new(format!("{name}: {key} is given twice")));
             }
             given.insert(key, value);
         }
-        Ok(Self { name: name.to_owned(), given, resolved: BTreeMap::new() })
+        Ok(Self { row, given, resolved: BTreeMap::new() })
     }
 
     /// An error about this generator.
     pub(super) fn error(&self, text: &str) -> ConfigError {
-        ConfigError::new(format!("{}: {text}", self.name))
+        ConfigError::new(format!("{}: {text}", self.row.name))
     }
 
     /// A number of bytes, at least 1.
@@ -84,7 +105,9 @@ impl Keys {
         let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
         let parse = |text: &str| {
             let found = choices.iter().position(|choice| choice.0 == text);
-            found.ok_or_else(|| format!("expected one of {}", names.join(", ")))
+            found.ok_or_else(|| {
+                format!("{}expected one of {}", hint(text, &names), names.join(", "))
+            })
         };
         let given = self.given.remove(key);
         let text = given.as_deref().unwrap_or(choices[0].0).to_owned();
@@ -99,17 +122,11 @@ impl Keys {
     }
 
     /// The text with every value that counts, in a fixed order. All keys must have been taken.
-    pub(super) fn finish(self) -> Result<String, ConfigError> {
-        if let Some(key) = self.given.keys().next() {
-            // Which of the time keys have been taken depends on the others.
-            let mut known: BTreeSet<&str> = self.resolved.keys().copied().collect();
-            known.insert("interarrival");
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(self.error(&format!("unknown key `{key}`; known: {known}")));
-        }
+    pub(super) fn finish(self) -> String {
+        assert!(self.given.is_empty(), "a key in the table was not read: {:?}", self.given);
         let values: Vec<String> =
             self.resolved.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        Ok(format!("{}:{}", self.name, values.join(",")))
+        format!("{}:{}", self.row.name, values.join(","))
     }
 
     /// Writes down a value that was not given as it is.
@@ -123,6 +140,7 @@ impl Keys {
         default: Option<T>,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<Option<T>, ConfigError> {
+        assert!(self.row.keys().any(|row| row.name == key), "{key} is not in the table");
         let value = match self.given.remove(key) {
             Some(text) => Some(
                 parse(&text)

@@ -1,27 +1,34 @@
-//! What all generators share: kinds, times and sizes of requests.
+//! What all generators share: kinds and times of requests.
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
 use super::digest::Digest;
-use super::keys::Keys;
+use super::keys::{KeyRow, Keys};
 use super::mix::Mix;
-use super::{Pattern, Summary, Workload};
+use super::{Source, Summary, Workload};
 use crate::config::ConfigError;
 
-/// Offsets of an unaligned workload are multiples of a sector.
-const SECTOR: u64 = 512;
-
-/// Where requests can go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Space {
-    /// Bytes of a request.
-    pub size: u64,
-    /// Bytes from one place to the next.
-    pub step: u64,
-    /// Places at which a whole request fits in the span.
-    pub places: u64,
-}
+/// The keys of every generator.
+pub(super) const KEYS: &[KeyRow] = &[
+    KeyRow { name: "writes", default: "", doc: "Write requests; this or requests must be given." },
+    KeyRow { name: "requests", default: "", doc: "Requests of all kinds, instead of writes." },
+    KeyRow { name: "reads", default: "0", doc: "Share of the requests that are reads." },
+    KeyRow { name: "trim", default: "0", doc: "Share of the requests that are trims." },
+    KeyRow { name: "flush", default: "0", doc: "Share of the requests that are flushes." },
+    KeyRow {
+        name: "arrivals",
+        default: "closed",
+        doc: "closed (no times: the queue is kept full), fixed or exponential; fixed is the \
+              default if there is an interarrival.",
+    },
+    KeyRow {
+        name: "interarrival",
+        default: "100us",
+        doc: "Mean time between two requests, unless arrivals=closed.",
+    },
+    KeyRow { name: "seed", default: "", doc: "Seed of all that is random, instead of --seed." },
+];
 
 #[derive(Clone, Copy, Debug)]
 enum Arrivals {
@@ -30,11 +37,10 @@ enum Arrivals {
     Closed,
 }
 
-/// A generator whose addresses follow a pattern.
+/// A generator whose addresses come from a source.
 #[derive(Clone)]
-pub(super) struct Synthetic<P> {
-    pattern: P,
-    space: Space,
+pub(super) struct Synthetic<S> {
+    source: S,
     mix: Mix,
     arrivals: Arrivals,
     interarrival_ns: u64,
@@ -43,7 +49,7 @@ pub(super) struct Synthetic<P> {
     summary: Summary,
 }
 
-impl<P: Pattern + Send + 'static> Synthetic<P> {
+impl<S: Source + Send + 'static> Synthetic<S> {
     /// Reads all keys.
     pub(super) fn boxed(
         mut keys: Keys,
@@ -51,26 +57,21 @@ impl<P: Pattern + Send + 'static> Synthetic<P> {
     ) -> Result<Box<dyn Workload + Send>, ConfigError> {
         let seed = keys.count("seed")?.unwrap_or(seed);
         keys.resolve("seed", &seed);
-        let span_bytes = keys.size("span", None)?;
-        let size = keys.size("size", Some(4096))?;
-        let aligned = keys.choice("aligned", &[("true", true), ("false", false)])?;
-        if size > span_bytes {
-            return Err(keys.error(&format!("size={size}: expected at most span ({span_bytes})")));
-        }
-        let step = if aligned { size } else { SECTOR };
-        let space = Space { size, step, places: (span_bytes - size) / step + 1 };
+        let mut rng = Rng::new(seed);
+        let source = S::new(&mut keys, &mut rng)?;
         let mix = Mix::new(&mut keys)?;
         let (arrivals, interarrival_ns) = arrivals(&mut keys, mix.total())?;
-        let mut rng = Rng::new(seed);
-        let pattern = P::new(&mut keys, space, &mut rng)?;
-        let name = keys.finish()?;
+        let name = keys.finish();
         let mut digest = Digest::new();
         digest.text(&name);
-        let (requests, digest) = (mix.total(), digest.value());
-        let closed = matches!(arrivals, Arrivals::Closed);
-        let summary = Summary { name, span_bytes, requests, digest, closed };
-        let now_ns = 0;
-        Ok(Box::new(Self { pattern, space, mix, arrivals, interarrival_ns, now_ns, rng, summary }))
+        let summary = Summary {
+            name,
+            span_bytes: source.span_bytes(),
+            requests: mix.total(),
+            digest: digest.value(),
+            closed: matches!(arrivals, Arrivals::Closed),
+        };
+        Ok(Box::new(Self { source, mix, arrivals, interarrival_ns, now_ns: 0, rng, summary }))
     }
 }
 
@@ -100,7 +101,7 @@ fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigErr
     Ok((arrivals, mean))
 }
 
-impl<P: Pattern> Synthetic<P> {
+impl<S: Source> Synthetic<S> {
     #[inline]
     fn next(&mut self) -> Option<Request> {
         let op = self.mix.next(&mut self.rng)?;
@@ -116,12 +117,12 @@ impl<P: Pattern> Synthetic<P> {
         if op == Op::Flush {
             return Some(Request { at_ns, op, offset: 0, length: 0 });
         }
-        let offset = self.pattern.offset(self.space, &mut self.rng);
-        Some(Request { at_ns, op, offset, length: self.space.size })
+        let (offset, length) = self.source.next(op, &mut self.rng);
+        Some(Request { at_ns, op, offset, length })
     }
 }
 
-impl<P: Pattern + Send + 'static> Workload for Synthetic<P> {
+impl<S: Source + Send + 'static> Workload for Synthetic<S> {
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
         for _ in 0..max {
             let Some(request) = self.next() else { return };
@@ -135,5 +136,9 @@ impl<P: Pattern + Send + 'static> Workload for Synthetic<P> {
 
     fn summary(&self) -> Summary {
         self.summary.clone()
+    }
+
+    fn stands_for(&self) -> Option<String> {
+        self.source.stands_for()
     }
 }

@@ -8,7 +8,7 @@
 
 use floatgate_ftl::rng::Rng;
 
-use super::keys::Keys;
+use super::keys::{KeyRow, Keys};
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
@@ -19,6 +19,9 @@ pub(super) struct Zipf {
 }
 
 impl Pattern for Zipf {
+    const KEYS: &'static [KeyRow] =
+        &[KeyRow { name: "theta", default: "0.99", doc: "How skewed, 0 to 10; 0 is uniform." }];
+
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
         let theta = keys.number("theta", 0.99, (0.0, 10.0))?;
         let ranks = Ranks::new(theta, space.places);

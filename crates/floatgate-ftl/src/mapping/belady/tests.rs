@@ -1,7 +1,8 @@
 use super::*;
+use crate::future::Foretelling;
 use crate::mapping::drive_tests::{Drive, anything};
 use crate::mapping::tests::{fetch, geometry, update};
-use crate::mapping::{Dftl, DftlConfig, Foretelling, Ideal, Replacement};
+use crate::mapping::{Dftl, DftlConfig, Ideal, Replacement};
 use crate::rng::Rng;
 use alloc::collections::BTreeMap;
 use alloc::vec;

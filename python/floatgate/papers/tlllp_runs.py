@@ -1,4 +1,4 @@
-"""Running a paper's experiment: every trace on every scheme with every cache size."""
+"""Running TLLLP's experiment: every trace on every scheme with every cache size."""
 
 from __future__ import annotations
 
@@ -8,13 +8,41 @@ from typing import TYPE_CHECKING
 
 from floatgate import api
 
-from .paper import Point
-
 if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.result import Result
 
     from .sources import Source
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+
+    trace: str
+    family: str
+    """Which of the paper's traces it stands for."""
+    line: str
+    """Key of the scheme with its parameters, e.g. "dftl"."""
+    arrivals: str
+    cache_bytes: int | None
+    """None where the scheme has no cache."""
+    hit_ratio: float | None
+    mean_us: float
+    stdev_us: float
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+    map_reads: float
+    """Translation pages read for the host, per page access."""
+    map_programs: float
+    prefetch_used: float | None
+    """Of the entries loaded ahead, the share that was asked for."""
+    map_share: float
+    """Of the flash's busy time, what the map of the host took."""
+    cleaning_share: float
+    """The same for cleaning: moves, map updates and erases."""
+
 
 Runs = Iterator[tuple[Point, "Result"]]
 

@@ -1,0 +1,134 @@
+//! ASA-FTL's map: DFTL with the age of each page beside its entry (Xie and Chen, CCGrid 2014).
+//!
+//! The cached hotness table has the same pages as the cached mapping table; a page takes an entry
+//! in each, which come and leave together. An entry on flash has the page's age, the time of
+//! eviction and the label beside the place. So this is DFTL in every respect but two: a cached page
+//! takes twice the memory, and a translation page holds half as many entries. A write changes age
+//! and place at once. An entry that only became older need not be written back, for its age is
+//! reckoned from the time that flash has.
+//!
+//! The cached entries and their order belong to [`Dftl`], with all its parameters but the size of
+//! an entry. For the size of an entry on flash the drive's geometry has to be made with
+//! [`AsaConfig::flash_entry_bytes`]. What labels pages is the placement `asa`. The paper gives no
+//! sizes: 8 bytes on flash are 4 for the place, 30 bits of time and 2 of label; 16 bytes cached are
+//! DFTL's 8, and 8 for page number, age and label. Costs what DFTL costs.
+
+use alloc::vec::Vec;
+
+use super::{Access, Dftl, DftlConfig, MapConfig, MapOp, MapStats, Mapping, Residency};
+use crate::addr::{Lpn, Ppn};
+use crate::rng::Rng;
+
+/// Parameters of ASA-FTL's map.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AsaConfig {
+    /// Bytes that a cached page takes in both tables.
+    pub entry_bytes: u32,
+    /// Bytes of an entry on flash; for who makes the geometry.
+    pub flash_entry_bytes: u32,
+}
+
+impl Default for AsaConfig {
+    fn default() -> Self {
+        Self { entry_bytes: 16, flash_entry_bytes: 8 }
+    }
+}
+
+/// The cached mapping table and the cached hotness table.
+#[derive(Clone, Debug)]
+pub struct Asa(Dftl);
+
+impl Asa {
+    /// A cache of as many pages as the budget holds, at least one.
+    pub fn new(config: &MapConfig) -> Self {
+        let dftl = DftlConfig { entry_bytes: config.asa.entry_bytes, ..config.dftl };
+        Self(Dftl::new(&MapConfig { dftl, ..*config }))
+    }
+}
+
+impl Mapping for Asa {
+    #[inline]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.0.access(access, io);
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        self.0.relocated(moved, io);
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        self.0.residency(lpn)
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Option<Lpn> {
+        self.0.draw(rng)
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        self.0.flush(io);
+    }
+
+    fn stats(&self) -> MapStats {
+        self.0.stats()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.0.cache_bytes()
+    }
+
+    fn restart(&mut self) {
+        self.0.restart();
+    }
+
+    fn check(&self) {
+        self.0.check();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Geometry, Shape};
+    use crate::mapping::drive_tests::{Drive, anything};
+    use crate::mapping::tests::{PAGES, cached, geometry, run};
+    use alloc::vec;
+
+    /// The same drive with entries of so many bytes on flash.
+    fn with_entries_of(entry_bytes: u32) -> Geometry {
+        let shape = Shape { entry_bytes, ..*geometry(16).shape() };
+        Geometry::new(shape).unwrap()
+    }
+
+    #[test]
+    fn half_as_many_pages_in_the_same_memory() {
+        let config = MapConfig::new(geometry(16), 64);
+        let (mut asa, mut dftl) = (Asa::new(&config), Dftl::new(&config));
+        let script = "r0+16 r40+4";
+        run(&mut asa, 64, script);
+        run(&mut dftl, 64, script);
+        assert_eq!(cached(&asa), [40, 41, 42, 43]);
+        assert_eq!(cached(&dftl), [12, 13, 14, 15, 40, 41, 42, 43]);
+        assert_eq!((asa.cache_bytes(), dftl.cache_bytes()), (64, 64));
+    }
+
+    #[test]
+    fn half_as_many_entries_in_a_translation_page() {
+        let AsaConfig { flash_entry_bytes, .. } = AsaConfig::default();
+        let geometry = with_entries_of(flash_entry_bytes);
+        assert_eq!(geometry.entries_per_page(), 8);
+        assert_eq!(geometry.translation_pages(), PAGES / 8);
+        let map = Asa::new(&MapConfig::new(geometry, 512));
+        anything(&mut Drive::new(map, geometry, 512), 3, 3000);
+    }
+
+    #[test]
+    fn with_as_many_entries_it_is_dftl() {
+        let script = "w0 w1 r40 w41 r2 w90+8 r0 g0+4 w7 t41 f r90+8 w0 w300 r301 t0+16 w5";
+        let asa = Asa::new(&MapConfig::new(geometry(16), 16 * 6));
+        let dftl = Dftl::new(&MapConfig::new(geometry(16), 8 * 6));
+        let ours = Drive::new(asa, geometry(16), 16 * 6).run(script);
+        let theirs = Drive::new(dftl, geometry(16), 8 * 6).run(script);
+        assert_eq!(ours, theirs);
+        assert_ne!(ours, vec![vec![]; ours.len()]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Cleaning ahead of need: a few pages with every write of the host, or whole units while it is
+//! idle.
+//!
+//! Neither is waited for: the work begins when the host's does, and delays it only where both need
+//! the same die. A victim that is under way when a write runs out of free units is finished first.
+
+use alloc::vec::Vec;
+
+use super::PageFtl;
+use super::cleaning::To;
+use crate::addr::{Owner, Ppn, Unit};
+use crate::mapping::Mapping;
+use crate::nand::{Cause, Chain, Nand};
+
+/// A unit that is being emptied bit by bit.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    unit: Unit,
+    to: To,
+    /// What was wanted of it when it was chosen, and is not moved yet, last page first.
+    left: Vec<(Ppn, Owner)>,
+}
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// Moves the few pages that go with a write of the host.
+    #[inline(never)]
+    pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
+        let free = self.blocks.free_units();
+        // With so few free units the next write that needs one cleans in the foreground.
+        if self.cleaning || free < self.config.low_water {
+            return Ok(());
+        }
+        if self.under_way.is_none() {
+            if free >= self.config.high_water {
+                return Ok(());
+            }
+            // Whose unit it is matters only if a stream is in need of one.
+            let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
+                return Ok(());
+            };
+            self.begin(unit);
+            let mut left = Vec::with_capacity(self.geometry.pages_per_unit() as usize);
+            self.list_wanted(unit, &mut left);
+            left.reverse();
+            self.under_way = Some(UnderWay { unit, to, left });
+        }
+        self.cleaning = true;
+        let mut work = Chain::at(chain.now);
+        if self.step(self.config.pace.unwrap_or(0) as usize, &mut work)? {
+            self.cleans.incremental += 1;
+        }
+        self.cleaning = false;
+        Ok(())
+    }
+
+    /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
+    fn worth(&self, unit: Unit, to: To) -> bool {
+        self.blocks.valid(unit) < self.geometry.pages_per_unit() && self.fits(unit, to)
+    }
+
+    /// Moves up to `pages` pages that are still wanted. The answer is whether the unit was erased.
+    fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
+        let Some(mut under_way) = self.under_way.take() else { return Ok(false) };
+        let mut batch = core::mem::take(&mut self.wanted);
+        batch.clear();
+        while batch.len() < pages
+            && let Some((ppn, owner)) = under_way.left.pop()
+        {
+            if self.blocks.owner(ppn) == Some(owner) {
+                batch.push((ppn, owner));
+            }
+        }
+        let UnderWay { unit, to, .. } = under_way;
+        self.move_pages(&batch, unit, to, Cause::Gc, work)?;
+        self.wanted = batch;
+        let emptied = self.blocks.valid(unit) == 0;
+        if emptied {
+            self.erase(unit, Cause::Gc, work)?;
+        } else {
+            self.under_way = Some(under_way);
+        }
+        Ok(emptied)
+    }
+
+    /// Moves all that is left of the unit that is being emptied bit by bit.
+    pub(super) fn finish_under_way(&mut self, work: &mut Chain) -> Result<(), N::Error> {
+        if self.step(usize::MAX, work)? {
+            self.cleans.incremental += 1;
+        }
+        Ok(())
+    }
+
+    /// The host has asked for nothing from `from` to `until`: units are cleaned, as long as one can
+    /// be begun in that time.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    pub fn clean_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
+        let Some(after) = self.config.idle_after_ns else { return Ok(()) };
+        let mut work = Chain::at(from.saturating_add(after));
+        self.cleaning = true;
+        while work.now < until && self.blocks.free_units() < self.config.high_water {
+            let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
+                break;
+            };
+            self.collect(unit, to, Cause::Gc, &mut work)?;
+            self.cleans.idle += 1;
+        }
+        self.cleaning = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! Static wear levelling: data that nobody overwrites must not keep its unit young for ever.
+//!
+//! When a cleaned unit has been erased by more than a gap more often than the least worn sealed
+//! unit, that one's pages move to an open unit of their own, the most worn of the free ones, and it
+//! comes into use. At most one unit per clean, after enough are free.
+
+use alloc::collections::BTreeSet;
+
+use super::PageFtl;
+use super::cleaning::To;
+use crate::addr::Unit;
+use crate::mapping::Mapping;
+use crate::nand::{Cause, Chain, Nand};
+
+/// The units by wear.
+#[derive(Debug)]
+pub(super) struct Levelling {
+    gap: u32,
+    by_wear: BTreeSet<(u32, u32)>,
+    /// The most erases of a unit.
+    most: u32,
+}
+
+impl Levelling {
+    /// Units that have not been erased yet.
+    pub(super) fn new(gap: u32, units: u32) -> Self {
+        Self { gap, by_wear: (0..units).map(|unit| (0, unit)).collect(), most: 0 }
+    }
+
+    pub(super) fn gap(&self) -> u32 {
+        self.gap
+    }
+
+    /// A unit has been erased, for the `erases`th time.
+    pub(super) fn erased(&mut self, unit: Unit, erases: u32) {
+        self.by_wear.remove(&(erases - 1, unit.0));
+        self.by_wear.insert((erases, unit.0));
+        self.most = self.most.max(erases);
+    }
+
+    /// The least worn unit of those that can be moved, if it lags too far behind.
+    fn laggard(&self, movable: impl Fn(Unit) -> bool) -> Option<Unit> {
+        let lags = |&&(erases, _): &&(u32, u32)| self.most - erases > self.gap;
+        self.by_wear.iter().take_while(lags).map(|&(_, unit)| Unit(unit)).find(|&u| movable(u))
+    }
+}
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// Moves the least worn unit's pages elsewhere, if it lags too far behind.
+    pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
+        let Some(levelling) = &self.levelling else { return Ok(()) };
+        let Some(unit) = levelling.laggard(|unit| self.blocks.is_sealed(unit)) else {
+            return Ok(());
+        };
+        let to = To::Stream(if self.is_map(unit) { self.map_stream() } else { self.wear_stream() });
+        if self.fits(unit, to) {
+            self.collect(unit, to, Cause::Wear, work)?;
+            self.cleans.wear += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Pages that a placement wants to look at, drawn evenly.
+
+use alloc::vec::Vec;
+
+use super::PageFtl;
+use crate::addr::Lpn;
+use crate::mapping::{Mapping, Residency};
+use crate::nand::{Cause, Chain, Nand};
+use crate::placement::{Placement, SampleSource, Samples};
+
+/// Draws per sample before it is given up: a drive that holds little has few pages to draw.
+const DRAWS: u32 = 64;
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// Draws pages, and shows them. The reads that this takes are nobody's to wait for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn show_samples(&mut self, want: Samples, chain: &Chain) -> Result<(), N::Error> {
+        let mut pages = Vec::with_capacity(want.count as usize);
+        let mut work = Chain::at(chain.now);
+        for _ in 0..want.count {
+            let cached = match want.source {
+                SampleSource::Cached => self.mapping.draw(&mut self.rng),
+                SampleSource::Written => None,
+            };
+            let Some(lpn) = cached.or_else(|| self.draw_written()) else { continue };
+            let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
+            if want.source == SampleSource::Written && absent {
+                self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut work)?;
+                self.sample_reads += 1;
+            }
+            pages.push(lpn);
+        }
+        self.placement.sampled(&pages, self.blocks.now(), chain.now);
+        Ok(())
+    }
+
+    fn draw_written(&mut self) -> Option<Lpn> {
+        let pages = u64::from(self.geometry.logical_pages());
+        let drawn = (0..DRAWS).map(|_| Lpn::new(self.rng.below(pages) as u32));
+        drawn.into_iter().find(|lpn| self.table[lpn.index()].is_some())
+    }
+}

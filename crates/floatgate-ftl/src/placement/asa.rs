@@ -1,0 +1,225 @@
+//! ASA-FTL: hot, warm and cold by the age of what is overwritten (Xie and Chen, "An Adaptive
+//! Separation-Aware FTL for Improving the Efficiency of Garbage Collection in SSDs", CCGrid 2014;
+//! journal version in Parallel Computing 61, 2017).
+//!
+//! The age of a page is the time since its last update. Every `update_period` host pages the
+//! placement asks for a sample of pages, finds three clusters of their ages (k-means in one
+//! dimension), and takes the middles between neighbouring centroids as criteria. A written page
+//! whose age was up to the lower criterion is hot, up to the upper one warm, otherwise cold.
+//!
+//! Decided here, where the paper is silent: time is pages that the host has written (option:
+//! nanoseconds); a page's first write is cold; so is everything before the first criteria; criteria
+//! stay when a sample has fewer than three values. Valid pages stay in their partition when they
+//! are cleaned; with `relabel_on_gc` they go where their age puts them, if that is colder. With
+//! `log1p` the clusters are those of the logarithms of ages plus one, in steps of 2^-16.
+//!
+//! Costs one access to a table per page written, and every period a sort of the sample and up to
+//! 100 walks over three clusters. The simulator keeps the last update of every page, 8 bytes each.
+//! The drive keeps 4 in the entries of its map, which the mapping `asa` charges; with another
+//! mapping (`ages_in_memory`) 4 bytes per logical page are counted here. Always counted are the
+//! samples and the two criteria, 4 bytes each.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::kmeans;
+use super::{HostWrite, Moving, Placement, PlacementConfig, SampleSource, Samples};
+use crate::addr::Lpn;
+
+/// What ages are measured in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AsaClock {
+    /// Pages that the host has written.
+    Writes,
+    /// Nanoseconds of the device's clock.
+    Time,
+}
+
+/// Parameters of ASA-FTL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AsaConfig {
+    /// What ages are measured in.
+    pub clock: AsaClock,
+    /// Host pages from one update of the criteria to the next.
+    pub update_period: u64,
+    /// Ages in a sample.
+    pub samples: u32,
+    /// Which pages are sampled.
+    pub source: SampleSource,
+    /// Whether the logarithms of ages are clustered, not the ages.
+    pub log1p: bool,
+    /// Whether cleaning moves pages to a colder partition when their age says so.
+    pub relabel_on_gc: bool,
+    /// Whether the ages are in memory, not in the entries of the map.
+    pub ages_in_memory: bool,
+}
+
+impl Default for AsaConfig {
+    fn default() -> Self {
+        Self {
+            clock: AsaClock::Writes,
+            update_period: 10_000,
+            samples: 1000,
+            source: SampleSource::Cached,
+            log1p: false,
+            relabel_on_gc: false,
+            ages_in_memory: true,
+        }
+    }
+}
+
+const COLD: u8 = 0;
+const WARM: u8 = 1;
+const HOT: u8 = 2;
+
+/// No update yet.
+const NEVER: u64 = u64::MAX;
+
+/// The highest age that is hot, and the highest that is warm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Criteria {
+    hot: u64,
+    warm: u64,
+}
+
+/// Three partitions by age.
+#[derive(Clone, Debug)]
+pub struct Asa {
+    config: AsaConfig,
+    /// When each page was last updated.
+    updated: Vec<u64>,
+    /// None: everything is cold.
+    criteria: Option<Criteria>,
+    /// Host pages since the criteria were last updated.
+    since: u64,
+}
+
+impl Asa {
+    /// No page written, no criteria.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let pages = config.geometry.logical_pages() as usize;
+        Self { config: config.asa, updated: vec![NEVER; pages], criteria: None, since: 0 }
+    }
+
+    fn time(&self, clock: u64, now_ns: u64) -> u64 {
+        match self.config.clock {
+            AsaClock::Writes => clock,
+            AsaClock::Time => now_ns,
+        }
+    }
+
+    /// How long ago a page was updated, if it ever was. Chains of flash operations may ask a little
+    /// out of order in time.
+    fn age(&self, lpn: Lpn, now: u64) -> Option<u64> {
+        let updated = self.updated[lpn.index()];
+        (updated != NEVER).then(|| now.saturating_sub(updated))
+    }
+
+    fn label(&self, age: Option<u64>) -> u8 {
+        match (self.criteria, age) {
+            (Some(criteria), Some(age)) if age <= criteria.hot => HOT,
+            (Some(criteria), Some(age)) if age <= criteria.warm => WARM,
+            _ => COLD,
+        }
+    }
+
+    fn judge(&self, moving: Moving) -> u8 {
+        self.label(self.age(moving.lpn, self.time(moving.clock, moving.now_ns)))
+    }
+
+    /// Criteria from these ages, if they have three values.
+    fn learn(&mut self, mut ages: Vec<u64>) {
+        if self.config.log1p {
+            ages.iter_mut().for_each(|age| *age = log1p(*age));
+        }
+        let Some(centroids) = kmeans::centroids(&mut ages) else { return };
+        let [hot, warm] = kmeans::thresholds(&centroids).map(kmeans::Fraction::floor);
+        let highest = |log| highest_age(|age| log1p(age) <= log);
+        self.criteria = Some(match self.config.log1p {
+            true => Criteria { hot: highest(hot), warm: highest(warm) },
+            false => Criteria { hot, warm },
+        });
+    }
+}
+
+impl Placement for Asa {
+    fn streams(&self) -> u8 {
+        3
+    }
+
+    #[inline]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        let now = self.time(write.clock, write.now_ns);
+        let label = self.label(self.age(write.lpn, now));
+        self.updated[write.lpn.index()] = now;
+        self.since += 1;
+        label
+    }
+
+    fn moved(&mut self, moving: Moving) -> u8 {
+        match self.config.relabel_on_gc {
+            true => self.judge(moving).min(moving.stream),
+            false => moving.stream,
+        }
+    }
+
+    fn classify(&self, moving: Moving) -> u8 {
+        self.judge(moving)
+    }
+
+    fn trimmed(&mut self, lpn: Lpn) {
+        self.updated[lpn.index()] = NEVER;
+    }
+
+    #[inline(always)]
+    fn wants_samples(&mut self) -> Option<Samples> {
+        if self.since < self.config.update_period {
+            return None;
+        }
+        self.since = 0;
+        Some(Samples { count: self.config.samples, source: self.config.source })
+    }
+
+    fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
+        let now = self.time(clock, now_ns);
+        let ages = pages.iter().filter_map(|&lpn| self.age(lpn, now)).collect();
+        self.learn(ages);
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let ages = if self.config.ages_in_memory { self.updated.len() as u64 } else { 0 };
+        4 * (u64::from(self.config.samples) + 2 + ages)
+    }
+
+    fn check(&self) {
+        let ordered = self.criteria.is_none_or(|criteria| criteria.hot <= criteria.warm);
+        assert!(ordered, "what is hot is warm, too: {:?}", self.criteria);
+    }
+}
+
+/// The logarithm to base 2 of a number plus one, in steps of 2^-16: by squaring, bit for bit.
+fn log1p(number: u64) -> u64 {
+    let number = number.saturating_add(1);
+    let whole = number.ilog2();
+    // Between 1 and 2, in steps of 2^-63.
+    let mut rest = number << (63 - whole);
+    let mut log = u64::from(whole);
+    for _ in 0..16 {
+        let square = u128::from(rest) * u128::from(rest);
+        let above_two = square >> 127;
+        rest = (square >> (63 + above_two)) as u64;
+        log = log << 1 | above_two as u64;
+    }
+    log
+}
+
+/// The highest age that `holds`, if what holds for an age holds for all below it.
+fn highest_age(holds: impl Fn(u64) -> bool) -> u64 {
+    (0..u64::BITS).rev().fold(0, |age, bit| {
+        let higher = age | 1 << bit;
+        if holds(higher) { higher } else { age }
+    })
+}
+
+#[cfg(test)]
+mod tests;

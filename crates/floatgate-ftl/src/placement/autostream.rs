@@ -1,0 +1,190 @@
+//! AutoStream, multi-queue: by how often and how lately a chunk of addresses was written (Yang et
+//! al., "AutoStream: Automatic Stream Management for Multi-streamed SSDs", SYSTOR 2017; its queues
+//! are those of Zhou, Philbin and Li, USENIX ATC 2001).
+//!
+//! The address space is cut into chunks. Chunks stand in queues, and a chunk's queue is the stream
+//! of its writes. A command is one access to every chunk that it touches. An access takes the chunk
+//! to the queue that is the logarithm of its count, to the end of it, and lets it expire after one
+//! lifetime: the time, in accesses of the drive, between the last two accesses to the hottest
+//! chunk, which is the one with the highest count. With every access, in each queue, the chunk that
+//! was accessed longest ago sinks to the queue below if it has expired, and gets another lifetime.
+//! If that is the hottest chunk, another takes its place.
+//!
+//! The paper was not at hand. This is what its abstract, the patents US 10,656,838 and 11,392,297,
+//! and two published re-implementations agree on: one in the BlueDBM driver, one in the code of
+//! SepBIT's authors (FAST 2022). They disagree on the logarithm, base 10 and e; here it is `base`,
+//! by default 2 as in the original queues, rounded down. Decided here: a command has its streams
+//! chosen before it is counted, as the patents have it; the hottest chunk's successor is the latest
+//! in the highest queue. A chunk that sank keeps its count, as in both re-implementations, so that
+//! one more access takes it back to where it was; with `forget` its count is cut to the least of
+//! the queue that it sank to. Pages that cleaning moves keep their stream.
+//!
+//! Costs a table access per page, and per command a few list moves for each chunk and a look at the
+//! front of each queue. In the drive 20 bytes per chunk: count, last access, expiry, two links.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{HostWrite, Moving, Placement, PlacementConfig};
+use crate::addr::Lpn;
+use crate::lru::{Links, List};
+
+/// Parameters of AutoStream's multi-queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AutostreamConfig {
+    /// How many queues, and so streams, there are, at least 1.
+    pub queues: u8,
+    /// Pages of a chunk, at least 1.
+    pub chunk_pages: u32,
+    /// Base of the logarithm that makes a queue of a count, at least 2.
+    pub base: u32,
+    /// Whether a chunk that sinks has its count cut.
+    pub forget: bool,
+}
+
+impl Default for AutostreamConfig {
+    fn default() -> Self {
+        Self { queues: 8, chunk_pages: 256, base: 2, forget: false }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Chunk {
+    queue: u8,
+    /// Accesses; none: it is in no queue.
+    count: u64,
+    accessed: u64,
+    expires: u64,
+}
+
+/// Chunks in queues.
+#[derive(Clone, Debug)]
+pub struct Autostream {
+    config: AutostreamConfig,
+    chunks: Vec<Chunk>,
+    links: Links,
+    /// From cold to hot; the front of each was accessed longest ago.
+    queues: Vec<List>,
+    /// Accesses of the drive: its clock.
+    accesses: u64,
+    hottest: u32,
+    /// How long the hottest chunk goes without an access.
+    lifetime: u64,
+    /// The command that was told last, which is not counted yet.
+    pending: Option<(Lpn, u32)>,
+}
+
+impl Autostream {
+    /// No chunk in any queue.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let AutostreamConfig { queues, chunk_pages, base, .. } = config.autostream;
+        assert!(queues > 0 && chunk_pages > 0 && base > 1, "{:?}", config.autostream);
+        let chunks = config.geometry.logical_pages().div_ceil(chunk_pages) as usize;
+        Self {
+            config: config.autostream,
+            chunks: vec![Chunk::default(); chunks],
+            links: Links::new(chunks),
+            queues: vec![List::EMPTY; queues.into()],
+            accesses: 0,
+            hottest: 0,
+            lifetime: 0,
+            pending: None,
+        }
+    }
+
+    fn chunk_of(&self, lpn: Lpn) -> u32 {
+        lpn.get() / self.config.chunk_pages
+    }
+
+    /// The queue of a count.
+    fn queue_for(&self, count: u64) -> u8 {
+        let queue = count.ilog(self.config.base.into());
+        queue.min(u32::from(self.config.queues) - 1) as u8
+    }
+
+    /// One access to a chunk.
+    fn promote(&mut self, at: u32) {
+        self.accesses += 1;
+        let Chunk { queue, mut count, accessed, .. } = self.chunks[at as usize];
+        if count > 0 {
+            self.links.remove(&mut self.queues[usize::from(queue)], at);
+        }
+        count += 1;
+        if count > self.chunks[self.hottest as usize].count || at == self.hottest {
+            (self.hottest, self.lifetime) = (at, self.accesses - accessed);
+        }
+        let queue = self.queue_for(count);
+        let (accessed, expires) = (self.accesses, self.accesses + self.lifetime);
+        self.chunks[at as usize] = Chunk { queue, count, accessed, expires };
+        self.links.push_back(&mut self.queues[usize::from(queue)], at);
+    }
+
+    /// What has expired sinks.
+    fn demote(&mut self) {
+        for queue in (1..self.config.queues).rev() {
+            let Some(at) = self.queues[usize::from(queue)].front() else { continue };
+            if self.chunks[at as usize].expires >= self.accesses {
+                continue;
+            }
+            self.links.remove(&mut self.queues[usize::from(queue)], at);
+            if at == self.hottest {
+                let highest = self.queues.iter().rev().find_map(List::back);
+                self.hottest = highest.unwrap_or(at);
+            }
+            let chunk = &mut self.chunks[at as usize];
+            chunk.queue = queue - 1;
+            chunk.expires = self.accesses + self.lifetime;
+            if self.config.forget {
+                chunk.count = u64::from(self.config.base).pow(u32::from(queue) - 1);
+            }
+            self.links.push_back(&mut self.queues[usize::from(queue) - 1], at);
+        }
+    }
+}
+
+impl Placement for Autostream {
+    fn streams(&self) -> u8 {
+        self.config.queues
+    }
+
+    fn command(&mut self, first: Lpn, pages: u32) {
+        if let Some((first, pages)) = self.pending.replace((first, pages)) {
+            let last = Lpn::new(first.get() + pages.saturating_sub(1));
+            for chunk in self.chunk_of(first)..=self.chunk_of(last) {
+                self.promote(chunk);
+                self.demote();
+            }
+        }
+    }
+
+    #[inline]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        self.chunks[self.chunk_of(write.lpn) as usize].queue
+    }
+
+    fn classify(&self, moving: Moving) -> u8 {
+        self.chunks[self.chunk_of(moving.lpn) as usize].queue
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        20 * self.chunks.len() as u64
+    }
+
+    fn check(&self) {
+        let mut chunks = 0;
+        for (list, queue) in self.queues.iter().zip(0..) {
+            let mut at = list.front();
+            while let Some(chunk) = at {
+                assert_eq!(self.chunks[chunk as usize].queue, queue, "chunk {chunk}");
+                assert!(self.chunks[chunk as usize].count > 0);
+                chunks += 1;
+                at = self.links.next(chunk);
+            }
+        }
+        let counted = self.chunks.iter().filter(|chunk| chunk.count > 0).count();
+        assert_eq!(chunks, counted, "a chunk that was accessed is in one queue");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks of a page's number.
+//!
+//! The ETI paper compares three pairs without naming them; these are ours (algorithms, section
+//! 6.2). A number is checked as eight bytes, the lowest first. A check is affine over bits: what
+//! each of the bytes contributes stands in a table that the compiler computes.
+
+use crate::addr::Lpn;
+
+/// A pair of hash functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hashes {
+    /// CRC-32 and CRC-32C.
+    Crc32,
+    /// The low and the high 16 bits of CRC-32.
+    Crc32Halves,
+    /// CRC-16/CCITT-FALSE and CRC-16/ARC.
+    Crc16,
+}
+
+/// Where a page's two slots are in a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hasher {
+    hashes: Hashes,
+    slots: u32,
+    /// `slots - 1`, if that is a mask.
+    mask: Option<u32>,
+}
+
+impl Hasher {
+    /// For a table of so many slots, at least 1.
+    pub fn new(hashes: Hashes, slots: u32) -> Self {
+        assert!(slots > 0, "a table has slots");
+        Self { hashes, slots, mask: slots.is_power_of_two().then_some(slots - 1) }
+    }
+
+    /// The two slots of a page, which may be the same.
+    #[inline(always)]
+    pub fn slots(&self, lpn: Lpn) -> [usize; 2] {
+        let lpn = lpn.get();
+        let pair = match self.hashes {
+            Hashes::Crc32 => [CRC_32.check(lpn), CRC_32C.check(lpn)],
+            Hashes::Crc32Halves => {
+                let check = CRC_32.check(lpn);
+                [check & 0xFFFF, check >> 16]
+            }
+            Hashes::Crc16 => [CRC_16_CCITT.check(lpn), CRC_16_ARC.check(lpn)],
+        };
+        pair.map(|check| match self.mask {
+            Some(mask) => (check & mask) as usize,
+            None => (check % self.slots) as usize,
+        })
+    }
+}
+
+/// The parameters of a check, as catalogues state them.
+#[derive(Clone, Copy)]
+struct Crc {
+    width: u32,
+    polynomial: u32,
+    initial: u32,
+    /// Whether bits enter lowest first.
+    reflected: bool,
+    xor_out: u32,
+}
+
+impl Crc {
+    const fn of(&self, bytes: &[u8]) -> u32 {
+        let mut register = self.initial;
+        let mut at = 0;
+        while at < bytes.len() {
+            register = self.enter(register, bytes[at]);
+            at += 1;
+        }
+        register ^ self.xor_out
+    }
+
+    const fn enter(&self, mut register: u32, byte: u8) -> u32 {
+        let reflected = self.polynomial.reverse_bits() >> (32 - self.width);
+        register ^= if self.reflected { byte as u32 } else { (byte as u32) << (self.width - 8) };
+        let mut bit = 0;
+        while bit < 8 {
+            register = if self.reflected {
+                (register >> 1) ^ if register & 1 != 0 { reflected } else { 0 }
+            } else {
+                let out = (register >> (self.width - 1)) & 1 != 0;
+                (register << 1) & mask(self.width) ^ if out { self.polynomial } else { 0 }
+            };
+            bit += 1;
+        }
+        register
+    }
+}
+
+const fn mask(width: u32) -> u32 {
+    u32::MAX >> (32 - width)
+}
+
+const CRC_32_MODEL: Crc = Crc {
+    width: 32,
+    polynomial: 0x04C1_1DB7,
+    initial: 0xFFFF_FFFF,
+    reflected: true,
+    xor_out: 0xFFFF_FFFF,
+};
+const CRC_32C_MODEL: Crc = Crc { polynomial: 0x1EDC_6F41, ..CRC_32_MODEL };
+const CRC_16_CCITT_MODEL: Crc =
+    Crc { width: 16, polynomial: 0x1021, initial: 0xFFFF, reflected: false, xor_out: 0 };
+const CRC_16_ARC_MODEL: Crc =
+    Crc { width: 16, polynomial: 0x8005, initial: 0, reflected: true, xor_out: 0 };
+
+static CRC_32: PageCrc = PageCrc::new(CRC_32_MODEL);
+static CRC_32C: PageCrc = PageCrc::new(CRC_32C_MODEL);
+static CRC_16_CCITT: PageCrc = PageCrc::new(CRC_16_CCITT_MODEL);
+static CRC_16_ARC: PageCrc = PageCrc::new(CRC_16_ARC_MODEL);
+
+/// The check of a page's number: by byte and its value, what is to be combined.
+struct PageCrc([[u32; 256]; 4]);
+
+impl PageCrc {
+    const fn new(crc: Crc) -> Self {
+        let of_zero = crc.of(&[0; 8]);
+        let mut tables = [[0; 256]; 4];
+        let mut byte = 0;
+        while byte < 4 {
+            let mut value = 0;
+            while value < 256 {
+                let mut number = [0; 8];
+                number[byte] = value as u8;
+                // The check of zero is in the first table only: it would cancel itself out.
+                let zero = if byte == 0 { 0 } else { of_zero };
+                tables[byte][value] = crc.of(&number) ^ zero;
+                value += 1;
+            }
+            byte += 1;
+        }
+        Self(tables)
+    }
+
+    #[inline(always)]
+    fn check(&self, number: u32) -> u32 {
+        let [a, b, c, d] = number.to_le_bytes().map(usize::from);
+        self.0[0][a] ^ self.0[1][b] ^ self.0[2][c] ^ self.0[3][d]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::addr::PAGE_MAX;
+    use crate::rng::Rng;
+
+    const ALL: [(Crc, &PageCrc, u32); 4] = [
+        (CRC_32_MODEL, &CRC_32, 0xCBF4_3926),
+        (CRC_32C_MODEL, &CRC_32C, 0xE306_9283),
+        (CRC_16_CCITT_MODEL, &CRC_16_CCITT, 0x29B1),
+        (CRC_16_ARC_MODEL, &CRC_16_ARC, 0xBB3D),
+    ];
+
+    #[test]
+    fn the_check_values_of_the_catalogues() {
+        for (model, _, expected) in ALL {
+            assert_eq!(model.of(b"123456789"), expected);
+        }
+    }
+
+    #[test]
+    fn the_tables_are_the_check_of_eight_bytes() {
+        let mut rng = Rng::new(1);
+        let random = (0..10_000).map(|_| rng.below(1 << 32) as u32);
+        for number in [0, 1, 255, 256, PAGE_MAX, u32::MAX].into_iter().chain(random) {
+            for (model, tables, _) in ALL {
+                assert_eq!(tables.check(number), model.of(&u64::from(number).to_le_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn slots_are_the_remainder_of_the_check() {
+        for slots in [1, 2, 1000, 2048, 65_536] {
+            for lpn in (0..100_000).step_by(77) {
+                let bytes = u64::from(lpn).to_le_bytes();
+                let [a, b, c, d] = ALL.map(|(model, ..)| model.of(&bytes));
+                let check = |hashes, pair: [u32; 2]| {
+                    let expected = pair.map(|check| (check % slots) as usize);
+                    assert_eq!(Hasher::new(hashes, slots).slots(Lpn::new(lpn)), expected);
+                };
+                check(Hashes::Crc32, [a, b]);
+                check(Hashes::Crc32Halves, [a & 0xFFFF, a >> 16]);
+                check(Hashes::Crc16, [c, d]);
+            }
+        }
+        // Of 2048 slots: the low 11 bits, and bits 16 to 26.
+        let check = CRC_32_MODEL.of(&77u64.to_le_bytes());
+        let slots = Hasher::new(Hashes::Crc32Halves, 2048).slots(Lpn::new(77));
+        assert_eq!(slots, [check & 0x7FF, check >> 16 & 0x7FF].map(|slot| slot as usize));
+    }
+}

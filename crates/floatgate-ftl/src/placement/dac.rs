@@ -1,0 +1,171 @@
+//! DAC, dynamic data clustering: pages climb when they are written and sink when they are cleaned
+//! (Chiang, Lee and Chang, "Using Data Clustering to Improve Cleaning Performance for Flash
+//! Memory", Software: Practice and Experience 29(3), 1999).
+//!
+//! The flash is divided into regions, from cold to hot. A page starts in the coldest. An update
+//! moves it one region up if the page was young, cleaning moves it one region down if it is old.
+//!
+//! What is young and what is old depends on the workload, the paper says; here the default is that
+//! every page is both, as in the evaluation of SepBIT (Wang et al., FAST 2022, whose published code
+//! has it so, with six regions). Ages are counted in pages that the host has written, from the last
+//! such write of the page. Costs one access to a table per page written or moved. A drive knows a
+//! page's region by the unit that the page is in: no memory. Ages, if a threshold needs them, are 4
+//! bytes per logical page. The simulator keeps both in tables.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{HostWrite, Moving, Placement, PlacementConfig};
+use crate::addr::Lpn;
+
+/// Parameters of DAC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DacConfig {
+    /// How many regions there are, at least 1.
+    pub regions: u8,
+    /// An update promotes pages younger than this, in host pages. None: all.
+    pub young: Option<u64>,
+    /// Cleaning demotes pages at least this old, in host pages. None: all.
+    pub old: Option<u64>,
+}
+
+impl Default for DacConfig {
+    fn default() -> Self {
+        Self { regions: 6, young: None, old: None }
+    }
+}
+
+/// In no region yet.
+const NOWHERE: u8 = u8::MAX;
+
+/// Regions between which pages climb and sink.
+#[derive(Clone, Debug)]
+pub struct Dac {
+    config: DacConfig,
+    /// The region of each page.
+    regions: Vec<u8>,
+    /// When each page was last written, if a threshold needs that.
+    written: Vec<u64>,
+}
+
+impl Dac {
+    /// No page written.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let pages = config.geometry.logical_pages() as usize;
+        let config = config.dac;
+        assert!(0 < config.regions && config.regions < NOWHERE, "{} regions", config.regions);
+        let aged = config.young.is_some() || config.old.is_some();
+        Self {
+            config,
+            regions: vec![NOWHERE; pages],
+            written: vec![0; if aged { pages } else { 0 }],
+        }
+    }
+
+    fn age(&self, lpn: Lpn, clock: u64) -> u64 {
+        clock - self.written[lpn.index()]
+    }
+
+    fn is_young(&self, lpn: Lpn, clock: u64) -> bool {
+        self.config.young.is_none_or(|limit| self.age(lpn, clock) < limit)
+    }
+
+    fn is_old(&self, lpn: Lpn, clock: u64) -> bool {
+        self.config.old.is_none_or(|limit| self.age(lpn, clock) >= limit)
+    }
+}
+
+impl Placement for Dac {
+    fn streams(&self) -> u8 {
+        self.config.regions
+    }
+
+    #[inline]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        let region = match self.regions[write.lpn.index()] {
+            NOWHERE => 0,
+            region if self.is_young(write.lpn, write.clock) => {
+                (region + 1).min(self.config.regions - 1)
+            }
+            region => region,
+        };
+        self.regions[write.lpn.index()] = region;
+        if let Some(written) = self.written.get_mut(write.lpn.index()) {
+            *written = write.clock;
+        }
+        region
+    }
+
+    fn moved(&mut self, moving: Moving) -> u8 {
+        let sinks = self.is_old(moving.lpn, moving.clock);
+        let region = moving.stream.saturating_sub(u8::from(sinks));
+        self.regions[moving.lpn.index()] = region;
+        region
+    }
+
+    fn classify(&self, moving: Moving) -> u8 {
+        self.regions[moving.lpn.index()]
+    }
+
+    fn trimmed(&mut self, lpn: Lpn) {
+        self.regions[lpn.index()] = NOWHERE;
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        4 * self.written.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::tests::config;
+
+    fn dac(change: impl Fn(&mut DacConfig)) -> Dac {
+        let mut config = config(64);
+        change(&mut config.dac);
+        Dac::new(&config)
+    }
+
+    fn write(dac: &mut Dac, lpn: u32, clock: u64) -> u8 {
+        dac.stream(HostWrite { lpn: Lpn::new(lpn), request_pages: 1, clock, now_ns: 0 })
+    }
+
+    fn clean(dac: &mut Dac, lpn: u32, stream: u8, clock: u64) -> u8 {
+        dac.moved(Moving { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
+    }
+
+    #[test]
+    fn updates_promote_and_cleaning_demotes() {
+        let mut dac = dac(|config| config.regions = 4);
+        let climb: Vec<u8> = (0..6).map(|clock| write(&mut dac, 7, clock)).collect();
+        assert_eq!(climb, [0, 1, 2, 3, 3, 3]);
+        assert_eq!(write(&mut dac, 8, 6), 0, "pages climb by themselves");
+        assert_eq!([3, 2, 1, 0].map(|stream| clean(&mut dac, 7, stream, 7)), [2, 1, 0, 0]);
+        assert_eq!(write(&mut dac, 7, 8), 1);
+        dac.trimmed(Lpn::new(7));
+        assert_eq!(write(&mut dac, 7, 9), 0);
+    }
+
+    #[test]
+    fn only_the_young_climb_and_only_the_old_sink() {
+        let mut dac = dac(|config| (config.young, config.old) = (Some(10), Some(100)));
+        assert_eq!(write(&mut dac, 7, 0), 0);
+        assert_eq!(write(&mut dac, 7, 9), 1);
+        assert_eq!(write(&mut dac, 7, 19), 1, "ten is not young");
+        assert_eq!(clean(&mut dac, 7, 1, 118), 1, "ninety-nine is not old");
+        assert_eq!(clean(&mut dac, 7, 1, 119), 0);
+        assert_eq!(clean(&mut dac, 7, 0, 500), 0);
+        assert_eq!(dac.memory_bytes(), 4 * 64);
+    }
+
+    #[test]
+    fn its_word_is_where_the_page_is() {
+        let mut dac = dac(|_| ());
+        assert_eq!((dac.streams(), dac.memory_bytes()), (6, 0));
+        write(&mut dac, 7, 0);
+        write(&mut dac, 7, 1);
+        let moving = Moving { lpn: Lpn::new(7), stream: 0, clock: 2, now_ns: 0 };
+        assert_eq!(dac.classify(moving), 1);
+    }
+}

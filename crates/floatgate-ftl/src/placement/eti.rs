@@ -1,0 +1,378 @@
+//! ETI: temperature by extents (Shafaei, Desnoyers and Fitzpatrick, "Write Amplification Reduction
+//! in Flash-Based SSDs Through Extent-Based Temperature Identification", HotStorage 2016).
+//!
+//! The address space is cut into at most N extents, each with a counter of four bits. At first it
+//! is one extent. A write command, however long, is one update:
+//! ```text
+//! extents   |     a     |  b  |      c       |        A: the write is an extent
+//! A                     [=====]                       b + 1
+//! B              [===]                                a is cut in three, the middle one + 1
+//! C                           [====]                  c is cut in two, the first one + 1
+//! D                        [=====]                    b and c are cut in two, two of the four + 1
+//! ```
+//! In general: cut at both ends of the write, then add 1 to every extent inside it. When no more
+//! cuts can be made, it adds 1 to the extents that it covers to `alpha` percent. Once in a period
+//! all counters are halved; then neighbours that are hot (`beta` or more) with equal counters are
+//! merged, and all neighbours that are cold. A page is hot if its extent's counter says so.
+//!
+//! Decided here (algorithms, section 6.1, E1 to E10): one cut left where two are wanted counts as
+//! none (`partial_split`: it is made where the write begins, and then `alpha` decides). `alpha` is
+//! reached by a share that is equal to it. Cold extents that merge have the mean of their counters,
+//! weighted by length and rounded down (`merge_value`). The period is in commands (`decay_unit`).
+//! Pages are judged after the update of their own command, before the ageing that it may bring due,
+//! which waits for the next command. A page that is judged without being written has the counter
+//! that its extent has. Trims change nothing.
+//!
+//! Costs per command: a gallop from the extent found last, at most two insertions in a sorted array
+//! of N starts, and 1 added to each extent written; per page one comparison as long as it is in the
+//! extent found last, or a step to the next. Takes 4.5 bytes per extent of N.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::nibbles::Nibbles;
+use super::{HostWrite, Moving, Placement, PlacementConfig};
+use crate::addr::Lpn;
+
+/// Parameters of ETI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EtiConfig {
+    /// Extents at most, N.
+    pub extents: u32,
+    /// How much of an extent a write must cover to count for it when no cuts can be made, in 1/100.
+    pub alpha_percent: u32,
+    /// The counter from which on an extent is only merged with its like.
+    pub beta: u8,
+    /// The counter from which on a page is hot.
+    pub hot_threshold: u8,
+    /// The highest value of a counter, 1 to 15.
+    pub counter_max: u8,
+    /// Commands, or page writes, from one ageing to the next.
+    pub decay_period: u32,
+    /// What the period is counted in.
+    pub decay_unit: DecayUnit,
+    /// The counter of cold extents that were merged.
+    pub merge_value: MergeValue,
+    /// Whether the last cut that can be made is made if two are wanted.
+    pub partial_split: bool,
+}
+
+impl Default for EtiConfig {
+    fn default() -> Self {
+        Self {
+            extents: 2048,
+            alpha_percent: 100,
+            beta: 4,
+            hot_threshold: 4,
+            counter_max: Nibbles::MAX,
+            decay_period: 4096,
+            decay_unit: DecayUnit::Commands,
+            merge_value: MergeValue::Mean,
+            partial_split: false,
+        }
+    }
+}
+
+/// What the period from one ageing to the next is counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecayUnit {
+    /// Write commands: executions of the algorithm.
+    Commands,
+    /// Page writes, as for the schemes that are executed per page.
+    Pages,
+}
+
+/// The counter of cold extents that were merged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MergeValue {
+    /// The mean of theirs, weighted by their lengths, rounded down.
+    Mean,
+    /// The highest of theirs.
+    Max,
+    /// The lowest of theirs.
+    Min,
+    /// Zero.
+    Zero,
+}
+
+/// Consecutive pages that share a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The first page.
+    pub start: u32,
+    /// The page behind the last.
+    pub end: u32,
+    /// How often it was written, aged.
+    pub counter: u8,
+}
+
+/// So many halvings leave nothing of four bits, and so one extent.
+const HALVINGS: u64 = 4;
+
+/// The extents: an array of where they start, and one of their counters.
+#[derive(Clone, Debug)]
+pub struct Eti {
+    config: EtiConfig,
+    pages: u32,
+    /// Ascending, from 0. An extent ends where the next one starts.
+    starts: Vec<u32>,
+    counters: Nibbles,
+    latest: Latest,
+    /// Commands, or page writes, since the last ageing.
+    executions: u64,
+}
+
+impl Eti {
+    /// One extent over all pages.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let (pages, config) = (config.geometry.logical_pages(), config.eti);
+        assert!(config.extents > 0 && config.decay_period > 0, "{config:?}");
+        assert!((1..=Nibbles::MAX).contains(&config.counter_max), "{config:?}");
+        let mut starts = Vec::with_capacity(config.extents as usize);
+        starts.push(0);
+        Self {
+            config,
+            pages,
+            starts,
+            counters: Nibbles::new(config.extents as usize),
+            latest: Latest { index: 0, lower: 0, upper: pages },
+            executions: 0,
+        }
+    }
+
+    /// The extents, in order: they cover all pages, without gap.
+    pub fn partition(&self) -> impl Iterator<Item = Extent> {
+        (0..self.starts.len()).map(|index| self.extent(index))
+    }
+
+    fn extent(&self, index: usize) -> Extent {
+        let (start, counter) = (self.starts[index], self.counters.get(index));
+        Extent { start, end: self.end(index), counter }
+    }
+
+    #[inline(always)]
+    fn end(&self, index: usize) -> u32 {
+        self.starts.get(index + 1).copied().unwrap_or(self.pages)
+    }
+
+    /// A command writes these pages: the update of figure 3.
+    fn update(&mut self, pages: Range<u32>) {
+        let from = self.find(pages.start);
+        let last = self.find(pages.end - 1);
+        let cuts = [self.starts[from] < pages.start, pages.end < self.end(last)];
+        let wanted = cuts.map(usize::from).iter().sum::<usize>();
+        let room = self.config.extents as usize - self.starts.len();
+        if wanted <= room {
+            if cuts[1] {
+                self.cut(last, pages.end);
+            }
+            if cuts[0] {
+                self.cut(from, pages.start);
+            }
+            let inside = usize::from(cuts[0]);
+            for index in from + inside..=last + inside {
+                self.counters.add_one(index, self.config.counter_max);
+            }
+        } else {
+            let partial = self.config.partial_split && room == 1;
+            if partial {
+                self.cut(from, pages.start);
+            }
+            for index in from..=last + usize::from(partial) {
+                if self.is_covered(index, &pages) {
+                    self.counters.add_one(index, self.config.counter_max);
+                }
+            }
+        }
+    }
+
+    /// Cuts an extent in two, which both have its counter; the second one starts at `page`.
+    fn cut(&mut self, index: usize, page: u32) {
+        self.starts.insert(index + 1, page);
+        self.counters.double(index);
+        self.latest.cut(index, page);
+    }
+
+    /// Whether a write covers `alpha` of an extent.
+    fn is_covered(&self, index: usize, pages: &Range<u32>) -> bool {
+        let Extent { start, end, .. } = self.extent(index);
+        let overlap = pages.end.min(end).saturating_sub(pages.start.max(start));
+        u64::from(overlap) * 100 >= u64::from(self.config.alpha_percent) * u64::from(end - start)
+    }
+
+    /// Halves all counters, then merges what is alike.
+    fn age(&mut self) {
+        self.counters.halve();
+        let (mut merged, mut next) = (0, 0);
+        while next < self.starts.len() {
+            let members = next..next + self.alike(next);
+            let counter = self.merged_counter(&members);
+            let (lower, upper) = (self.starts[next], self.end(members.end - 1));
+            self.starts[merged] = lower;
+            self.counters.set(merged, counter);
+            self.latest.merge(merged, members.len(), lower, upper);
+            (merged, next) = (merged + 1, members.end);
+        }
+        self.starts.truncate(merged);
+    }
+
+    /// How many extents from `first` on are to be one.
+    fn alike(&self, first: usize) -> usize {
+        let joins = |&index: &usize| {
+            let [before, here] = [index - 1, index].map(|index| self.counters.get(index));
+            before == here || before.max(here) < self.config.beta
+        };
+        1 + (first + 1..self.starts.len()).take_while(joins).count()
+    }
+
+    fn merged_counter(&self, members: &Range<usize>) -> u8 {
+        let first = self.counters.get(members.start);
+        if members.len() == 1 || first >= self.config.beta {
+            return first;
+        }
+        let counters = members.clone().map(|index| self.counters.get(index));
+        match self.config.merge_value {
+            MergeValue::Mean => {
+                let mass = members.clone().map(|index| {
+                    let Extent { start, end, counter } = self.extent(index);
+                    u64::from(end - start) * u64::from(counter)
+                });
+                let length = self.end(members.end - 1) - self.starts[members.start];
+                (mass.sum::<u64>() / u64::from(length)) as u8
+            }
+            MergeValue::Max => counters.max().unwrap_or(first),
+            MergeValue::Min => counters.min().unwrap_or(first),
+            MergeValue::Zero => 0,
+        }
+    }
+
+    /// The extent of a page, which is the one found last from now on.
+    #[inline(always)]
+    fn find(&mut self, page: u32) -> usize {
+        if !self.latest.covers(page) {
+            let index = self.search(page);
+            let (lower, upper) = (self.starts[index], self.end(index));
+            self.latest = Latest { index, lower, upper };
+        }
+        self.latest.index
+    }
+
+    /// The extent of a page: in growing steps from the one found last, then by halving the last
+    /// step.
+    fn search(&self, page: u32) -> usize {
+        let Latest { index, lower, upper } = self.latest;
+        let (low, high) = if page >= upper {
+            let (mut low, mut step) = (index + 1, 1);
+            while low + step < self.starts.len() && self.starts[low + step] <= page {
+                (low, step) = (low + step, step * 2);
+            }
+            (low, (low + step).min(self.starts.len()))
+        } else if page < lower {
+            let (mut high, mut step) = (index, 1);
+            while high > step && self.starts[high - step] > page {
+                (high, step) = (high - step, step * 2);
+            }
+            (high.saturating_sub(step), high)
+        } else {
+            return index;
+        };
+        // What starts at `low` starts at or before the page, what starts at `high` does not.
+        low + self.starts[low + 1..high].partition_point(|&start| start <= page)
+    }
+
+    #[inline(always)]
+    fn stream_of(&self, index: usize) -> u8 {
+        u8::from(self.counters.get(index) >= self.config.hot_threshold)
+    }
+}
+
+impl Placement for Eti {
+    fn streams(&self) -> u8 {
+        2
+    }
+
+    fn command(&mut self, first: Lpn, pages: u32) {
+        let period = u64::from(self.config.decay_period);
+        if self.executions >= period {
+            for _ in 0..(self.executions / period).min(HALVINGS) {
+                self.age();
+            }
+            self.executions %= period;
+        }
+        if pages == 0 {
+            return;
+        }
+        let first = first.get();
+        assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
+        self.update(first..first + pages);
+        self.executions += match self.config.decay_unit {
+            DecayUnit::Commands => 1,
+            DecayUnit::Pages => u64::from(pages),
+        };
+    }
+
+    #[inline]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        let index = self.find(write.lpn.get());
+        self.stream_of(index)
+    }
+
+    fn classify(&self, moving: Moving) -> u8 {
+        self.stream_of(self.search(moving.lpn.get()))
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let starts = u64::from(self.config.extents) * size_of::<u32>() as u64;
+        starts + self.counters.bytes() + size_of::<Latest>() as u64
+    }
+
+    fn extents(&self) -> Option<u32> {
+        Some(self.starts.len() as u32)
+    }
+
+    fn check(&self) {
+        assert!((1..=self.config.extents as usize).contains(&self.starts.len()));
+        assert!(self.starts[0] == 0 && self.starts.is_sorted_by(|a, b| a < b));
+        assert!(self.partition().all(|e| e.end <= self.pages && e.start < e.end));
+        assert!(self.partition().all(|e| e.counter <= self.config.counter_max));
+        let Latest { index, lower, upper } = self.latest;
+        assert_eq!((lower, upper), (self.starts[index], self.end(index)), "the one found last");
+    }
+}
+
+/// The extent found last, with its bounds: where the next search begins. Cuts and merges keep it
+/// right (algorithm 1 of the paper, read as in E10).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Latest {
+    index: usize,
+    lower: u32,
+    upper: u32,
+}
+
+impl Latest {
+    #[inline(always)]
+    fn covers(&self, page: u32) -> bool {
+        self.lower <= page && page < self.upper
+    }
+
+    /// An extent was cut at a page. Of one found last the first part is the one found last.
+    fn cut(&mut self, index: usize, page: u32) {
+        if index < self.index {
+            self.index += 1;
+        } else if index == self.index {
+            self.upper = page;
+        }
+    }
+
+    /// So many extents from `first` on are one, with these bounds.
+    fn merge(&mut self, first: usize, members: usize, lower: u32, upper: u32) {
+        if first + members <= self.index {
+            self.index -= members - 1;
+        } else if first <= self.index {
+            *self = Self { index: first, lower, upper };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Counters of four bits, sixteen to a word.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Counters of a word.
+const PER_WORD: usize = 16;
+/// All bits of a word's counters but the highest of each.
+const LOW_BITS: u64 = 0x7777_7777_7777_7777;
+
+/// A row of counters. Takes half a byte each, rounded up to 8 bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Nibbles(Vec<u64>);
+
+impl Nibbles {
+    /// The largest value of a counter.
+    pub const MAX: u8 = 15;
+
+    /// Counters `0..count`, all zero.
+    pub fn new(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(PER_WORD)])
+    }
+
+    /// The value of a counter.
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> u8 {
+        (self.0[at / PER_WORD] >> (at % PER_WORD * 4)) as u8 & Self::MAX
+    }
+
+    /// Sets the value of a counter.
+    #[inline(always)]
+    pub fn set(&mut self, at: usize, value: u8) {
+        assert!(value <= Self::MAX, "four bits");
+        let shift = at % PER_WORD * 4;
+        let word = &mut self.0[at / PER_WORD];
+        *word = *word & !(u64::from(Self::MAX) << shift) | u64::from(value) << shift;
+    }
+
+    /// Adds 1 to a counter, unless it is `max` already.
+    #[inline(always)]
+    pub fn add_one(&mut self, at: usize, max: u8) {
+        self.set(at, (self.get(at) + 1).min(max));
+    }
+
+    /// Doubles a counter: it and those behind it move up by one place. The last one falls off.
+    pub fn double(&mut self, at: usize) {
+        let (word, shift) = (at / PER_WORD, at % PER_WORD * 4);
+        for above in (word + 1..self.0.len()).rev() {
+            self.0[above] = self.0[above] << 4 | self.0[above - 1] >> 60;
+        }
+        let before = (1 << shift) - 1;
+        let value = u64::from(self.get(at)) << shift;
+        let here = &mut self.0[word];
+        *here = *here & before | value | (*here & !before) << 4;
+    }
+
+    /// Halves every counter, rounding down.
+    pub fn halve(&mut self) {
+        self.0.iter_mut().for_each(|word| *word = *word >> 1 & LOW_BITS);
+    }
+
+    /// Bytes that the counters take.
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.0.as_slice()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn behaves_as_bytes_that_end_at_15() {
+        let mut rng = Rng::new(1);
+        let (mut nibbles, mut model) = (Nibbles::new(48), vec![0u8; 48]);
+        for _ in 0..20_000 {
+            let at = rng.below(48) as usize;
+            match rng.below(8) {
+                0 => {
+                    nibbles.halve();
+                    model.iter_mut().for_each(|value| *value /= 2);
+                }
+                1 => {
+                    nibbles.double(at);
+                    model.insert(at, model[at]);
+                    model.pop();
+                }
+                2 => {
+                    let value = rng.below(16) as u8;
+                    nibbles.set(at, value);
+                    model[at] = value;
+                }
+                _ => {
+                    nibbles.add_one(at, 12);
+                    model[at] = (model[at] + 1).min(12);
+                }
+            }
+            assert!((0..48).all(|at| nibbles.get(at) == model[at]));
+        }
+        assert_eq!(nibbles.bytes(), 24);
+    }
+}

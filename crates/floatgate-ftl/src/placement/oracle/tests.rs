@@ -1,0 +1,120 @@
+use super::*;
+use crate::future::Foretelling;
+use crate::placement::tests::{config, moving, write};
+use crate::rng::Rng;
+
+fn oracle(pages: u32, streams: u8, factor: u32) -> Oracle {
+    Oracle::new(&PlacementConfig { oracle: OracleConfig { streams, factor }, ..config(pages) })
+}
+
+fn foretell(pages: u32, writes: &[u32]) -> Future {
+    let mut telling = Foretelling::new(pages);
+    writes.iter().for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
+    telling.finish()
+}
+
+#[test]
+fn ranges_begin_with_a_unit_and_reach_eight_volumes() {
+    // Units have 64 pages.
+    assert_eq!(oracle(64, 4, 2).ends, [128, 256, 512]);
+    assert_eq!(oracle(64, 6, 2).ends, [64, 128, 256, 512, 1024]);
+    assert_eq!(oracle(6400, 5, 4).ends, [800, 3200, 12_800, 51_200]);
+    assert_eq!(oracle(64, 2, 2).ends, [512]);
+    let widest = oracle(64, 255, u32::MAX);
+    assert!(widest.ends.is_sorted() && widest.streams() == 255);
+}
+
+#[test]
+fn before_the_future_is_told_all_is_cold() {
+    let mut oracle = oracle(64, 4, 2);
+    assert_eq!([3, 3, 3].map(|lpn| oracle.stream(write(lpn))), [0, 0, 0]);
+    assert_eq!(oracle.moved(moving(3, 0)), 0);
+}
+
+#[test]
+fn what_dies_sooner_is_hotter() {
+    let mut oracle = oracle(64, 4, 2);
+    // Page 0 is written at 0, 127, 255, 511, 1023, page 1 at all other times.
+    let times = [0, 127, 255, 511, 1023];
+    let writes: Vec<u32> = (0..1100).map(|n| u32::from(!times.contains(&n))).collect();
+    (0..50).for_each(|_| _ = oracle.stream(write(7)));
+    oracle.foresee(foretell(64, &writes));
+    assert_eq!(oracle.classify(moving(0, 0)), 3, "it is about to die");
+    assert_eq!(oracle.classify(moving(7, 3)), 0, "it never dies");
+    let streams: Vec<u8> = writes.iter().map(|&lpn| oracle.stream(write(lpn))).collect();
+    // The lives of page 0: 127, 128, 256, 512, for ever.
+    assert_eq!(times.map(|time| streams[time as usize]), [3, 2, 1, 0, 0]);
+    assert!((1..1099).filter(|n| !times.contains(n)).all(|n| streams[n as usize] == 3));
+    assert_eq!(streams[1099], 0);
+    // Beyond what was told all is cold again.
+    assert_eq!(oracle.stream(write(1)), 0);
+}
+
+#[test]
+fn moved_pages_go_by_the_life_that_is_left() {
+    let mut oracle = oracle(64, 4, 2);
+    let mut writes = vec![5];
+    writes.extend([6; 600]);
+    writes.push(5);
+    oracle.foresee(foretell(64, &writes));
+    let mut by_age = vec![];
+    for &lpn in &writes[..601] {
+        oracle.stream(write(lpn));
+        by_age.push(oracle.moved(moving(5, 0)));
+    }
+    assert!(by_age.is_sorted(), "a page gets hotter");
+    let count = |stream: u8| by_age.iter().filter(|&&other| other == stream).count();
+    assert_eq!([0, 1, 2, 3].map(count), [601 - 512, 256, 128, 128]);
+}
+
+#[test]
+fn trims_may_be_told_or_not() {
+    for told in [false, true] {
+        let mut oracle = oracle(64, 4, 2);
+        let mut telling = Foretelling::new(64);
+        let lpn = Lpn::new(5);
+        telling.push(lpn).unwrap();
+        (0..10).for_each(|_| telling.push(Lpn::new(6)).unwrap());
+        if told {
+            telling.end(lpn);
+            telling.end(Lpn::new(9));
+        }
+        (0..600).for_each(|_| telling.push(Lpn::new(6)).unwrap());
+        telling.push(lpn).unwrap();
+        oracle.foresee(telling.finish());
+        assert_eq!(oracle.classify(moving(9, 0)), if told { 3 } else { 0 });
+        assert_eq!(oracle.stream(write(5)), if told { 3 } else { 0 });
+        (0..10).for_each(|_| assert_eq!(oracle.stream(write(6)), 3));
+        oracle.trimmed(lpn);
+        (0..600).for_each(|_| _ = oracle.stream(write(6)));
+        assert_eq!(oracle.stream(write(5)), 0);
+    }
+}
+
+#[test]
+#[should_panic(expected = "the future was of another workload")]
+fn a_wrong_future_is_a_bug() {
+    let mut oracle = oracle(64, 4, 2);
+    oracle.foresee(foretell(64, &[1, 2, 1, 2]));
+    [1, 2, 2].into_iter().for_each(|lpn| _ = oracle.stream(write(lpn)));
+}
+
+#[test]
+fn every_page_is_where_its_remaining_life_says() {
+    let mut rng = Rng::new(84);
+    let writes: Vec<u32> = (0..5000).map(|_| (rng.below(20) * rng.below(20)) as u32).collect();
+    let mut oracle = oracle(400, 6, 2);
+    oracle.foresee(foretell(400, &writes));
+    for (now, &lpn) in writes.iter().enumerate() {
+        let judge = |left: Option<usize>| {
+            let short = |left: usize| oracle.ends.iter().filter(|&&end| end > left as u64).count();
+            left.map_or(0, short) as u8
+        };
+        let written =
+            judge(writes[now + 1..].iter().position(|&other| other == lpn).map(|n| n + 1));
+        let asked = rng.below(400) as u32;
+        let moved = judge(writes[now + 1..].iter().position(|&other| other == asked));
+        assert_eq!(oracle.stream(write(lpn)), written);
+        assert_eq!(oracle.moved(moving(asked, 0)), moved);
+    }
+}

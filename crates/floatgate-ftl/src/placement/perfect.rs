@@ -1,0 +1,89 @@
+//! Perfect: hot and cold told apart without an error, for the workload of which that can be said:
+//! two classes of places, of which the hot ones are the first (the generator `hotcold`).
+//!
+//! Holds classifiers against what they could reach at best with two streams (Desnoyers, "Analytic
+//! Modeling of SSD Write Performance", SYSTOR 2012, has closed forms for it). Pages keep their
+//! stream when they are cleaned. Decided here: the hot pages are given as a count, or else as a
+//! share of the drive's logical pages. A drive sized for a workload can have a few pages more than
+//! the workload touches; the share is then of a little too much, the count is exact. Costs a
+//! comparison per page; no memory, for it is no scheme.
+
+use super::{HostWrite, Moving, Placement, PlacementConfig};
+use crate::addr::Lpn;
+
+/// What is hot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PerfectConfig {
+    /// Hot pages, the first of the drive. None: a share.
+    pub hot_pages: Option<u32>,
+    /// Hot pages by millionths of the logical pages, rounded to the nearest.
+    pub hot_millionths: u32,
+}
+
+impl Default for PerfectConfig {
+    fn default() -> Self {
+        Self { hot_pages: None, hot_millionths: 100_000 }
+    }
+}
+
+/// Two streams, and the first page that is cold.
+#[derive(Clone, Copy, Debug)]
+pub struct Perfect {
+    hot_pages: u32,
+}
+
+impl Perfect {
+    /// The border where the config has it.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let PerfectConfig { hot_pages, hot_millionths } = config.perfect;
+        let pages = u64::from(config.geometry.logical_pages());
+        let share = (pages * u64::from(hot_millionths) + 500_000) / 1_000_000;
+        let share = u32::try_from(share).unwrap_or(u32::MAX);
+        Self { hot_pages: hot_pages.unwrap_or(share) }
+    }
+
+    fn judge(&self, lpn: Lpn) -> u8 {
+        u8::from(lpn.get() < self.hot_pages)
+    }
+}
+
+impl Placement for Perfect {
+    fn streams(&self) -> u8 {
+        2
+    }
+
+    #[inline(always)]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        self.judge(write.lpn)
+    }
+
+    fn classify(&self, moving: Moving) -> u8 {
+        self.judge(moving.lpn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::tests::{config, moving, write};
+    use alloc::vec::Vec;
+
+    fn hot(perfect: PerfectConfig, pages: u32) -> Vec<u32> {
+        let config = PlacementConfig { perfect, ..config(pages) };
+        let mut perfect = Perfect::new(&config);
+        let hot: Vec<u32> = (0..pages).filter(|&lpn| perfect.stream(write(lpn)) == 1).collect();
+        let anew = (0..pages).filter(|&lpn| perfect.classify(moving(lpn, 0)) == 1);
+        assert!(anew.eq(hot.iter().copied()));
+        hot
+    }
+
+    #[test]
+    fn the_first_pages_are_hot() {
+        let share = PerfectConfig { hot_pages: None, hot_millionths: 100_000 };
+        assert_eq!(hot(share, 64), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(hot(share, 66), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(hot(PerfectConfig { hot_pages: Some(2), ..share }, 64), [0, 1]);
+        assert_eq!(hot(PerfectConfig { hot_millionths: 1_000_000, ..share }, 9).len(), 9);
+        assert_eq!(hot(PerfectConfig { hot_millionths: 0, ..share }, 9), []);
+    }
+}

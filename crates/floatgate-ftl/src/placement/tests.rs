@@ -1,0 +1,30 @@
+//! What the unit tests of the placements share: drives, and writes.
+
+use super::*;
+use crate::geometry::Shape;
+
+/// A config for a drive of so many pages.
+pub(super) fn config(pages: u32) -> PlacementConfig {
+    let geometry = Geometry::new(Shape {
+        page_bytes: 4096,
+        pages_per_block: 64,
+        superblock: 1,
+        units: pages.div_ceil(64) + 8,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: pages,
+        entry_bytes: 4,
+    });
+    PlacementConfig::new(geometry.expect("the shape is a drive"))
+}
+
+/// A host's write of a page, alone.
+pub(super) fn write(lpn: u32) -> HostWrite {
+    HostWrite { lpn: Lpn::new(lpn), request_pages: 1, clock: 0, now_ns: 0 }
+}
+
+/// A page that cleaning moves out of a stream.
+pub(super) fn moving(lpn: u32, stream: u8) -> Moving {
+    Moving { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 }
+}

@@ -1,0 +1,48 @@
+//! Cost-age-times cleaning: space over cost, times age, and the less worn unit rather.
+//!
+//! Chiang and Chang (Journal of Systems and Software 48, 1999) clean the unit with the least `u /
+//! (1 - u) * 1 / age * CT`, where `u` is its valid share and `CT` how often it was erased: the
+//! greatest `age * (1 - u) / (u * CT)`.
+//!
+//! Decided here: age is the time since the unit was opened, in pages that the host has written;
+//! `CT` is the erase count in the unit's life, plus 1, or a unit that was never erased would go
+//! before every other. A unit without a valid page goes first, one without an invalid page last.
+//! With the time since the last loss as age ([`Age::Modified`]) it comes close to cost-benefit
+//! cleaning: uniform writes are amplified 5.22-fold instead of 4.91-fold (64 pages, spare factor
+//! 0.10), and separated 90/10 ones 2.42-fold instead of 2.25-fold.
+//!
+//! Costs a comparison or two per page written, in [`Kinetic`]'s tournaments.
+//!
+//! [`Age::Modified`]: super::Age::Modified
+
+use super::kinetic::Kinetic;
+use super::{Victim, VictimConfig};
+use crate::addr::Unit;
+use crate::blocks::{Blocks, Pool};
+
+/// Greatest age times space over cost and wear first.
+#[derive(Clone, Debug)]
+pub struct Cat(Kinetic);
+
+impl Cat {
+    /// For a drive of this size.
+    pub fn new(config: &VictimConfig) -> Self {
+        Self(Kinetic::new(config, config.cat_age, rate))
+    }
+}
+
+fn rate(blocks: &Blocks, unit: Unit) -> (u32, u64) {
+    let valid = blocks.valid(unit);
+    let times = u64::from(blocks.lifetime_erases(unit)) + 1;
+    (blocks.pages_per_unit() - valid, u64::from(valid) * times)
+}
+
+impl Victim for Cat {
+    fn follows_changes(&self) -> bool {
+        true
+    }
+
+    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        self.0.best(blocks, pool)
+    }
+}

@@ -1,0 +1,43 @@
+//! Cleaning of the emptiest of a few: `d` units are drawn, the one with the fewest valid pages is
+//! cleaned.
+//!
+//! Van Houdt (SIGMETRICS 2013): drawn uniformly, with replacement; among equally full ones the
+//! first that was drawn. `d` = 1 is random cleaning, large `d` is greedy, and in between the write
+//! amplification of uniform writes has a mean-field limit (algorithms, section 7.3). The same idea
+//! as randomized greedy (Li, Lee and Lui, SIGMETRICS 2013). Only sealed units of the pool are
+//! drawn. Costs a step per page lost, and `d` looks per clean.
+
+use super::roster::Roster;
+use super::{Victim, VictimConfig};
+use crate::addr::Unit;
+use crate::blocks::{Blocks, Pool};
+
+/// The emptiest of `d` units drawn.
+#[derive(Clone, Debug)]
+pub struct DChoices {
+    choices: u32,
+    roster: Roster,
+}
+
+impl DChoices {
+    /// With as many choices as the config says.
+    pub fn new(config: &VictimConfig) -> Self {
+        let roster = Roster::new(config.units, config.streams, config.seed);
+        Self { choices: config.choices.max(1), roster }
+    }
+}
+
+impl Victim for DChoices {
+    fn follows_changes(&self) -> bool {
+        true
+    }
+
+    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        let (count, _) = self.roster.follow(blocks, pool);
+        if count == 0 {
+            return None;
+        }
+        let drawn = (0..self.choices).map(|_| self.roster.draw(blocks, pool, count));
+        drawn.min_by_key(|&unit| blocks.valid(unit))
+    }
+}

@@ -1,0 +1,156 @@
+//! The unit whose score is highest, where a score grows linearly with time.
+//!
+//! A score is `gain / cost * (now - origin)`: what a clean gains over what it costs, times an age.
+//! Gain, cost and origin of a unit change only when the unit does, so each stream has a tournament
+//! whose results hold until the line of a steeper unit crosses that of the winner. A clean costs
+//! the units that have changed since the last one, and the crossings that have gone by: both are
+//! paid for by the pages written in between.
+//!
+//! Scores are compared as fractions, exactly. Of equal ones the steeper goes first (it is ahead a
+//! moment later), then the earlier origin, then the lower number. A cost of 0 is an infinite
+//! score; among infinite ones the earlier origin goes first. A gain of 0 is a score of 0 for ever:
+//! such a unit is taken if there is nothing else.
+//!
+//! Times of crossings are rounded down, by more than the error of their division: a unit may be
+//! compared too early, never too late.
+
+use core::cmp::Reverse;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::VictimConfig;
+use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
+use crate::addr::Unit;
+use crate::blocks::{Blocks, Pool};
+
+/// Since when a unit ages, in pages that the host has written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Age {
+    /// Since it was opened.
+    Opened,
+    /// Since it was sealed: since data last came into it.
+    Sealed,
+    /// Since it was sealed or lost a page, whichever came last.
+    Modified,
+}
+
+impl Age {
+    fn origin(self, blocks: &Blocks, unit: Unit) -> u64 {
+        match self {
+            Self::Opened => blocks.opened(unit),
+            Self::Sealed => blocks.sealed_at(unit),
+            Self::Modified => blocks.modified(unit),
+        }
+    }
+}
+
+/// What a unit's score is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Line {
+    pub(super) gain: u32,
+    pub(super) cost: u64,
+    /// When the score was 0.
+    pub(super) origin: u64,
+    pub(super) unit: Unit,
+}
+
+/// A little less than 1: times a quotient of two rounded numbers, it is below the true one.
+const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
+
+impl Contender for Line {
+    const NONE: Self = Self { gain: 0, cost: 0, origin: 0, unit: NOBODY };
+
+    fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    fn beats(&self, other: &Self, now: u64) -> (bool, u64) {
+        if self.cost == 0 || other.cost == 0 {
+            let rank = |line: &Self| (line.cost != 0, line.origin, line.unit);
+            return (rank(self) < rank(other), FOREVER);
+        }
+        // Both times both costs: below 2^128 for every drive whose age and wear are below 2^40.
+        let slope = |line: &Self, cost: u64| u128::from(line.gain) * u128::from(cost);
+        let slopes = [slope(self, other.cost), slope(other, self.cost)];
+        let score = |slope: u128, line: &Self| slope * u128::from(now - line.origin);
+        let scores = [score(slopes[0], self), score(slopes[1], other)];
+        let rank = |at: usize, line: &Self| {
+            (scores[at], slopes[at], Reverse(line.origin), Reverse(line.unit))
+        };
+        let first = rank(0, self) > rank(1, other);
+        let (winner, loser) = if first { (0, 1) } else { (1, 0) };
+        if slopes[winner] >= slopes[loser] {
+            return (first, FOREVER);
+        }
+        let lead = (scores[winner] - scores[loser]) as f64;
+        let gained = (slopes[loser] - slopes[winner]) as f64;
+        (first, now.saturating_add((lead / gained * BELOW_ONE) as u64))
+    }
+}
+
+/// How many units ahead memory is asked for.
+const AHEAD: usize = 3;
+
+/// Gain and cost of cleaning a unit.
+pub(super) type Rate = fn(&Blocks, Unit) -> (u32, u64);
+
+/// A tournament of scores for each stream.
+#[derive(Clone, Debug)]
+pub(super) struct Kinetic {
+    leaves: Leaves,
+    /// The stream in which a unit takes part.
+    streams: Vec<u8>,
+    tournaments: Vec<Tournament<Line>>,
+    age: Age,
+    rate: Rate,
+    changed: Vec<Unit>,
+}
+
+impl Kinetic {
+    /// For the units and streams of a config.
+    pub(super) fn new(config: &VictimConfig, age: Age, rate: Rate) -> Self {
+        let VictimConfig { units, streams, .. } = *config;
+        Self {
+            leaves: Leaves::new(units),
+            streams: vec![0; units as usize],
+            tournaments: vec![Tournament::new(); streams.into()],
+            age,
+            rate,
+            changed: Vec::new(),
+        }
+    }
+
+    /// The unit of a pool with the highest score.
+    pub(super) fn best(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        self.follow(blocks);
+        let now = blocks.now();
+        let winner = |stream: u8| self.tournaments[usize::from(stream)].winner(now);
+        let winners = blocks.streams(pool).filter_map(winner);
+        let best = winners.reduce(|best, line| if line.beats(&best, now).0 { line } else { best });
+        best.map(|line| line.unit)
+    }
+
+    fn follow(&mut self, blocks: &mut Blocks) {
+        let Self { leaves, streams, tournaments, changed, .. } = self;
+        blocks.take_changed(changed);
+        let now = blocks.now();
+        for (at, &unit) in changed.iter().enumerate() {
+            if let Some(&soon) = changed.get(at + AHEAD) {
+                tournaments[usize::from(streams[soon.index()])].prefetch(leaves, soon);
+            }
+            let (held, stream) = (&mut streams[unit.index()], blocks.stream(unit));
+            let stays = blocks.is_sealed(unit) && stream == *held;
+            if leaves.takes_part(unit) && !stays {
+                tournaments[usize::from(*held)].remove(leaves, unit, now);
+            }
+            if blocks.is_sealed(unit) {
+                *held = stream;
+                let (gain, cost) = (self.rate)(blocks, unit);
+                let line = Line { gain, cost, origin: self.age.origin(blocks, unit), unit };
+                tournaments[usize::from(stream)].set(leaves, line, now);
+            }
+        }
+        changed.clear();
+    }
+}

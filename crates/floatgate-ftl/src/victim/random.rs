@@ -1,0 +1,66 @@
+//! Random cleaning: any unit, or any that is not too full.
+//!
+//! Van Houdt (SIGMETRICS 2013) has the plain form, for which uniform writes are amplified by 1
+//! over the spare factor; MQSim (FAST 2018) also has RANDOM_P, which draws again if the unit has
+//! no invalid page, and RANDOM_PP, which draws again if it is too full. Too full is here: as full
+//! as the pool's units are on average, or more.
+//!
+//! After [`DRAWS_MAX`] draws the emptiest unit of the pool is taken, which passes if any does.
+//! Costs a step per page lost, and the draws per clean.
+
+use super::roster::Roster;
+use super::{Victim, VictimConfig};
+use crate::addr::Unit;
+use crate::blocks::{Blocks, Pool};
+
+/// Draws per clean at most.
+pub const DRAWS_MAX: u32 = 1000;
+
+/// Which units are drawn again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Redraw {
+    /// None.
+    None,
+    /// Those without an invalid page: random+.
+    Full,
+    /// Those that are not emptier than the pool's average: random++.
+    Average,
+}
+
+/// A unit drawn at random.
+#[derive(Clone, Debug)]
+pub struct Random {
+    redraw: Redraw,
+    roster: Roster,
+}
+
+impl Random {
+    /// With a rule for drawing again.
+    pub fn new(config: &VictimConfig) -> Self {
+        let roster = Roster::new(config.units, config.streams, config.seed);
+        Self { redraw: config.redraw, roster }
+    }
+}
+
+impl Victim for Random {
+    fn follows_changes(&self) -> bool {
+        true
+    }
+
+    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+        let (count, valid) = self.roster.follow(blocks, pool);
+        if count == 0 {
+            return None;
+        }
+        let passes = |unit: Unit| match self.redraw {
+            Redraw::None => true,
+            Redraw::Full => blocks.valid(unit) < blocks.pages_per_unit(),
+            Redraw::Average => u64::from(blocks.valid(unit)) * count < valid,
+        };
+        let mut draws = (0..DRAWS_MAX).map(|_| self.roster.draw(blocks, pool, count));
+        draws.find(|&unit| passes(unit)).or_else(|| {
+            let emptiest = blocks.streams(pool).filter_map(|stream| blocks.fewest_valid(stream));
+            emptiest.min_by_key(|&unit| blocks.valid(unit))
+        })
+    }
+}

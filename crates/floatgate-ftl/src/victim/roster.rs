@@ -1,0 +1,113 @@
+//! The sealed units of each stream in an array, to draw from.
+//!
+//! Drawing a unit of the drive until one is of the pool would have no bound; from the array each
+//! unit of the pool is drawn at once, and equally often. It follows the units that have changed at
+//! one step for each.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::Unit;
+use crate::blocks::{Blocks, Pool};
+use crate::rng::Rng;
+
+const NONE: u32 = u32::MAX;
+
+/// Where a unit is, and what was last seen of it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: u32,
+    valid: u32,
+    stream: u8,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    units: Vec<Unit>,
+    /// Valid pages of them all.
+    valid: u64,
+}
+
+/// Sealed units by stream, in no order.
+#[derive(Clone, Debug)]
+pub(super) struct Roster {
+    streams: Vec<Stream>,
+    places: Vec<Place>,
+    changed: Vec<Unit>,
+    rng: Rng,
+}
+
+impl Roster {
+    /// For so many units in so many streams.
+    pub(super) fn new(units: u32, streams: u8, seed: u64) -> Self {
+        Self {
+            streams: vec![Stream::default(); streams.into()],
+            places: vec![Place { at: NONE, valid: 0, stream: 0 }; units as usize],
+            changed: Vec::new(),
+            rng: Rng::new(seed),
+        }
+    }
+
+    /// Takes in what has changed. How many units of the pool are sealed, and their valid pages.
+    pub(super) fn follow(&mut self, blocks: &mut Blocks, pool: Pool) -> (u64, u64) {
+        let mut changed = core::mem::take(&mut self.changed);
+        blocks.take_changed(&mut changed);
+        for unit in changed.drain(..) {
+            let sealed = blocks.is_sealed(unit);
+            if !(sealed && self.keep(unit, blocks.stream(unit), blocks.valid(unit))) {
+                self.take_out(unit);
+                if sealed {
+                    self.put_in(unit, blocks.stream(unit), blocks.valid(unit));
+                }
+            }
+        }
+        self.changed = changed;
+        let streams = blocks.streams(pool).map(|stream| &self.streams[usize::from(stream)]);
+        streams.fold((0, 0), |(units, valid), s| (units + s.units.len() as u64, valid + s.valid))
+    }
+
+    /// A unit of the pool, each of the `count` as likely.
+    pub(super) fn draw(&mut self, blocks: &Blocks, pool: Pool, count: u64) -> Unit {
+        let mut at = self.rng.below(count) as usize;
+        for stream in blocks.streams(pool) {
+            let units = &self.streams[usize::from(stream)].units;
+            match units.get(at) {
+                Some(&unit) => return unit,
+                None => at -= units.len(),
+            }
+        }
+        unreachable!("the pool has {count} units")
+    }
+
+    /// Leaves a unit where it is, if it is in the stream.
+    fn keep(&mut self, unit: Unit, stream: u8, valid: u32) -> bool {
+        let place = &mut self.places[unit.index()];
+        let keeps = place.at != NONE && place.stream == stream;
+        if keeps {
+            let sum = &mut self.streams[usize::from(stream)].valid;
+            *sum = *sum - u64::from(place.valid) + u64::from(valid);
+            place.valid = valid;
+        }
+        keeps
+    }
+
+    fn put_in(&mut self, unit: Unit, stream: u8, valid: u32) {
+        let to = &mut self.streams[usize::from(stream)];
+        self.places[unit.index()] = Place { at: to.units.len() as u32, valid, stream };
+        to.units.push(unit);
+        to.valid += u64::from(valid);
+    }
+
+    fn take_out(&mut self, unit: Unit) {
+        let Place { at, valid, stream } = self.places[unit.index()];
+        if at != NONE {
+            let from = &mut self.streams[usize::from(stream)];
+            from.valid -= u64::from(valid);
+            from.units.swap_remove(at as usize);
+            if let Some(moved) = from.units.get(at as usize) {
+                self.places[moved.index()].at = at;
+            }
+            self.places[unit.index()].at = NONE;
+        }
+    }
+}

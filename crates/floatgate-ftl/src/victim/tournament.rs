@@ -1,0 +1,169 @@
+//! A tournament over units that remembers for how long each of its results holds.
+//!
+//! A complete binary tree: units are the leaves; an inner node holds a copy of the better of its
+//! two children's winners, and the last time at which nothing below it changes. Units are compared
+//! again where one of them has changed, on its way to the root, and where time has run out. Most
+//! changes end a level or two up, where neither the winner nor the time is another (a kinetic
+//! tournament: Basch, Guibas and Hershberger, SODA 1997).
+//!
+//! ```text
+//!                 u4 until 310
+//!          u9 until 310      u4 until 870
+//!         u3       u9       u4       u7
+//!
+//! At 311, u3 is held against u9 again, and the better of them against u4.
+//! ```
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::Unit;
+use crate::prefetch::prefetch;
+
+/// The time of what holds for good.
+pub(super) const FOREVER: u64 = u64::MAX;
+
+/// No unit, and no leaf.
+const NONE: u32 = u32::MAX;
+
+/// The unit of what stands for no contender.
+pub(super) const NOBODY: Unit = Unit(NONE);
+
+/// Levels that a change passes, by and large.
+const LEVELS: usize = 4;
+
+/// What a unit is judged by. Contenders are strictly ordered at any time.
+pub(super) trait Contender: Copy + PartialEq {
+    /// No contender: its unit is [`NOBODY`].
+    const NONE: Self;
+
+    fn unit(&self) -> Unit;
+
+    /// Whether it goes before another at `now`, and a time until which that is sure to stay so.
+    fn beats(&self, other: &Self, now: u64) -> (bool, u64);
+}
+
+/// The leaves of units, in whichever of several tournaments they are. A unit is in one at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Leaves(Vec<u32>);
+
+impl Leaves {
+    /// Of so many units, of which none takes part.
+    pub(super) fn new(units: u32) -> Self {
+        Self(vec![NONE; units as usize])
+    }
+
+    pub(super) fn takes_part(&self, unit: Unit) -> bool {
+        self.0[unit.index()] != NONE
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Node<C> {
+    winner: C,
+    until: u64,
+}
+
+/// One tournament. Its units are in the first `len` leaves, in no order.
+#[derive(Clone, Debug)]
+pub(super) struct Tournament<C> {
+    /// The root is 1, the children of `n` are `2n` and `2n + 1`; a power of two of leaves.
+    nodes: Vec<Node<C>>,
+    len: usize,
+}
+
+impl<C: Contender> Tournament<C> {
+    pub(super) fn new() -> Self {
+        Self { nodes: vec![Node { winner: C::NONE, until: FOREVER }; 2], len: 0 }
+    }
+
+    /// Enters a unit, or judges one anew that takes part.
+    pub(super) fn set(&mut self, leaves: &mut Leaves, contender: C, now: u64) {
+        let leaf = &mut leaves.0[contender.unit().index()];
+        if *leaf == NONE {
+            if self.len == self.leaves() {
+                self.grow(now);
+            }
+            *leaf = self.len as u32;
+            self.len += 1;
+        }
+        self.put(*leaf as usize, contender, now);
+    }
+
+    /// Takes a unit out that takes part. The last one moves to its leaf.
+    pub(super) fn remove(&mut self, leaves: &mut Leaves, unit: Unit, now: u64) {
+        let leaf = core::mem::replace(&mut leaves.0[unit.index()], NONE);
+        self.len -= 1;
+        let last = self.len;
+        let moved = self.nodes[self.leaves() + last].winner;
+        self.put(last, C::NONE, now);
+        if last != leaf as usize {
+            leaves.0[moved.unit().index()] = leaf;
+            self.put(leaf as usize, moved, now);
+        }
+    }
+
+    /// The best at `now`, which is not before any time of another call.
+    pub(super) fn winner(&mut self, now: u64) -> Option<C> {
+        self.refresh(1, now);
+        let winner = self.nodes[1].winner;
+        (winner.unit() != NOBODY).then_some(winner)
+    }
+
+    /// Asks the processor for what judging a unit anew will touch.
+    pub(super) fn prefetch(&self, leaves: &Leaves, unit: Unit) {
+        let mut node = self.leaves().saturating_add(leaves.0[unit.index()] as usize);
+        for _ in 0..LEVELS {
+            prefetch(&self.nodes, node ^ 1);
+            node /= 2;
+        }
+    }
+
+    fn leaves(&self) -> usize {
+        self.nodes.len() / 2
+    }
+
+    fn grow(&mut self, now: u64) {
+        let leaves = self.leaves();
+        let mut nodes = vec![Node { winner: C::NONE, until: FOREVER }; 4 * leaves];
+        nodes[2 * leaves..3 * leaves].copy_from_slice(&self.nodes[leaves..]);
+        self.nodes = nodes;
+        (1..2 * leaves).rev().for_each(|node| self.nodes[node] = self.play(node, now));
+    }
+
+    /// Puts a contender in a leaf, or none, and repeats what that may change.
+    fn put(&mut self, leaf: usize, winner: C, now: u64) {
+        let mut node = self.leaves() + leaf;
+        self.nodes[node] = Node { winner, until: FOREVER };
+        while node > 1 {
+            node /= 2;
+            let result = self.play(node, now);
+            if result == self.nodes[node] {
+                return;
+            }
+            self.nodes[node] = result;
+        }
+    }
+
+    fn refresh(&mut self, node: usize, now: u64) {
+        if self.nodes[node].until < now {
+            self.refresh(2 * node, now);
+            self.refresh(2 * node + 1, now);
+            self.nodes[node] = self.play(node, now);
+        }
+    }
+
+    fn play(&self, node: usize, now: u64) -> Node<C> {
+        let (left, right) = (&self.nodes[2 * node], &self.nodes[2 * node + 1]);
+        if right.winner.unit() == NOBODY {
+            return *left;
+        }
+        // Leaves are filled from the left, but for the moment in which one is taken out.
+        if left.winner.unit() == NOBODY {
+            return *right;
+        }
+        let (first, until) = left.winner.beats(&right.winner, now);
+        let winner = if first { left.winner } else { right.winner };
+        Node { winner, until: until.min(left.until).min(right.until) }
+    }
+}

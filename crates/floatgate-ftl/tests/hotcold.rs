@@ -1,0 +1,143 @@
+//! Write amplification under hot and cold traffic against the closed forms (algorithms, section
+//! 7.6) and against independent simulators (section 7.7).
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod common;
+
+use common::steady::{Steady, Traffic, within};
+use floatgate_ftl::page_ftl::{Cleaning, Destination};
+use floatgate_ftl::victim::{Age, Tie, VictimConfig};
+
+const TOLERANCE: f64 = 0.02;
+
+const HOT_80_20: Traffic = Traffic { writes: 800_000, pages: 200_000 };
+const HOT_90_10: Traffic = Traffic { writes: 900_000, pages: 100_000 };
+
+/// What becomes of hot pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pages {
+    /// One stream. Victims are cleaned one after the other until a whole unit is free: units are
+    /// full of copies or full of new pages, by and large, and so some old, some young.
+    Mixed,
+    /// One stream, and copies alternate with new pages.
+    Stirred,
+    /// Two streams; each page stays in its own.
+    Apart,
+    /// Two streams; what is cleaned goes to the cold one.
+    CopiedToCold,
+}
+
+use Pages::*;
+
+/// Policy, its parameters; amplification at 80/20 and at 90/10, as modelled or measured elsewhere.
+type Row = (&'static str, fn(&mut VictimConfig), Pages, f64, f64);
+
+/// 64 pages in a unit, spare factor 0.10.
+const ROWS: [Row; 13] = [
+    ("greedy", |_| {}, Apart, 4.638, 4.562),
+    ("greedy", |config| config.tie = Tie::Hot, Apart, 4.887, 4.864),
+    ("cost_benefit", |_| {}, Apart, 3.663, 2.394),
+    ("cat", |config| config.cat_age = Age::Modified, Apart, 3.678, 2.421),
+    ("lfs_cost_benefit", |config| config.lfs_age = Age::Modified, Apart, UNKNOWN, 2.580),
+    ("greedy", |_| {}, Stirred, 5.199, 5.915),
+    ("fifo", |_| {}, Stirred, 5.543, 6.173),
+    ("cost_benefit", |_| {}, Stirred, 5.565, 6.134),
+    ("fifo", |_| {}, Mixed, 5.5378, 6.1676),
+    // Of an independent simulator that cleans and breaks ties as this engine does.
+    ("cat", |_| {}, Apart, 3.404, 2.243),
+    ("lfs_cost_benefit", |_| {}, Apart, 3.410, 2.258),
+    ("cost_benefit", |_| {}, Mixed, 4.645, 3.132),
+    ("greedy", |_| {}, Mixed, 5.044, 5.322),
+];
+const COPIED: Row = ("greedy", |_| {}, CopiedToCold, 4.954, 5.162);
+
+/// 128 pages in a unit, spare factor 0.07.
+const ROWS_128: [Row; 3] = [
+    ("greedy", |_| {}, Apart, 6.767, 6.661),
+    ("greedy", |_| {}, Stirred, 7.314, 8.032),
+    ("fifo", |_| {}, Mixed, 7.6817, 8.3582),
+];
+
+/// Nobody has measured it.
+const UNKNOWN: f64 = 0.0;
+
+fn amplification(row: Row, traffic: Traffic, block: u32, spare: f64, units: u32) -> f64 {
+    let (victim, tune, pages, ..) = row;
+    let mut steady = Steady::new(victim, block, spare, units);
+    steady = match pages {
+        Mixed | Stirred => steady.mixed(traffic),
+        Apart | CopiedToCold => steady.separated(traffic),
+    };
+    let rig = &mut steady.rig;
+    rig.tune_victim = tune;
+    rig.tune_cleaning = match pages {
+        CopiedToCold => |config| config.destination = Destination::Cold,
+        Stirred => |config: &mut Cleaning| (config.pace, config.high_water) = (Some(12), 5),
+        Mixed | Apart => |config| config.destination = Destination::Same,
+    };
+    if pages == Stirred {
+        // Two units between the marks, beside the reserve.
+        rig.low_water = 3;
+        rig.shape.units += 2;
+    }
+    // The cold pages are written over once in so many volumes: four, or nine.
+    let turnover = (1_000_000 - traffic.pages) / (1_000_000 - traffic.writes);
+    steady.volumes = [3 * turnover, 3 * turnover];
+    steady.measure().amplification
+}
+
+fn check(rows: &[Row], block: u32, spare: f64, units: u32) {
+    for &row in rows {
+        let (victim, _, pages, moderate, strong) = row;
+        for (traffic, expected) in [(HOT_80_20, moderate), (HOT_90_10, strong)] {
+            if expected != UNKNOWN {
+                let actual = amplification(row, traffic, block, spare, units);
+                let what = format!("{victim}, {pages:?}, {traffic:?}, {block} pages, {spare}");
+                within(actual, expected, TOLERANCE, &what);
+            }
+        }
+    }
+}
+
+// With fewer units the small hot pools waver so much that amplification is 2 % off.
+#[test]
+fn separated_streams_come_to_what_others_found() {
+    let apart: Vec<_> = ROWS.into_iter().filter(|row| row.2 == Apart).collect();
+    check(&apart, 64, 0.10, 2000);
+}
+
+#[test]
+fn mixed_streams_come_to_what_others_found() {
+    let mixed: Vec<_> = ROWS.into_iter().filter(|row| row.2 != Apart).collect();
+    check(&mixed, 64, 0.10, 2000);
+}
+
+/// At 90/10 section 7.7 has 5.438 where this engine, and a simulator that does as it does, come to
+/// 5.17: it depends on how the copies of several victims follow each other. By any account it is
+/// worse than leaving copies where they were, and better than no separation.
+#[test]
+fn copies_to_the_cold_stream_are_between_separation_and_none() {
+    for traffic in [HOT_80_20, HOT_90_10] {
+        let [apart, copied, stirred] = [Apart, CopiedToCold, Stirred].map(|pages| {
+            amplification(("greedy", |_| {}, pages, 0.0, 0.0), traffic, 64, 0.10, 1000)
+        });
+        assert!(1.02 * apart < copied && 1.02 * copied < stirred, "{apart} {copied} {stirred}");
+    }
+    check(&[COPIED], 64, 0.10, 2000);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn large_drives_come_to_what_others_found() {
+    check(&ROWS, 64, 0.10, 4000);
+    check(&[COPIED], 64, 0.10, 4000);
+    check(&ROWS_128, 128, 0.07, 4000);
+}
+
+#[test]
+fn as_many_hot_writes_as_hot_pages_are_uniform_writes() {
+    let traffic = Traffic { writes: 200_000, pages: 200_000 };
+    let mixed = ("greedy", (|_| {}) as fn(&mut VictimConfig), Mixed, 0.0, 0.0);
+    within(amplification(mixed, traffic, 64, 0.10, 1000), 4.828, 0.01, "one stream");
+}

@@ -1,0 +1,215 @@
+//! ETI against its description, written down with scans only: the same extents, counters and
+//! streams after every command of long random sequences, with every option.
+
+mod common;
+
+use common::{Rig, SERIAL};
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::placement::{
+    DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Moving, Placement, PlacementConfig,
+};
+use floatgate_ftl::rng::Rng;
+
+/// The algorithm (algorithms, section 6.1): a list of extents, walked through for everything.
+struct NaiveEti {
+    config: EtiConfig,
+    extents: Vec<Extent>,
+    /// Commands, or pages, since the last ageing.
+    executions: u32,
+}
+
+impl NaiveEti {
+    fn new(config: EtiConfig, pages: u32) -> Self {
+        Self { config, extents: vec![Extent { start: 0, end: pages, counter: 0 }], executions: 0 }
+    }
+
+    /// The extent that a cut at `page` would be strictly inside of.
+    fn to_cut(&self, page: u32) -> Option<usize> {
+        self.extents.iter().position(|e| e.start < page && page < e.end)
+    }
+
+    fn cut(&mut self, page: u32) {
+        if let Some(at) = self.to_cut(page) {
+            let extent = self.extents[at];
+            self.extents[at].end = page;
+            self.extents.insert(at + 1, Extent { start: page, ..extent });
+        }
+    }
+
+    fn count(&mut self, is_written: impl Fn(&Extent) -> bool) {
+        let written = self.extents.iter_mut().filter(|extent| is_written(extent));
+        written.for_each(|e| e.counter = (e.counter + 1).min(self.config.counter_max));
+    }
+
+    fn command(&mut self, first: u32, pages: u32) {
+        while self.executions >= self.config.decay_period {
+            self.executions -= self.config.decay_period;
+            self.age();
+        }
+        let end = first + pages;
+        let need =
+            usize::from(self.to_cut(first).is_some()) + usize::from(self.to_cut(end).is_some());
+        let room = self.config.extents as usize - self.extents.len();
+        if need <= room {
+            self.cut(first);
+            self.cut(end);
+            self.count(|e| first <= e.start && e.end <= end);
+        } else {
+            if self.config.partial_split && room > 0 {
+                self.cut(first);
+            }
+            let alpha = f64::from(self.config.alpha_percent) / 100.0;
+            self.count(|e| {
+                let overlap = f64::from(e.end.min(end)) - f64::from(e.start.max(first));
+                overlap / f64::from(e.end - e.start) >= alpha
+            });
+        }
+        self.executions += match self.config.decay_unit {
+            DecayUnit::Commands => 1,
+            DecayUnit::Pages => pages,
+        };
+    }
+
+    /// Halves, merges hot ones of equal counters, then merges cold ones, in this order.
+    fn age(&mut self) {
+        let EtiConfig { beta, merge_value, .. } = self.config;
+        self.extents.iter_mut().for_each(|extent| extent.counter /= 2);
+        let equal = |a: &Extent, b: &Extent| a.counter >= beta && a.counter == b.counter;
+        self.merge(equal, |members| members[0].counter);
+        let cold = |a: &Extent, b: &Extent| a.counter < beta && b.counter < beta;
+        self.merge(cold, |members| {
+            let counters = members.iter().map(|extent| extent.counter);
+            let length = |extent: &Extent| u64::from(extent.end - extent.start);
+            match merge_value {
+                _ if members.len() == 1 => members[0].counter,
+                MergeValue::Mean => {
+                    let mass = members.iter().map(|e| length(e) * u64::from(e.counter));
+                    (mass.sum::<u64>() / members.iter().map(length).sum::<u64>()) as u8
+                }
+                MergeValue::Max => counters.max().expect("members"),
+                MergeValue::Min => counters.min().expect("members"),
+                MergeValue::Zero => 0,
+            }
+        });
+    }
+
+    fn merge(
+        &mut self,
+        is_alike: impl Fn(&Extent, &Extent) -> bool,
+        counter: impl Fn(&[Extent]) -> u8,
+    ) {
+        let merged = |members: &[Extent]| Extent {
+            start: members[0].start,
+            end: members[members.len() - 1].end,
+            counter: counter(members),
+        };
+        self.extents = self.extents.chunk_by(is_alike).map(merged).collect();
+    }
+
+    fn stream(&self, lpn: u32) -> u8 {
+        let extent = self.extents.iter().find(|e| e.start <= lpn && lpn < e.end).expect("no gap");
+        u8::from(extent.counter >= self.config.hot_threshold)
+    }
+}
+
+/// Commands: some to a few hot places, some in sequence, the rest anywhere.
+struct Commands {
+    rng: Rng,
+    pages: u32,
+    longest: u32,
+    next: u32,
+}
+
+impl Commands {
+    fn next(&mut self) -> (u32, u32) {
+        let pages = u64::from(self.pages);
+        let first = match self.rng.below(8) {
+            0 => self.next,
+            1..=4 => (self.rng.below(24) * pages / 24) as u32 / 4 * 4,
+            _ => self.rng.below(pages) as u32,
+        };
+        let most = match self.rng.below(64) {
+            0 => self.pages,
+            1..=31 => 1,
+            _ => self.longest,
+        };
+        let count = 1 + self.rng.below(u64::from(most.min(self.pages - first))) as u32;
+        self.next = (first + count) % self.pages;
+        (first, count)
+    }
+}
+
+/// The same after each of so many commands; all extents are compared once in `every`.
+fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
+    let shape = Shape { logical_pages: pages, units: pages / 64 + 40, ..SERIAL };
+    let geometry = Rig::new(shape, "ideal", "greedy").geometry();
+    let mut ours = Eti::new(&PlacementConfig { eti, ..PlacementConfig::new(geometry) });
+    let mut naive = NaiveEti::new(eti, pages);
+    let rng = Rng::new(u64::from(pages) + u64::from(eti.extents));
+    let mut source = Commands { rng, pages, longest: 24, next: 0 };
+    let (mut hot, mut most) = (0, 0);
+    for number in 0..commands {
+        let (first, count) = source.next();
+        ours.command(Lpn::new(first), count);
+        naive.command(first, count);
+        most = most.max(naive.extents.len());
+        // The first pages, the last, and one that was not written.
+        let ends = (first..first + count.min(3)).chain([first + count - 1]);
+        for lpn in ends {
+            let write = HostWrite { lpn: Lpn::new(lpn), request_pages: count, clock: 0, now_ns: 0 };
+            let stream = ours.stream(write);
+            assert_eq!(stream, naive.stream(lpn), "command {number}: page {lpn}, {eti:?}");
+            hot += u64::from(stream);
+        }
+        let (lpn, stream) = (source.rng.below(pages.into()) as u32, 0);
+        let moving = Moving { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 };
+        assert_eq!(ours.classify(moving), naive.stream(lpn));
+        if number % every == 0 {
+            ours.check();
+            assert!(
+                ours.partition().eq(naive.extents.iter().copied()),
+                "command {number}, {eti:?}"
+            );
+        }
+    }
+    assert_eq!(most, eti.extents as usize, "the extents were all used: {eti:?}");
+    assert!(hot > 0, "something was hot: {eti:?}");
+}
+
+fn options() -> Vec<EtiConfig> {
+    let small = EtiConfig { extents: 60, decay_period: 400, ..EtiConfig::default() };
+    let mut all = vec![small, EtiConfig { partial_split: true, ..small }];
+    for merge_value in [MergeValue::Max, MergeValue::Min, MergeValue::Zero] {
+        all.push(EtiConfig { merge_value, decay_unit: DecayUnit::Pages, ..small });
+    }
+    for (alpha_percent, beta) in [(90, 4), (80, 3), (50, 2), (1, 8)] {
+        for partial_split in [false, true] {
+            all.push(EtiConfig { alpha_percent, beta, partial_split, ..small });
+        }
+    }
+    all.push(EtiConfig { beta: 0, hot_threshold: 2, ..small });
+    all.push(EtiConfig { counter_max: 7, beta: 2, hot_threshold: 7, ..small });
+    all.push(EtiConfig { extents: 1, alpha_percent: 50, hot_threshold: 2, ..small });
+    all.push(EtiConfig { extents: 2, beta: 1, hot_threshold: 1, ..small });
+    all
+}
+
+#[test]
+fn every_option_keeps_the_extents_of_the_description() {
+    for eti in options() {
+        compare(eti, 3001, 200_000, 16);
+    }
+}
+
+#[test]
+fn the_defaults_keep_the_extents_of_the_description() {
+    compare(EtiConfig::default(), 1 << 20, 200_000, 64);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn ten_million_writes_keep_the_extents_of_the_description() {
+    compare(EtiConfig::default(), 1 << 20, 10_000_000, 1024);
+    compare(options()[0], 3001, 10_000_000, 1024);
+}

@@ -1,0 +1,182 @@
+//! Hot pages: extents that are written over and over.
+//!
+//! A round writes every hot page once, in requests that each lie in one extent, in random order. Of
+//! the writes to a page in a GB, which has r rounds, there are so at least r - 2 and at most r + 2,
+//! and the row holds in every GB, which independent draws would not give: at 4.6 writes a page,
+//! every third page would have fewer than four.
+//!
+//! Lengths of extents are geometric. Gaps between them are log-uniform: many are short and a few
+//! very long, so that merging neighbours takes little cold data along, as in the paper's Figure 2.
+
+use floatgate_ftl::rng::Rng;
+
+use super::Run;
+use super::cold::REST;
+use super::land::Land;
+use super::row::Shape;
+
+/// Places that are tried before an extent that moves goes just anywhere.
+const TRIES: u32 = 64;
+
+#[derive(Clone)]
+pub(super) struct Hot {
+    extents: Vec<Run>,
+    /// The requests of this round, from the last to the first.
+    round: Vec<Run>,
+    /// With which probability a request ends before a page that does not begin an extent.
+    cut: f64,
+    /// The logarithm of the longest gap.
+    log_gap: f64,
+    /// Extents that move per round, and what is left of one from the rounds before.
+    moves: f64,
+    moves_due: f64,
+    /// Page writes until a page that is hot no more may be written as a cold one.
+    rest: u64,
+}
+
+impl Hot {
+    pub fn new(shape: &Shape, land: &mut Land, rng: &mut Rng) -> Self {
+        let row = shape.row;
+        let requests = (row.hot_pages as f64 / row.length).max(shape.hot_extents as f64);
+        let inside = (row.hot_pages - shape.hot_extents) as f64;
+        let gaps = shape.hot_extents + 1;
+        let log_gap = log_of_longest(shape.cold_room() as f64 / gaps as f64);
+        let extents = lay_out(shape, log_gap, rng);
+        extents.iter().for_each(|extent| land.take(*extent));
+        Self {
+            extents,
+            round: Vec::new(),
+            cut: if inside > 0.0 { (requests - shape.hot_extents as f64) / inside } else { 0.0 },
+            log_gap,
+            moves: shape.drift * shape.hot_extents as f64 / row.rounds(),
+            moves_due: 0.0,
+            rest: REST * row.writes(),
+        }
+    }
+
+    /// The next request.
+    pub fn next(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> Run {
+        if self.round.is_empty() {
+            self.moves_due += self.moves;
+            while self.moves_due >= 1.0 {
+                self.moves_due -= 1.0;
+                self.move_one(now, land, rng);
+            }
+            self.begin_round(rng);
+        }
+        self.round.pop().expect("a round has requests")
+    }
+
+    /// At most `pages` pages of some extent.
+    pub fn part(&self, pages: u64, rng: &mut Rng) -> Run {
+        let extent = self.any(rng);
+        let skipped = rng.below(extent.pages);
+        Run { start: extent.start + skipped, pages: pages.min(extent.pages - skipped) }
+    }
+
+    fn any(&self, rng: &mut Rng) -> Run {
+        self.extents[rng.below(self.extents.len() as u64) as usize]
+    }
+
+    /// Divides every extent into requests, and shuffles them.
+    fn begin_round(&mut self, rng: &mut Rng) {
+        for extent in &self.extents {
+            let mut start = extent.start;
+            let end = extent.start + extent.pages;
+            for page in start + 1..end {
+                if rng.unit() < self.cut {
+                    self.round.push(Run { start, pages: page - start });
+                    start = page;
+                }
+            }
+            self.round.push(Run { start, pages: end - start });
+        }
+        for i in (1..self.round.len()).rev() {
+            self.round.swap(i, rng.below(i as u64 + 1) as usize);
+        }
+    }
+
+    /// Moves an extent to a place near another.
+    fn move_one(&mut self, now: u64, land: &mut Land, rng: &mut Rng) {
+        let moved = rng.below(self.extents.len() as u64) as usize;
+        let Run { pages, .. } = self.extents[moved];
+        let near = (0..TRIES).find_map(|_| {
+            let other = self.any(rng);
+            let gap = libm::exp(rng.unit() * self.log_gap) as u64;
+            let start = if rng.bits() & 1 == 0 {
+                other.start + other.pages + gap
+            } else {
+                other.start.checked_sub(gap + pages)?
+            };
+            // Extents that touch would be one.
+            let wider = Run { start: start.saturating_sub(1), pages: pages + 2 };
+            land.is_free(wider).then_some(Run { start, pages })
+        });
+        // Where there is no such place for so long a run, it stays.
+        let Some(place) = near else { return };
+        land.take(place);
+        land.free_at(now + self.rest, self.extents[moved]);
+        self.extents[moved] = place;
+    }
+}
+
+/// Extents of geometric lengths with log-uniform gaps around them that fill the span.
+fn lay_out(shape: &Shape, log_gap: f64, rng: &mut Rng) -> Vec<Run> {
+    let gaps: Vec<f64> =
+        (0..=shape.hot_extents).map(|_| libm::exp(rng.unit() * log_gap) - 1.0).collect();
+    // Each has a page, and a part of the others in proportion to what was drawn.
+    let spare = (shape.cold_room() - shape.hot_extents - 1) as f64;
+    let scale = spare / gaps.iter().sum::<f64>().max(1.0);
+    let mut at = 0;
+    let mut place = |pages: u64, gap: f64| {
+        let start = at + 1 + (gap * scale) as u64;
+        at = start + pages;
+        Run { start, pages }
+    };
+    lengths(shape, rng).into_iter().zip(gaps).map(|(pages, gap)| place(pages, gap)).collect()
+}
+
+/// Lengths of all extents: the hot pages, cut at as many different places as needed.
+fn lengths(shape: &Shape, rng: &mut Rng) -> Vec<u64> {
+    let (mut places, mut cuts) = (shape.row.hot_pages - 1, shape.hot_extents - 1);
+    let mut lengths = Vec::new();
+    let mut length = 1;
+    while places > 0 {
+        // Selection sampling: a place is taken as often as it has to be, given those before.
+        if rng.below(places) < cuts {
+            cuts -= 1;
+            lengths.push(std::mem::replace(&mut length, 0));
+        }
+        length += 1;
+        places -= 1;
+    }
+    lengths.push(length);
+    lengths
+}
+
+/// The logarithm of g: log-uniform numbers from 1 to g have the mean (g - 1) / ln g, here `mean`.
+fn log_of_longest(mean: f64) -> f64 {
+    let (mut low, mut high) = (1e-6, 64.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if libm::expm1(middle) / middle < mean {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_gap_has_the_mean_asked_for() {
+        for mean in [1.5, 8.0, 469.0, 1e6] {
+            let log = log_of_longest(mean);
+            assert!((libm::expm1(log) / log / mean - 1.0).abs() < 1e-9, "{mean}");
+        }
+    }
+}

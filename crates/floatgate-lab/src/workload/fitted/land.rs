@@ -1,0 +1,77 @@
+//! Which pages are taken: by hot extents, or by cold data written not long ago.
+
+use std::collections::VecDeque;
+
+use floatgate_ftl::rng::Rng;
+
+use super::Run;
+
+/// Places that are tried before a shorter run is looked for.
+const TRIES: u32 = 256;
+
+/// A bit per page, and when it falls.
+#[derive(Clone)]
+pub(super) struct Land {
+    taken: Vec<u64>,
+    pages: u64,
+    /// Runs that become free again, and when, in page writes; the next one first.
+    leases: VecDeque<(u64, Run)>,
+}
+
+impl Land {
+    pub fn new(pages: u64) -> Self {
+        let words = usize::try_from(pages.div_ceil(64)).expect("pages are fewer than 2^32");
+        Self { taken: vec![0; words], pages, leases: VecDeque::new() }
+    }
+
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Whether the run is inside and no page of it is taken.
+    pub fn is_free(&self, run: Run) -> bool {
+        let end = run.start + run.pages;
+        end <= self.pages && (run.start..end).all(|page| self.taken[word(page)] & bit(page) == 0)
+    }
+
+    pub fn take(&mut self, run: Run) {
+        assert!(self.is_free(run), "{run:?} is taken twice");
+        (run.start..run.start + run.pages).for_each(|page| self.taken[word(page)] |= bit(page));
+    }
+
+    /// Says when a run that is taken becomes free. Times must not fall from call to call.
+    pub fn free_at(&mut self, time: u64, run: Run) {
+        assert!(self.leases.back().is_none_or(|last| last.0 <= time));
+        self.leases.push_back((time, run));
+    }
+
+    /// Takes a free run of `pages` anywhere; a shorter one where none is found.
+    pub fn take_any(&mut self, pages: u64, now: u64, rng: &mut Rng) -> Run {
+        while let Some(&(time, run)) = self.leases.front()
+            && time <= now
+        {
+            self.leases.pop_front();
+            (run.start..run.start + run.pages)
+                .for_each(|page| self.taken[word(page)] &= !bit(page));
+        }
+        let mut pages = pages.min(self.pages);
+        loop {
+            for _ in 0..TRIES {
+                let run = Run { start: rng.below(self.pages - pages + 1), pages };
+                if self.is_free(run) {
+                    self.take(run);
+                    return run;
+                }
+            }
+            pages = pages.div_ceil(2);
+        }
+    }
+}
+
+fn word(page: u64) -> usize {
+    (page / 64) as usize
+}
+
+fn bit(page: u64) -> u64 {
+    1 << (page % 64)
+}

@@ -1,0 +1,92 @@
+//! Placements in whole runs, on drives that hold themselves to account.
+
+use floatgate_ftl::placement::PLACEMENTS;
+use floatgate_lab::config::Config;
+use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::run::{Control, Options, RunError, run};
+use floatgate_lab::workload::{Recorded, Workload, generator};
+use serde_json::Value;
+
+/// The result of a small drive with these settings over a preset's.
+fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str)]) -> Value {
+    let small = [("flash.page", "512B"), ("flash.pages_per_block", "16")];
+    let sets = [&small, sets].concat();
+    let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let config = Config::load(preset, None, &sets).expect("these settings are right");
+    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
+    let facts = WorkloadFacts::default();
+    match run(&config, workload, facts, options, &Control::default()) {
+        Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
+        Err(RunError::Config(error)) => panic!("{error}"),
+        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+    }
+}
+
+/// Pages that the flash programmed, for any cause.
+fn programs(result: &Value) -> u64 {
+    let causes = result["flash"]["programs"].as_object().expect("counts by cause");
+    causes.values().filter_map(Value::as_u64).sum()
+}
+
+/// Requests that start and end anywhere, and trims, five times over.
+fn recording() -> Recorded {
+    let mut requests = Vec::new();
+    let spec = "zipf:span=2MiB,requests=8k,size=1KiB,reads=0.1,trim=0.02,flush=0.01,\
+                aligned=false,interarrival=100us";
+    generator(spec, 9).expect(spec).next_batch(&mut requests, 8000);
+    let mut recorded = Recorded::new("trims", 5, 1.0).expect("five repeats");
+    recorded.push(&requests).expect("requests in order");
+    recorded
+}
+
+#[test]
+fn told_the_writes_the_oracle_programs_fewest_pages() {
+    for victim in ["greedy", "cost_benefit"] {
+        for fill in ["none", "sequential", "random"] {
+            let with = |placement: &str| {
+                let sets = [
+                    ("placement.scheme", placement),
+                    ("cleaning.victim", victim),
+                    ("start.fill", fill),
+                    ("flash.blocks", "384"),
+                    ("capacity.spare_factor", "0.1"),
+                ];
+                programs(&result(&mut recording(), None, &sets))
+            };
+            let bound = with("oracle");
+            for &(placement, ..) in PLACEMENTS {
+                let theirs = with(placement);
+                assert!(bound <= theirs, "{victim} {fill} {placement}: {bound} {theirs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn asa_as_a_whole() {
+    let with = |sets: &[(&str, &str)]| {
+        let spec = "hotcold:span=4MiB,r=0.9,f=0.1,requests=80k,size=512,seed=3";
+        let mut workload = generator(spec, 1).expect(spec);
+        let small = [("mapping.cache", "4KiB"), ("capacity.spare_factor", "0.1")];
+        result(&mut *workload, Some("asa14"), &[&small, sets].concat())
+    };
+    let count = |result: &Value, key: &str| result["placement"][key].as_u64().expect("a count");
+    let (asa, sampled) = (with(&[]), with(&[("asa.sample_source", "random_lpn")]));
+    assert_eq!(asa["placement"]["streams"].as_array().map(Vec::len), Some(3));
+    // Samples and criteria; the ages are in the map's entries.
+    assert_eq!(count(&asa, "memory_bytes"), 4008);
+    let logical = asa["drive"]["logical_pages"].as_u64().expect("a count");
+    assert_eq!(asa["drive"]["translation_pages"], logical.div_ceil(64));
+    assert_eq!(count(&asa, "sample_reads"), 0);
+    assert!(count(&sampled, "sample_reads") > 1000);
+    let dftl = with(&[
+        ("mapping.scheme", "dftl"),
+        ("mapping.cache", "2KiB"),
+        ("mapping.entry_bytes", "8"),
+        ("placement.scheme", "single"),
+    ]);
+    // With as many entries cached and on flash, only the separation differs.
+    assert_eq!(asa["mapping"]["misses"], dftl["mapping"]["misses"]);
+    let moved = |result: &Value| result["flash"]["programs"]["gc"].as_u64().expect("a count");
+    assert!(moved(&asa) < moved(&dftl), "{} of {}", moved(&asa), moved(&dftl));
+}

@@ -1,0 +1,64 @@
+"""Hot and cold data as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+
+from floatgate.hot_data import Hotness, gigabytes
+from floatgate.report import hot_tables
+from floatgate.report.tables import Table
+from floatgate.report.values import count, fixed, percent, size
+
+from .output import console
+from .summary import Lines, _columns, _grid, _messages
+
+
+def print_hotness(found: Hotness, told: Iterable[str]) -> None:
+    """Table 1 and Figures 1 and 2 of the paper, then skew, overwrites and sequentiality.
+
+    Its notes less those that have been told before.
+    """
+    out = console()
+    out.print()
+    out.print(_grid(_measure(found)))
+    if found.sequences:
+        _table(out, hot_tables.means_table(found))
+        _table(out, hot_tables.extents_table(found))
+        out.print()
+        out.print(_grid([*_skew(found), *_overwrites(found)]))
+    _table(out, hot_tables.runs_table(found, short=True))
+    known = set(told)
+    _messages(out, [], [note for note in found.notes if note not in known])
+
+
+def _table(out: Console, table: Table) -> None:
+    drawn = _columns(table.columns[:1], table.columns[1:])
+    for row in table.rows:
+        drawn.add_row(*(cell.text for cell in row))
+    out.print()
+    out.print(drawn)
+
+
+def _measure(found: Hotness) -> Lines:
+    yield "sequences", f"{count(found.sequences)} of {gigabytes(found.gb_bytes)} of writes"
+    what = "every page touched" if found.rounding == "cover" else "whole pages only"
+    yield "hot", f"{count(found.hot_from)} writes in a sequence or more; counted: {what}"
+
+
+def _skew(found: Hotness) -> Lines:
+    tops = {top.pages_share: percent(top.writes_share) for top in found.skew.top}
+    texts = [f"{tops[share]} to {100 * share:g} %" for share in (0.01, 0.05, 0.1, 0.2)]
+    yield "skew", f"of the page writes {', '.join(texts)} of the written pages"
+    yield "", f"Gini coefficient of the writes per page {fixed(found.skew.gini, 3)}"
+
+
+def _overwrites(found: Hotness) -> Lines:
+    again = found.overwrites
+    yield "overwrites", f"{percent(again.overwrites_share)} of the page writes"
+    if again.overwrites:
+        texts = [f"p{100 * at.quantile:g} {count(at.pages)}" for at in again.quantiles]
+        yield "distance", f"in page writes: {', '.join(texts)}"
+        (median,) = (at.pages for at in again.quantiles if at.quantile == 0.5)
+        yield "", f"the median is {size((median or 0) * found.page_bytes)} of writes"

@@ -1,0 +1,111 @@
+"""Many runs at once, each with settings of its own; a trace is read once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floatgate import _core, api
+from floatgate.traces import Trace, lay_out
+from floatgate.traces.model import WRITE
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+    from floatgate.result import Result
+
+SEED = 1
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Played:
+    """What is played: a trace by its path, or the text of a generator."""
+
+    spec: str
+    limit: int | None = None
+    """Only the first so many requests."""
+    repeat: int = 1
+    dense: bool = False
+    """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: what is played, and how the drive differs from the device."""
+
+    played: Played
+    set: Mapping[str, str] = field(default_factory=dict)
+
+
+class Bench:
+    """A device, and everything that was read for it."""
+
+    def __init__(self, device: str, progress: Progress | None) -> None:
+        self.device = device
+        self.progress = progress
+        self._sources: dict[Played, api._Source] = {}
+        self._loads: dict[Played, api._Load] = {}
+
+    def run(self, tasks: Sequence[Task]) -> list[Result]:
+        """The results, in the order of the tasks; on all cores."""
+        jobs = []
+        for task in tasks:
+            source = self._open(task.played)
+            settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
+            [(_, config)] = api._configs(self.device, task.set, {})
+            jobs.append(api._Job(f"{source.name}, {settings}", config, self._load(task.played)))
+        return api._run_all(jobs, _how(Played("")), api._cores(), self.progress)
+
+    def span_bytes(self, played: Played) -> int:
+        """The address space, less what is never touched of a trace."""
+        load = self._load(played)
+        return load.span_bytes or load.workload.span_bytes
+
+    def written_bytes(self, played: Played) -> int:
+        """Bytes of a trace's writes."""
+        trace = self._open(played).trace
+        assert trace is not None, "a generator says itself how much it writes"
+        return int(trace.frame.filter(op=WRITE)["length"].sum())
+
+    def _load(self, played: Played) -> api._Load:
+        if played not in self._loads:
+            source = self._open(played)
+            self._loads[played] = _dense(source, played) if played.dense else source.load(None)
+        return self._loads[played]
+
+    def _open(self, played: Played) -> api._Source:
+        if played not in self._sources:
+            if self.progress is not None:
+                self.progress("read", 0, 0)
+            self._sources[played] = api._open(played.spec, _how(played))
+        return self._sources[played]
+
+
+def _dense(source: api._Source, played: Played) -> api._Load:
+    """A trace of reads and writes without the pages that it does not touch."""
+    assert source.trace is not None, "a generator says itself where its requests go"
+    frame, pages = fold_pages(source.trace)
+    workload = _core.Workload.recorded(source.name, frame, played.repeat, 1.0)
+    note = "addresses: pages of 4 KiB that are never touched are left out"
+    return api._Load(workload, pages * PAGE, [note], source.trace.unparsed_lines)
+
+
+def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
+    """The trace's reads and writes on the pages that they touch, and how many pages these are.
+
+    Addresses keep their order, and each request stays in one piece.
+    """
+    frame = lay_out(trace, "span").frame.filter(pl.col("op") <= WRITE)
+    first, end = pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
+    ranges = frame.select(pl.int_ranges(first, end, dtype=pl.UInt64).alias("page"))
+    pages = ranges.explode("page")["page"].unique().sort()
+    place = pages.search_sorted(frame.select(first)["offset"]).cast(pl.UInt64)
+    offset = place * PAGE + frame["offset"] % PAGE
+    return frame.with_columns(offset.alias("offset")), pages.len()
+
+
+def _how(played: Played) -> api._How:
+    return api._How(played.repeat, played.limit, SEED, "fold", 1.0, False, None)

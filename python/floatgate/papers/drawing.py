@@ -1,0 +1,178 @@
+"""A paper's exhibits as figures of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from floatgate.report.charts import BAR, Plot, SweepAxis, chart_sweep
+from floatgate.report.figure import Drawing, Figure, Legend
+from floatgate.report.tables import Cell, Table
+from floatgate.report.values import ABSENT
+
+from .paper import Bars, Chart, Column, Exhibit, Lines, Numbers, Row
+
+TITLE = 22
+GAP = 2
+EDGE = 5
+"""Of a band of bars: the room for its name, between two bars, and below the last, in pixels."""
+
+
+def figure_of(exhibit: Exhibit) -> Figure:
+    """An exhibit as a section of the page."""
+    figure = Figure(exhibit.key, exhibit.title, exhibit.caption)
+    if isinstance(exhibit, Numbers):
+        figure.reasons.append(exhibit.caption)
+        figure.table = number_table(exhibit.title, exhibit.columns, exhibit.rows)
+    elif isinstance(exhibit, Lines):
+        _add_lines(figure, exhibit)
+    elif isinstance(exhibit, Bars):
+        _add_bars(figure, exhibit)
+    return figure
+
+
+def number_table(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
+    """Rows as a table of the page; what a row does not have is a dash."""
+    cells = [[_cell(column, row.get(column.field)) for column in columns] for row in rows]
+    texts = frozenset(i for i, column in enumerate(columns) if column.text is None)
+    return Table(title, [column.title for column in columns], cells, texts)
+
+
+def _cell(column: Column, value: Any) -> Cell:
+    if column.text is None:
+        return Cell(ABSENT if value is None else str(value))
+    return Cell(ABSENT if value is None else column.text(value), value)
+
+
+def _panels(chart: Chart) -> list[tuple[Any, list[Row]]]:
+    """The rows of each plot."""
+    if chart.panel is None:
+        return [(None, chart.rows)]
+    names = dict.fromkeys(row[chart.panel] for row in chart.rows)
+    return [(name, [row for row in chart.rows if row[chart.panel] == name]) for name in names]
+
+
+def _drawn(chart: Chart) -> list[str]:
+    """The lines that there are, in the order of the legend."""
+    known = {row["line"] for row in chart.rows}
+    return [line for line in chart.labels if line in known]
+
+
+def _add_lines(figure: Figure, chart: Lines) -> None:
+    figure.lines = True
+    names = [chart.labels[line] for line in _drawn(chart)]
+    for panel, rows in _panels(chart):
+        at = sorted({float(row[chart.x]) for row in rows if row[chart.x] is not None})
+        points: list[Row] = [
+            {"run": name, "colour": name, "dash": "", "value": float(row[chart.metric]), "at": x}
+            for row in rows
+            for name in [chart.labels[row["line"]]]
+            for x in (at if row[chart.x] is None else [float(row[chart.x])])
+        ]
+        top = chart.top or max(point["value"] for point in points)
+        axis = SweepAxis(chart.x_title, [(x, chart.x_text(x)) for x in at])
+        drawn = chart_sweep(pl.DataFrame(points), axis, chart.title, names, (0.0, top), chart.style)
+        figure.drawings.append(_drawing(chart, panel, drawn))
+    figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _add_bars(figure: Figure, chart: Bars) -> None:
+    lines = _drawn(chart)
+    groups = list(dict.fromkeys(_group(chart, line) for line in lines))
+    for panel, rows in _panels(chart):
+        drawn = _bars(chart, rows, lines, groups, chart.rules.get(panel, ()))
+        figure.drawings.append(_drawing(chart, panel, drawn, chart.rules.get(panel, ())))
+    if len(groups) > 1:
+        figure.legend = [Legend(name, i) for i, name in enumerate(groups)]
+
+
+def _group(chart: Bars, line: str) -> str:
+    return chart.groups.get(line, chart.labels[line])
+
+
+def _drawing(
+    chart: Chart, panel: Any, plot: Plot, rules: Sequence[tuple[str, float]] = ()
+) -> Drawing:
+    heading = "" if panel is None else str(panel)
+    said = "; ".join(f"{name} {value:.3f}" for name, value in rules)
+    where = f" on {heading}" if heading else ""
+    heading = f"{heading} (dashed: {said})".strip() if said else heading
+    return Drawing(heading, plot, f"{chart.title}{where}.")
+
+
+def _bars(
+    chart: Bars,
+    rows: Sequence[Row],
+    lines: Sequence[str],
+    groups: Sequence[str],
+    rules: Sequence[tuple[str, float]],
+) -> Plot:
+    """Horizontal bars, the name of their band above them, their value at their end."""
+    own = chart.row == "line"
+    slots = [None] if own else list(lines)
+    names = chart.labels if own else {}
+    bands = list(dict.fromkeys(names.get(row[chart.row], row[chart.row]) for row in rows))
+    height = TITLE + len(slots) * (BAR + GAP) + EDGE
+    limit = 1.15 * max(*(row[chart.metric] for row in rows), *(value for _, value in rules), 0)
+    x = alt.X(
+        "value:Q",
+        scale=alt.Scale(domain=[0, limit or 1], nice=False),
+        axis=alt.Axis(title=chart.axis or chart.title, format=_axis_style(chart.style)),
+    )
+    y = _band_axis(bands, height)
+    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(groups)), legend=alt.Legend())
+    layers: list[alt.Chart] = []
+    for i, slot in enumerate(slots):
+        data = [_bar(chart, names, row) for row in rows if slot in (None, row["line"])]
+        if not data:
+            continue
+        offset = TITLE + i * (BAR + GAP) + BAR / 2 - height / 2
+        base = alt.Chart(alt.InlineData(values=data)).encode(x=x, y=y)
+        tooltip = [
+            alt.Tooltip("run:N", title="Run"),
+            alt.Tooltip("value:Q", title=chart.axis or chart.title, format=chart.style),
+        ]
+        bar = base.mark_bar(size=BAR, yOffset=offset)
+        text = base.mark_text(align="left", dx=5, yOffset=offset, style="total", aria=False)
+        layers.append(bar.encode(color=colour, tooltip=tooltip))
+        layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
+    for name, value in rules:
+        rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
+        mark = rule.mark_rule(style="span", strokeDash=[7, 3])
+        layers.append(mark.encode(x=x, tooltip=[alt.Tooltip("run:N", title="Rule")]))
+    plot: Plot = alt.layer(*layers).properties(height=height * len(bands))
+    return plot
+
+
+def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
+    band, label = row[chart.row], chart.labels[row["line"]]
+    known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
+    run = label if chart.row == "line" else f"{band}, {label}"
+    return known | {"run": run, "value": float(row[chart.metric])}
+
+
+def _axis_style(style: str) -> str:
+    return ".0%" if style.endswith("%") else "~s"
+
+
+def _band_axis(bands: Sequence[str], height: int) -> alt.Y:
+    return alt.Y(
+        "row:N",
+        sort=list(bands),
+        scale=alt.Scale(domain=list(bands)),
+        axis=alt.Axis(
+            title=None,
+            domain=False,
+            ticks=False,
+            grid=False,
+            labelAlign="left",
+            labelPadding=0,
+            labelOffset=TITLE / 2 - height / 2,
+            labelFontSize=12,
+            labelLimit=alt.ExprRef("width"),
+            labelOverlap=False,
+        ),
+    )

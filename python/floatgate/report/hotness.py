@@ -1,0 +1,260 @@
+"""Hot and cold data as a page and pictures; in: `floatgate.hot_data.Hotness`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+
+from floatgate.hot_data import Hotness, gigabytes
+
+from . import hot_tables, page
+from .charts import BAR, BAR_BELOW, Plot, _data, _row_axis, _rows
+from .figure import Drawing, Figure
+from .files import write_whole
+from .pictures import write_figure
+from .tables import Cell, Table
+from .values import count, percent, size
+
+LABELLED = (0.01, 0.05, 0.1, 0.2)
+"""Shares of the pages that the plot of the skew names."""
+
+PAPER = "Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016"
+
+
+def write_hotness(found: Hotness, directory: Path) -> list[Path]:
+    """Writes `hotness.html` and an SVG for each figure that has a plot; returns their paths.
+
+    The directory must exist. Raises `OSError` when a file cannot be written.
+    """
+    figures = hotness_figures(found)
+    path = Path(directory) / "hotness.html"
+    write_whole(path, _page(found, figures).encode("utf-8"))
+    return [path, *(write_figure(one, directory, "svg") for one in figures if one.drawings)]
+
+
+def hotness_figures(found: Hotness) -> list[Figure]:
+    """All figures, in reading order."""
+    figures = [_extents(found), _skew(found), _distances(found), _sequential(found)]
+    for figure in figures:
+        if not figure.drawings:
+            what = "reads or writes" if figure.key == "sequential" else "writes"
+            figure.reasons.append(f"Not drawn: the workload has no {what} to show.")
+    return figures
+
+
+def chart_by_gap(points: pl.DataFrame, field: str, title: str, style: str) -> Plot:
+    """A line: a mean over the sequences against k, log 2. `points` has `gap_pages` and `field`."""
+    ticks = points["gap_pages"].to_list()
+    x = alt.X(
+        "gap_pages:Q",
+        scale=alt.Scale(type="log", base=2, domain=[ticks[0], ticks[-1]], nice=False),
+        axis=alt.Axis(title="k, cold pages", values=ticks, format="d", labelOverlap=True),
+    )
+    y = alt.Y(
+        f"{field}:Q",
+        scale=alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(title=title, format=".0%" if style.endswith("%") else "~s", tickCount=5),
+    )
+    tooltip = [
+        alt.Tooltip("gap_pages:Q", title="Merged over fewer cold pages than", format="d"),
+        alt.Tooltip(f"{field}:Q", title=title, format=style),
+    ]
+    base = alt.Chart(_data(points)).encode(x=x, y=y)
+    line = base.mark_line(strokeWidth=2, strokeJoin="round")
+    dots = base.mark_point(filled=True, size=45).encode(tooltip=tooltip)
+    plot: Plot = (line + dots).properties(height=240)
+    return plot
+
+
+def chart_skew(points: pl.DataFrame, labels: pl.DataFrame) -> Plot:
+    """A line: the share of the writes that the most written pages get; both have the columns of
+    `TopShare`, and `labels` a `label`."""
+    shares = points["pages_share"]
+    x = alt.X(
+        "pages_share:Q",
+        scale=alt.Scale(type="log", domain=[shares[0], shares[-1]], nice=False),
+        axis=alt.Axis(
+            title="Most written pages",
+            values=[0.001, 0.01, 0.1, 1],
+            labelExpr="format(datum.value * 100, '~r') + '%'",
+        ),
+    )
+    y = alt.Y(
+        "writes_share:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(title="Share of the page writes", format=".0%", tickCount=5),
+    )
+    tooltip = [
+        alt.Tooltip("pages_share:Q", title="Most written pages", format=".1%"),
+        alt.Tooltip("writes_share:Q", title="Share of the page writes", format=".2%"),
+    ]
+    base = alt.Chart(_data(points)).encode(x=x, y=y)
+    line = base.mark_line(strokeWidth=2, strokeJoin="round")
+    marks = alt.Chart(_data(labels)).encode(x=x, y=y)
+    dots = marks.mark_point(filled=True, size=55).encode(tooltip=tooltip)
+    text = marks.mark_text(align="right", dx=-7, dy=-8, style="total", aria=False)
+    plot: Plot = (line + dots + text.encode(text="label:N")).properties(height=280)
+    return plot
+
+
+def chart_distances(bars: pl.DataFrame) -> Plot:
+    """Bars: overwrites by distance; `bars` has `power`, `share`, `words` and `overwrites`."""
+    ends = bars.with_columns(end=pl.col("power") + 1)
+    unit = "['', 'Ki', 'Mi', 'Gi', 'Ti'][floor(datum.value / 10)]"
+    label = f"pow(2, datum.value % 10) + {unit}"
+    axis = alt.Axis(title="Page writes until the overwrite", labelExpr=label, grid=False)
+    plot: Plot = (
+        alt.Chart(_data(ends))
+        .mark_bar(style="segment")
+        .encode(
+            x=alt.X("power:Q", bin="binned", scale=alt.Scale(nice=False), axis=axis),
+            x2="end:Q",
+            y=alt.Y(
+                "share:Q", axis=alt.Axis(title="Share of the overwrites", format=".0%", tickCount=5)
+            ),
+            tooltip=[
+                alt.Tooltip("words:N", title="Page writes"),
+                alt.Tooltip("share:Q", title="Share of the overwrites", format=".2%"),
+                alt.Tooltip("overwrites:Q", title="Overwrites", format=",.0f"),
+            ],
+        )
+        .properties(height=240)
+    )
+    return plot
+
+
+def chart_sequential(bars: pl.DataFrame) -> Plot:
+    """Bars: the share that continues the request before; `bars` has `row` and `value`."""
+    rows = bars["row"].to_list()
+    axis = alt.Axis(
+        format=".0%", title="Continues the one before", values=[0, 0.2, 0.4, 0.6, 0.8, 1]
+    )
+    x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
+    base = alt.Chart(_data(bars)).encode(y=_row_axis(rows))
+    tooltip = [
+        alt.Tooltip("row:N", title="Of"),
+        alt.Tooltip("value:Q", title="Continues the one before", format=".2%"),
+    ]
+    drawn = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=tooltip)
+    text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
+    return _rows(drawn + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+
+
+def _extents(found: Hotness) -> Figure:
+    figure = Figure(
+        "hot-extents",
+        "Extents of hot pages",
+        "Hot pages lie in extents. Extents with fewer than k cold pages between them are merged; "
+        "k = 1 merges none. The cold pages in between then pass for hot ones. Means over the "
+        f"sequences; Figures 1 and 2 of {PAPER}.",
+    )
+    points = pl.DataFrame(found.extents)
+    if not found.sequences:
+        return figure
+    for field, title, heading, style in (
+        ("extents", "Hot extents", "Number", ",.1f"),
+        ("cold_writes_share", "Cold writes that pass for hot", "Misclassified", ".2%"),
+    ):
+        drawn = points.drop_nulls(field)
+        if not drawn.is_empty():
+            what = f"{title} against k, {drawn.height} points."
+            figure.drawings.append(Drawing(heading, chart_by_gap(drawn, field, title, style), what))
+    figure.table = hot_tables.extents_table(found)
+    return figure
+
+
+def _skew(found: Hotness) -> Figure:
+    figure = Figure(
+        "skew",
+        "Skew",
+        "Share of the page writes that the most written pages get, over the whole workload. "
+        f"Gini coefficient of the writes per page: {found.skew.gini or 0:.3f}.",
+    )
+    points = pl.DataFrame(found.skew.top).drop_nulls()
+    if points.is_empty():
+        return figure
+    labels = points.filter(pl.col("pages_share").is_in(LABELLED)).with_columns(
+        label=pl.col("writes_share").map_elements(lambda share: f"{share:.1%}", pl.String)
+    )
+    what = "Share of the page writes by share of the pages, the most written first."
+    figure.drawings.append(Drawing("", chart_skew(points, labels), what))
+    figure.table = hot_tables.top_table(found)
+    return figure
+
+
+def _distances(found: Hotness) -> Figure:
+    again = found.overwrites
+    figure = Figure(
+        "overwrite-distance",
+        "Distance of overwrites",
+        "Page writes from one write of a page to its next, over the whole workload: 1 if it is the "
+        f"very next. {percent(again.overwrites_share)} of the page writes are overwrites.",
+    )
+    if not again.overwrites:
+        return figure
+    rows = [
+        {
+            "power": bar.from_pages.bit_length() - 1,
+            "share": bar.overwrites / again.overwrites,
+            "words": f"{bar.from_pages:,} to {bar.below_pages - 1:,}",
+            "overwrites": bar.overwrites,
+        }
+        for bar in again.histogram
+    ]
+    what = f"Overwrites by distance, {len(rows)} bars."
+    figure.drawings.append(Drawing("", chart_distances(pl.DataFrame(rows)), what))
+    figure.table = hot_tables.distances_table(found)
+    return figure
+
+
+def _sequential(found: Hotness) -> Figure:
+    figure = Figure(
+        "sequential",
+        "Sequentiality",
+        "A request continues the one before of its kind if it begins where that ended.",
+    )
+    bars = [
+        {"row": f"{kind}, by {unit}", "value": share}
+        for kind in ("all", "reads", "writes")
+        for unit in ("requests", "bytes")
+        if (runs := getattr(found.sequentiality, kind)).requests
+        and (share := getattr(runs, f"continuing_{unit}_share")) is not None
+    ]
+    if bars:
+        what = f"Share of what continues the request before, {len(bars)} bars."
+        figure.drawings.append(Drawing("", chart_sequential(pl.DataFrame(bars)), what))
+        figure.table = hot_tables.runs_table(found)
+    return figure
+
+
+def _page(found: Hotness, figures: list[Figure]) -> str:
+    """The page of the report, with these figures and no run."""
+    names = [*hot_tables.COLUMNS.values(), "Gini coefficient"]
+    gini = "–" if found.skew.gini is None else f"{found.skew.gini:.3f}"
+    tiles = [Cell(""), *hot_tables.means_cells(found), Cell(gini)]
+    facts = [
+        ("Trace", found.name),
+        ("Sequences", f"{count(found.sequences)} of {gigabytes(found.gb_bytes)} of writes"),
+        ("Left over", size(found.partial_bytes) if found.partial_bytes else "nothing"),
+        ("Hot", f"{found.hot_from} writes in a sequence or more"),
+        ("Pages of", size(found.page_bytes)),
+        ("A write counts", "every page it touches" if found.rounding == "cover" else "whole pages"),
+        ("Page writes", count(found.page_writes)),
+        ("Pages written", count(found.written_pages)),
+    ]
+    sequences = hot_tables.sequences_table(found)
+    details = {"label": found.name, "provenance": facts, "operations": sequences, "config": []}
+    return page.fill_page(
+        figures,
+        title=found.name,
+        subtitle="Hot and cold data · Floatgate",
+        runs=[found.name],
+        single=True,
+        warnings=[],
+        notes=[(note, []) for note in found.notes],
+        summary=Table("Mean of a sequence", ["", *names], [tiles]),
+        varying=Table("", [], []),
+        details=[details],
+    )

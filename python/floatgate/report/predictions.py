@@ -1,0 +1,122 @@
+"""What closed forms say about a run: only where it is what they are about.
+
+The laws of `floatgate.models` take single-page writes that are aligned, no trims, a drive whose
+every logical page is written, one write stream, no map on flash, and a drive that is warm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from floatgate import models
+
+from .runs import Run
+from .values import Result, leaf, number, plain, ratio
+
+LAWS = {
+    ("uniform", "greedy"): "greedy",
+    ("uniform", "fifo"): "fifo",
+    ("hotcold", "fifo"): "fifo, one log",
+}
+"""The law for a generator and a victim policy, by the name that it has in `models.predict`.
+
+Greedy cleaning of one stream of hot and cold data has none.
+"""
+
+SPAN_TOLERANCE = 0.02
+"""A workload that spans less of the drive leaves it more spare than the config says."""
+
+DEFAULTS = {"size": "4KiB", "aligned": "true", "trim": "0", "r": "0.9", "f": "0.1"}
+"""Keys of the generators that a law depends on, as the engine reads a text without them."""
+
+_SIZES = {"": 1, "B": 1, "KB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20}
+_SIZES |= {"GB": 10**9, "GiB": 2**30, "TB": 10**12, "TiB": 2**40}
+
+_SCHEMA = {"run": pl.String, "row": pl.String, "value": pl.Float64, "law": pl.String}
+_SCHEMA |= {"source": pl.String, "label": pl.String}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The write amplification that a closed form gives for a run."""
+
+    value: float
+    """Data pages programmed per host page."""
+    law: str
+    source: str
+
+
+def predicted(result: Result) -> Predicted | None:
+    """The closed form for a run; None where its assumptions do not hold, or there is none."""
+    name, keys = _generator(plain(leaf(result, "workload", "name")))
+    law = LAWS.get((name, plain(leaf(result, "config", "cleaning", "victim"))))
+    if law is None or not (_simple_drive(result) and _simple_writes(result, keys)):
+        return None
+    spare = number(result, "drive", "spare_factor")
+    pages = leaf(result, "drive", "pages_per_unit")
+    try:
+        hot = (float(keys["r"]), float(keys["f"])) if name == "hotcold" else None
+        prediction = models.predict(spare_factor=spare or 0.0, pages_per_block=pages, hot=hot)
+    except ValueError:
+        return None
+    (row,) = (row for row in prediction.rows if row.policy == law)
+    return Predicted(row.write_amplification, row.policy, row.source)
+
+
+def prediction_frame(runs: Iterable[Run]) -> pl.DataFrame:
+    """A row per run that has a closed form: `value`, `law`, `source`, and a `label` for a plot."""
+    rows = []
+    for run in runs:
+        if found := predicted(run.result):
+            label = f"predicted {ratio(found.value)} ({found.law})"
+            rows.append((run.label, run.row, found.value, found.law, found.source, label))
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _generator(name: str) -> tuple[str, dict[str, str]]:
+    """The generator's name and its keys, with the defaults; a recording's name has no keys."""
+    generator, colon, text = name.partition(":")
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    if not colon or not all(equals for _, equals, _ in parts):
+        return "", {}
+    return generator.strip(), DEFAULTS | {key.strip(): value.strip() for key, _, value in parts}
+
+
+def _simple_drive(result: Result) -> bool:
+    """One stream on a page-mapped drive without buffer and map traffic, and full of data."""
+    expected = {
+        ("ftl", "scheme"): "page",
+        ("placement", "scheme"): "single",
+        ("buffer", "scheme"): "none",
+        ("host", "scheme"): "plain",
+    }
+    config = leaf(result, "config")
+    simple = all(leaf(config, *path) == value for path, value in expected.items())
+    simple = simple and leaf(config, "cleaning", "wear_leveling") != "static"
+    warm = leaf(config, "start", "fill") in ("random", "steady")
+    return simple and warm and number(result, "drive", "translation_pages") == 0
+
+
+def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
+    """Aligned writes of one page over the whole drive."""
+    page, logical = number(result, "drive", "page_bytes"), number(result, "drive", "logical_bytes")
+    span = _bytes(keys.get("span", ""))
+    if page is None or logical is None or span is None:
+        return False
+    whole = abs(span - logical) <= SPAN_TOLERANCE * logical
+    single = _bytes(keys["size"]) == page and keys["aligned"] == "true"
+    trimmed = number(result, "workload", "trims") or number(result, "workload", "trimmed_pages")
+    return whole and single and not trimmed
+
+
+def _bytes(text: str) -> float | None:
+    """A size as a generator reads it; None for what is none."""
+    digits = text.rstrip("BKMGTi ")
+    unit = _SIZES.get(text[len(digits) :].strip())
+    try:
+        return None if unit is None else float(digits) * unit
+    except ValueError:
+        return None

@@ -1,0 +1,159 @@
+"""Closed forms on plots: there where they hold, nowhere else."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+import floatgate as fg
+from floatgate import models
+from floatgate.report import write_pictures
+from floatgate.report.figures import figures
+from floatgate.report.predictions import predicted
+from floatgate.report.runs import label_runs
+
+SPAN = "span=16MiB,writes=20k"
+
+
+def _result(spec: str = f"uniform:{SPAN}", **settings: Any) -> dict[str, Any]:
+    keys = {"start.fill": "random"} | {key.replace("__", "."): v for key, v in settings.items()}
+    return fg.run(spec, set=keys).to_dict()
+
+
+@pytest.fixture(scope="module")
+def uniform() -> dict[str, Any]:
+    return _result()
+
+
+def _figure(key: str, results: list[dict[str, Any]]) -> Any:
+    (found,) = (figure for figure in figures(label_runs(results)) if figure.key == key)
+    return found
+
+
+def _layers(figure: Any, mark: str) -> list[dict[str, Any]]:
+    """The layers of the figure's first plot with this mark, each with its rows under `values`."""
+    spec = figure.drawings[0].chart.to_dict()
+    found = []
+    for layer in spec.get("layer", [spec]):
+        if layer["mark"]["type"] == mark:
+            data = layer.get("data") or spec["data"]
+            values = data.get("values") or spec["datasets"][data["name"]]
+            found.append(layer | {"values": values})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spec", "victim", "hot", "law"),
+    [
+        (f"uniform:{SPAN}", "greedy", None, "greedy"),
+        (f"uniform:{SPAN},reads=0.5,size=4096", "fifo", None, "fifo"),
+        (f"hotcold:r=0.8,f=0.2,{SPAN}", "fifo", (0.8, 0.2), "fifo, one log"),
+        (f"hotcold: {SPAN}", "fifo", (0.9, 0.1), "fifo, one log"),
+    ],
+)
+def test_the_law_is_that_of_predict(
+    spec: str, victim: str, hot: tuple[float, float] | None, law: str
+) -> None:
+    result = _result(spec, cleaning__victim=victim)
+    drive = result["drive"]
+    rows = models.predict(
+        spare_factor=drive["spare_factor"], pages_per_block=drive["pages_per_unit"], hot=hot
+    ).rows
+    (expected,) = (row for row in rows if row.policy == law)
+    found = predicted(result)
+    assert found is not None
+    assert (found.value, found.law) == (expected.write_amplification, law)
+    assert found.source == expected.source
+
+
+def test_larger_pages_need_larger_writes() -> None:
+    assert predicted(_result(f"uniform:{SPAN},size=8KiB", flash__page="8KiB")) is not None
+    assert predicted(_result(f"uniform:{SPAN}", flash__page="8KiB")) is None
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        f"uniform:{SPAN},size=8KiB",
+        f"uniform:{SPAN},aligned=false",
+        f"uniform:{SPAN},trim=0.1",
+        f"zipf:{SPAN}",
+        f"sequential:{SPAN}",
+        f"hotcold:{SPAN}",
+        "fitted:hot_pages=100,cold_pages=400,hot_writes=900,cold_writes=500,length=1,writes=1k",
+    ],
+)
+def test_no_law_for_other_traffic(spec: str) -> None:
+    assert predicted(_result(spec)) is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"start__fill": "sequential"},
+        {"start__fill": "none"},
+        {"mapping__scheme": "dftl"},
+        {"flash__blocks": 400},
+    ],
+)
+def test_no_law_for_other_drives(settings: dict[str, Any]) -> None:
+    assert predicted(_result(**settings)) is None
+
+
+def test_no_law_for_what_is_no_generator(uniform: dict[str, Any]) -> None:
+    for name in ("uniform.parquet", "uniform", "uniform:x", "financial1", ""):
+        result = copy.deepcopy(uniform)
+        result["workload"]["name"] = name
+        assert predicted(result) is None, name
+    assert predicted({}) is None
+    for path in (("drive", "spare_factor"), ("drive", "logical_bytes"), ("cleaning",)):
+        result = copy.deepcopy(uniform)
+        (result["config"] if len(path) == 1 else result[path[0]]).pop(path[-1])
+        assert predicted(result) is None, path
+
+
+def test_bars_have_a_rule_with_a_label_where_it_holds(uniform: dict[str, Any]) -> None:
+    zipf = _result(f"zipf:{SPAN}")
+    figure = _figure("write-amplification", [uniform, zipf])
+    law = predicted(uniform)
+    assert law is not None
+    (rule,) = _layers(figure, "tick")
+    assert [row["value"] for row in rule["values"]] == [pytest.approx(law.value, rel=1e-7)]
+    assert rule["encoding"]["x"]["field"] == "value"
+    texts = [row.get("label") for layer in _layers(figure, "text") for row in layer["values"]]
+    assert f"predicted {law.value:.3f} (greedy)" in texts
+    table = figure.table
+    assert table.columns[-2:] == ["Predicted", "Closed form"]
+    assert [row[-2].order for row in table.rows] == [law.value, None]
+    assert "Bux" in table.rows[0][-1].text
+    assert "closed form" in figure.caption and "greedy" in figure.drawings[0].description
+
+
+def test_without_a_law_the_figure_is_as_before() -> None:
+    figure = _figure("write-amplification", [_result(f"zipf:{SPAN}")])
+    assert _layers(figure, "tick") == []
+    assert figure.table.columns[-1] == "Sum" and "closed form" not in figure.caption
+
+
+def test_the_axis_reaches_a_prediction_above_the_bars(uniform: dict[str, Any]) -> None:
+    result = copy.deepcopy(uniform)
+    result["write_amplification"] = 1.2
+    figure = _figure("write-amplification", [result])
+    (bars,) = _layers(figure, "bar")
+    law = predicted(result)
+    assert law is not None and bars["encoding"]["x"]["scale"]["domain"][1] > law.value
+
+
+def test_a_sweep_has_a_dashed_line(tmp_path: Any) -> None:
+    spares = (0.05, 0.1, 0.2)
+    results = [_result(capacity__spare_factor=spare) for spare in spares]
+    figure = _figure("sweep", results)
+    (dashed,) = (layer for layer in _layers(figure, "line") if "strokeDash" in layer["mark"])
+    laws = [predicted(result) for result in results]
+    expected = [law.value for law in laws if law]
+    assert [row["value"] for row in dashed["values"]] == pytest.approx(expected, rel=1e-7)
+    assert [row["at"] for row in dashed["values"]] == list(spares)
+    drawn = {path.name for path in write_pictures(results, tmp_path, "svg")}
+    assert {"sweep.svg", "write-amplification.svg"} <= drawn

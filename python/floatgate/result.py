@@ -141,6 +141,26 @@ class MappingResult:
 
 
 @dataclass(frozen=True)
+class MergesResult:
+    """Merges of log blocks; all 0 on a page-mapped drive."""
+
+    switch: int
+    """Log blocks that held a whole block in order and became the data block: nothing copied."""
+    partial: int
+    """Log blocks in order that became the data block after the rest of it was copied behind."""
+    full: int
+    """Blocks whose newest pages were all copied to a fresh erase unit."""
+    dropped_logs: int
+    """Log blocks erased without a merge, because nothing in them was wanted any more."""
+    shared_logs: int
+    """Log blocks of several blocks that full merges emptied (`fast`)."""
+    merged_per_shared_log: float | None
+    """Blocks that had to be merged to empty one of those, on average."""
+    merged_per_shared_log_max: int | None
+    """The most blocks that had to be merged to empty one of those."""
+
+
+@dataclass(frozen=True)
 class BufferResult:
     """The write buffer."""
 
@@ -148,8 +168,19 @@ class BufferResult:
     """Hits per page, 0 to 1."""
     hits: int | None
     misses: int | None
+    write_hits: int
+    """Of the hits, those of pages that were written."""
+    read_hits: int
     flushed_pages: int | None
     """Pages that left the buffer for the flash."""
+    padded_pages: int
+    """Pages that were read from the flash and written again with them."""
+    trimmed_pages: int
+    """Pages that were trimmed while they were buffered."""
+    held_pages: int
+    """Pages that were in the buffer at the end."""
+    memory_bytes: int
+    """Memory of the bookkeeping in bytes, without the pages."""
 
 
 @dataclass(frozen=True)
@@ -341,6 +372,7 @@ class Result:
     """The same without translation pages, as closed forms count."""
     flash: FlashResult
     mapping: MappingResult
+    merges: MergesResult
     buffer: BufferResult
     placement: PlacementResult
     host: HostResult

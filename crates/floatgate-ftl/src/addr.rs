@@ -73,6 +73,18 @@ impl Unit {
     }
 }
 
+/// Logical block: as many logical pages as an erase unit has pages. What a block map maps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Lbn(pub u32);
+
+impl Lbn {
+    /// The block's number as a table index.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Who a physical page belongs to, as its out-of-band area says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {

@@ -329,6 +329,15 @@ impl Blocks {
         }
     }
 
+    /// As [`Blocks::validate`], where pages may be left out: nothing will be programmed there.
+    pub fn validate_after_gap(&mut self, ppn: Ppn, owner: Owner) {
+        let (unit, page) = self.geometry.place(ppn);
+        let info = &mut self.units[unit.index()];
+        assert!(page >= info.written, "programmed out of order");
+        info.written = page;
+        self.validate(ppn, owner);
+    }
+
     fn seal(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Open);
@@ -376,6 +385,16 @@ impl Blocks {
             sealed.lowest += 1;
         }
         self.note_change(unit);
+    }
+
+    /// Takes a unit out of use, to be erased, whether or not it is fully programmed.
+    pub fn retire(&mut self, unit: Unit) {
+        let info = &mut self.units[unit.index()];
+        if info.state == State::Open {
+            info.state = State::Victim;
+        } else {
+            self.begin_cleaning(unit);
+        }
     }
 
     /// Notes that a cleaned unit was erased.

@@ -1,19 +1,22 @@
-//! A drive as the host sees it: requests in bytes, a command queue, completions.
+//! A drive as the host sees it: requests in bytes, command queues, a write buffer, completions.
 //!
 //! The pages of a request are independent: each is a chain of its own from the admission of the
 //! request, and the request is done when the last chain is. The blame of that chain is the blame of
 //! the request. A write that covers a page in part reads the page first, if it holds something.
 
+mod buffered;
+
+pub use buffered::{Acknowledge, BufferCounts, WriteBuffer};
+
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
+use crate::ftl::{Cleans, Ftl, MergeCounts, StreamCounts};
 use crate::future::Future;
-use crate::mapping::{Access, MapStats, Mapping, Touch};
+use crate::mapping::{Access, MapStats, Touch};
 use crate::nand::{Chain, FlashCounts, Nand, Occupation, Part};
-use crate::page_ftl::{Cleans, PageFtl, StreamCounts};
-use crate::placement::Placement;
-use crate::queue::Queue;
+use crate::queue::{Arbiter, Queue};
 use crate::request::{Completion, Op, Request};
 
 /// Requests ahead for which the map entry is asked for.
@@ -23,7 +26,10 @@ const PAGE_AHEAD: usize = 16;
 
 /// Where the data of host writes comes from, and where that of reads goes.
 pub trait HostData<N> {
-    /// The host is about to write a page: its data goes to the medium's register.
+    /// The host has written a page.
+    fn accept(&mut self, lpn: Lpn);
+
+    /// A page is about to be programmed: what the host wrote last goes to the medium's register.
     fn load(&mut self, lpn: Lpn, nand: &mut N);
 
     /// The host has read a page; `found` is whether there was one (if not, it reads as zeros).
@@ -35,6 +41,9 @@ pub trait HostData<N> {
 
 /// No data: what is simulated is where pages go and when.
 impl<N> HostData<N> for () {
+    #[inline(always)]
+    fn accept(&mut self, _: Lpn) {}
+
     #[inline(always)]
     fn load(&mut self, _: Lpn, _: &mut N) {}
 
@@ -77,21 +86,39 @@ pub struct Counters {
     pub cleans: Cleans,
     /// Translation pages read because the placement wanted to look at pages.
     pub sample_reads: u64,
+    /// Merges of log blocks, by kind.
+    pub merges: MergeCounts,
+    /// The write buffer, if there is one.
+    pub buffer: Option<BufferCounts>,
 }
 
 /// Any drive. Called once per batch of requests.
 pub trait Device: Send {
-    /// Serves requests in order, and appends what became of each.
-    fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>);
+    /// Serves requests, and appends what became of each.
+    fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
+        self.run_ahead(batch, batch.len(), done);
+    }
+
+    /// Serves the first `count` requests, and appends what became of each. The others are those
+    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
+
+    /// How many requests after those that it is to serve the drive wants to see: what can stand in
+    /// its queues meanwhile.
+    fn sees_ahead(&self) -> usize;
 
     /// What has been counted since the last [`Device::restart`].
     fn counters(&self) -> Counters;
 
-    /// Writes back the mapping cache, as a drive does that has nothing else to do.
-    fn flush_map(&mut self);
+    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
+    /// do.
+    fn settle(&mut self);
 
     /// Tells the mapping what the host will access from now on.
     fn foresee(&mut self, future: Future);
+
+    /// Tells the buffer which of its blocks the host will access from now on.
+    fn foresee_blocks(&mut self, future: Future);
 
     /// Tells the placement what the host will write from now on.
     fn foresee_writes(&mut self, future: Future);
@@ -118,11 +145,14 @@ pub trait Device: Send {
     fn check(&self);
 }
 
-/// A drive with a page-mapped FTL on medium `N`, whose host data is `D`.
-pub struct Ssd<N, M, D> {
-    ftl: PageFtl<N, M>,
+/// A drive with translation layer `F`, whose host data is `D`.
+pub struct Ssd<F, D> {
+    ftl: F,
     data: D,
     queue: Queue,
+    /// In place of the queue, if there are several, or if commands are begun one by one.
+    arbiter: Option<Arbiter>,
+    buffer: Option<WriteBuffer>,
     host: HostCounts,
     log2_page: u32,
     logical_pages: u64,
@@ -137,31 +167,37 @@ struct Extent {
     pages: u32,
 }
 
-impl<N, M, D> Ssd<N, M, D>
+impl<F, D> Ssd<F, D>
 where
-    N: Nand<Error = core::convert::Infallible>,
-    M: Mapping,
-    D: HostData<N>,
+    F: Ftl<Medium: Nand<Error = core::convert::Infallible>>,
+    D: HostData<F::Medium>,
 {
     /// A drive at time zero.
-    pub fn new(
-        ftl: PageFtl<N, M>,
-        data: D,
-        queue: Queue,
-        geometry: &crate::geometry::Geometry,
-    ) -> Self {
+    pub fn new(ftl: F, data: D, queue: Queue, geometry: &crate::geometry::Geometry) -> Self {
         Self {
             ftl,
             data,
             queue,
+            arbiter: None,
+            buffer: None,
             host: HostCounts::default(),
             log2_page: geometry.log2_page_bytes(),
             logical_pages: u64::from(geometry.logical_pages()),
         }
     }
 
+    /// The same drive behind several queues, or one that begins commands one by one.
+    pub fn with_arbiter(self, arbiter: Option<Arbiter>) -> Self {
+        Self { arbiter, ..self }
+    }
+
+    /// The same drive with a write buffer.
+    pub fn with_buffer(self, buffer: Option<WriteBuffer>) -> Self {
+        Self { buffer, ..self }
+    }
+
     /// The FTL behind the queue.
-    pub fn ftl(&self) -> &PageFtl<N, M> {
+    pub fn ftl(&self) -> &F {
         &self.ftl
     }
 
@@ -174,23 +210,59 @@ where
         Extent { offset: request.offset, end, first, pages }
     }
 
+    /// One queue, all commands of which are worked on.
     #[inline(always)]
-    fn serve(&mut self, request: &Request) -> Completion {
-        let idle_from = self.queue.drained();
-        let (arrival, admitted) = self.queue.admit(request.at_ns);
-        if idle_from < arrival {
-            let Ok(()) = self.ftl.clean_idle(idle_from, arrival);
+    fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+        for (at, request) in requests[..count].iter().enumerate() {
+            self.look_ahead(requests, at);
+            let drained = self.queue.drained();
+            let (arrival, admitted) = self.queue.admit(request.at_ns);
+            if self.buffer.is_some() {
+                self.announce(request);
+            }
+            let completion = self.serve(request, arrival, admitted, drained);
+            self.queue.complete(completion.done_ns);
+            done.push(completion);
+        }
+    }
+
+    /// Commands in the order in which they are begun.
+    fn run_arbitrated(
+        &mut self,
+        arbiter: &mut Arbiter,
+        requests: &[Request],
+        count: usize,
+        done: &mut Vec<Completion>,
+    ) {
+        while let Some(turn) = arbiter.next(requests, count) {
+            for &at in arbiter.entered() {
+                self.announce(&requests[at]);
+            }
+            let request = &requests[turn.at];
+            let completion = self.serve(request, turn.arrival, turn.begin, arbiter.drained());
+            arbiter.complete(&turn, completion);
+        }
+        arbiter.take(count, done);
+    }
+
+    /// A request that arrived at `arrival` is begun; all before it are done at `drained`.
+    #[inline(always)]
+    fn serve(&mut self, request: &Request, arrival: u64, begin: u64, drained: u64) -> Completion {
+        if drained < arrival {
+            let Ok(()) = self.ftl.clean_idle(drained, arrival);
         }
         let mut chain = Chain::at(arrival);
-        chain.wait(admitted, Part::Queue);
+        chain.wait(begin, Part::Queue);
         self.host.requests[request.op as usize] += 1;
+        let buffered = self.buffer.is_some();
         let last = match request.op {
+            Op::Read if buffered => self.read_buffered(request, chain),
             Op::Read => self.read(request, chain),
+            Op::Write if buffered => self.write_buffered(request, chain),
             Op::Write => self.write(request, chain),
             Op::Trim => self.trim(request, chain),
-            Op::Flush => self.flush(chain),
+            Op::Flush => self.flush(chain, drained),
         };
-        self.queue.complete(last.now);
         Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
     }
 
@@ -230,6 +302,7 @@ where
             if self.covers_in_part(extent, page) {
                 self.host.merge_reads += u64::from(self.fetch(access.lpn, &mut chain));
             }
+            self.data.accept(access.lpn);
             self.data.load(access.lpn, self.ftl.nand_mut());
             let Ok(()) = self.ftl.write(access.lpn, extent.pages, &mut chain);
             last = later(last, chain);
@@ -249,6 +322,7 @@ where
         let Range { start, end } = whole_pages(request, self.log2_page);
         let (first, past) = (start as u32, end as u32);
         if first < past {
+            self.host.trimmed_pages += self.trim_buffered(first..past);
             (first..past).for_each(|lpn| self.data.forget(Lpn::new(lpn)));
             let Ok(trimmed) = self.ftl.trim(first..past, &mut chain);
             self.host.trimmed_pages += trimmed;
@@ -256,10 +330,16 @@ where
         chain
     }
 
-    /// There is no volatile buffer: a flush waits for what was admitted before it.
-    fn flush(&self, mut chain: Chain) -> Chain {
-        chain.wait(self.queue.drained(), Part::Queue);
+    /// What is buffered goes to the flash, and what was begun before is waited for.
+    fn flush(&mut self, mut chain: Chain, drained: u64) -> Chain {
+        self.drain(&mut chain);
+        chain.wait(drained, Part::Queue);
         chain
+    }
+
+    /// When everything that was begun is done.
+    fn drained(&self) -> u64 {
+        self.arbiter.as_ref().map_or(self.queue.drained(), Arbiter::drained)
     }
 
     #[inline(always)]
@@ -305,18 +385,23 @@ fn later(a: Chain, b: Chain) -> Chain {
     if b.now >= a.now { b } else { a }
 }
 
-impl<N, M, D> Device for Ssd<N, M, D>
+impl<F, D> Device for Ssd<F, D>
 where
-    N: Nand<Error = core::convert::Infallible> + Send,
-    M: Mapping + Send,
-    D: HostData<N> + Send,
+    F: Ftl<Medium: Nand<Error = core::convert::Infallible>> + Send,
+    D: HostData<F::Medium> + Send,
 {
-    fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
-        for (at, request) in batch.iter().enumerate() {
-            self.look_ahead(batch, at);
-            let completion = self.serve(request);
-            done.push(completion);
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+        match self.arbiter.take() {
+            None => self.run_straight(requests, count, done),
+            Some(mut arbiter) => {
+                self.run_arbitrated(&mut arbiter, requests, count, done);
+                self.arbiter = Some(arbiter);
+            }
         }
+    }
+
+    fn sees_ahead(&self) -> usize {
+        self.arbiter.as_ref().map_or(0, Arbiter::window)
     }
 
     fn counters(&self) -> Counters {
@@ -324,18 +409,28 @@ where
             host: self.host,
             flash: self.ftl.nand().counts(),
             occupation: self.ftl.nand().occupation(),
-            map: self.ftl.mapping().stats(),
+            map: self.ftl.map_stats(),
             cleans: self.ftl.cleans(),
             sample_reads: self.ftl.sample_reads(),
+            merges: self.ftl.merges(),
+            buffer: self.buffer.as_ref().map(WriteBuffer::counts),
         }
     }
 
-    fn flush_map(&mut self) {
-        let Ok(()) = self.ftl.flush_map(&mut Chain::at(self.queue.drained()));
+    fn settle(&mut self) {
+        let mut chain = Chain::at(self.drained());
+        self.drain(&mut chain);
+        let Ok(()) = self.ftl.flush_map(&mut chain);
     }
 
     fn foresee(&mut self, future: Future) {
         self.ftl.foresee(future);
+    }
+
+    fn foresee_blocks(&mut self, future: Future) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.foresee(future);
+        }
     }
 
     fn foresee_writes(&mut self, future: Future) {
@@ -345,20 +440,25 @@ where
     fn restart(&mut self) {
         self.ftl.restart();
         self.queue.restart();
+        if let Some(arbiter) = &mut self.arbiter {
+            arbiter.restart();
+        }
+        if let Some(buffer) = &mut self.buffer {
+            buffer.restart();
+        }
         self.host = HostCounts::default();
     }
 
     fn streams(&self) -> Vec<StreamCounts> {
-        self.ftl.streams().to_vec()
+        self.ftl.streams()
     }
 
     fn placement_size(&self) -> (u64, Option<u32>) {
-        let placement = self.ftl.placement();
-        (placement.memory_bytes(), placement.extents())
+        self.ftl.placement_size()
     }
 
     fn cache_bytes(&self) -> u64 {
-        self.ftl.mapping().cache_bytes()
+        self.ftl.cache_bytes()
     }
 
     fn wear(&self) -> Vec<u32> {
@@ -370,6 +470,9 @@ where
     }
 
     fn check(&self) {
+        if let Some(buffer) = &self.buffer {
+            buffer.check();
+        }
         self.ftl.check();
     }
 }

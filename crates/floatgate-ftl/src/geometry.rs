@@ -1,6 +1,6 @@
 //! The shape of a drive: how pages, erase units, planes, dies and channels nest.
 
-use crate::addr::{PAGE_MAX, Ppn, Tpn, Unit};
+use crate::addr::{Lbn, Lpn, PAGE_MAX, Ppn, Tpn, Unit};
 
 /// What a drive is made of, as the user states it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,8 +204,32 @@ impl Geometry {
 
     /// The translation page that holds this logical page's entry.
     #[inline(always)]
-    pub fn translation_page(&self, lpn: crate::addr::Lpn) -> Tpn {
+    pub fn translation_page(&self, lpn: Lpn) -> Tpn {
         Tpn::new(self.entries.split(lpn.get()).0)
+    }
+
+    /// Logical blocks; the last one may be short.
+    pub const fn logical_blocks(&self) -> u32 {
+        self.shape.logical_pages.div_ceil(self.pages_per_unit.by)
+    }
+
+    /// The logical block of a page, and its place there.
+    #[inline(always)]
+    pub fn logical_place(&self, lpn: Lpn) -> (Lbn, u32) {
+        let (lbn, offset) = self.pages_per_unit.split(lpn.get());
+        (Lbn(lbn), offset)
+    }
+
+    /// How many pages a logical block has.
+    pub fn pages_of(&self, lbn: Lbn) -> u32 {
+        let pages = self.pages_per_unit.by;
+        pages.min(self.shape.logical_pages - lbn.0 * pages)
+    }
+
+    /// Page `offset` of a logical block.
+    #[inline(always)]
+    pub fn logical_page(&self, lbn: Lbn, offset: u32) -> Lpn {
+        Lpn::new(lbn.0 * self.pages_per_unit.by + offset)
     }
 
     /// Planes of the whole drive.
@@ -251,7 +275,6 @@ impl Geometry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::addr::Lpn;
 
     const SHAPE: Shape = Shape {
         page_bytes: 4096,
@@ -280,6 +303,17 @@ mod tests {
         let g = Geometry::new(Shape { superblock: 1, pages_per_block: 100, ..SHAPE }).unwrap();
         assert_eq!(g.place(Ppn::new(250)), (Unit(2), 50));
         assert_eq!(g.plane_and_row(Ppn::new(250)), (2, 50));
+    }
+
+    #[test]
+    fn the_last_logical_block_may_be_short() {
+        let g = Geometry::new(Shape { superblock: 1, pages_per_block: 100, ..SHAPE }).unwrap();
+        assert_eq!(g.logical_place(Lpn::new(250)), (Lbn(2), 50));
+        assert_eq!(g.logical_page(Lbn(2), 50), Lpn::new(250));
+        assert_eq!((g.logical_blocks(), g.pages_of(Lbn(359))), (360, 100));
+        let shape = Shape { logical_pages: 950, superblock: 1, pages_per_block: 100, ..SHAPE };
+        let g = Geometry::new(shape).unwrap();
+        assert_eq!((g.logical_blocks(), g.pages_of(Lbn(9))), (10, 50));
     }
 
     #[test]

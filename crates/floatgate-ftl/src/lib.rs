@@ -1,8 +1,9 @@
 //! Flash translation layers, written once: the same code simulates a drive and is one.
 //!
-//! Policies decide, the core acts. A policy (mapping cache, placement, victim choice) is a small
-//! state machine that touches no flash; [`page_ftl::PageFtl`] asks it and does the work on a
-//! [`nand::Nand`]. [`device::Ssd`] puts the command queue and the host's edge in front.
+//! Policies decide, the core acts. A policy (mapping cache, placement, victim choice, log blocks)
+//! is a small state machine that touches no flash; an engine, [`page_ftl::PageFtl`] or
+//! [`log_ftl::LogFtl`], asks it and does the work on a [`nand::Nand`]. [`device::Ssd`] puts the
+//! command queue and the host's edge in front.
 //!
 //! This crate has no clock, file, thread or random hash order in it, and no dependency.
 
@@ -15,11 +16,15 @@ extern crate std;
 
 pub mod addr;
 pub mod blocks;
+pub mod buffer;
 pub mod device;
 mod frontier;
+pub mod ftl;
 pub mod future;
 pub mod geometry;
 pub mod intmap;
+pub mod log_block;
+pub mod log_ftl;
 pub mod lru;
 pub mod mapping;
 pub mod nand;

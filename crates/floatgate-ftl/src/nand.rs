@@ -2,7 +2,10 @@
 //!
 //! The rules, which [`Checked`] asserts: a page is programmed once between erases; the pages of
 //! a unit are programmed in order; only a programmed page is read or copied, and it belongs to
-//! whom the caller believes. Data never passes through the FTL: [`Nand::copy`] moves a page inside
+//! whom the caller believes. In order means one after the other for a page-mapped layer. A layer
+//! that keeps pages at fixed places in a unit may leave pages out, but not come back to them: data
+//! sheets ask for ascending order, and the first page programmed need not be page 0 (Samsung
+//! KFN8GH6Q4M, 3.9). Data never passes through the FTL: [`Nand::copy`] moves a page inside
 //! the medium, and host data waits in the medium's page register.
 //!
 //! Time is carried, not scheduled. Every operation is part of a [`Chain`], which knows when the

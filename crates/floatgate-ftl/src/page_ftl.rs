@@ -23,16 +23,18 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
+use crate::ftl::Ftl;
+pub use crate::ftl::{Cleans, StreamCounts};
 use crate::future::Future;
 use crate::geometry::Geometry;
-use crate::mapping::{Access, MapOp, Mapping};
+use crate::mapping::{Access, MapOp, MapStats, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
 use crate::prefetch::prefetch;
 use crate::rng::Rng;
 use crate::victim::Victim;
 use ahead::UnderWay;
-pub use cleaning::{Cleaning, Cleans, Destination, Scope};
+pub use cleaning::{Cleaning, Destination, Scope};
 use levelling::Levelling;
 use verify::FlashMap;
 
@@ -58,15 +60,6 @@ impl PageConfig {
     pub fn frontiers(placement: &AnyPlacement, map_on_flash: bool, levelled: bool) -> u8 {
         placement.streams() + u8::from(map_on_flash) + u8::from(levelled)
     }
-}
-
-/// Host pages that went to a stream, and pages that cleaning put there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct StreamCounts {
-    /// Pages written by the host.
-    pub host_pages: u64,
-    /// Pages moved by cleaning.
-    pub gc_pages: u64,
 }
 
 /// A page-mapped flash translation layer on medium `N` with mapping cache `M`.
@@ -153,193 +146,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(ftl)
     }
 
-    /// The medium.
-    pub fn nand(&self) -> &N {
-        &self.nand
-    }
-
-    /// The medium, to load its page register.
-    pub fn nand_mut(&mut self) -> &mut N {
-        &mut self.nand
-    }
-
     /// The mapping cache.
     pub fn mapping(&self) -> &M {
         &self.mapping
     }
 
-    /// The state of the units.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
-    /// Traffic by stream of the placement.
-    pub fn streams(&self) -> &[StreamCounts] {
-        &self.streams
-    }
-
     /// The placement.
     pub fn placement(&self) -> &AnyPlacement {
         &self.placement
-    }
-
-    /// Units cleaned, by occasion.
-    pub fn cleans(&self) -> Cleans {
-        self.cleans
-    }
-
-    /// Translation pages read because the placement wanted to look at pages.
-    pub fn sample_reads(&self) -> u64 {
-        self.sample_reads
-    }
-
-    /// Whether a page has been written, and not been trimmed since.
-    #[inline(always)]
-    pub fn is_mapped(&self, lpn: Lpn) -> bool {
-        self.table[lpn.index()].is_some()
-    }
-
-    /// Counters and clocks back to zero; data, map, cache and the order of things stay.
-    pub fn restart(&mut self) {
-        self.nand.restart();
-        self.mapping.restart();
-        self.blocks.restart_wear();
-        self.streams.fill(StreamCounts::default());
-        self.cleans = Cleans::default();
-        self.sample_reads = 0;
-        if let Some(levelling) = &mut self.levelling {
-            *levelling = Levelling::new(levelling.gap(), self.geometry.units());
-        }
-    }
-
-    /// The host is about to write `pages` consecutive pages by one command.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    #[inline(always)]
-    pub fn command(&mut self, first: Lpn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.placement.command(first, pages);
-        match self.placement.wants_samples() {
-            Some(samples) => self.show_samples(samples, chain),
-            None => Ok(()),
-        }
-    }
-
-    /// Looks up the map entry of a page that the host is about to read or write.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    #[inline(always)]
-    pub fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
-        access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
-        self.mapping.access(access, &mut self.io);
-        if M::ON_FLASH { self.perform(chain) } else { Ok(()) }
-    }
-
-    /// Reads a translated page into the medium's register. The answer is whether there was one.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    #[inline(always)]
-    pub fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
-        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
-        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
-        Ok(true)
-    }
-
-    /// Writes the medium's register to a translated page. `request_pages` is the length of the
-    /// whole request.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    #[inline(always)]
-    pub fn write(
-        &mut self,
-        lpn: Lpn,
-        request_pages: u32,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        let owner = Owner::Data(lpn);
-        let (clock, now_ns) = (self.blocks.now(), chain.now);
-        let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
-        self.blocks.tick();
-        if self.config.pace.is_some() {
-            self.clean_ahead(chain)?;
-        }
-        let to = self.allocate(stream, chain)?;
-        self.nand.program(to, owner, Cause::Host, chain)?;
-        self.streams[usize::from(stream)].host_pages += 1;
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.table[lpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-        }
-        if M::ON_FLASH {
-            self.mapping.assigned(lpn, to, &mut self.io);
-            self.perform(chain)?;
-        }
-        Ok(())
-    }
-
-    /// Forgets pages. The answer is how many of them held something.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    pub fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
-        let entries = self.geometry.entries_per_page();
-        let (mut next, mut trimmed) = (lpns.start, 0);
-        while next < lpns.end {
-            let end = lpns.end.min((next / entries + 1) * entries);
-            let mut mapped = mem::take(&mut self.trimmed);
-            mapped.clear();
-            mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
-            for &lpn in &mapped {
-                if let Some(old) = self.table[lpn.index()].take() {
-                    self.blocks.invalidate(old, Owner::Data(lpn));
-                    self.placement.trimmed(lpn);
-                }
-            }
-            trimmed += mapped.len() as u64;
-            if M::ON_FLASH {
-                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
-            }
-            self.trimmed = mapped;
-            self.perform(chain)?;
-            next = end;
-        }
-        Ok(trimmed)
-    }
-
-    /// Writes back the mapping cache: the map on flash is then the whole map.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    pub fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.mapping.flush(&mut self.io);
-        self.perform(chain)
-    }
-
-    /// Tells the mapping what the host will access from now on.
-    pub fn foresee(&mut self, future: Future) {
-        self.mapping.foresee(future);
-    }
-
-    /// Tells the placement what the host will write from now on.
-    pub fn foresee_writes(&mut self, future: Future) {
-        self.placement.foresee(future);
-    }
-
-    /// Asks the processor for the map entry of a page that will be accessed soon.
-    #[inline(always)]
-    pub fn prefetch_entry(&self, lpn: Lpn) {
-        prefetch(&self.table, lpn.index());
-    }
-
-    /// Asks the processor for what a write of a page will touch; its map entry should be there.
-    #[inline(always)]
-    pub fn prefetch_page(&self, lpn: Lpn) {
-        if let Some(&Some(old)) = self.table.get(lpn.index()) {
-            self.blocks.prefetch(old);
-        }
     }
 
     /// Does the flash work that the mapping has asked for, in order.
@@ -424,11 +238,168 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
     }
+}
 
-    /// Recomputes what can be recomputed, and asserts that it agrees: each mapped page has one
-    /// valid physical page that names it, and the map on flash with the cache over it is the true
-    /// map.
-    pub fn check(&self) {
+impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
+    type Medium = N;
+
+    fn nand(&self) -> &N {
+        &self.nand
+    }
+
+    fn nand_mut(&mut self) -> &mut N {
+        &mut self.nand
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    #[inline(always)]
+    fn is_mapped(&self, lpn: Lpn) -> bool {
+        self.table[lpn.index()].is_some()
+    }
+
+    fn restart(&mut self) {
+        self.nand.restart();
+        self.mapping.restart();
+        self.blocks.restart_wear();
+        self.streams.fill(StreamCounts::default());
+        self.cleans = Cleans::default();
+        self.sample_reads = 0;
+        if let Some(levelling) = &mut self.levelling {
+            *levelling = Levelling::new(levelling.gap(), self.geometry.units());
+        }
+    }
+
+    #[inline(always)]
+    fn command(&mut self, first: Lpn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.placement.command(first, pages);
+        match self.placement.wants_samples() {
+            Some(samples) => self.show_samples(samples, chain),
+            None => Ok(()),
+        }
+    }
+
+    #[inline(always)]
+    fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
+        access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
+        self.mapping.access(access, &mut self.io);
+        if M::ON_FLASH { self.perform(chain) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
+        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
+        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        let owner = Owner::Data(lpn);
+        let (clock, now_ns) = (self.blocks.now(), chain.now);
+        let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
+        self.blocks.tick();
+        if self.config.pace.is_some() {
+            self.clean_ahead(chain)?;
+        }
+        let to = self.allocate(stream, chain)?;
+        self.nand.program(to, owner, Cause::Host, chain)?;
+        self.streams[usize::from(stream)].host_pages += 1;
+        self.blocks.validate(to, owner);
+        if let Some(old) = self.table[lpn.index()].replace(to) {
+            self.blocks.invalidate(old, owner);
+        }
+        if M::ON_FLASH {
+            self.mapping.assigned(lpn, to, &mut self.io);
+            self.perform(chain)?;
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
+        let entries = self.geometry.entries_per_page();
+        let (mut next, mut trimmed) = (lpns.start, 0);
+        while next < lpns.end {
+            let end = lpns.end.min((next / entries + 1) * entries);
+            let mut mapped = mem::take(&mut self.trimmed);
+            mapped.clear();
+            mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
+            for &lpn in &mapped {
+                if let Some(old) = self.table[lpn.index()].take() {
+                    self.blocks.invalidate(old, Owner::Data(lpn));
+                    self.placement.trimmed(lpn);
+                }
+            }
+            trimmed += mapped.len() as u64;
+            if M::ON_FLASH {
+                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
+            }
+            self.trimmed = mapped;
+            self.perform(chain)?;
+            next = end;
+        }
+        Ok(trimmed)
+    }
+
+    fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.mapping.flush(&mut self.io);
+        self.perform(chain)
+    }
+
+    fn foresee(&mut self, future: Future) {
+        self.mapping.foresee(future);
+    }
+
+    fn foresee_writes(&mut self, future: Future) {
+        self.placement.foresee(future);
+    }
+
+    #[inline(always)]
+    fn prefetch_entry(&self, lpn: Lpn) {
+        prefetch(&self.table, lpn.index());
+    }
+
+    #[inline(always)]
+    fn prefetch_page(&self, lpn: Lpn) {
+        if let Some(&Some(old)) = self.table.get(lpn.index()) {
+            self.blocks.prefetch(old);
+        }
+    }
+
+    #[inline(always)]
+    fn clean_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
+        self.clean_while_idle(from, until)
+    }
+
+    fn map_stats(&self) -> MapStats {
+        self.mapping.stats()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.mapping.cache_bytes()
+    }
+
+    fn cleans(&self) -> Cleans {
+        self.cleans
+    }
+
+    fn streams(&self) -> Vec<StreamCounts> {
+        self.streams.clone()
+    }
+
+    fn placement_size(&self) -> (u64, Option<u32>) {
+        (self.placement.memory_bytes(), self.placement.extents())
+    }
+
+    fn sample_reads(&self) -> u64 {
+        self.sample_reads
+    }
+
+    /// Each mapped page has one valid physical page that names it, and the map on flash with the
+    /// cache over it is the true map.
+    fn check(&self) {
         self.blocks.check();
         self.mapping.check();
         self.placement.check();

@@ -1,4 +1,12 @@
 //! The command queue: when a request that has arrived is admitted to the drive.
+//!
+//! A drive with one queue (SATA's NCQ) that works on all commands at once needs no more than a
+//! [`Queue`]. With several queues (NVMe), or if commands are begun one by one, an [`Arbiter`] says
+//! which is next.
+
+mod arbiter;
+
+pub use arbiter::{Arbiter, Dispatch};
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -11,6 +19,8 @@ pub enum Arrivals {
     /// As soon as the queue has a place: a fixed number outstanding. The workload's times are not
     /// used.
     Closed,
+    /// All at once, at time zero: what finds no place waits outside.
+    Immediate,
 }
 
 /// At most `depth` requests are in the drive; the next one waits outside until one completes.
@@ -33,21 +43,43 @@ impl Queue {
         Self { arrivals, depth, outstanding, admitted: 0, drained: 0 }
     }
 
-    /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
+    /// Places.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// When the next request, of the workload's time `at_ns`, would arrive and be admitted.
     #[inline]
-    pub fn admit(&mut self, at_ns: u64) -> (u64, u64) {
+    pub fn foresee(&self, at_ns: u64) -> (u64, u64) {
         let mut place = self.admitted;
         if self.outstanding.len() == self.depth
-            && let Some(Reverse(completed)) = self.outstanding.pop()
+            && let Some(&Reverse(completed)) = self.outstanding.peek()
         {
             place = place.max(completed);
         }
         let arrival = match self.arrivals {
             Arrivals::Open => at_ns,
             Arrivals::Closed => place,
+            Arrivals::Immediate => 0,
         };
-        self.admitted = place.max(arrival);
-        (arrival, self.admitted)
+        (arrival, place.max(arrival))
+    }
+
+    /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
+    #[inline]
+    pub fn admit(&mut self, at_ns: u64) -> (u64, u64) {
+        let (arrival, admitted) = self.foresee(at_ns);
+        if self.outstanding.len() == self.depth {
+            self.outstanding.pop();
+        }
+        self.admitted = admitted;
+        (arrival, admitted)
+    }
+
+    /// Whether a request of the workload's time `at_ns` has arrived by `now`.
+    #[inline]
+    pub fn has_arrived(&self, at_ns: u64, now: u64) -> bool {
+        self.arrivals != Arrivals::Open || at_ns <= now
     }
 
     /// The request admitted last completes at `done_ns`.
@@ -82,6 +114,7 @@ mod tests {
         assert_eq!(queue.admit(20), (20, 20));
         queue.complete(60);
         assert_eq!(queue.drained(), 110);
+        assert_eq!(queue.foresee(30), (30, 60));
         assert_eq!(queue.admit(30), (30, 60), "the first place to be free again");
         queue.complete(210);
         assert_eq!(queue.admit(500), (500, 500));
@@ -92,6 +125,15 @@ mod tests {
         let mut queue = Queue::new(1, Arrivals::Closed);
         for (at, expected) in [(900, 0), (901, 70), (902, 140)] {
             assert_eq!(queue.admit(at), (expected, expected));
+            queue.complete(expected + 70);
+        }
+    }
+
+    #[test]
+    fn what_comes_at_once_waits_from_the_start() {
+        let mut queue = Queue::new(1, Arrivals::Immediate);
+        for (at, expected) in [(900, 0), (901, 70), (902, 140)] {
+            assert_eq!(queue.admit(at), (0, expected));
             queue.complete(expected + 70);
         }
     }

@@ -8,8 +8,11 @@ mod common;
 use std::fmt::Write;
 use std::path::Path;
 
+use common::log_rig::LogRig;
 use common::workload::{ANYTHING, Workload};
 use common::{Rig, STRIPED};
+use floatgate_ftl::device::Device;
+use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::nand::{Cause, Part};
 use floatgate_ftl::page_ftl::StreamCounts;
@@ -19,18 +22,22 @@ use floatgate_ftl::victim::VICTIMS;
 const SEED: u64 = 2009;
 const REQUESTS: usize = 4000;
 
-/// The rows of one drive, `name value value ...`, zero rows left out.
-fn counters(mapping: &'static str, placement: &'static str, victim: &'static str) -> String {
+/// The rows of a page-mapped drive.
+fn page_mapped(mapping: &'static str, placement: &'static str, victim: &'static str) -> String {
     let rig = Rig { placement, low_water: 0, ..Rig::new(STRIPED, mapping, victim) };
     let low_water = rig.cleaning().least_low_water(rig.frontiers()).max(4);
-    let rig = Rig { low_water, ..rig }.spare(2);
-    let (mut drive, _) = rig.build();
-    let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
+    let (mut drive, _) = Rig { low_water, ..rig }.spare(2).build();
+    counters(&format!("{mapping} {placement} {victim}"), drive.device())
+}
+
+/// The rows of one drive, `name value value ...`, zero rows left out.
+fn counters(title: &str, drive: &mut dyn Device) -> String {
+    let (pages, page_bytes) = (STRIPED.logical_pages, STRIPED.page_bytes);
     let mut done = vec![];
     drive.run(&Workload::new(SEED, ANYTHING, pages, page_bytes).batch(REQUESTS), &mut done);
     drive.check();
     let all = drive.counters();
-    let mut text = format!("[{mapping} {placement} {victim}]\n");
+    let mut text = format!("[{title}]\n");
     let mut row = |name: &str, values: &[u64]| {
         if values.iter().any(|&value| value > 0) {
             let values = values.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
@@ -53,6 +60,9 @@ fn counters(mapping: &'static str, placement: &'static str, victim: &'static str
     row("stream_host_pages", &pages(|stream| stream.host_pages));
     row("stream_gc_pages", &pages(|stream| stream.gc_pages));
     row("emergencies", &[all.cleans.emergency]);
+    let merges = all.merges;
+    row("merges", &[merges.switch, merges.partial, merges.full, merges.dropped_logs]);
+    row("shared_logs", &[merges.shared_logs, merges.shared_merges, merges.shared_most]);
     let time = all.occupation;
     row("end_busy_busiest_ns", &[time.end_ns, time.busy_ns, time.busiest_ns]);
     for (index, part) in Part::NAMES.iter().enumerate() {
@@ -66,14 +76,18 @@ fn counters(mapping: &'static str, placement: &'static str, victim: &'static str
 fn every_row_has_its_golden_counters() {
     let mut actual = String::new();
     for &(mapping, ..) in MAPPINGS {
-        actual += &counters(mapping, "single", "greedy");
+        actual += &page_mapped(mapping, "single", "greedy");
     }
     for &(victim, ..) in VICTIMS {
-        actual += &counters("dftl", "single", victim);
-        actual += &counters("ideal", "eti", victim);
+        actual += &page_mapped("dftl", "single", victim);
+        actual += &page_mapped("ideal", "eti", victim);
     }
     for &(placement, ..) in PLACEMENTS {
-        actual += &counters("dftl", placement, "cost_benefit");
+        actual += &page_mapped("dftl", placement, "cost_benefit");
+    }
+    for &(scheme, ..) in LOG_BLOCKS {
+        let (mut drive, _) = LogRig::new(STRIPED, scheme, 5).build();
+        actual += &counters(scheme, &mut *drive);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use floatgate_ftl::buffer::BUFFERS;
+use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
@@ -27,7 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lru", &["rng"]),
     ("intmap", &["rng"]),
     ("prefetch", &[]),
-    ("queue", &[]),
+    ("queue", &["request"]),
     ("geometry", &["addr"]),
     ("nand", &["addr", "geometry"]),
     // The naive model of a drive is a host's end, too.
@@ -39,6 +41,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mapping", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
     ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
     ("victim", &["addr", "geometry", "blocks", "prefetch", "rng"]),
+    ("log_block", &["addr", "geometry", "lru", "rng"]),
+    // What the drive asks of an engine; the engines are above it.
+    ("ftl", &["addr", "blocks", "future", "mapping", "nand"]),
+    ("log_ftl", &["addr", "geometry", "nand", "blocks", "prefetch", "ftl", "log_block"]),
+    ("buffer", &["addr", "future", "lru", "prefetch"]),
     (
         "page_ftl",
         &[
@@ -47,6 +54,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "nand",
             "blocks",
             "frontier",
+            "ftl",
             "prefetch",
             "rng",
             "future",
@@ -57,17 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "device",
-        &[
-            "addr",
-            "geometry",
-            "future",
-            "mapping",
-            "nand",
-            "page_ftl",
-            "placement",
-            "queue",
-            "request",
-        ],
+        &["addr", "buffer", "geometry", "ftl", "future", "mapping", "nand", "queue", "request"],
     ),
 ];
 
@@ -88,8 +86,14 @@ const BANNED: &[(&str, &str)] = &[
 type Row = (&'static str, &'static str, &'static str);
 
 /// The tables, and the module that each one's policies live in.
-fn tables() -> [(&'static str, &'static [Row]); 3] {
-    [("mapping", MAPPINGS), ("placement", PLACEMENTS), ("victim", VICTIMS)]
+fn tables() -> [(&'static str, &'static [Row]); 5] {
+    [
+        ("buffer", BUFFERS),
+        ("mapping", MAPPINGS),
+        ("placement", PLACEMENTS),
+        ("victim", VICTIMS),
+        ("log_block", LOG_BLOCKS),
+    ]
 }
 
 struct File {

@@ -4,7 +4,9 @@
 //! default, its range and its doc line stand once, in [`sections`]; the JSON Schema is derived from
 //! that, and the errors are from the schema.
 
+mod buffers;
 mod layers;
+mod log_blocks;
 mod placements;
 mod policies;
 mod presets;
@@ -17,6 +19,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use buffers::{Acknowledge, Bplru, Buffer, Clc, NcqLru, Pin};
+pub use log_blocks::{Bast, Fast, LogVictim, MergeWhenFull, OutOfOrder};
 pub use placements::{
     Asa, AsaClock, AsaSource, Autostream, Dac, DecayUnit, Direct, Eti, Hashes, History, Insert,
     Length, LruLists, Mbf, MergeValue, Mhf, Oracle, Perfect, Sepbit, Wdac,
@@ -25,9 +29,9 @@ pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
-    Arrivals, Buffer, Capacity, Cdftl, Cleaning, Dftl, FetchMode, Fill, Flash, Ftl, GcDestination,
-    Host, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start, Tie, Tlllp,
-    Tpftl, WearLeveling,
+    Arrivals, Capacity, Cdftl, Cleaning, Dftl, Dispatch, FetchMode, Fill, Flash, Ftl,
+    GcDestination, Host, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start,
+    Tie, Tlllp, Tpftl, WearLeveling,
 };
 pub use victims::{Age, Cat, DChoices, LfsCostBenefit, Random, Redraw, Windowed};
 
@@ -74,6 +78,16 @@ pub struct Config {
     pub ftl: Ftl,
     /// The state of the device before the workload.
     pub start: Start,
+    /// Parameters of the translation layer `bast`.
+    pub bast: Bast,
+    /// Parameters of the translation layer `fast`.
+    pub fast: Fast,
+    /// Parameters of the buffer `ncq_lru`.
+    pub ncq_lru: NcqLru,
+    /// Parameters of the buffer `bplru`.
+    pub bplru: Bplru,
+    /// Parameters of the buffer `clc`.
+    pub clc: Clc,
     /// Parameters of the mapping `dftl`.
     pub dftl: Dftl,
     /// Parameters of the mapping `sftl`.
@@ -141,6 +155,7 @@ impl Config {
             .map_err(|error: toml::de::Error| ConfigError::new(error.message().to_owned()))?;
         config.capacity.settle();
         config.check_relations()?;
+        config.check_policies()?;
         Ok(config)
     }
 
@@ -152,18 +167,16 @@ impl Config {
         let table = toml::Table::try_from(self)
             .map_err(|error| ConfigError::new(format!("the config cannot be printed: {error}")))?;
         schema::check(&table)?;
-        self.check_relations()
+        self.check_relations()?;
+        self.check_policies()
     }
 
     fn check_relations(&self) -> Result<(), ConfigError> {
-        let expect = |holds: bool, key: &str, given: &dyn fmt::Display, expected: String| {
-            let text = || ConfigError(format!("{key} = {given}: expected {expected}"));
-            if holds { Ok(()) } else { Err(text()) }
-        };
         let Capacity { spare_factor, over_provisioning } = self.capacity;
         if spare_factor.is_some() && over_provisioning.is_some() {
             return Err(layers::both_capacities());
         }
+        self.check_log_blocks()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;
@@ -195,19 +208,30 @@ impl Config {
                 ),
             )?;
         }
-        let eti = &self.eti;
-        expect(
-            eti.hot_threshold <= eti.counter_max,
-            "eti.hot_threshold",
-            &eti.hot_threshold,
-            format!("at most eti.counter_max ({}), or nothing is ever hot", eti.counter_max),
-        )?;
         let (least, what) = self.least_cache();
         expect(
             self.mapping.cache.0 >= least,
             "mapping.cache",
             &quoted(&self.mapping.cache),
             format!("room for at least {what} ({least})"),
+        )
+    }
+
+    /// What policies ask of each other and of themselves.
+    fn check_policies(&self) -> Result<(), ConfigError> {
+        let oracle = self.placement.scheme == "oracle";
+        expect(
+            !oracle || self.buffer.scheme == "none",
+            "placement.scheme",
+            &"\"oracle\"",
+            "another beside a write buffer, which changes the writes that it is told of".into(),
+        )?;
+        let eti = &self.eti;
+        expect(
+            eti.hot_threshold <= eti.counter_max,
+            "eti.hot_threshold",
+            &eti.hot_threshold,
+            format!("at most eti.counter_max ({}), or nothing is ever hot", eti.counter_max),
         )
     }
 
@@ -241,4 +265,15 @@ impl Config {
         };
         (u64::from(least), what)
     }
+}
+
+/// Whether a relation between values holds, and if not, what was expected of the key.
+fn expect(
+    holds: bool,
+    key: &str,
+    given: &dyn fmt::Display,
+    expected: String,
+) -> Result<(), ConfigError> {
+    let text = || ConfigError(format!("{key} = {given}: expected {expected}"));
+    if holds { Ok(()) } else { Err(text()) }
 }

@@ -1,8 +1,9 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
 use floatgate_ftl::blocks::FreeOrder;
-use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::log_ftl::MERGE_RESERVE;
 use floatgate_ftl::mapping::{
     Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
     MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache,
@@ -12,18 +13,23 @@ use floatgate_ftl::mappings;
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
 use floatgate_ftl::placement::AnyPlacement;
-use floatgate_ftl::queue::{Arrivals as FtlArrivals, Queue};
 use floatgate_ftl::victim::victim;
 
 use crate::config::{
-    self, Arrivals, Config, ConfigError, FetchMode, GcDestination, NodeVictim, Replacement, Scope,
+    self, Config, ConfigError, FetchMode, GcDestination, NodeVictim, Replacement, Scope,
     WearLeveling,
 };
+use front::Front;
 use placements::placement_config;
 use victims::victim_config;
 
+mod buffer;
+pub use buffer::block_pages;
+mod front;
 mod placements;
 mod victims;
+
+mod log_ftl;
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -55,8 +61,13 @@ impl Plan {
         let geometry = Geometry::new(shape(config)).map_err(|e| ConfigError::new(e.to_string()))?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let frontiers = PageConfig::frontiers(&placement(config, geometry)?, on_flash, levelled);
-        let cleaning = cleaning(config, frontiers)?;
-        let size = Size::decide(config, span_bytes, frontiers.into(), on_flash)?;
+        let logs = config.logs_least();
+        let cleaning = match logs {
+            Some(_) => Cleaning::new(MERGE_RESERVE + 1),
+            None => cleaning(config, frontiers)?,
+        };
+        let beside = logs.unwrap_or(frontiers.into());
+        let size = Size::decide(config, span_bytes, beside, on_flash)?;
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
             units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
@@ -100,10 +111,11 @@ struct Size {
 }
 
 impl Size {
+    /// `beside` is how many units are open or log blocks, beside those that the logical pages fill.
     fn decide(
         config: &Config,
         span_bytes: u64,
-        frontiers: u32,
+        beside: u32,
         on_flash: bool,
     ) -> Result<Self, ConfigError> {
         let per_unit = u64::from(config.flash.pages_per_block) * u64::from(config.flash.superblock);
@@ -131,11 +143,12 @@ impl Size {
         }
         let entries = (config.flash.page.0 / u64::from(flash_entry_bytes(config))).max(1);
         let map_pages = if on_flash { logical.div_ceil(entries) } else { 0 };
-        let least = (logical + map_pages).div_ceil(per_unit) + u64::from(frontiers);
+        let least = (logical + map_pages).div_ceil(per_unit) + u64::from(beside);
         if config.flash.blocks.is_some() && asked < least {
             return Err(ConfigError::new(format!(
                 "a drive of {asked} erase units with a spare factor of {} has no room to clean: \
-                 expected at least {least} units for these logical pages, or more spare",
+                 expected at least {least} units for these logical pages and {beside} units that \
+                 are open or log blocks, or more spare",
                 config.capacity.spare(),
             )));
         }
@@ -256,9 +269,15 @@ macro_rules! build_rows {
             seed: u64,
             verify: bool,
         ) -> Result<Box<dyn Device>, ConfigError> {
+            let front = Front::new(config, plan)?;
+            if config.logs_least().is_some() {
+                return log_ftl::build(config, plan, front, seed, verify);
+            }
             let map = map_config(config, plan);
             match config.mapping.scheme.as_str() {
-                $($name => assemble(<$Type>::new(&map), config, plan, seed, verify),)*
+                $($name => {
+                    assemble(<$Type>::new(&map), config, plan, front, (seed, verify))
+                })*
                 other => {
                     Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
                 }
@@ -334,8 +353,8 @@ fn assemble<M: Mapping + Send + 'static>(
     mapping: M,
     config: &Config,
     plan: &Plan,
-    seed: u64,
-    verify: bool,
+    front: Front,
+    (seed, verify): (u64, bool),
 ) -> Result<Box<dyn Device>, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
@@ -356,20 +375,15 @@ fn assemble<M: Mapping + Send + 'static>(
         },
         verify,
     };
-    let arrivals = match config.queue.arrivals {
-        Arrivals::Open => FtlArrivals::Open,
-        Arrivals::Closed => FtlArrivals::Closed,
-    };
-    let queue = Queue::new(config.queue.depth as usize, arrivals);
     let timed = Timed::new(Counted::default(), geometry, plan.timing);
     if verify {
         let pages = geometry.physical_pages();
         let nand = Stamped::new(Checked::new(timed, geometry), pages);
         let Ok(ftl) = PageFtl::new(nand, mapping, page);
         let shadow = Shadow::new(geometry.logical_pages());
-        Ok(Box::new(Ssd::new(ftl, shadow, queue, &geometry)))
+        Ok(front.before(ftl, shadow))
     } else {
         let Ok(ftl) = PageFtl::new(timed, mapping, page);
-        Ok(Box::new(Ssd::new(ftl, (), queue, &geometry)))
+        Ok(front.before(ftl, ()))
     }
 }

@@ -57,6 +57,7 @@ pub struct RunResult {
     data_write_amplification: Option<f64>,
     flash: Value,
     mapping: Value,
+    merges: Value,
     buffer: Value,
     placement: Value,
     host: Value,
@@ -96,7 +97,8 @@ impl RunResult {
             data_write_amplification: ratio(programs(&counters) - map_programs, host_pages),
             flash: flash(&counters),
             mapping: mapping(subject.device, &counters),
-            buffer: json!({ "hit_ratio": null, "hits": 0, "misses": 0, "flushed_pages": 0 }),
+            merges: merges(&counters),
+            buffer: buffer(&counters),
             placement: placement(subject.device, &counters),
             host: json!({
                 "commands": counters.host.requests.iter().sum::<u64>(),
@@ -118,10 +120,21 @@ impl RunResult {
 /// The laws that hold in every run, whatever the policies do.
 fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let flash = &counters.flash;
-    assert_eq!(flash.programs[Cause::Host as usize], counters.host.write_pages);
-    let host_reads = counters.host.read_pages - counters.host.empty_reads;
-    assert_eq!(flash.reads[Cause::Host as usize], host_reads + counters.host.merge_reads);
-    assert_eq!(flash.reads[Cause::Gc as usize], flash.programs[Cause::Gc as usize]);
+    let host = counters.host;
+    let (mut writes, mut reads) = (host.write_pages, host.read_pages - host.empty_reads);
+    if let Some(buffer) = &counters.buffer {
+        reads = reads - buffer.read_hits + buffer.padded;
+        // With write-through every page goes to the flash; else what leaves the buffer does.
+        if !buffer.writes_through {
+            assert_eq!(buffer.write_hits + buffer.write_misses, writes);
+            writes = buffer.flushed + buffer.padded;
+        }
+    }
+    assert_eq!(flash.programs[Cause::Host as usize], writes);
+    assert_eq!(flash.reads[Cause::Host as usize], reads + host.merge_reads);
+    for cause in [Cause::Gc as usize, Cause::Merge as usize] {
+        assert_eq!(flash.reads[cause], flash.programs[cause]);
+    }
     let erases: u64 = flash.erases.iter().sum();
     assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
     let capacity = u64::from(plan.geometry.physical_pages());
@@ -187,6 +200,37 @@ fn flash(counters: &Counters) -> Value {
         "programs": by_cause(counters.flash.programs),
         "erases": by_cause(counters.flash.erases),
         "emergency_cleans": counters.cleans.emergency,
+    })
+}
+
+fn merges(counters: &Counters) -> Value {
+    let merges = counters.merges;
+    json!({
+        "switch": merges.switch,
+        "partial": merges.partial,
+        "full": merges.full,
+        "dropped_logs": merges.dropped_logs,
+        "shared_logs": merges.shared_logs,
+        "merged_per_shared_log": ratio(merges.shared_merges, merges.shared_logs),
+        "merged_per_shared_log_max": (merges.shared_logs > 0).then_some(merges.shared_most),
+    })
+}
+
+fn buffer(counters: &Counters) -> Value {
+    let counts = counters.buffer.unwrap_or_default();
+    let hits = counts.read_hits + counts.write_hits;
+    let misses = counts.read_misses + counts.write_misses;
+    json!({
+        "hit_ratio": ratio(hits, hits + misses),
+        "hits": hits,
+        "misses": misses,
+        "write_hits": counts.write_hits,
+        "read_hits": counts.read_hits,
+        "flushed_pages": counts.flushed,
+        "padded_pages": counts.padded,
+        "trimmed_pages": counts.trimmed,
+        "held_pages": counts.held,
+        "memory_bytes": counts.memory_bytes,
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::buffer::{Buffer, parts};
 use floatgate_ftl::device::{Device, pages, whole_pages};
 use floatgate_ftl::future::{Foretelling, Future, TooLong};
 use floatgate_ftl::placement::AnyPlacement;
@@ -12,7 +13,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
 use crate::config::{Arrivals, Config, ConfigError, Fill};
-use crate::drive::{Plan, build, needs_future};
+use crate::drive::{Plan, block_pages, build, needs_future};
 use crate::metrics::{Metrics, programs, ratio};
 use crate::result::{RunResult, Started, Subject, WorkloadFacts};
 use crate::workload::Workload;
@@ -100,12 +101,22 @@ pub fn run(
         true => Some(foretell(&plan, workload, tell_writes, control)?),
         false => None,
     };
+    let block = block_pages(config, &plan.geometry);
+    let blocks = match Buffer::needs_future(&config.buffer.scheme) {
+        true => {
+            Some(foretell(&plan, workload, |t, r, log2| tell_parts(t, r, log2, block), control)?)
+        }
+        false => None,
+    };
     let mut device = build(config, &plan, options.seed, options.verify)?;
     let started = start(config, &plan, device.as_mut(), options.seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
-    device.flush_map();
+    device.settle();
     if let Some(accesses) = accesses {
         device.foresee(accesses);
+    }
+    if let Some(blocks) = blocks {
+        device.foresee_blocks(blocks);
     }
     if let Some(writes) = writes {
         device.foresee_writes(writes);
@@ -130,13 +141,28 @@ pub struct Options {
     pub verify: bool,
 }
 
-/// Tells of a request, on a drive whose pages are of 2^n bytes.
-type Tell = fn(&mut Foretelling, &Request, u32) -> Result<(), TooLong>;
-
 fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
     match request.op {
         Op::Read | Op::Write => {
             pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32)))
+        }
+        Op::Trim | Op::Flush => Ok(()),
+    }
+}
+
+/// A buffer of blocks is served part by part, a part being what lies in one block.
+fn tell_parts(
+    telling: &mut Foretelling,
+    request: &Request,
+    log2: u32,
+    block: u32,
+) -> Result<(), TooLong> {
+    let pages = pages(request, log2);
+    match request.op {
+        Op::Read | Op::Write => {
+            let (first, count) = (Lpn::new(pages.start as u32), pages.end - pages.start);
+            let mut parts = parts(first, count as u32, block);
+            parts.try_for_each(|(lpn, _)| telling.push(Lpn::new(lpn.get() / block)))
         }
         Op::Trim | Op::Flush => Ok(()),
     }
@@ -157,7 +183,7 @@ fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Resul
 fn foretell(
     plan: &Plan,
     workload: &dyn Workload,
-    tell: Tell,
+    tell: impl Fn(&mut Foretelling, &Request, u32) -> Result<(), TooLong>,
     control: &Control,
 ) -> Result<Future, RunError> {
     let geometry = &plan.geometry;
@@ -190,25 +216,31 @@ fn measure(
 ) -> Result<Metrics, RunError> {
     let geometry = &plan.geometry;
     let mut metrics = Metrics::new(geometry.logical_pages(), geometry.log2_page_bytes());
-    let (mut batch, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    let (mut requests, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     control.begin("run", workload.requests());
     let stretch = workload.requests().div_ceil(STRETCHES).max(1);
     let mut left = stretch;
     loop {
-        batch.clear();
-        workload.next_batch(&mut batch, BATCH.min(left as usize));
+        let wanted = BATCH.min(left as usize);
+        let visible = wanted + device.sees_ahead();
+        if requests.len() < visible {
+            let missing = visible - requests.len();
+            workload.next_batch(&mut requests, missing);
+        }
+        let batch = &requests[..wanted.min(requests.len())];
         if batch.is_empty() {
             break;
         }
         done.clear();
-        device.run(&batch, &mut done);
-        metrics.record(&batch, &done);
+        device.run_ahead(&requests, batch.len(), &mut done);
+        metrics.record(batch, &done);
         left -= batch.len() as u64;
         if left == 0 {
             metrics.end_stretch(device.counters());
             left = stretch;
         }
         control.advance(batch.len())?;
+        requests.drain(..done.len());
     }
     if left < stretch {
         metrics.end_stretch(device.counters());

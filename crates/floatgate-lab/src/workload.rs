@@ -166,7 +166,8 @@ generators! {
         "One request after the other; at the end of the span again from 0.",
         "sequential:span=1GiB,writes=256Ki,size=64KiB",
         "the sequential fill of every benchmark";
-    "iometer" OneSize<Iometer>, "Share random of the requests jump, the others follow the last.",
+    "iometer" OneSize<Iometer>,
+        "Share random of the requests jump to a multiple of align, the others follow the last.",
         "iometer:span=1GiB,size=2KiB,random=1,reads=0.67,requests=1M",
         "Iometer's access specifications (Intel, 1998)";
     "fitted" Fitted, "A stand-in for a trace: as many hot and cold pages as a row of a table says.",

@@ -83,8 +83,9 @@ fn wrong_settings_are_named() {
     let names: Vec<&str> = floatgate_ftl::mapping::MAPPINGS.iter().map(|row| row.0).collect();
     let expected = format!("mapping.scheme = \"dtfl\": expected one of {}", names.join(", "));
     check("mapping.scheme", "dtfl", &expected);
-    check("buffer.scheme", "lru", "buffer.scheme = \"lru\": expected none");
-    check("queue.arrivals", "later", "queue.arrivals = \"later\": expected one of open, closed");
+    check("host.scheme", "shrd", "host.scheme = \"shrd\": expected plain");
+    let expected = "queue.arrivals = \"later\": expected one of open, closed, immediate";
+    check("queue.arrivals", "later", expected);
     check("queue.depth", "65537", "queue.depth = 65537: expected an integer from 1 to 65536");
     check("dftl.evict_batch", "yes", "dftl.evict_batch = \"yes\": expected true or false");
     check("start.tolerance", "0", "start.tolerance = 0: expected a number above 0 and at most 1");
@@ -269,6 +270,9 @@ fn every_key_is_described() {
         "cleaning.high_water",
         "cleaning.copies_per_write",
         "cleaning.idle_after",
+        "buffer.block_pages",
+        "bast.log_blocks",
+        "fast.log_blocks",
         "dac.young",
         "dac.old",
         "perfect.hot_pages",

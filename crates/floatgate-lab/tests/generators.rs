@@ -218,6 +218,39 @@ fn iometer_jumps_as_often_as_it_says() {
 }
 
 #[test]
+fn iometer_aligns_as_it_says() {
+    let offsets = |spec: &str| -> Vec<u64> { make(spec, 1).iter().map(|r| r.offset).collect() };
+    // Records on smaller boundaries, at every one of them.
+    let at = offsets("iometer:span=64KiB,size=16KiB,align=4KiB,writes=2k");
+    let mut places = at.clone();
+    places.sort_unstable();
+    places.dedup();
+    assert!(places.iter().copied().eq((0..=48).step_by(4).map(|kib| kib << 10)));
+    // And on larger ones: of those that follow, each begins at the next.
+    let at = offsets("iometer:span=64KiB,size=4KiB,align=16KiB,random=0,writes=6");
+    assert_eq!(at, [0, 16, 32, 48, 0, 16].map(|kib| kib << 10));
+    let own = "iometer:span=1MiB,size=8KiB,random=0.5,writes=1k";
+    assert_eq!(offsets(&format!("{own},align=8KiB")), offsets(own));
+    let both = generator("iometer:span=1MiB,writes=1,aligned=false,align=4KiB", 1).err();
+    let text = both.map(|error| error.to_string());
+    assert_eq!(text.as_deref(), Some("iometer: align has no meaning with aligned=false"));
+}
+
+/// Workload 1 of the paper on write buffers and command queues, in its own numbers.
+#[test]
+fn iometer_makes_the_workloads_of_the_queue_paper() {
+    let spec = "iometer:span=256MiB,size=256KiB,random=1,reads=0,requests=20k";
+    let fixed = make(&format!("{spec},interarrival=830us"), 1);
+    assert!(fixed.iter().zip(0..).all(|(r, n)| r.at_ns == n * 830_000));
+    let spread = make(&format!("{spec},arrivals=exponential,interarrival=830us"), 1);
+    let mean = spread.last().unwrap().at_ns as f64 / 19_999.0;
+    assert!((mean - 830_000.0).abs() < 5.0 * 830_000.0 / 20_000f64.sqrt(), "{mean}");
+    for r in fixed.iter().chain(&spread) {
+        assert!(r.op == Op::Write && r.length == 256 << 10 && r.offset.is_multiple_of(256 << 10));
+    }
+}
+
+#[test]
 fn digests_tell_workloads_apart() {
     let digest = |spec, seed| generator(spec, seed).unwrap().summary().digest;
     let spec = "uniform:span=1MiB,writes=10k";

@@ -91,10 +91,14 @@ impl Shadow {
 }
 
 impl<N: Nand> HostData<Stamped<N>> for Shadow {
-    fn load(&mut self, lpn: Lpn, nand: &mut Stamped<N>) {
+    fn accept(&mut self, lpn: Lpn) {
         self.versions += 1;
         self.latest[lpn.index()] = Some(self.versions);
-        nand.register = self.versions;
+    }
+
+    fn load(&mut self, lpn: Lpn, nand: &mut Stamped<N>) {
+        let latest = self.latest[lpn.index()];
+        nand.register = latest.expect("only what the host has written is programmed");
     }
 
     fn unload(&mut self, lpn: Lpn, found: bool, nand: &Stamped<N>) {

@@ -92,10 +92,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The host has asked for nothing from `from` to `until`: units are cleaned, as long as one can
     /// be begun in that time.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    pub fn clean_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
+    pub(super) fn clean_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
         let Some(after) = self.config.idle_after_ns else { return Ok(()) };
         let mut work = Chain::at(from.saturating_add(after));
         self.cleaning = true;

@@ -80,22 +80,6 @@ pub enum Scope {
     Stream,
 }
 
-/// Units cleaned, by occasion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Cleans {
-    /// A write waited for it.
-    pub foreground: u64,
-    /// Of those, for how many there was so little room that the cheapest was taken, whatever the
-    /// policy.
-    pub emergency: u64,
-    /// Emptied bit by bit with the host's writes.
-    pub incremental: u64,
-    /// While the host was idle.
-    pub idle: u64,
-    /// To level wear.
-    pub wear: u64,
-}
-
 /// Where a batch of pages goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum To {

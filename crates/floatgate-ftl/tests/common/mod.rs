@@ -6,6 +6,7 @@
 
 pub mod laws;
 pub mod log;
+pub mod log_rig;
 pub mod naive;
 pub mod shadow;
 pub mod steady;
@@ -15,6 +16,7 @@ pub mod workload;
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::blocks::{Blocks, FreeOrder};
 use floatgate_ftl::device::{Device, HostData, Ssd};
+use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Checked, Counted, Nand, Shadow, Stamped, Timed, Timing};
@@ -233,7 +235,7 @@ pub trait Probe: Device {
     fn device(&mut self) -> &mut dyn Device;
 }
 
-impl<N, M, D> Probe for Ssd<N, M, D>
+impl<N, M, D> Probe for Ssd<PageFtl<N, M>, D>
 where
     N: Nand<Error = core::convert::Infallible> + Send,
     M: Mapping + Send,

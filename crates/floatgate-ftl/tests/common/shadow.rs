@@ -40,7 +40,7 @@ fn flush_map(rig: &Rig, drive: &mut dyn Probe) -> bool {
         rig.map_on_flash() && lpns.any(|lpn| drive.residency(lpn) == Residency::Dirty)
     };
     (0..200).any(|_| {
-        drive.flush_map();
+        drive.settle();
         drive.check();
         !dirty(drive)
     })

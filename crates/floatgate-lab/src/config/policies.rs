@@ -1,5 +1,7 @@
 //! The axes along which devices differ, and the policies on each.
 
+use floatgate_ftl::buffer::CHOICES as BUFFERS;
+use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::{mapping::MAPPINGS, placement::PLACEMENTS, victim::VICTIMS};
 use serde_json::{Value, json};
 
@@ -8,23 +10,24 @@ use super::schema;
 /// Name, doc line and source of a policy.
 type Row = (&'static str, &'static str, &'static str);
 
-const BUFFERS: &[Row] = &[(
-    "none",
-    "No write buffer: every write goes to the flash.",
-    "the reference of every buffer paper",
-)];
-
 const HOSTS: &[Row] = &[(
     "plain",
     "Requests are sent as they come.",
     "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)",
 )];
 
-const FTLS: &[Row] = &[(
+const PAGE: Row = (
     "page",
     "Page-mapped: any logical page in any physical page.",
     "Gupta, Kim and Urgaonkar, ASPLOS 2009",
-)];
+);
+
+/// The page-mapped layer, and one for each scheme of log blocks.
+const FTLS: &[Row] = &{
+    let mut rows = [PAGE; LOG_BLOCKS.len() + 1];
+    rows.split_at_mut(1).1.copy_from_slice(LOG_BLOCKS);
+    rows
+};
 
 /// The table of axes: name, and the table of its policies.
 macro_rules! axes {

@@ -252,21 +252,6 @@ pub enum WearLeveling {
     Static,
 }
 
-/// The write buffer.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Buffer {
-    /// What is held back from the flash, and when it leaves.
-    #[schemars(schema_with = "names::buffer")]
-    pub scheme: String,
-}
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self { scheme: "none".into() }
-    }
-}
-
 /// The command queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -276,12 +261,28 @@ pub struct Queue {
     pub depth: u32,
     /// When requests arrive.
     pub arrivals: Arrivals,
+    /// When the device begins a command that is in its queue.
+    pub dispatch: Dispatch,
+    /// Queues of that depth, 1 to 256: one is SATA's NCQ, several are NVMe's, each for a host with
+    /// an equal share of the drive and served in turn.
+    #[schemars(range(min = 1, max = 256))]
+    pub queues: u32,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { depth: 32, arrivals: Arrivals::Open }
+        Self { depth: 32, arrivals: Arrivals::Open, dispatch: Dispatch::Parallel, queues: 1 }
     }
+}
+
+/// When the device begins a command that is in its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Dispatch {
+    /// At once: all commands in the queue are worked on, and share the flash.
+    Parallel,
+    /// When the one before is done.
+    Serial,
 }
 
 /// When requests arrive.
@@ -292,6 +293,8 @@ pub enum Arrivals {
     Open,
     /// When the queue has room: the workload's times are ignored.
     Closed,
+    /// All at once, at the start: the workload's times are ignored, and the wait is a latency.
+    Immediate,
 }
 
 /// What the host does before it sends a command.
@@ -313,7 +316,8 @@ impl Default for Host {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
-    /// The engine.
+    /// The engine. Those with log blocks have no mapping cache and no placement, and clean by
+    /// merging: of the other sections' policies they take the defaults.
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
 }

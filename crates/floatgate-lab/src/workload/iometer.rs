@@ -1,6 +1,8 @@
 //! Iometer's access specification: records of one size, some of them at a random place.
 //!
-//! A request that does not jump begins where the one before ended; if it does not fit there, at 0.
+//! A request that does not jump begins where the one before ended, or at the next place that is
+//! aligned; if it does not fit there, at 0. Records are aligned to their size, to a sector
+//! (`aligned=false`), or as Iometer's "align I/Os on" says (`align`), which can be more or less.
 
 use floatgate_ftl::rng::Rng;
 
@@ -10,23 +12,32 @@ use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct Iometer {
+    space: Space,
     random_share: f64,
     next: u64,
 }
 
 impl Pattern for Iometer {
-    const KEYS: &'static [KeyRow] =
-        &[KeyRow { name: "random", default: "1", doc: "Share of the requests that jump." }];
+    const KEYS: &'static [KeyRow] = &[
+        KeyRow { name: "random", default: "1", doc: "Share of the requests that jump." },
+        KeyRow {
+            name: "align",
+            default: "",
+            doc: "Bytes that places are multiples of, if not the size.",
+        },
+    ];
 
     fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {
-        if !space.size.is_multiple_of(space.step) {
+        let space = if keys.has("align") { aligned(keys, space)? } else { space };
+        if space.step < space.size && !space.size.is_multiple_of(space.step) {
             let (size, step) = (space.size, space.step);
             return Err(keys.error(&format!("size={size}: expected a multiple of {step}")));
         }
-        Ok(Self { random_share: keys.number("random", 1.0, (0.0, 1.0))?, next: 0 })
+        Ok(Self { space, random_share: keys.number("random", 1.0, (0.0, 1.0))?, next: 0 })
     }
 
-    fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
+    fn offset(&mut self, _: Space, rng: &mut Rng) -> u64 {
+        let space = self.space;
         let last = (space.places - 1) * space.step;
         let offset = if rng.unit() < self.random_share {
             rng.below(space.places) * space.step
@@ -35,7 +46,16 @@ impl Pattern for Iometer {
         } else {
             0
         };
-        self.next = offset + space.size;
+        self.next = (offset + space.size).next_multiple_of(space.step);
         offset
     }
+}
+
+/// The same bytes with places at multiples of `align`.
+fn aligned(keys: &mut Keys, space: Space) -> Result<Space, ConfigError> {
+    if space.step != space.size {
+        return Err(keys.error("align has no meaning with aligned=false"));
+    }
+    let step = keys.size("align", None)?;
+    Ok(Space { step, places: (space.places - 1) * space.step / step + 1, ..space })
 }

@@ -1,0 +1,205 @@
+//! Which pages of which block are buffered: a table of blocks, each with a bit per page. Takes 4
+//! bytes per block of the drive, 12 per block that can be buffered, and 8 there per 64 pages.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::prefetch::prefetch;
+
+/// Blocks in slots. A slot is of one block until that is removed.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    block_pages: u32,
+    /// By block: the slot that it has, or had last, or 0. A slot knows its block, so that this need
+    /// not be cleared when the block leaves, which would be a wait for memory.
+    slots: Vec<u32>,
+    /// `stride` words per slot, side by side in memory, as they are used together: the block and
+    /// how many of its pages are buffered, and then a bit per page.
+    words: Vec<u64>,
+    stride: usize,
+    free: Vec<u32>,
+    pages: u64,
+}
+
+impl Blocks {
+    /// None of so many blocks; at most `slots` at a time.
+    pub(super) fn new(block_pages: u32, blocks: usize, slots: usize) -> Self {
+        let stride = 1 + block_pages.div_ceil(64) as usize;
+        Self {
+            block_pages,
+            slots: vec![0; blocks],
+            words: vec![0; slots * stride],
+            stride,
+            free: (0..slots as u32).rev().collect(),
+            pages: 0,
+        }
+    }
+
+    pub(super) fn block_pages(&self) -> u32 {
+        self.block_pages
+    }
+
+    /// Pages that are buffered, of all blocks.
+    #[inline(always)]
+    pub(super) fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Blocks of which pages are buffered.
+    pub(super) fn len(&self) -> usize {
+        self.words.len() / self.stride - self.free.len()
+    }
+
+    /// The block that a page is in, and its number there.
+    #[inline(always)]
+    pub(super) fn place(&self, page: u32) -> (u32, u32) {
+        (page / self.block_pages, page % self.block_pages)
+    }
+
+    #[inline(always)]
+    pub(super) fn find(&self, block: u32) -> Option<u32> {
+        let slot = self.slots[block as usize];
+        (self.buffered(slot) > 0 && self.block(slot) == block).then_some(slot)
+    }
+
+    /// A block will be looked for soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, block: u32) {
+        prefetch(&self.slots, block as usize);
+    }
+
+    /// A block that was prefetched will be used soon.
+    #[inline(always)]
+    pub(super) fn prefetch_found(&self, block: u32) {
+        self.prefetch_slot(self.slots[block as usize]);
+    }
+
+    /// The block of a slot will be used soon.
+    #[inline(always)]
+    pub(super) fn prefetch_slot(&self, slot: u32) {
+        prefetch(&self.words, slot as usize * self.stride);
+    }
+
+    #[inline(always)]
+    pub(super) fn block(&self, slot: u32) -> u32 {
+        (self.words[slot as usize * self.stride] >> 32) as u32
+    }
+
+    /// How many pages of a block are buffered; 0 only while it comes or leaves, or if the slot is
+    /// of none.
+    #[inline(always)]
+    pub(super) fn buffered(&self, slot: u32) -> u32 {
+        self.words[slot as usize * self.stride] as u32
+    }
+
+    /// Every block and its slot.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let slots = 0..(self.words.len() / self.stride) as u32;
+        slots.filter(|&slot| self.buffered(slot) > 0).map(|slot| (self.block(slot), slot))
+    }
+
+    /// Whether a page of a block is buffered.
+    #[inline(always)]
+    pub(super) fn holds(&self, slot: u32, page: u32) -> bool {
+        self.words[self.word(slot, page)] >> (page % 64) & 1 != 0
+    }
+
+    /// How many of some pages of a block are buffered.
+    #[inline]
+    pub(super) fn count(&self, slot: u32, pages: &Range<u32>) -> u32 {
+        let first = self.word(slot, 0);
+        masks(pages).map(|(word, mask)| (self.words[first + word] & mask).count_ones()).sum()
+    }
+
+    /// The pages of a block that are buffered, in ascending order.
+    #[inline]
+    pub(super) fn pages_of(&self, slot: u32) -> impl Iterator<Item = u32> {
+        let first = self.word(slot, 0);
+        let words = &self.words[first..first + self.stride - 1];
+        (0..).step_by(64).zip(words).flat_map(|(page, &word)| {
+            let mut left = word;
+            core::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(page + bit)
+            })
+        })
+    }
+
+    /// A slot for a block that has none.
+    #[inline]
+    pub(super) fn add(&mut self, block: u32) -> u32 {
+        let slot = self.free.pop().expect("there are slots for all that fits");
+        self.words[slot as usize * self.stride] = u64::from(block) << 32;
+        self.slots[block as usize] = slot;
+        slot
+    }
+
+    /// Some pages of a block are buffered now.
+    #[inline]
+    pub(super) fn set(&mut self, slot: u32, pages: &Range<u32>) {
+        let first = self.word(slot, 0);
+        let mut new = 0;
+        for (word, mask) in masks(pages) {
+            let bits = &mut self.words[first + word];
+            new += u64::from((!*bits & mask).count_ones());
+            *bits |= mask;
+        }
+        self.words[first - 1] += new;
+        self.pages += new;
+    }
+
+    /// A page that was buffered is not any more.
+    pub(super) fn clear(&mut self, slot: u32, page: u32) {
+        assert!(self.holds(slot, page));
+        let word = self.word(slot, page);
+        self.words[word] &= !(1 << (page % 64));
+        self.words[slot as usize * self.stride] -= 1;
+        self.pages -= 1;
+    }
+
+    /// A block leaves.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: u32) {
+        let buffered = self.buffered(slot);
+        self.pages -= u64::from(buffered);
+        let first = slot as usize * self.stride;
+        self.words[first..first + self.stride].fill(0);
+        self.free.push(slot);
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let slots = self.words.len() / self.stride;
+        (self.words.len() * 8 + self.slots.len() * 4 + slots * 4) as u64
+    }
+
+    /// Counts the bits.
+    pub(super) fn check(&self) {
+        let mut pages = 0;
+        for (block, slot) in self.iter() {
+            assert_eq!(self.find(block), Some(slot));
+            let counted = self.pages_of(slot).count() as u32;
+            assert_eq!(counted, self.buffered(slot), "pages of block {block}");
+            pages += u64::from(counted);
+        }
+        assert_eq!(pages, self.pages);
+        assert_eq!(self.iter().count(), self.len());
+    }
+
+    #[inline(always)]
+    fn word(&self, slot: u32, page: u32) -> usize {
+        slot as usize * self.stride + 1 + page as usize / 64
+    }
+}
+
+/// Word by word, the bits of a range that is not empty.
+#[inline(always)]
+fn masks(pages: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
+    let (first, last) = (pages.start, pages.end - 1);
+    (first / 64..=last / 64).map(move |word| {
+        let low = if word == first / 64 { !0 << (first % 64) } else { !0 };
+        let high = if word == last / 64 { !0 >> (63 - last % 64) } else { !0 };
+        (word as usize, low & high)
+    })
+}

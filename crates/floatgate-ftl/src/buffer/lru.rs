@@ -1,0 +1,47 @@
+//! LRU of blocks: the whole block that has not been used for longest leaves.
+//!
+//! A block is used when a page of it is written or read from the buffer. Costs a list move
+//! per part of a command, and another per block that leaves.
+
+use super::blocks::Blocks;
+use super::recency::Recency;
+use super::{BufferConfig, Order, Written};
+
+/// The least recently used block leaves.
+pub(super) struct Lru(Recency);
+
+impl Lru {
+    pub(super) fn new(config: &BufferConfig) -> Self {
+        Self(Recency::new(config.slots()))
+    }
+}
+
+impl Order for Lru {
+    fn put(&mut self, written: &Written) {
+        self.0.put(written.slot);
+    }
+
+    fn take(&mut self, slot: u32) {
+        self.0.take(slot);
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        self.0.take_oldest()
+    }
+
+    fn next(&self) -> Option<u32> {
+        self.0.oldest()
+    }
+
+    fn read(&mut self, slot: u32) {
+        self.0.touch(slot);
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+
+    fn check(&self, table: &Blocks) {
+        self.0.check(table);
+    }
+}

@@ -1,0 +1,208 @@
+//! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the Future
+//! Reference in Write Buffer Management Design for SSDs", 2013).
+//!
+//! Blocks that queued commands will use are pinned: they leave only if there is no other. The
+//! paper's Figure 2 swaps the names of the first and the last block of a command; the loop is over
+//! all blocks between them.
+//!
+//! Decided here (algorithms, section 5.1, N1 to N5): a pin is a count of the queued commands, reads
+//! and writes, that overlap the block; it is kept for blocks that are not buffered, too, so that
+//! such a block is pinned when it comes; a command lets go of a block when its part there has been
+//! served. A pin does not change the order by last use: if all blocks are pinned the least recently
+//! used of them leaves, and a block whose pin ends without a use is where it was. The paper's text
+//! allows two other readings: pins only for blocks that are buffered when a command is queued (of
+//! one block, commands are then taken to be served in the order in which they came), and no pins,
+//! but a move to the front.
+//!
+//! Costs what LRU of blocks costs, and 4 bytes per block of the drive. A pin is an addition in a
+//! table by block; no list is walked: a block that is pinned when it would leave is passed over
+//! once, and set aside in the order in which it would have left. If its pin ends without a use it
+//! waits in a heap, before all others.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::ops::Range;
+
+use super::blocks::Blocks;
+use super::{BufferConfig, Order, Pin, Written};
+use crate::lru::{Links, List};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    block: u32,
+    /// For [`Pin::OnArrivalOnly`]: queued commands on the block that were there before it.
+    early: u32,
+    /// When it was used last.
+    used: u64,
+    /// Whether it was passed over since.
+    passed: bool,
+    /// Whether it is in the heap.
+    freed: bool,
+}
+
+/// The least recently used block leaves, but not one that will be used if there is another.
+pub(super) struct NcqLru {
+    pin: Pin,
+    /// By block: parts of queued commands that have not been served.
+    pending: Vec<u32>,
+    slots: Vec<State>,
+    links: Links,
+    /// Blocks that have not been passed over, the most recently used first.
+    recent: List,
+    /// Blocks that have, the least recently used first; each was used before all in `recent`.
+    passed: List,
+    /// Those of them that are not pinned any more, by last use, and some that have been used or
+    /// pinned again.
+    freed: BinaryHeap<Reverse<(u64, u32)>>,
+    now: u64,
+}
+
+impl NcqLru {
+    pub(super) fn new(config: &BufferConfig) -> Self {
+        let pinned = if config.pin == Pin::MoveOnly { 0 } else { config.blocks() };
+        Self {
+            pin: config.pin,
+            pending: vec![0; pinned],
+            slots: vec![State::default(); config.slots()],
+            links: Links::new(config.slots()),
+            recent: List::EMPTY,
+            passed: List::EMPTY,
+            freed: BinaryHeap::new(),
+            now: 0,
+        }
+    }
+
+    #[inline]
+    fn is_pinned(&self, slot: u32) -> bool {
+        let State { block, early, .. } = self.slots[slot as usize];
+        match self.pin {
+            Pin::Counted => self.pending[block as usize] > 0,
+            Pin::OnArrivalOnly => self.pending[block as usize] > early,
+            Pin::MoveOnly => false,
+        }
+    }
+
+    #[inline]
+    fn put_first(&mut self, slot: u32) {
+        self.now += 1;
+        self.slots[slot as usize].used = self.now;
+        self.links.push_front(&mut self.recent, slot);
+    }
+
+    /// Of those whose pins have ended after they were passed over, the least recently used.
+    fn freed(&mut self) -> Option<u32> {
+        while let Some(Reverse((used, slot))) = self.freed.pop() {
+            self.slots[slot as usize].freed = false;
+            let state = self.slots[slot as usize];
+            if state.passed && !self.is_pinned(slot) {
+                // None is passed over before the heap is empty, so it has not been used since.
+                assert_eq!(state.used, used);
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Puts a block that was passed over into the heap, or leaves it there.
+    fn free(&mut self, slot: u32) {
+        let state = &mut self.slots[slot as usize];
+        if !core::mem::replace(&mut state.freed, true) {
+            self.freed.push(Reverse((state.used, slot)));
+        }
+    }
+
+    /// The least recently used of all but the pinned, which are set aside.
+    fn oldest(&mut self) -> Option<u32> {
+        while let Some(slot) = self.recent.back() {
+            if !self.is_pinned(slot) {
+                return Some(slot);
+            }
+            self.links.remove(&mut self.recent, slot);
+            self.links.push_back(&mut self.passed, slot);
+            self.slots[slot as usize].passed = true;
+        }
+        None
+    }
+}
+
+impl Order for NcqLru {
+    #[inline]
+    fn put(&mut self, written: &Written) {
+        let state = &mut self.slots[written.slot as usize];
+        if written.is_new {
+            state.block = written.block;
+            state.early = self.pending.get(written.block as usize).copied().unwrap_or(0);
+        }
+        self.put_first(written.slot);
+    }
+
+    #[inline]
+    fn take(&mut self, slot: u32) {
+        let passed = core::mem::take(&mut self.slots[slot as usize].passed);
+        self.links.remove(if passed { &mut self.passed } else { &mut self.recent }, slot);
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        let victim = self.freed().or_else(|| self.oldest()).or(self.passed.front())?;
+        self.take(victim);
+        Some(victim)
+    }
+
+    fn next(&self) -> Option<u32> {
+        self.recent.back()
+    }
+
+    fn read(&mut self, slot: u32) {
+        self.take(slot);
+        self.put_first(slot);
+    }
+
+    fn queued(&mut self, blocks: Range<u32>, table: &Blocks) {
+        if self.pin == Pin::MoveOnly {
+            blocks.filter_map(|block| table.find(block)).for_each(|slot| self.read(slot));
+            return;
+        }
+        let pending = &mut self.pending[blocks.start as usize..blocks.end as usize];
+        pending.iter_mut().for_each(|pending| *pending += 1);
+    }
+
+    fn served(&mut self, block: u32, table: &Blocks) {
+        if self.pin == Pin::MoveOnly {
+            return;
+        }
+        let pending = &mut self.pending[block as usize];
+        *pending = pending.checked_sub(1).expect("what is served has been queued");
+        if self.pin == Pin::Counted && *pending > 0 {
+            return;
+        }
+        let Some(slot) = table.find(block) else { return };
+        let state = &mut self.slots[slot as usize];
+        state.early = state.early.saturating_sub(1);
+        if state.passed && !self.is_pinned(slot) {
+            self.free(slot);
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let slot = size_of::<State>() + 8;
+        (self.slots.len() * slot + self.pending.len() * 4 + self.freed.len() * 16) as u64
+    }
+
+    fn check(&self, table: &Blocks) {
+        let recent = self.links.iter(&self.recent).map(|slot| (slot, false));
+        let passed = self.links.iter(&self.passed).map(|slot| (slot, true));
+        let mut uses = vec![];
+        for (slot, passed) in passed.chain(recent.collect::<Vec<_>>().into_iter().rev()) {
+            let state = &self.slots[slot as usize];
+            assert!(table.buffered(slot) > 0 && table.block(slot) == state.block);
+            assert_eq!(state.passed, passed);
+            assert!(!passed || self.is_pinned(slot) || state.freed, "it would never leave");
+            uses.push(state.used);
+        }
+        assert!(uses.is_sorted(), "those passed over were used before the others");
+        assert_eq!(uses.len(), table.len());
+        assert_eq!(self.freed.len(), self.slots.iter().filter(|state| state.freed).count());
+    }
+}

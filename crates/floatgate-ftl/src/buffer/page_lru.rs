@@ -1,0 +1,52 @@
+//! LRU of pages: each page leaves on its own.
+//!
+//! The reference against which buffers of blocks are measured: the best use of the memory by
+//! recency, and the worst order for the flash. Costs a list move per page that is
+//! found, another per page that leaves for one that is not; 4 bytes per page of the drive.
+
+use super::blocks::Blocks;
+use super::recency::Recency;
+use super::{BufferConfig, Order, Written};
+
+/// The least recently used page leaves.
+pub(super) struct PageLru(Recency);
+
+impl PageLru {
+    pub(super) fn new(config: &BufferConfig) -> Self {
+        Self(Recency::new(config.slots()))
+    }
+}
+
+impl Order for PageLru {
+    fn block_pages(_: &BufferConfig) -> u32 {
+        1
+    }
+
+    fn put(&mut self, written: &Written) {
+        self.0.put(written.slot);
+    }
+
+    fn take(&mut self, slot: u32) {
+        self.0.take(slot);
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        self.0.take_oldest()
+    }
+
+    fn next(&self) -> Option<u32> {
+        self.0.oldest()
+    }
+
+    fn read(&mut self, slot: u32) {
+        self.0.touch(slot);
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+
+    fn check(&self, table: &Blocks) {
+        self.0.check(table);
+    }
+}

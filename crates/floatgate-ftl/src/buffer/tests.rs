@@ -1,0 +1,269 @@
+//! Cases worked out by hand.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+/// A buffer of so many pages on a drive of 50, in blocks of 4; the last one has 2.
+struct Case {
+    buffer: Buffer,
+    flush: Flush,
+}
+
+impl Case {
+    fn new(name: &str, capacity_pages: u32) -> Self {
+        Self::of(name, BufferConfig::new(50, 4, capacity_pages))
+    }
+
+    fn of(name: &str, config: BufferConfig) -> Self {
+        Self { buffer: Buffer::new(name, &config).expect(name), flush: Flush::default() }
+    }
+
+    /// What leaves, by group.
+    fn left(&mut self) -> Vec<Vec<u32>> {
+        let group = |group: Group| group.pages.iter().map(|lpn| lpn.get()).collect();
+        let groups = self.flush.groups().map(group).collect();
+        self.flush.clear();
+        groups
+    }
+
+    /// Writes pages of one block: the hits, and what leaves.
+    fn write(&mut self, first: u32, pages: u32) -> (u32, Vec<Vec<u32>>) {
+        let hits = self.buffer.write(Lpn::new(first), pages, &mut self.flush);
+        self.buffer.check();
+        (hits, self.left())
+    }
+
+    /// Writes single pages that are new, while nothing leaves.
+    fn fill(&mut self, pages: &[u32]) {
+        pages.iter().for_each(|&page| assert_eq!(self.write(page, 1), (0, vec![])));
+    }
+
+    /// The order in which the blocks leave when more room is needed, by number.
+    fn order(mut self) -> Vec<u32> {
+        let table = &self.buffer.blocks;
+        let blocks: Vec<u32> = (0..table.len())
+            .map(|_| table.block(self.buffer.order.victim().expect("as many as there are")))
+            .collect();
+        assert_eq!(self.buffer.order.victim(), None);
+        blocks
+    }
+}
+
+fn queue(case: &mut Case, first: u32, pages: u32) {
+    case.buffer.queued(Lpn::new(first), pages);
+}
+
+fn served(case: &mut Case, first: u32) {
+    case.buffer.served(Lpn::new(first));
+    case.buffer.check();
+}
+
+#[test]
+fn commands_are_cut_at_the_ends_of_blocks() {
+    let cut = |first, pages, block_pages| -> Vec<(u32, u32)> {
+        parts(Lpn::new(first), pages, block_pages).map(|(at, n)| (at.get(), n)).collect()
+    };
+    // The example of Figure 2, with the names set right: blocks 1 to 3.
+    assert_eq!(cut(100, 100, 64), [(100, 28), (128, 64), (192, 8)]);
+    assert_eq!(cut(4, 4, 4), [(4, 4)]);
+    assert_eq!(cut(3, 2, 4), [(3, 1), (4, 1)]);
+    assert_eq!(cut(7, 3, 1), [(7, 1), (8, 1), (9, 1)]);
+    assert_eq!(cut(7, 0, 4), []);
+}
+
+#[test]
+fn figure_2_moves_blocks_1_to_3() {
+    let config = BufferConfig { pin: Pin::MoveOnly, ..BufferConfig::new(512, 64, 64) };
+    let mut case = Case::of("ncq_lru", config);
+    case.fill(&[63, 64, 130, 192, 256]);
+    queue(&mut case, 100, 100);
+    assert_eq!(case.order(), [0, 4, 1, 2, 3]);
+}
+
+#[test]
+fn a_block_leaves_as_a_whole_and_in_order() {
+    let mut case = Case::new("lru", 6);
+    case.fill(&[6, 4, 21]);
+    assert_eq!(case.write(8, 3), (0, vec![]));
+    assert!(case.buffer.read(Lpn::new(4)) && !case.buffer.read(Lpn::new(5)));
+    assert_eq!(case.write(10, 1), (1, vec![]), "what is there takes no space");
+    assert_eq!(case.write(48, 2), (0, vec![vec![21], vec![4, 6]]));
+    assert_eq!(case.write(8, 4), (3, vec![]));
+    assert_eq!(case.write(0, 1), (0, vec![vec![48, 49]]));
+    case.buffer.drain(&mut case.flush);
+    let groups: Vec<_> = case.flush.groups().map(|group| (group.block, group.pad)).collect();
+    assert_eq!(groups, [(0..4, false), (8..12, false)]);
+    assert_eq!(case.left(), [vec![0], vec![8, 9, 10, 11]]);
+    assert_eq!(case.buffer.pages(), 0);
+}
+
+#[test]
+fn the_block_that_is_written_to_stays() {
+    for &(name, ..) in BUFFERS {
+        let mut case = Case::new(name, 4);
+        assert_eq!(case.write(0, 1), (0, vec![]));
+        assert_eq!(case.write(48, 1), (0, vec![]));
+        let (_, flushed) = case.write(1, 3.min(case.buffer.block_pages()));
+        assert!(name == "page_lru" || flushed == [[48]], "{name}: {flushed:?}");
+    }
+}
+
+#[test]
+fn trimmed_pages_do_not_leave() {
+    for &(name, ..) in BUFFERS.iter().filter(|row| row.0 != "page_lru") {
+        let mut case = Case::new(name, 8);
+        case.fill(&[0, 1, 2, 4]);
+        for (page, expected) in [(1, true), (1, false), (9, false), (4, true)] {
+            assert_eq!(case.buffer.trim(Lpn::new(page)), expected, "{name}");
+            case.buffer.check();
+        }
+        assert!(!case.buffer.holds(Lpn::new(1)) && case.buffer.holds(Lpn::new(2)));
+        case.buffer.drain(&mut case.flush);
+        assert_eq!(case.left(), [[0, 2]], "{name}");
+    }
+}
+
+#[test]
+fn single_pages_leave_by_last_use() {
+    let mut case = Case::new("page_lru", 4);
+    case.fill(&[7, 6, 5, 4]);
+    assert!(case.buffer.read(Lpn::new(7)));
+    assert_eq!(case.write(9, 1), (0, vec![vec![6]]));
+    assert_eq!(case.write(5, 1), (1, vec![]));
+    assert_eq!(case.order(), [4, 7, 9, 5]);
+}
+
+#[test]
+fn pinned_blocks_stay() {
+    let mut case = Case::new("ncq_lru", 4);
+    case.fill(&[0, 4, 8, 12]);
+    // Two commands on blocks 0 and 1, one on block 6, which is not there yet.
+    queue(&mut case, 0, 8);
+    queue(&mut case, 0, 8);
+    queue(&mut case, 24, 1);
+    assert_eq!(case.write(24, 1), (0, vec![vec![8]]));
+    assert_eq!(case.write(28, 1), (0, vec![vec![12]]));
+    assert_eq!(case.write(32, 1), (0, vec![vec![28]]), "block 6 was pinned when it came");
+    served(&mut case, 0);
+    assert_eq!(case.write(36, 1), (0, vec![vec![32]]), "a command still wants block 0");
+    served(&mut case, 24);
+    assert_eq!(case.write(40, 1), (0, vec![vec![24]]));
+    served(&mut case, 4);
+    served(&mut case, 0);
+    assert_eq!(case.order(), [0, 9, 10, 1], "block 0 was used before; block 1 is pinned");
+}
+
+#[test]
+fn if_all_are_pinned_the_oldest_leaves() {
+    let mut case = Case::new("ncq_lru", 4);
+    queue(&mut case, 0, 20);
+    case.fill(&[4, 0, 12, 8]);
+    // A command that is larger than the buffer still makes its way through it.
+    assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
+    assert_eq!(case.write(20, 1), (0, vec![vec![0]]));
+    assert_eq!(case.write(24, 1), (0, vec![vec![20]]), "pinned by nobody");
+}
+
+#[test]
+fn pins_on_arrival_are_of_what_is_there() {
+    let config = BufferConfig { pin: Pin::OnArrivalOnly, ..BufferConfig::new(50, 4, 4) };
+    let mut case = Case::of("ncq_lru", config);
+    case.fill(&[0, 4, 8]);
+    queue(&mut case, 12, 1); // The write that brings block 3.
+    queue(&mut case, 12, 1); // Another, while block 3 is not there: it pins nothing.
+    queue(&mut case, 0, 1);
+    case.fill(&[12]);
+    served(&mut case, 12);
+    queue(&mut case, 12, 1); // Block 3 is there: pinned, until this one is served.
+    served(&mut case, 12);
+    assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
+    assert_eq!(case.write(20, 1), (0, vec![vec![8]]));
+    assert_eq!(case.write(24, 1), (0, vec![vec![16]]));
+    served(&mut case, 12);
+    assert_eq!(case.order(), [3, 5, 6, 0]);
+}
+
+#[test]
+fn fab_gives_up_the_fullest() {
+    let mut case = Case::new("fab", 8);
+    case.fill(&[0, 1, 4, 5, 8, 9, 10, 12]);
+    assert_eq!(case.write(13, 1), (0, vec![vec![8, 9, 10]]));
+    // Blocks 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
+    assert!(case.buffer.read(Lpn::new(0)));
+    assert_eq!(case.write(16, 2), (0, vec![]));
+    assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
+    assert_eq!(case.write(14, 1), (0, vec![]));
+    assert_eq!(case.order(), [3, 0, 4, 5]);
+}
+
+#[test]
+fn bplru_lets_sequential_blocks_leave_and_pads_them() {
+    let mut case = Case::new("bplru", 8);
+    case.fill(&[0, 4, 5, 6, 8]);
+    assert!(case.buffer.read(Lpn::new(0)), "which is no use of the block");
+    case.fill(&[7]);
+    assert_eq!(case.buffer.write(Lpn::new(12), 3, &mut case.flush), 0, "block 1 is in order");
+    let group = case.flush.groups().next().expect("no room");
+    assert_eq!((group.block.clone(), group.pad), (4..8, true));
+    assert!(group.whole().eq((4..8).map(|page| (Lpn::new(page), true))));
+    case.flush.clear();
+    assert_eq!(case.buffer.write(Lpn::new(17), 4 - 1, &mut case.flush), 0);
+    assert!(case.flush.is_empty());
+    assert_eq!(case.buffer.write(Lpn::new(3), 1, &mut case.flush), 0);
+    let group = case.flush.groups().next().expect("no room");
+    let expected = [(8, true), (9, false), (10, false), (11, false)];
+    assert!(group.whole().eq(expected.map(|(page, buffered)| (Lpn::new(page), buffered))));
+    assert_eq!(case.left(), [[8]]);
+    // Page by page from the first on, from the first on again, with a gap, and the short block.
+    assert_eq!(case.write(12, 1).0, 1);
+    assert_eq!(case.write(13, 2).0, 2);
+    assert_eq!(case.write(18, 2).0, 2);
+    assert_eq!(case.write(48, 2), (0, vec![vec![0, 3]]));
+    assert_eq!(case.write(15, 1), (0, vec![vec![48, 49]]));
+    assert_eq!(case.order(), [3, 4]);
+}
+
+#[test]
+fn bplru_without_its_options_is_lru_of_writes() {
+    let bplru = BplruConfig { padding: false, compensation: false };
+    let mut case = Case::of("bplru", BufferConfig { bplru, ..BufferConfig::new(50, 4, 8) });
+    case.fill(&[0]);
+    assert_eq!(case.write(4, 4), (0, vec![]));
+    case.fill(&[8]);
+    assert_eq!(case.write(12, 3), (0, vec![vec![0]]));
+    assert_eq!(case.order(), [1, 2, 3]);
+}
+
+#[test]
+fn clc_spares_the_recent() {
+    let config = BufferConfig { alpha_permille: 500, ..BufferConfig::new(50, 4, 8) };
+    let mut case = Case::of("clc", config);
+    case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
+    // Five blocks, so two are spared, 3 and 4; of the others block 1 has the most pages.
+    assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
+    // Blocks 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
+    assert_eq!(case.write(12, 1), (1, vec![]));
+    // Blocks 0, 2 and 4 have a page each: they leave in the order in which they came there.
+    assert_eq!(case.write(24, 2), (0, vec![vec![0]]));
+    assert_eq!(case.write(28, 1), (0, vec![vec![8]]));
+    // Blocks 6 and 7 are spared; when three blocks are left, only 7 is.
+    assert_eq!(case.order(), [3, 4, 6, 5, 7]);
+}
+
+#[test]
+fn the_bound_knows_what_comes() {
+    let mut case = Case::new("belady", 8);
+    let blocks = [0, 1, 2, 0, 3, 1, 2, 0];
+    let mut telling = crate::future::Foretelling::new(13);
+    blocks.iter().for_each(|&block| telling.push(Lpn::new(block)).unwrap());
+    case.buffer.foresee(telling.finish());
+    let mut hits = vec![];
+    for block in blocks {
+        hits.push(case.write(4 * block, 4).0 > 0);
+        served(&mut case, 4 * block);
+    }
+    // Block 1 leaves for 2, 0 for 3, 3 for 1, and of 1 and 2 the one that is not used again.
+    assert_eq!(hits, [false, false, false, true, false, false, true, false]);
+}

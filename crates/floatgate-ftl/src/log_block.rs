@@ -1,0 +1,119 @@
+//! Log blocks: where writes go on a block-mapped drive, and what is merged to make room for them.
+//!
+//! A data block has each page of a logical block at its own place, so a page cannot be written
+//! again there. New versions go to log blocks instead, one after the other; in time the newest
+//! pages of a logical block come together in a new data block. A scheme says which log a write goes
+//! to, and what has to be merged before or after it, as plain [`Step`]s. It touches no flash.
+
+mod bast;
+mod fast;
+
+pub use bast::{Bast, BastConfig, LogVictim};
+pub use fast::{Fast, FastConfig, OutOfOrder};
+
+use alloc::vec::Vec;
+
+use crate::addr::Lbn;
+use crate::geometry::Geometry;
+
+/// What has to be done for a write. A log is named by its slot, 0 to the number of logs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Take a free unit into use as this log.
+    Open(u32),
+    /// Program the page that the host writes as the next one of this log.
+    Append(u32),
+    /// This log holds the first pages of the logical block, each at its place: copy the others
+    /// behind them, and make it the data block. A switch merge if there are no others, or else a
+    /// partial merge.
+    Promote(u32, Lbn),
+    /// Merge the logical block in full, and erase this log, which has only its pages.
+    Merge(u32, Lbn),
+    /// Merge in full each logical block that has a wanted page in this log, and erase it.
+    Collect(u32),
+}
+
+/// What a log is for, as the scheme sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogView {
+    /// The logical block whose pages it holds; none if any may be in it.
+    pub lbn: Option<Lbn>,
+    /// Pages that have been appended to it.
+    pub written: u32,
+}
+
+/// A scheme of log blocks. Asked once per page write.
+pub trait LogBlocks {
+    /// The host writes a page of a logical block: appends what that takes, in order. Exactly one of
+    /// the steps is [`Step::Append`].
+    fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>);
+
+    /// What is in a slot.
+    fn log(&self, slot: u32) -> Option<LogView>;
+
+    /// A [`Step::Collect`] has brought the newest pages of a logical block together. The answer is
+    /// a log that held nothing but pages of it, so that it is out of date: it is erased.
+    fn gathered(&mut self, _: Lbn) -> Option<u32> {
+        None
+    }
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self) {}
+}
+
+/// What every scheme is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct LogConfig {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Log blocks that may be in use at a time.
+    pub logs: u32,
+    /// Seed of what a scheme draws.
+    pub seed: u64,
+    /// Parameters of `bast`.
+    pub bast: BastConfig,
+    /// Parameters of `fast`.
+    pub fast: FastConfig,
+}
+
+impl LogConfig {
+    /// The default parameters of every scheme.
+    pub fn new(geometry: Geometry, logs: u32) -> Self {
+        let (bast, fast) = (BastConfig::default(), FastConfig::default());
+        Self { geometry, logs, seed: 1, bast, fast }
+    }
+}
+
+/// The table of log block schemes: config name, type, what it does, where it is from. `$then!` gets
+/// the rows.
+#[macro_export]
+macro_rules! log_blocks {
+    ($then:ident) => {
+        $then! {
+            "bast" Bast, "Block-mapped: overwrites go to a log block of their logical block.",
+                "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
+            "fast" Fast, "Block-mapped: all logical blocks share log blocks, but for one in order.",
+                "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
+        }
+    };
+}
+
+macro_rules! name_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        /// Name, doc line and source of every log block scheme.
+        pub const LOG_BLOCKS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+
+        /// The fewest logs that the scheme of this name works with, if there is one.
+        pub fn logs_min(name: &str) -> Option<u32> {
+            match name {
+                $($name => Some($Type::LOGS_MIN),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+log_blocks!(name_rows);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! FAST: all logical blocks share the log blocks (Lee, Park, Chung, Lee, Park and Song, 2007).
+//!
+//! One log takes sequential writes: it begins when a logical block's first page is written, and
+//! goes on as long as the next page of that block comes. All other writes go to the random logs, in
+//! the order in which they come. When those are full the oldest one is emptied: each logical block
+//! that has a wanted page in it is merged in full, with its pages in all other logs.
+//!
+//! The paper's Algorithm 2, with two differences. A write never goes to the data block, not even to
+//! a page of it that is free: flash is programmed in ascending order, and BAST is compared alike.
+//! And if a full merge takes the pages of the logical block that the sequential log belongs to,
+//! that log is out of date as a whole and is erased with it; the paper does not say.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::{LogBlocks, LogConfig, LogView, Step};
+use crate::addr::Lbn;
+use crate::geometry::Geometry;
+
+/// What becomes of a write to the logical block of the sequential log that is not its next page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutOfOrder {
+    /// The sequential log is merged, and a new one begins with this page: the paper's text.
+    Restart,
+    /// It goes to the random logs, and the sequential log waits for its next page.
+    Random,
+}
+
+/// Parameters of `fast`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FastConfig {
+    /// What becomes of a write to the logical block of the sequential log that is not its next
+    /// page.
+    pub out_of_order: OutOfOrder,
+    /// Whether a sequential log that is in order, but not full, is completed; if not, it is merged
+    /// in full, as the C++ FlashSim does.
+    pub partial_merge: bool,
+}
+
+impl Default for FastConfig {
+    fn default() -> Self {
+        Self { out_of_order: OutOfOrder::Restart, partial_merge: true }
+    }
+}
+
+/// The slot of the sequential log; the others are random.
+const SEQUENTIAL: u32 = 0;
+
+#[derive(Clone, Copy, Debug)]
+struct Sequential {
+    lbn: Lbn,
+    first: u32,
+    written: u32,
+}
+
+/// One sequential log, and random logs that all logical blocks share.
+#[derive(Clone, Debug)]
+pub struct Fast {
+    geometry: Geometry,
+    config: FastConfig,
+    sequential: Option<Sequential>,
+    /// Slots of the random logs in use, the oldest in front. All but the last are full.
+    random: VecDeque<u32>,
+    random_max: usize,
+    /// Pages in the last one.
+    written: u32,
+}
+
+impl Fast {
+    /// The fewest logs that it works with.
+    pub const LOGS_MIN: u32 = 2;
+
+    /// No logs in use.
+    pub fn new(config: &LogConfig) -> Self {
+        let LogConfig { geometry, logs, fast, .. } = *config;
+        assert!(logs >= Self::LOGS_MIN, "FAST needs a sequential and a random log block");
+        let random_max = logs as usize - 1;
+        let random = VecDeque::with_capacity(random_max);
+        Self { geometry, config: fast, sequential: None, random, random_max, written: 0 }
+    }
+
+    /// Begins a sequential log with this page.
+    fn restart(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
+        if let Some(log) = self.sequential {
+            let complete = log.written == self.geometry.pages_of(log.lbn);
+            let promote = log.first == 0 && (complete || self.config.partial_merge);
+            steps.push(if promote { Step::Promote } else { Step::Merge }(SEQUENTIAL, log.lbn));
+        }
+        self.sequential = Some(Sequential { lbn, first: offset, written: 1 });
+        steps.extend([Step::Open(SEQUENTIAL), Step::Append(SEQUENTIAL)]);
+    }
+
+    fn append_random(&mut self, steps: &mut Vec<Step>) {
+        let full = self.written == self.geometry.pages_per_unit();
+        let slot = match self.random.back() {
+            Some(&last) if !full => last,
+            _ => self.open_random(steps),
+        };
+        self.written += 1;
+        steps.push(Step::Append(slot));
+    }
+
+    fn open_random(&mut self, steps: &mut Vec<Step>) -> u32 {
+        let mut slot = SEQUENTIAL + 1 + self.random.len() as u32;
+        if self.random.len() == self.random_max
+            && let Some(oldest) = self.random.pop_front()
+        {
+            steps.push(Step::Collect(oldest));
+            slot = oldest;
+        }
+        steps.push(Step::Open(slot));
+        self.random.push_back(slot);
+        self.written = 0;
+        slot
+    }
+}
+
+impl LogBlocks for Fast {
+    fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
+        let own = self.sequential.as_mut().filter(|log| log.lbn == lbn);
+        match (offset, own) {
+            (0, _) => self.restart(lbn, 0, steps),
+            (_, Some(log)) if offset == log.first + log.written => {
+                log.written += 1;
+                steps.push(Step::Append(SEQUENTIAL));
+            }
+            (_, Some(_)) if self.config.out_of_order == OutOfOrder::Restart => {
+                self.restart(lbn, offset, steps);
+            }
+            _ => self.append_random(steps),
+        }
+    }
+
+    fn log(&self, slot: u32) -> Option<LogView> {
+        if slot == SEQUENTIAL {
+            return self.sequential.map(|log| LogView { lbn: Some(log.lbn), written: log.written });
+        }
+        let at = self.random.iter().position(|&random| random == slot)?;
+        let last = at + 1 == self.random.len();
+        let written = if last { self.written } else { self.geometry.pages_per_unit() };
+        Some(LogView { lbn: None, written })
+    }
+
+    fn gathered(&mut self, lbn: Lbn) -> Option<u32> {
+        self.sequential.take_if(|log| log.lbn == lbn).map(|_| SEQUENTIAL)
+    }
+
+    fn check(&self) {
+        assert!(self.random.len() <= self.random_max);
+        assert!(self.random.is_empty() || self.written > 0, "a log is opened to be written");
+        if let Some(log) = self.sequential {
+            assert!(log.first + log.written <= self.geometry.pages_of(log.lbn), "{log:?}");
+            assert!(log.first == 0 || self.config.out_of_order == OutOfOrder::Restart);
+        }
+    }
+}

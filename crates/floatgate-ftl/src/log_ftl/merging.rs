@@ -1,0 +1,151 @@
+//! Merging: the newest pages of a logical block come together in one unit, its new data block.
+
+use core::mem;
+
+use super::LogFtl;
+use crate::addr::{Lbn, Owner, Unit};
+use crate::log_block::LogBlocks;
+use crate::nand::{Cause, Chain, Move, Nand, Part};
+
+impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
+    /// Does the work of a merge; the host's write waits for it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn merging(
+        &mut self,
+        chain: &mut Chain,
+        work: impl FnOnce(&mut Self, &mut Chain) -> Result<(), N::Error>,
+    ) -> Result<(), N::Error> {
+        let mut branch = Chain::at(chain.now);
+        work(self, &mut branch)?;
+        chain.wait(branch.now, Part::Merge);
+        Ok(())
+    }
+
+    /// Makes a log in order the data block, the pages that it lacks copied behind those it has.
+    pub(super) fn promote(
+        &mut self,
+        slot: u32,
+        lbn: Lbn,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let log = self.logs[slot as usize].take().expect("only a log in use is promoted");
+        if self.blocks.valid(log.unit) == 0 {
+            self.merges.dropped_logs += 1;
+            return self.erase(log.unit, work);
+        }
+        let pages = self.geometry.pages_of(lbn);
+        self.copy(lbn, log.written, log.unit, work)?;
+        if log.written == pages {
+            self.merges.switch += 1;
+        } else {
+            self.merges.partial += 1;
+        }
+        self.settle(lbn, log.unit, work)
+    }
+
+    /// Merges one logical block in full, and erases its log.
+    pub(super) fn merge(&mut self, slot: u32, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
+        let log = self.logs[slot as usize].take().expect("only a log in use is merged");
+        if self.blocks.valid(log.unit) == 0 {
+            self.merges.dropped_logs += 1;
+        } else {
+            self.gather(lbn, work)?;
+        }
+        self.erase(log.unit, work)
+    }
+
+    /// Merges in full each logical block that has a wanted page in a log, in the order of their
+    /// first pages there, and erases the log.
+    pub(super) fn collect(&mut self, slot: u32, work: &mut Chain) -> Result<(), N::Error> {
+        let log = self.logs[slot as usize].take().expect("only a log in use is emptied");
+        let mut gathering = mem::take(&mut self.gathering);
+        gathering.clear();
+        for page in 0..log.written {
+            if let Some(Owner::Data(lpn)) = self.blocks.owner(self.geometry.page(log.unit, page)) {
+                let (lbn, _) = self.geometry.logical_place(lpn);
+                if !gathering.contains(&lbn) {
+                    gathering.push(lbn);
+                }
+            }
+        }
+        for &lbn in &gathering {
+            self.gather(lbn, work)?;
+            if let Some(slot) = self.scheme.gathered(lbn) {
+                let log = self.logs[slot as usize].take().expect("a scheme knows its logs");
+                self.erase(log.unit, work)?;
+            }
+        }
+        let count = gathering.len() as u64;
+        self.gathering = gathering;
+        if count == 0 {
+            self.merges.dropped_logs += 1;
+        } else {
+            self.merges.shared_logs += 1;
+            self.merges.shared_merges += count;
+            self.merges.shared_most = self.merges.shared_most.max(count);
+        }
+        self.erase(log.unit, work)
+    }
+
+    /// Copies the newest pages of a logical block, wherever they are, to a fresh unit.
+    fn gather(&mut self, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
+        let to = self.open_unit();
+        self.copy(lbn, 0, to, work)?;
+        self.merges.full += 1;
+        self.settle(lbn, to, work)
+    }
+
+    /// Copies the newest pages of a logical block, from page `first` on, to their places in a unit,
+    /// row by row: the pages of a row lie on planes of their own.
+    fn copy(&mut self, lbn: Lbn, first: u32, to: Unit, work: &mut Chain) -> Result<(), N::Error> {
+        let width = self.geometry.shape().superblock;
+        let pages = self.geometry.pages_of(lbn);
+        let mut moves = mem::take(&mut self.moves);
+        let mut next = first;
+        while next < pages {
+            let end = pages.min((next / width + 1) * width);
+            moves.clear();
+            for offset in next..end {
+                let lpn = self.geometry.logical_page(lbn, offset);
+                if let Some(from) = self.table[lpn.index()] {
+                    let (to, owner) = (self.geometry.page(to, offset), Owner::Data(lpn));
+                    moves.push(Move { from, to, owner });
+                }
+            }
+            self.move_row(&moves, work)?;
+            next = end;
+        }
+        self.moves = moves;
+        Ok(())
+    }
+
+    fn move_row(&mut self, moves: &[Move], work: &mut Chain) -> Result<(), N::Error> {
+        if moves.is_empty() {
+            return Ok(());
+        }
+        self.nand.copy(moves, Cause::Merge, work)?;
+        for &Move { from, to, owner } in moves {
+            let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
+            self.table[lpn.index()] = Some(to);
+            self.blocks.invalidate(from, owner);
+            self.blocks.validate_after_gap(to, owner);
+        }
+        Ok(())
+    }
+
+    /// A unit is the data block from now on; the one before it is erased.
+    fn settle(&mut self, lbn: Lbn, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
+        match self.data[lbn.index()].replace(unit) {
+            Some(old) => self.erase(old, work),
+            None => Ok(()),
+        }
+    }
+
+    fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
+        self.nand.erase(unit, Cause::Merge, work)?;
+        self.blocks.retire(unit);
+        self.blocks.erased(unit);
+        Ok(())
+    }
+}

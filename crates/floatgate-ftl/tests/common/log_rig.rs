@@ -1,0 +1,117 @@
+//! Drives with log blocks.
+
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::device::{Device, HostData, Ssd};
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::log_block::*;
+use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
+use floatgate_ftl::nand::{Checked, Counted, Nand, Stamped, Timed};
+use floatgate_ftl::nand::{Shadow, Timing};
+use floatgate_ftl::queue::{Arrivals, Queue};
+
+use super::log::{Log, Logged};
+use super::{TIMING, TestNand};
+
+/// Which drive with log blocks a test runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct LogRig {
+    pub shape: Shape,
+    pub scheme: &'static str,
+    pub logs: u32,
+    pub seed: u64,
+    pub bast: BastConfig,
+    pub fast: FastConfig,
+    pub free_order: FreeOrder,
+    pub depth: usize,
+    pub arrivals: Arrivals,
+}
+
+impl LogRig {
+    /// As many units as data blocks, logs and a merge take.
+    pub fn new(shape: Shape, scheme: &'static str, logs: u32) -> Self {
+        let blocks = Geometry::new(shape).unwrap().logical_blocks();
+        Self {
+            shape: Shape { units: blocks + logs + MERGE_RESERVE, ..shape },
+            scheme,
+            logs,
+            seed: 1,
+            bast: BastConfig::default(),
+            fast: FastConfig::default(),
+            free_order: FreeOrder::LeastWorn,
+            depth: 4,
+            arrivals: Arrivals::Closed,
+        }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(self.shape).unwrap()
+    }
+
+    /// A drive that checks everything, and what it writes down.
+    pub fn build(&self) -> (Box<dyn Device>, Log) {
+        let geometry = self.geometry();
+        let log = Log::default();
+        let timed = Timed::new(Counted::default(), geometry, TIMING);
+        let logged = Logged::new(Checked::new(timed, geometry).with_gaps(), log.clone());
+        let nand: TestNand = Stamped::new(logged, geometry.physical_pages());
+        (self.drive(nand, Shadow::new(geometry.logical_pages())), log)
+    }
+
+    /// A drive that only counts.
+    pub fn counted(&self) -> Box<dyn Device> {
+        self.drive(Counted::default(), ())
+    }
+
+    /// A drive that takes its time.
+    pub fn timed(&self, timing: Timing) -> Box<dyn Device> {
+        self.drive(Timed::new(Counted::default(), self.geometry(), timing), ())
+    }
+
+    /// A drive on any medium.
+    pub fn drive<N, D>(&self, nand: N, data: D) -> Box<dyn Device>
+    where
+        N: Nand<Error = core::convert::Infallible> + Send + 'static,
+        D: HostData<N> + Send + 'static,
+    {
+        let geometry = self.geometry();
+        let Self { logs, seed, bast, fast, .. } = *self;
+        let config = LogConfig { geometry, logs, seed, bast, fast };
+        let queue = Queue::new(self.depth, self.arrivals);
+        macro_rules! by_name {
+            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+                match self.scheme {
+                    $($name => {
+                        let scheme = $Type::new(&config);
+                        let ftl = LogFtl::new(nand, scheme, logs, geometry, self.free_order);
+                        Box::new(Ssd::new(ftl, data, queue, &geometry))
+                    })*
+                    unknown => panic!("no scheme of log blocks is called {unknown}"),
+                }
+            };
+        }
+        floatgate_ftl::log_blocks!(by_name)
+    }
+
+    /// This drive with every set of options of its scheme.
+    pub fn options(self) -> Vec<Self> {
+        let on_off = [true, false];
+        let mut rigs = vec![];
+        if self.scheme == "bast" {
+            for victim in [LogVictim::Fifo, LogVictim::Lru, LogVictim::Random] {
+                for merge_when_full in on_off {
+                    for partial_merge in on_off {
+                        let bast = BastConfig { victim, merge_when_full, partial_merge };
+                        rigs.push(Self { bast, ..self });
+                    }
+                }
+            }
+            return rigs;
+        }
+        for out_of_order in [OutOfOrder::Restart, OutOfOrder::Random] {
+            for partial_merge in on_off {
+                rigs.push(Self { fast: FastConfig { out_of_order, partial_merge }, ..self });
+            }
+        }
+        rigs
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables of a config that are about write buffers.
+//!
+//! A doc comment here is the description in the JSON Schema, and so what a user reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::policies::names;
+use crate::units::{Size, Time};
+
+/// The write buffer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Buffer {
+    /// What is held back from the flash, and when it leaves.
+    #[schemars(schema_with = "names::buffer")]
+    pub scheme: String,
+    /// Memory for the pages that are held back.
+    #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1TiB"))]
+    pub capacity: Size,
+    /// Pages of what a buffer of blocks takes for a block, 1 to 2147483646. Not set: those of an
+    /// erase unit, or all that the buffer holds if that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 2_147_483_646))]
+    pub block_pages: Option<u32>,
+    /// When a write is acknowledged.
+    pub acknowledge: Acknowledge,
+    /// Time to copy a page into the buffer or out of it.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub ram_page: Time,
+}
+
+impl Buffer {
+    /// Pages that the buffer holds, on a drive of such pages; at least one.
+    pub fn capacity_pages(&self, page_bytes: u64) -> u32 {
+        u32::try_from(self.capacity.0 / page_bytes).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Pages of a block, for a drive of such pages with so many in an erase unit.
+    pub fn block_pages_for(&self, page_bytes: u64, unit_pages: u32) -> u32 {
+        self.block_pages.unwrap_or(unit_pages.min(self.capacity_pages(page_bytes)))
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self {
+            scheme: "none".into(),
+            capacity: Size(16 << 20),
+            block_pages: None,
+            acknowledge: Acknowledge::WriteBack,
+            ram_page: Time(1000),
+        }
+    }
+}
+
+/// When a write is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Acknowledge {
+    /// When it is in the buffer: without a flush, a power cut can take it away.
+    WriteBack,
+    /// When it is on the flash, too; it stays in the buffer for reads.
+    WriteThrough,
+}
+
+/// Parameters of the buffer `ncq_lru`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NcqLru {
+    /// What a queued command does for the blocks that it will use.
+    pub pin: Pin,
+}
+
+impl Default for NcqLru {
+    fn default() -> Self {
+        Self { pin: Pin::Counted }
+    }
+}
+
+/// What a queued command does for the blocks that it will use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pin {
+    /// They stay while another block can leave, also those that come after the command is queued.
+    Counted,
+    /// The same, but only for blocks that are buffered when the command is queued.
+    OnArrivalOnly,
+    /// Those that are buffered when the command is queued count as just used, and no more.
+    MoveOnly,
+}
+
+/// Parameters of the buffer `bplru`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bplru {
+    /// Whether the missing pages of a block that leaves are read from the flash, and the block is
+    /// written as a whole.
+    pub padding: bool,
+    /// Whether a block that was written from its first page to its last, in order, leaves next.
+    pub compensation: bool,
+}
+
+impl Default for Bplru {
+    fn default() -> Self {
+        Self { padding: true, compensation: true }
+    }
+}
+
+/// Parameters of the buffer `clc`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Clc {
+    /// Share of the blocks, those used last, that leave only if there are no others, 0 to 1, in
+    /// steps of a thousandth.
+    #[schemars(range(min = 0, max = 1))]
+    pub alpha: f64,
+}
+
+impl Default for Clc {
+    fn default() -> Self {
+        Self { alpha: 0.1 }
+    }
+}

@@ -1,0 +1,62 @@
+//! From a config to a write buffer.
+
+use floatgate_ftl::buffer::{BplruConfig, Buffer, BufferConfig, Pin as FtlPin};
+use floatgate_ftl::device::{Acknowledge as FtlAcknowledge, WriteBuffer};
+use floatgate_ftl::geometry::Geometry;
+
+use crate::config::{Acknowledge, Config, ConfigError, Pin};
+
+/// The buffer of a drive, if it has one.
+///
+/// # Errors
+/// A name that is in no table, or blocks that are larger than the buffer.
+pub(super) fn build(
+    config: &Config,
+    geometry: &Geometry,
+) -> Result<Option<WriteBuffer>, ConfigError> {
+    let Some(buffer) = policy(config, geometry)? else { return Ok(None) };
+    let acknowledge = match config.buffer.acknowledge {
+        Acknowledge::WriteBack => FtlAcknowledge::WriteBack,
+        Acknowledge::WriteThrough => FtlAcknowledge::WriteThrough,
+    };
+    Ok(Some(WriteBuffer::new(buffer, acknowledge, config.buffer.ram_page.0)))
+}
+
+/// Pages of a block of the buffer.
+pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
+    let page_bytes = 1 << geometry.log2_page_bytes();
+    config.buffer.block_pages_for(page_bytes, geometry.pages_per_unit())
+}
+
+fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, ConfigError> {
+    let section = &config.buffer;
+    if section.scheme == "none" {
+        return Ok(None);
+    }
+    let capacity_pages = section.capacity_pages(1 << geometry.log2_page_bytes());
+    let block_pages = block_pages(config, geometry);
+    if block_pages > capacity_pages {
+        return Err(ConfigError::new(format!(
+            "buffer.block_pages = {block_pages}: expected at most the {capacity_pages} pages that \
+             buffer.capacity holds"
+        )));
+    }
+    let config = BufferConfig {
+        logical_pages: geometry.logical_pages(),
+        block_pages,
+        capacity_pages,
+        pin: match config.ncq_lru.pin {
+            Pin::Counted => FtlPin::Counted,
+            Pin::OnArrivalOnly => FtlPin::OnArrivalOnly,
+            Pin::MoveOnly => FtlPin::MoveOnly,
+        },
+        bplru: BplruConfig {
+            padding: config.bplru.padding,
+            compensation: config.bplru.compensation,
+        },
+        alpha_permille: (config.clc.alpha * 1000.0).round() as u32,
+    };
+    Buffer::new(&section.scheme, &config).map(Some).ok_or_else(|| {
+        ConfigError::new(format!("buffer.scheme = \"{}\" is not known", section.scheme))
+    })
+}

@@ -221,22 +221,35 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
+    /// The unit is opened before units are cleaned, so that what cleaning moves and what is written
+    /// next share it, as in the simulators of the field. Copies may fill it; then room is made
+    /// first, or a drive whose victims are all full would open units without an end.
     #[cold]
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
-        if !self.cleaning {
-            self.clean(stream, chain)?;
-        }
-        if !self.frontiers.has_room(stream) {
-            let unit = if self.levelling.is_some() && stream == self.wear_stream() {
-                self.blocks.open_most_worn(stream)
-            } else {
-                self.blocks.open(stream)
-            };
-            let unit = unit.expect("cleaning keeps a free unit per frontier");
-            self.frontiers.set(stream, unit, &self.geometry);
+        if self.cleaning {
+            self.open(stream);
+        } else {
+            self.open(stream);
+            self.clean(stream, self.config.low_water - 1, chain)?;
+            if !self.frontiers.has_room(stream) {
+                self.clean(stream, self.config.low_water, chain)?;
+            }
+            if !self.frontiers.has_room(stream) {
+                self.open(stream);
+            }
         }
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
+    }
+
+    fn open(&mut self, stream: u8) {
+        let unit = if self.levelling.is_some() && stream == self.wear_stream() {
+            self.blocks.open_most_worn(stream)
+        } else {
+            self.blocks.open(stream)
+        };
+        let unit = unit.expect("cleaning keeps a free unit per frontier");
+        self.frontiers.set(stream, unit, &self.geometry);
     }
 }
 

@@ -6,7 +6,7 @@
 mod common;
 
 use common::steady::{Steady, Traffic, within};
-use floatgate_ftl::page_ftl::{Cleaning, Destination};
+use floatgate_ftl::page_ftl::Destination;
 use floatgate_ftl::victim::{Age, Tie, VictimConfig};
 
 const TOLERANCE: f64 = 0.02;
@@ -17,11 +17,8 @@ const HOT_90_10: Traffic = Traffic { writes: 900_000, pages: 100_000 };
 /// What becomes of hot pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pages {
-    /// One stream. Victims are cleaned one after the other until a whole unit is free: units are
-    /// full of copies or full of new pages, by and large, and so some old, some young.
+    /// One stream, of copies and new pages.
     Mixed,
-    /// One stream, and copies alternate with new pages.
-    Stirred,
     /// Two streams; each page stays in its own.
     Apart,
     /// Two streams; what is cleaned goes to the cold one.
@@ -34,28 +31,24 @@ use Pages::*;
 type Row = (&'static str, fn(&mut VictimConfig), Pages, f64, f64);
 
 /// 64 pages in a unit, spare factor 0.10.
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 10] = [
     ("greedy", |_| {}, Apart, 4.638, 4.562),
     ("greedy", |config| config.tie = Tie::Hot, Apart, 4.887, 4.864),
     ("cost_benefit", |_| {}, Apart, 3.663, 2.394),
     ("cat", |config| config.cat_age = Age::Modified, Apart, 3.678, 2.421),
     ("lfs_cost_benefit", |config| config.lfs_age = Age::Modified, Apart, UNKNOWN, 2.580),
-    ("greedy", |_| {}, Stirred, 5.199, 5.915),
-    ("fifo", |_| {}, Stirred, 5.543, 6.173),
-    ("cost_benefit", |_| {}, Stirred, 5.565, 6.134),
-    ("fifo", |_| {}, Mixed, 5.5378, 6.1676),
-    // Of an independent simulator that cleans and breaks ties as this engine does.
+    ("greedy", |_| {}, Mixed, 5.199, 5.915),
+    ("fifo", |_| {}, Mixed, 5.543, 6.173),
+    ("cost_benefit", |_| {}, Mixed, 5.565, 6.134),
+    // Of an independent simulator that takes ages from where this engine does by default.
     ("cat", |_| {}, Apart, 3.404, 2.243),
     ("lfs_cost_benefit", |_| {}, Apart, 3.410, 2.258),
-    ("cost_benefit", |_| {}, Mixed, 4.645, 3.132),
-    ("greedy", |_| {}, Mixed, 5.044, 5.322),
 ];
-const COPIED: Row = ("greedy", |_| {}, CopiedToCold, 4.954, 5.162);
 
 /// 128 pages in a unit, spare factor 0.07.
 const ROWS_128: [Row; 3] = [
     ("greedy", |_| {}, Apart, 6.767, 6.661),
-    ("greedy", |_| {}, Stirred, 7.314, 8.032),
+    ("greedy", |_| {}, Mixed, 7.314, 8.032),
     ("fifo", |_| {}, Mixed, 7.6817, 8.3582),
 ];
 
@@ -66,21 +59,15 @@ fn amplification(row: Row, traffic: Traffic, block: u32, spare: f64, units: u32)
     let (victim, tune, pages, ..) = row;
     let mut steady = Steady::new(victim, block, spare, units);
     steady = match pages {
-        Mixed | Stirred => steady.mixed(traffic),
+        Mixed => steady.mixed(traffic),
         Apart | CopiedToCold => steady.separated(traffic),
     };
     let rig = &mut steady.rig;
     rig.tune_victim = tune;
     rig.tune_cleaning = match pages {
         CopiedToCold => |config| config.destination = Destination::Cold,
-        Stirred => |config: &mut Cleaning| (config.pace, config.high_water) = (Some(12), 5),
         Mixed | Apart => |config| config.destination = Destination::Same,
     };
-    if pages == Stirred {
-        // Two units between the marks, beside the reserve.
-        rig.low_water = 3;
-        rig.shape.units += 2;
-    }
     // The cold pages are written over once in so many volumes: four, or nine.
     let turnover = (1_000_000 - traffic.pages) / (1_000_000 - traffic.writes);
     steady.volumes = [3 * turnover, 3 * turnover];
@@ -113,25 +100,24 @@ fn mixed_streams_come_to_what_others_found() {
     check(&mixed, 64, 0.10, 2000);
 }
 
-/// At 90/10 section 7.7 has 5.438 where this engine, and a simulator that does as it does, come to
-/// 5.17: it depends on how the copies of several victims follow each other. By any account it is
+/// Section 7.7 has 5.062 and 5.438, this engine comes to 4.96 and 5.22: what the cold stream is
+/// worth depends on how the copies of several victims follow each other. By either account it is
 /// worse than leaving copies where they were, and better than no separation.
 #[test]
 fn copies_to_the_cold_stream_are_between_separation_and_none() {
-    for traffic in [HOT_80_20, HOT_90_10] {
-        let [apart, copied, stirred] = [Apart, CopiedToCold, Stirred].map(|pages| {
-            amplification(("greedy", |_| {}, pages, 0.0, 0.0), traffic, 64, 0.10, 1000)
+    for (traffic, elsewhere) in [(HOT_80_20, 5.062), (HOT_90_10, 5.438)] {
+        let [apart, copied, mixed] = [Apart, CopiedToCold, Mixed].map(|pages| {
+            amplification(("greedy", |_| {}, pages, 0.0, 0.0), traffic, 64, 0.10, 2000)
         });
-        assert!(1.02 * apart < copied && 1.02 * copied < stirred, "{apart} {copied} {stirred}");
+        assert!(1.02 * apart < copied && 1.02 * copied < mixed, "{apart} {copied} {mixed}");
+        within(copied, elsewhere, 0.05, "copies to the cold stream");
     }
-    check(&[COPIED], 64, 0.10, 2000);
 }
 
 #[test]
 #[ignore = "long: make test-long"]
 fn large_drives_come_to_what_others_found() {
     check(&ROWS, 64, 0.10, 4000);
-    check(&[COPIED], 64, 0.10, 4000);
     check(&ROWS_128, 128, 0.07, 4000);
 }
 

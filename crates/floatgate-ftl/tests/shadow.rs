@@ -131,7 +131,7 @@ fn a_request_of_no_bytes_touches_nothing() {
 #[should_panic(expected = "cleaning frees no units")]
 fn a_drive_without_spare_says_so() {
     let rig = Rig { low_water: 3, ..Rig::new(SERIAL, "ideal", "greedy") };
-    let shape = Shape { units: rig.shape.logical_pages / 8 + 2, ..SERIAL };
+    let shape = Shape { units: rig.shape.logical_pages / 8 + 1, ..SERIAL };
     run(&Rig { shape, ..rig }, 1, WRITES, 1000, 1000);
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
-use floatgate_ftl::device::{Device, pages};
+use floatgate_ftl::device::{Device, pages, whole_pages};
 use floatgate_ftl::future::{Foretelling, Future, TooLong};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -171,7 +171,11 @@ fn tell_parts(
 fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
     match request.op {
         Op::Write => pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32))),
-        Op::Read | Op::Trim | Op::Flush => Ok(()),
+        Op::Trim => {
+            whole_pages(request, log2).for_each(|page| telling.end(Lpn::new(page as u32)));
+            Ok(())
+        }
+        Op::Read | Op::Flush => Ok(()),
     }
 }
 

@@ -90,16 +90,21 @@ pub(super) enum To {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Cleans while fewer than `low_water` units are free, as the C FlashSim does.
-    pub(super) fn clean(&mut self, stream: u8, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.blocks.free_units() >= self.config.low_water {
+    /// Cleans while fewer than `least` units are free, as the C FlashSim does.
+    pub(super) fn clean(
+        &mut self,
+        stream: u8,
+        least: u32,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        if self.blocks.free_units() >= least {
             return Ok(());
         }
         self.cleaning = true;
         let mut work = Chain::at(chain.now);
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.blocks.free_units() < self.config.low_water {
+        while self.blocks.free_units() < least {
             rounds += 1;
             assert!(rounds / ROUNDS <= self.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);

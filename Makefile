@@ -11,7 +11,7 @@ help:
 	@echo "make test       set up, run every test but the long ones"
 	@echo "make test-long  the long ones too"
 	@echo "make lint       formatters, linters, type checker"
-	@echo "make bench      page programs/s, requests/s, bytes/page; map accesses/s; trace reading"
+	@echo "make bench      page programs/s, bytes/page; maps, buffers, log blocks; trace reading"
 	@echo "make lock       renew requirements.lock"
 
 $(VENV)/ready: requirements.lock

@@ -54,9 +54,9 @@ class DriveResult:
     """The drive that was simulated. T is the flash in service, U what the host can address."""
 
     units: int
-    """Erase units, the reserve included."""
+    """Erase units in service: T, without the reserve."""
     reserve_units: int
-    """Erase units on top of T that cleaning needs to work."""
+    """Erase units on top of T that cleaning, or merging log blocks, needs to work."""
     pages_per_unit: int
     page_bytes: int
     """Bytes of data in a page."""

@@ -138,6 +138,11 @@ trait Order: Send {
     /// A page of a candidate has been trimmed; so many are left.
     fn trimmed(&mut self, _slot: u32, _left: u32) {}
 
+    /// Whether [`Order::queued`] and [`Order::served`] should be called.
+    fn listens(&self) -> bool {
+        false
+    }
+
     /// A command on these blocks has been queued.
     fn queued(&mut self, _blocks: Range<u32>, _table: &Blocks) {}
 
@@ -227,7 +232,7 @@ buffers! {
         "Kim and Ahn, FAST 2008";
     "clc" Clc, "Recent blocks are spared, of the others the one with the most pages leaves.",
         "Kang, Park, Jung, Shim and Cha, IEEE Trans. Computers 58, 2009";
-    "belady" Belady, "The block whose next use is farthest leaves: a bound, no drive.",
+    "belady" Belady, "What is used last leaves: a bound for writes of whole blocks, no drive.",
         "Belady, IBM Systems Journal 5, 1966";
 }
 
@@ -241,9 +246,10 @@ pub struct Buffer {
     capacity_pages: u64,
     logical_pages: u32,
     pads: bool,
-    /// The first blocks of the commands that were queued last: where they are in the table has been
-    /// fetched, what is there has not.
-    ahead: [u32; AHEAD],
+    listens: bool,
+    /// The first blocks of the commands that were queued last, and which is the oldest: where they
+    /// are in the table has been fetched, what is there has not.
+    ahead: ([u32; AHEAD], usize),
     /// Slots by block; for [`Buffer::drain`].
     sorted: Vec<(u32, u32)>,
 }
@@ -256,10 +262,11 @@ impl Buffer {
         Self {
             blocks: Blocks::new(block_pages, config.blocks(), config.slots()),
             pads: order.pads(),
+            listens: order.listens(),
             order,
             capacity_pages: capacity_pages.into(),
             logical_pages,
-            ahead: [0; AHEAD],
+            ahead: ([0; AHEAD], 0),
             sorted: Vec::new(),
         }
     }
@@ -273,12 +280,15 @@ impl Buffer {
     #[inline]
     pub fn queued(&mut self, first: Lpn, pages: u32) {
         assert!(pages > 0);
-        let last = self.blocks.place(first.get() + pages - 1).0;
-        let first = self.blocks.place(first.get()).0;
-        self.blocks.prefetch(first);
-        self.ahead.rotate_left(1);
-        self.blocks.prefetch_found(core::mem::replace(&mut self.ahead[AHEAD - 1], first));
-        self.order.queued(first..last + 1, &self.blocks);
+        let block = self.blocks.place(first.get()).0;
+        self.blocks.prefetch(block);
+        let (ahead, oldest) = &mut self.ahead;
+        self.blocks.prefetch_found(core::mem::replace(&mut ahead[*oldest], block));
+        *oldest = (*oldest + 1) % AHEAD;
+        if self.listens {
+            let last = self.blocks.place(first.get() + pages - 1).0;
+            self.order.queued(block..last + 1, &self.blocks);
+        }
     }
 
     /// Writes pages of one block. Appends to `flush` what must be written to the flash first, in
@@ -325,7 +335,9 @@ impl Buffer {
     /// The part of a queued command that lies in one block has been served.
     #[inline]
     pub fn served(&mut self, first: Lpn) {
-        self.order.served(self.blocks.place(first.get()).0, &self.blocks);
+        if self.listens {
+            self.order.served(self.blocks.place(first.get()).0, &self.blocks);
+        }
     }
 
     /// Drops a page, whether it is buffered or not; the answer is whether it was.
@@ -355,6 +367,13 @@ impl Buffer {
         sorted.sort_unstable();
         sorted.drain(..).for_each(|(_, slot)| self.evict(slot, flush));
         self.sorted = sorted;
+    }
+
+    /// Everything is lost, as when the power fails; what is queued is still known.
+    pub fn lose(&mut self) {
+        while let Some(slot) = self.order.victim() {
+            self.blocks.remove(slot);
+        }
     }
 
     /// Whether a page is buffered; nobody is told.
@@ -413,9 +432,15 @@ pub fn parts(first: Lpn, pages: u32, block_pages: u32) -> impl Iterator<Item = (
     let (mut at, end) = (first.get(), first.get() + pages);
     core::iter::from_fn(move || {
         let start = at;
-        at += (block_pages - start % block_pages).min(end - start);
+        at += (block_pages - within(start, block_pages)).min(end - start);
         (start < end).then(|| (Lpn::new(start), at - start))
     })
+}
+
+/// The remainder, without a division if that can be.
+#[inline(always)]
+fn within(page: u32, block_pages: u32) -> u32 {
+    if block_pages.is_power_of_two() { page & (block_pages - 1) } else { page % block_pages }
 }
 
 #[cfg(test)]

@@ -123,6 +123,10 @@ pub trait Device: Send {
     /// Tells the placement what the host will write from now on.
     fn foresee_writes(&mut self, future: Future);
 
+    /// The power fails and comes back between two requests: what only the write buffer held is
+    /// gone. The translation layer is taken to know all that it did.
+    fn cut_power(&mut self);
+
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
     fn restart(&mut self);
 
@@ -435,6 +439,12 @@ where
 
     fn foresee_writes(&mut self, future: Future) {
         self.ftl.foresee_writes(future);
+    }
+
+    fn cut_power(&mut self) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.cut_power();
+        }
     }
 
     fn restart(&mut self) {

@@ -79,7 +79,9 @@ impl Links {
     /// Takes `slot` out of the list that it is in.
     #[inline]
     pub fn remove(&mut self, list: &mut List, slot: u32) {
-        let [previous, next] = self.0[slot as usize];
+        // One after the other: a neighbour may just have been changed, and what was written in part
+        // is waited for if it is read as a whole.
+        let (previous, next) = (self.0[slot as usize][0], self.0[slot as usize][1]);
         match previous {
             NONE => list.front = next,
             p => self.0[p as usize][1] = next,

@@ -8,13 +8,15 @@ mod common;
 use std::fmt::Write;
 use std::path::Path;
 
+use common::buffer_rig::{BufferRig, LAYERS, Layered};
 use common::log_rig::LogRig;
 use common::workload::{ANYTHING, Workload};
 use common::{Rig, STRIPED};
-use floatgate_ftl::device::Device;
+use floatgate_ftl::buffer::BUFFERS;
+use floatgate_ftl::device::{Acknowledge, Device};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::nand::{Cause, Part, Shadow};
 use floatgate_ftl::page_ftl::StreamCounts;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
@@ -63,6 +65,11 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
     let merges = all.merges;
     row("merges", &[merges.switch, merges.partial, merges.full, merges.dropped_logs]);
     row("shared_logs", &[merges.shared_logs, merges.shared_merges, merges.shared_most]);
+    if let Some(buffer) = all.buffer {
+        row("buffer_hits", &[buffer.write_hits, buffer.read_hits]);
+        row("buffer_misses", &[buffer.write_misses, buffer.read_misses]);
+        row("buffer_left", &[buffer.flushed, buffer.padded, buffer.trimmed, buffer.held]);
+    }
     let time = all.occupation;
     row("end_busy_busiest_ns", &[time.end_ns, time.busy_ns, time.busiest_ns]);
     for (index, part) in Part::NAMES.iter().enumerate() {
@@ -88,6 +95,14 @@ fn every_row_has_its_golden_counters() {
     for &(scheme, ..) in LOG_BLOCKS {
         let (mut drive, _) = LogRig::new(STRIPED, scheme, 5).build();
         actual += &counters(scheme, &mut *drive);
+    }
+    for &(buffer, ..) in BUFFERS {
+        for layer in LAYERS {
+            let rig = BufferRig::new(buffer, Acknowledge::WriteBack);
+            let data = Shadow::new(STRIPED.logical_pages);
+            let mut drive = Layered::new(layer, STRIPED, rig, data).drive;
+            actual += &counters(&format!("{buffer} {layer}"), &mut *drive);
+        }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -21,13 +21,14 @@ const BACKLOG: f64 = 0.5;
 pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Vec<String> {
     let mut warnings = Vec::new();
     let plan = subject.plan;
+    let logs = subject.config.logs_least().is_some();
     let erases: u64 = counters.flash.erases.iter().sum();
     if counters.host.write_pages > 0 && erases == 0 {
-        warnings.push(
-            "cleaning never ran: write amplification is that of an empty drive; use more writes, \
-             --repeat, a smaller drive, or start.fill = \"steady\""
-                .into(),
-        );
+        warnings.push(format!(
+            "{} never ran: write amplification is that of an empty drive; use more writes, \
+             --repeat, a smaller drive, or start.fill = \"steady\"",
+            if logs { "merging" } else { "cleaning" }
+        ));
     } else if let Some((before, after)) = unsteady(&metrics.timeline) {
         warnings.push(format!(
             "not steady: write amplification was {before:.3} in the third quarter of the writes \
@@ -41,17 +42,19 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
         ));
     }
     if plan.units_in_service < UNITS_FEW {
+        let cleaning = "cleaning has little choice";
+        let what = if logs { "a log block more or less counts for much" } else { cleaning };
         warnings.push(format!(
-            "only {} erase units: with fewer than {UNITS_FEW} cleaning has little choice; use a \
-             larger workload, a larger flash.blocks, or smaller units (flash.superblock, \
-             flash.pages_per_block)",
+            "only {} erase units: with fewer than {UNITS_FEW} {what}; use a larger workload, a \
+             larger flash.blocks, or smaller units (flash.superblock, flash.pages_per_block)",
             plan.units_in_service
         ));
     }
     if plan.units_added > 0 {
+        let what = if logs { "not have its log blocks" } else { "not clean" };
         warnings.push(format!(
             "the drive got {} erase units more than the spare factor gives, without which it could \
-             not clean: its spare factor is {:.4}",
+             {what}: its spare factor is {:.4}",
             plan.units_added,
             plan.spare_factor()
         ));

@@ -1,6 +1,7 @@
 //! What is measured over a run: latencies, what they went into, and how things changed meanwhile.
 
 use floatgate_ftl::device::Counters;
+use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -103,6 +104,8 @@ pub struct Timeline {
     pub gc_programs: Vec<u64>,
     /// Translation pages programmed in the stretch, those of cleaning included.
     pub map_programs: Vec<u64>,
+    /// Pages programmed by merges of log blocks in the stretch.
+    pub merge_programs: Vec<u64>,
 }
 
 /// Everything that is measured.
@@ -212,8 +215,9 @@ impl Metrics {
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
         let requests = self.all.count - self.before.requests;
         let latency = (self.all.sum - self.before.sum_ns) as f64 / 1000.0;
-        let of = |causes: &[usize]| -> u64 {
-            causes.iter().map(|&c| now.flash.programs[c] - was.flash.programs[c]).sum()
+        let of = |causes: &[Cause]| -> u64 {
+            let by = |counters: &Counters, cause| counters.flash.programs[cause as usize];
+            causes.iter().map(|&cause| by(&now, cause) - by(was, cause)).sum()
         };
         let timeline = &mut self.timeline;
         timeline.host_pages.push(now.host.write_pages);
@@ -221,8 +225,9 @@ impl Metrics {
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push((requests > 0).then(|| latency / requests as f64));
-        timeline.gc_programs.push(of(&[2]));
-        timeline.map_programs.push(of(&[1, 3]));
+        timeline.gc_programs.push(of(&[Cause::Gc]));
+        timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap]));
+        timeline.merge_programs.push(of(&[Cause::Merge]));
         self.before = Stretch { counters: now, requests: self.all.count, sum_ns: self.all.sum };
     }
 }

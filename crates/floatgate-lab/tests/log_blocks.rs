@@ -74,6 +74,32 @@ fn overwriting_in_order_only_switches() {
 }
 
 #[test]
+fn the_timeline_has_the_merges() {
+    let result = result(UNIFORM, &[("ftl.scheme", "bast")]).unwrap();
+    let timeline = &result["timeline"];
+    let counts = |key: &str| -> Vec<u64> {
+        timeline[key].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
+    };
+    let merges = result["flash"]["programs"]["merge"].as_u64().unwrap();
+    assert!(merges > 0);
+    assert_eq!(counts("merge_programs").iter().sum::<u64>(), merges);
+    assert_eq!(counts("merge_programs").len(), counts("host_pages").len());
+    assert_eq!(counts("gc_programs").iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn warnings_speak_of_what_the_drive_does() {
+    let warnings =
+        |spec, scheme| result(spec, &[("ftl.scheme", scheme)]).unwrap()["warnings"].to_string();
+    let few = "uniform:span=256KiB,requests=4k,size=512,seed=2";
+    assert!(warnings(few, "bast").contains("with fewer than 128 a log block more or less"));
+    assert!(warnings(few, "page").contains("with fewer than 128 cleaning has little choice"));
+    let short = "uniform:span=1MiB,requests=2,size=512,seed=2";
+    assert!(warnings(short, "fast").contains("merging never ran"));
+    assert!(warnings(short, "page").contains("cleaning never ran"));
+}
+
+#[test]
 fn a_page_mapped_drive_merges_nothing() {
     let result = result(UNIFORM, &[]).unwrap();
     let merges = result["merges"].as_object().unwrap();
@@ -100,7 +126,16 @@ fn the_log_blocks_asked_for_are_there_or_it_is_said() {
 fn what_would_have_no_effect_is_refused() {
     for (key, value, expected) in [
         ("mapping.scheme", "dftl", "mapping.scheme = \"dftl\": expected \"ideal\""),
+        ("placement.scheme", "eti", "placement.scheme = \"eti\": expected \"single\""),
+        ("placement.gc_destination", "cold", "= \"cold\": expected \"scheme\" with ftl.scheme"),
+        ("cleaning.victim", "cat", "cleaning.victim = \"cat\": expected \"greedy\""),
+        ("cleaning.tie", "hot", "cleaning.tie = \"hot\": expected \"cold\""),
+        ("cleaning.scope", "stream", "cleaning.scope = \"stream\": expected \"all\""),
+        ("cleaning.wear_leveling", "static", "\"static\": expected \"dynamic\""),
         ("cleaning.low_water", "5", "cleaning.low_water = 5: expected it not to be set"),
+        ("cleaning.high_water", "9", "cleaning.high_water = 9: expected it not to be set"),
+        ("cleaning.copies_per_write", "2", "copies_per_write = 2: expected it not to be set"),
+        ("cleaning.idle_after", "1ms", "idle_after = \"1ms\": expected it not to be set"),
         ("fast.log_blocks", "1", "an integer from 2"),
         ("bast.victim", "greedy", "one of fifo, lru, random"),
         ("bast.merge_when_full", "never", "one of immediately, lazy"),
@@ -110,6 +145,7 @@ fn what_would_have_no_effect_is_refused() {
         assert!(error.contains(expected), "{error}");
     }
     assert!(config(&[("ftl.scheme", "page"), ("mapping.scheme", "dftl")]).is_ok());
+    assert!(config(&[("ftl.scheme", "bast"), ("cleaning.wear_leveling", "none")]).is_ok());
 }
 
 #[test]

@@ -43,6 +43,11 @@ PAPERS = (
         "SSDs",
         "Wei Xie, Yong Chen; CCGrid 2014",
     ),
+    Listed(
+        "ncq",
+        "Exploiting the Future Reference in Write Buffer Management Design for SSDs",
+        "Seongmin Kim, Taeseok Kim; 2013",
+    ),
 )
 
 

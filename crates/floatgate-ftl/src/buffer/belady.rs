@@ -1,10 +1,12 @@
 //! The best that a buffer of blocks can do for hits: the block whose next use is farthest in the
 //! future leaves (MIN: Belady, IBM Systems Journal 5, 1966). No drive can be built so; a bound.
 //!
-//! It is a bound if every part of a command is a whole block, for then all blocks are of one size;
-//! with smaller parts it is an estimate, as it does not weigh a block's pages against its next use.
-//! It bounds buffers that, as all here, put in every page that is written and none that is read. It
-//! does not minimise what is written to the flash.
+//! It is a bound on buffers that, as all here, put in every page that is written, if every command
+//! writes whole blocks. Otherwise it is an estimate, and another policy may find more: with smaller
+//! parts, as it does not weigh a block's pages against its next use; with reads, as a read that
+//! finds nothing puts nothing in, so that the block with the nearer next use is not the better one
+//! to have; with trims, as a block may be gone before its next use. It does not minimise what is
+//! written to the flash.
 //!
 //! The future comes with [`Buffer::foresee`](super::Buffer::foresee), a part for each
 //! [`Buffer::served`](super::Buffer::served). Before that, and beyond its end, the farthest use is
@@ -81,6 +83,10 @@ impl Order for Belady {
             }
         }
         None
+    }
+
+    fn listens(&self) -> bool {
+        true
     }
 
     fn served(&mut self, block: u32, table: &Blocks) {

@@ -11,6 +11,8 @@ use crate::prefetch::prefetch;
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     block_pages: u32,
+    /// The logarithm of that, if it has one: a division is a wait at this rate.
+    shift: Option<u32>,
     /// By block: the slot that it has, or had last, or 0. A slot knows its block, so that this need
     /// not be cleared when the block leaves, which would be a wait for memory.
     slots: Vec<u32>,
@@ -28,6 +30,7 @@ impl Blocks {
         let stride = 1 + block_pages.div_ceil(64) as usize;
         Self {
             block_pages,
+            shift: block_pages.is_power_of_two().then(|| block_pages.trailing_zeros()),
             slots: vec![0; blocks],
             words: vec![0; slots * stride],
             stride,
@@ -54,7 +57,10 @@ impl Blocks {
     /// The block that a page is in, and its number there.
     #[inline(always)]
     pub(super) fn place(&self, page: u32) -> (u32, u32) {
-        (page / self.block_pages, page % self.block_pages)
+        match self.shift {
+            Some(shift) => (page >> shift, page & (self.block_pages - 1)),
+            None => (page / self.block_pages, page % self.block_pages),
+        }
     }
 
     #[inline(always)]
@@ -165,7 +171,11 @@ impl Blocks {
         let buffered = self.buffered(slot);
         self.pages -= u64::from(buffered);
         let first = slot as usize * self.stride;
-        self.words[first..first + self.stride].fill(0);
+        match &mut self.words[first..first + self.stride] {
+            // A call would write both at once, and reading one soon after would wait for that.
+            [block, pages] => (*block, *pages) = (0, 0),
+            words => words.fill(0),
+        }
         self.free.push(slot);
     }
 

@@ -58,7 +58,7 @@ impl Order for Bplru {
     }
 
     fn next(&self) -> Option<u32> {
-        self.recency.oldest()
+        self.recency.soon()
     }
 
     fn trimmed(&mut self, slot: u32, _: u32) {

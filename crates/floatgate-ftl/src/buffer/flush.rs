@@ -10,7 +10,7 @@ use crate::addr::Lpn;
 pub struct Flush {
     pages: Vec<Lpn>,
     /// Where each group ends in `pages`, and the rest of it.
-    groups: Vec<(usize, Range<u32>, bool)>,
+    groups: Vec<(u32, Range<u32>, bool)>,
 }
 
 /// Pages of one block.
@@ -51,8 +51,9 @@ impl Flush {
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let mut start = 0;
         self.groups.iter().map(move |(end, block, pad)| {
-            let pages = &self.pages[start..*end];
-            start = *end;
+            let end = *end as usize;
+            let pages = &self.pages[start..end];
+            start = end;
             Group { pages, block: block.clone(), pad: *pad }
         })
     }
@@ -72,6 +73,6 @@ impl Flush {
     /// The group is complete.
     #[inline]
     pub(super) fn close(&mut self, block: Range<u32>, pad: bool) {
-        self.groups.push((self.pages.len(), block, pad));
+        self.groups.push((self.pages.len() as u32, block, pad));
     }
 }

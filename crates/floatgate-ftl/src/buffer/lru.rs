@@ -1,7 +1,7 @@
 //! LRU of blocks: the whole block that has not been used for longest leaves.
 //!
-//! A block is used when a page of it is written or read from the buffer. Costs a list move
-//! per part of a command, and another per block that leaves.
+//! A block is used when a page of it is written or read from the buffer. Costs a move in
+//! a queue per part of a command, and another per block that leaves.
 
 use super::blocks::Blocks;
 use super::recency::Recency;
@@ -30,7 +30,7 @@ impl Order for Lru {
     }
 
     fn next(&self) -> Option<u32> {
-        self.0.oldest()
+        self.0.soon()
     }
 
     fn read(&mut self, slot: u32) {

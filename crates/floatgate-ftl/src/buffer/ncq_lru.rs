@@ -29,6 +29,9 @@ use super::blocks::Blocks;
 use super::{BufferConfig, Order, Pin, Written};
 use crate::lru::{Links, List};
 
+/// A bit of what is pending.
+const PASSED: u32 = 1 << 31;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     block: u32,
@@ -36,7 +39,7 @@ struct State {
     early: u32,
     /// When it was used last.
     used: u64,
-    /// Whether it was passed over since.
+    /// Whether it was passed over since; then it has [`PASSED`], too.
     passed: bool,
     /// Whether it is in the heap.
     freed: bool,
@@ -45,7 +48,8 @@ struct State {
 /// The least recently used block leaves, but not one that will be used if there is another.
 pub(super) struct NcqLru {
     pin: Pin,
-    /// By block: parts of queued commands that have not been served.
+    /// By block: parts of queued commands that have not been served, and [`PASSED`] if the block
+    /// was passed over. Here, so that a pin that ends for others asks no other table.
     pending: Vec<u32>,
     slots: Vec<State>,
     links: Links,
@@ -77,9 +81,10 @@ impl NcqLru {
     #[inline]
     fn is_pinned(&self, slot: u32) -> bool {
         let State { block, early, .. } = self.slots[slot as usize];
+        let pending = || self.pending[block as usize] & !PASSED;
         match self.pin {
-            Pin::Counted => self.pending[block as usize] > 0,
-            Pin::OnArrivalOnly => self.pending[block as usize] > early,
+            Pin::Counted => pending() > 0,
+            Pin::OnArrivalOnly => pending() > early,
             Pin::MoveOnly => false,
         }
     }
@@ -121,7 +126,9 @@ impl NcqLru {
             }
             self.links.remove(&mut self.recent, slot);
             self.links.push_back(&mut self.passed, slot);
-            self.slots[slot as usize].passed = true;
+            let state = &mut self.slots[slot as usize];
+            state.passed = true;
+            self.pending[state.block as usize] |= PASSED;
         }
         None
     }
@@ -133,15 +140,20 @@ impl Order for NcqLru {
         let state = &mut self.slots[written.slot as usize];
         if written.is_new {
             state.block = written.block;
-            state.early = self.pending.get(written.block as usize).copied().unwrap_or(0);
+            state.early = self.pending.get(written.block as usize).map_or(0, |n| n & !PASSED);
         }
         self.put_first(written.slot);
     }
 
     #[inline]
     fn take(&mut self, slot: u32) {
-        let passed = core::mem::take(&mut self.slots[slot as usize].passed);
-        self.links.remove(if passed { &mut self.passed } else { &mut self.recent }, slot);
+        let state = &mut self.slots[slot as usize];
+        if core::mem::take(&mut state.passed) {
+            self.pending[state.block as usize] &= !PASSED;
+            self.links.remove(&mut self.passed, slot);
+        } else {
+            self.links.remove(&mut self.recent, slot);
+        }
     }
 
     fn victim(&mut self) -> Option<u32> {
@@ -159,6 +171,10 @@ impl Order for NcqLru {
         self.put_first(slot);
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn queued(&mut self, blocks: Range<u32>, table: &Blocks) {
         if self.pin == Pin::MoveOnly {
             blocks.filter_map(|block| table.find(block)).for_each(|slot| self.read(slot));
@@ -173,8 +189,9 @@ impl Order for NcqLru {
             return;
         }
         let pending = &mut self.pending[block as usize];
-        *pending = pending.checked_sub(1).expect("what is served has been queued");
-        if self.pin == Pin::Counted && *pending > 0 {
+        assert!(*pending & !PASSED > 0, "what is served has been queued");
+        *pending -= 1;
+        if self.pin == Pin::Counted && *pending != PASSED {
             return;
         }
         let Some(slot) = table.find(block) else { return };
@@ -198,6 +215,8 @@ impl Order for NcqLru {
             let state = &self.slots[slot as usize];
             assert!(table.buffered(slot) > 0 && table.block(slot) == state.block);
             assert_eq!(state.passed, passed);
+            let pending = self.pending.get(state.block as usize).map_or(0, |pending| *pending);
+            assert_eq!(pending & PASSED != 0, passed);
             assert!(!passed || self.is_pinned(slot) || state.freed, "it would never leave");
             uses.push(state.used);
         }

@@ -1,7 +1,7 @@
 //! LRU of pages: each page leaves on its own.
 //!
 //! The reference against which buffers of blocks are measured: the best use of the memory by
-//! recency, and the worst order for the flash. Costs a list move per page that is
+//! recency, and the worst order for the flash. Costs a move in a queue per page that is
 //! found, another per page that leaves for one that is not; 4 bytes per page of the drive.
 
 use super::blocks::Blocks;
@@ -35,7 +35,7 @@ impl Order for PageLru {
     }
 
     fn next(&self) -> Option<u32> {
-        self.0.oldest()
+        self.0.soon()
     }
 
     fn read(&mut self, slot: u32) {

@@ -42,6 +42,8 @@ pub struct BufferCounts {
     pub padded: u64,
     /// Pages that were trimmed while they were buffered.
     pub trimmed: u64,
+    /// Pages that were buffered when the power failed.
+    pub lost: u64,
     /// Pages that are buffered now, and that were at the last restart.
     pub held: u64,
     /// See `held`.
@@ -79,15 +81,20 @@ impl WriteBuffer {
         self.counts = BufferCounts { held_at_start, ..BufferCounts::default() };
     }
 
+    pub(super) fn cut_power(&mut self) {
+        self.counts.lost += self.buffer.pages();
+        self.buffer.lose();
+    }
+
     pub(super) fn foresee(&mut self, future: Future) {
         self.buffer.foresee(future);
     }
 
     pub(super) fn check(&self) {
         self.buffer.check();
-        let BufferCounts { write_misses, flushed, trimmed, held, held_at_start, .. } =
+        let BufferCounts { write_misses, flushed, trimmed, lost, held, held_at_start, .. } =
             self.counts();
-        let left = held + trimmed + flushed;
+        let left = held + trimmed + flushed + lost;
         match self.acknowledge {
             Acknowledge::WriteBack => assert_eq!(held_at_start + write_misses, left),
             Acknowledge::WriteThrough => assert!(held_at_start + write_misses >= left),

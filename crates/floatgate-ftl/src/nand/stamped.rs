@@ -20,6 +20,16 @@ impl<N> Stamped<N> {
     pub fn new(inner: N, pages: u32) -> Self {
         Self { inner, register: 0, stamps: vec![0; pages as usize] }
     }
+
+    /// The version in the page register: the last that the host read.
+    pub fn register(&self) -> u64 {
+        self.register
+    }
+
+    /// Puts a version into the page register: the next that the host programs.
+    pub fn set_register(&mut self, version: u64) {
+        self.register = version;
+    }
 }
 
 impl<N: Nand> Nand for Stamped<N> {

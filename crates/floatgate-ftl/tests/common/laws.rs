@@ -155,17 +155,17 @@ impl Laws {
     /// Holds the drive's counters against this account.
     pub fn hold(&self, drive: &dyn Device) -> Counters {
         let counters = drive.counters();
-        let Counters { host, flash, occupation, .. } = counters;
+        let Counters { flash, occupation, .. } = counters;
         assert_eq!(flash.reads, self.reads, "reads by cause");
         assert_eq!(flash.programs, self.programs, "programs by cause");
         assert_eq!(flash.erases, self.erases, "erases by cause");
-        assert_eq!(flash.programs[Cause::Host as usize], host.write_pages);
-        let data_reads = host.read_pages - host.empty_reads + host.merge_reads;
+        let (data_reads, data_programs) = data_traffic(&counters);
+        assert_eq!(flash.programs[Cause::Host as usize], data_programs);
         assert_eq!(flash.reads[Cause::Host as usize], data_reads);
         let streams = drive.streams();
         let host_pages = streams.iter().map(|stream| stream.host_pages).sum::<u64>();
         let gc_pages = streams.iter().map(|stream| stream.gc_pages).sum::<u64>();
-        let expected = (host.write_pages, flash.programs[Cause::Gc as usize]);
+        let expected = (data_programs, flash.programs[Cause::Gc as usize]);
         assert!(streams.is_empty() || (host_pages, gc_pages) == expected, "traffic by stream");
         let wear = drive.wear().iter().map(|&erases| u64::from(erases)).sum::<u64>();
         assert_eq!(wear, flash.erases.iter().sum::<u64>(), "wear is erases");
@@ -193,6 +193,24 @@ impl Laws {
             empty_reads: counters.host.empty_reads,
             emergencies: counters.cleans.emergency,
             ..self.seen
+        }
+    }
+}
+
+/// Reads and programs of the host's data: what a buffer does not answer or has let go.
+fn data_traffic(counters: &Counters) -> (u64, u64) {
+    let host = counters.host;
+    let (reads, writes) = (host.read_pages - host.empty_reads + host.merge_reads, host.write_pages);
+    match counters.buffer {
+        None => (reads, writes),
+        Some(buffer) => {
+            let held = buffer.held + buffer.trimmed + buffer.lost;
+            let left = buffer.flushed + held - buffer.held_at_start;
+            let all = buffer.writes_through || buffer.write_misses == left;
+            assert!(all, "flushed + buffered = distinct dirty pages: {buffer:?}");
+            let reads = reads - buffer.read_hits + buffer.padded;
+            let programs = buffer.flushed + buffer.padded;
+            (reads, if buffer.writes_through { writes } else { programs })
         }
     }
 }

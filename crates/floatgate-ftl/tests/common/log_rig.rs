@@ -9,6 +9,7 @@ use floatgate_ftl::nand::{Checked, Counted, Nand, Stamped, Timed};
 use floatgate_ftl::nand::{Shadow, Timing};
 use floatgate_ftl::queue::{Arrivals, Queue};
 
+use super::buffer_rig::{BufferRig, buffered};
 use super::log::{Log, Logged};
 use super::{TIMING, TestNand};
 
@@ -24,6 +25,7 @@ pub struct LogRig {
     pub free_order: FreeOrder,
     pub depth: usize,
     pub arrivals: Arrivals,
+    pub buffer: Option<BufferRig>,
 }
 
 impl LogRig {
@@ -40,6 +42,7 @@ impl LogRig {
             free_order: FreeOrder::LeastWorn,
             depth: 4,
             arrivals: Arrivals::Closed,
+            buffer: None,
         }
     }
 
@@ -49,12 +52,16 @@ impl LogRig {
 
     /// A drive that checks everything, and what it writes down.
     pub fn build(&self) -> (Box<dyn Device>, Log) {
-        let geometry = self.geometry();
-        let log = Log::default();
+        let (nand, log) = self.medium();
+        (self.drive(nand, Shadow::new(self.shape.logical_pages)), log)
+    }
+
+    /// The medium of such a drive, and what will be written down.
+    pub fn medium(&self) -> (TestNand, Log) {
+        let (geometry, log) = (self.geometry(), Log::default());
         let timed = Timed::new(Counted::default(), geometry, TIMING);
         let logged = Logged::new(Checked::new(timed, geometry).with_gaps(), log.clone());
-        let nand: TestNand = Stamped::new(logged, geometry.physical_pages());
-        (self.drive(nand, Shadow::new(geometry.logical_pages())), log)
+        (Stamped::new(logged, geometry.physical_pages()), log)
     }
 
     /// A drive that only counts.
@@ -83,7 +90,9 @@ impl LogRig {
                     $($name => {
                         let scheme = $Type::new(&config);
                         let ftl = LogFtl::new(nand, scheme, logs, geometry, self.free_order);
-                        Box::new(Ssd::new(ftl, data, queue, &geometry))
+                        let ssd = Ssd::new(ftl, data, queue, &geometry);
+                        let front = (&geometry, self.depth, self.arrivals);
+                        Box::new(buffered(self.buffer, ssd, front))
                     })*
                     unknown => panic!("no scheme of log blocks is called {unknown}"),
                 }

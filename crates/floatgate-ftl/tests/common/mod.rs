@@ -4,6 +4,7 @@
 #![allow(dead_code)] // Every test binary uses a part of it.
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
+pub mod buffer_rig;
 pub mod laws;
 pub mod log;
 pub mod log_rig;
@@ -25,6 +26,7 @@ use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::victim::{VictimConfig, victim};
 
+use buffer_rig::{BufferRig, buffered};
 use log::{Log, Logged};
 
 /// The medium of most tests: everything that can object is in it.
@@ -96,6 +98,7 @@ pub struct Rig {
     pub free_order: FreeOrder,
     pub depth: usize,
     pub arrivals: Arrivals,
+    pub buffer: Option<BufferRig>,
 }
 
 impl Rig {
@@ -114,6 +117,7 @@ impl Rig {
             free_order: FreeOrder::LeastWorn,
             depth: 4,
             arrivals: Arrivals::Closed,
+            buffer: None,
         }
     }
 
@@ -175,12 +179,16 @@ impl Rig {
 
     /// A drive that checks everything, and what it writes down (its formatting, at first).
     pub fn build(&self) -> (Box<dyn Probe>, Log) {
-        let geometry = self.geometry();
-        let log = Log::default();
+        let (nand, log) = self.medium();
+        (self.drive(nand, Shadow::new(self.shape.logical_pages), true), log)
+    }
+
+    /// The medium of such a drive, and what will be written down.
+    pub fn medium(&self) -> (TestNand, Log) {
+        let (geometry, log) = (self.geometry(), Log::default());
         let timed = Timed::new(Counted::default(), geometry, TIMING);
         let logged = Logged::new(Checked::new(timed, geometry), log.clone());
-        let nand = Stamped::new(logged, geometry.physical_pages());
-        (self.drive(nand, Shadow::new(geometry.logical_pages()), true), log)
+        (Stamped::new(logged, geometry.physical_pages()), log)
     }
 
     /// A drive on any medium.
@@ -197,7 +205,9 @@ impl Rig {
                         let config = self.page_config(verify);
                         let Ok(ftl) = PageFtl::new(nand, mapping, config);
                         let queue = Queue::new(self.depth, self.arrivals);
-                        Box::new(Ssd::new(ftl, data, queue, &self.geometry()))
+                        let ssd = Ssd::new(ftl, data, queue, &self.geometry());
+                        let front = (&self.geometry(), self.depth, self.arrivals);
+                        Box::new(buffered(self.buffer, ssd, front))
                     })*
                     unknown => panic!("no mapping is called {unknown}"),
                 }

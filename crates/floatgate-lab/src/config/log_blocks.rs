@@ -4,7 +4,7 @@ use floatgate_ftl::log_block::logs_min;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ConfigError, WearLeveling};
+use super::{Cleaning, Config, ConfigError, WearLeveling};
 
 /// Parameters of the translation layer `bast`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -107,8 +107,8 @@ impl Config {
         }
     }
 
-    /// A block-mapped drive has no page map that could be cached or lie on flash, and no streams:
-    /// what would have no effect is not taken.
+    /// A block-mapped drive has no page map that could be cached or lie on flash, no streams, and
+    /// nothing to clean but by merging: what would have no effect is not taken.
     pub(super) fn check_log_blocks(&self) -> Result<(), ConfigError> {
         let scheme = &self.ftl.scheme;
         if logs_min(scheme).is_none() {
@@ -121,17 +121,36 @@ impl Config {
                  which maps blocks"
             ))),
         };
+        let unset = |key: &str, given: Option<String>| match given {
+            None => Ok(()),
+            Some(given) => Err(ConfigError::new(format!(
+                "{key} = {given}: expected it not to be set with ftl.scheme = \"{scheme}\", which \
+                 merges log blocks when it has to"
+            ))),
+        };
+        let Cleaning { victim, low_water, high_water, copies_per_write, idle_after, .. } =
+            &self.cleaning;
+        let number = |given: &Option<u32>| given.map(|given| given.to_string());
         expect("mapping.scheme", &self.mapping.scheme, "ideal")?;
         expect("placement.scheme", &self.placement.scheme, "single")?;
-        if ![WearLeveling::Dynamic, WearLeveling::None].contains(&self.cleaning.wear_leveling) {
+        expect("placement.gc_destination", &word(&self.placement.gc_destination), "scheme")?;
+        expect("cleaning.victim", victim, "greedy")?;
+        expect("cleaning.tie", &word(&self.cleaning.tie), "cold")?;
+        expect("cleaning.scope", &word(&self.cleaning.scope), "all")?;
+        if self.cleaning.wear_leveling == WearLeveling::Static {
             return expect("cleaning.wear_leveling", "static", "dynamic");
         }
-        match self.cleaning.low_water {
-            Some(given) => Err(ConfigError::new(format!(
-                "cleaning.low_water = {given}: expected it not to be set with ftl.scheme = \
-                 \"{scheme}\", which merges log blocks when it has to"
-            ))),
-            None => Ok(()),
-        }
+        unset("cleaning.low_water", number(low_water))?;
+        unset("cleaning.high_water", number(high_water))?;
+        unset("cleaning.copies_per_write", number(copies_per_write))?;
+        unset("cleaning.idle_after", idle_after.map(|given| format!("\"{given}\"")))
+    }
+}
+
+/// A value as it is written in a config.
+fn word(value: &impl Serialize) -> String {
+    match toml::Value::try_from(value) {
+        Ok(toml::Value::String(word)) => word,
+        _ => String::new(),
     }
 }

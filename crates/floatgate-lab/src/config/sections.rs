@@ -317,7 +317,8 @@ impl Default for Host {
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
     /// The engine. Those with log blocks have no mapping cache and no placement, and clean by
-    /// merging: of the other sections' policies they take the defaults.
+    /// merging: of the sections `mapping`, `placement` and `cleaning` they take the defaults, and
+    /// `cleaning.wear_leveling` "none".
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
 }

@@ -1,0 +1,106 @@
+//! Write buffers before drives of any kind.
+
+use core::convert::Infallible;
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::buffer::{Buffer, BufferConfig, parts};
+use floatgate_ftl::device::{Acknowledge, Device, HostData, Ssd, WriteBuffer, pages};
+use floatgate_ftl::ftl::Ftl;
+use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::log_block::LOG_BLOCKS;
+use floatgate_ftl::nand::Nand;
+use floatgate_ftl::queue::{Arbiter, Arrivals, Dispatch};
+use floatgate_ftl::request::{Op, Request};
+
+use super::log::Log;
+use super::log_rig::LogRig;
+use super::{Rig, TestNand};
+
+/// Which buffer a test puts before a drive.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferRig {
+    pub scheme: &'static str,
+    pub acknowledge: Acknowledge,
+    pub block_pages: u32,
+    pub capacity_pages: u32,
+    /// Whether commands are begun one by one, so that the buffer sees those that wait.
+    pub serial: bool,
+}
+
+impl BufferRig {
+    /// A buffer of a few blocks.
+    pub fn new(scheme: &'static str, acknowledge: Acknowledge) -> Self {
+        Self { scheme, acknowledge, block_pages: 8, capacity_pages: 40, serial: true }
+    }
+
+    fn buffer(&self, geometry: &Geometry) -> Buffer {
+        let Self { block_pages, capacity_pages, .. } = *self;
+        let config = BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages);
+        Buffer::new(self.scheme, &config).unwrap()
+    }
+
+    /// Tells a bound what will be asked for.
+    pub fn foretell(&self, shape: Shape, requests: &[Request], drive: &mut dyn Device) {
+        if !Buffer::needs_future(self.scheme) {
+            return;
+        }
+        let mut telling = Foretelling::new(shape.logical_pages.div_ceil(self.block_pages));
+        for request in requests.iter().filter(|r| matches!(r.op, Op::Read | Op::Write)) {
+            let pages = pages(request, shape.page_bytes.ilog2());
+            let (first, count) = (Lpn::new(pages.start as u32), (pages.end - pages.start) as u32);
+            for (at, _) in parts(first, count, self.block_pages) {
+                telling.push(Lpn::new(at.get() / self.block_pages)).unwrap();
+            }
+        }
+        drive.foresee_blocks(telling.finish());
+    }
+}
+
+/// The drive with a buffer, if there is to be one.
+pub fn buffered<F, D>(
+    rig: Option<BufferRig>,
+    ssd: Ssd<F, D>,
+    (geometry, depth, arrivals): (&Geometry, usize, Arrivals),
+) -> Ssd<F, D>
+where
+    F: Ftl<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    let Some(rig) = rig else { return ssd };
+    let bytes = u64::from(geometry.logical_pages()) << geometry.log2_page_bytes();
+    let arbiter = || Arbiter::new(1, depth, arrivals, Dispatch::Serial, bytes);
+    let buffer = WriteBuffer::new(rig.buffer(geometry), rig.acknowledge, 3);
+    ssd.with_arbiter(rig.serial.then(arbiter)).with_buffer(Some(buffer))
+}
+
+/// Translation layers for a buffer to stand before.
+pub const LAYERS: [&str; 4] = ["ideal", "dftl", "bast", "fast"];
+
+/// A drive with a buffer before it, that checks everything.
+pub struct Layered {
+    pub drive: Box<dyn Device>,
+    /// What it writes down.
+    pub log: Log,
+    pub geometry: Geometry,
+    /// Whether its units are fully programmed when they are erased.
+    pub full_units: bool,
+}
+
+impl Layered {
+    pub fn new<D>(layer: &'static str, shape: Shape, rig: BufferRig, data: D) -> Self
+    where
+        D: HostData<TestNand> + Send + 'static,
+    {
+        let full_units = !LOG_BLOCKS.iter().any(|row| row.0 == layer);
+        if full_units {
+            let rig = Rig { buffer: Some(rig), ..Rig::new(shape, layer, "greedy") }.spare(2);
+            let (nand, log) = rig.medium();
+            let (drive, geometry) = (rig.drive(nand, data, true), rig.geometry());
+            return Self { drive, log, geometry, full_units };
+        }
+        let rig = LogRig { buffer: Some(rig), ..LogRig::new(shape, layer, 4) };
+        let (nand, log) = rig.medium();
+        Self { drive: rig.drive(nand, data), log, geometry: rig.geometry(), full_units }
+    }
+}

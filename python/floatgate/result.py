@@ -62,6 +62,8 @@ class DriveResult:
     """Bytes of data in a page."""
     logical_pages: int
     """U in pages."""
+    log_pages: int
+    """Logical pages behind these that are the host's log."""
     translation_pages: int
     """Flash pages that hold the map; 0 where the map is not kept on flash."""
     physical_bytes: int
@@ -227,9 +229,27 @@ class HostResult:
     """The layer above the drive."""
 
     commands: int
+    """Sent to the drive. A write to the log is two, its header and its data."""
     remaps: int
+    """Remap commands."""
     remapped_pages: int
     redirected_reads: int
+    """Reads of which a page was in the log."""
+    windows: int = 0
+    """Parts of the log that were remapped at once."""
+    twrites: int = 0
+    """Writes to the log."""
+    packed_requests: int = 0
+    """Requests that they were made of."""
+    packed_pages: int = 0
+    dropped_pages: int = 0
+    """Pages taken out of the log by larger writes and trims."""
+    log_full: int = 0
+    """Small writes that found no room in the log."""
+    log_pages_used: int = 0
+    """Slots of the log in use at the end."""
+    memory_bytes: int = 0
+    """Of the host's memory."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +285,8 @@ class BlameTimes:
     """Merges of log blocks."""
     buffer: float | None
     """Room in the write buffer."""
+    remap: float | None
+    """Remapping by command of the host."""
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,25 @@ pub enum Owner {
     Translation(Tpn),
 }
 
+/// What is programmed into a page's out-of-band area: enough to find the map again without it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tag {
+    /// Whom the page is written for.
+    pub owner: Owner,
+    /// For a page of a log that the host will have remapped: the page it will be then.
+    pub original: Option<Lpn>,
+    /// Data written later has a higher number. A copy has that of what it is a copy of.
+    pub sequence: u64,
+}
+
+impl Tag {
+    /// The tag of a page that stays what it is.
+    #[inline(always)]
+    pub const fn new(owner: Owner, sequence: u64) -> Self {
+        Self { owner, original: None, sequence }
+    }
+}
+
 /// An [`Owner`] or none in 4 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OwnerSlot(u32);

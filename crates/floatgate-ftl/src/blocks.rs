@@ -16,6 +16,9 @@
 //!
 //! Time is counted in pages that the host has written. A victim policy with an order of its own
 //! can ask for the units that have changed since it last asked.
+//!
+//! A unit with pages of a log that are not remapped yet is pinned: it is sealed when it is fully
+//! programmed and the last of them is remapped or given up, and until then it is in no list.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -42,6 +45,8 @@ pub enum State {
     Free,
     /// Being programmed.
     Open,
+    /// Fully programmed, and some pages are of a log: not to be cleaned before they are remapped.
+    Pinned,
     /// Fully programmed.
     Sealed,
     /// Being cleaned.
@@ -90,6 +95,8 @@ pub struct Blocks {
     sealed: Vec<Sealed>,
     by_valid: Links,
     by_age: Links,
+    /// Pages of a log that are not remapped, by unit.
+    pins: Vec<u32>,
     /// When each unit was opened and when it was sealed, and how many had been sealed before.
     opened: Vec<u64>,
     sealed_at: Vec<(u64, u64)>,
@@ -127,6 +134,7 @@ impl Blocks {
             sealed: vec![Sealed { bins, lowest, by_age: List::EMPTY }; streams.into()],
             by_valid: Links::new(units),
             by_age: Links::new(units),
+            pins: vec![0; units],
             opened: vec![0; units],
             sealed_at: vec![(0, 0); units],
             seals: 0,
@@ -340,7 +348,11 @@ impl Blocks {
 
     fn seal(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
-        assert_eq!(info.state, State::Open);
+        assert!(matches!(info.state, State::Open | State::Pinned));
+        if self.pins[unit.index()] > 0 {
+            info.state = State::Pinned;
+            return;
+        }
         info.state = State::Sealed;
         info.modified = self.now;
         self.sealed_at[unit.index()] = (self.now, self.seals);
@@ -370,6 +382,55 @@ impl Blocks {
             self.by_valid.push_back(&mut sealed.bins[valid], unit.0);
             sealed.lowest = sealed.lowest.min(valid);
             self.note_change(unit);
+        }
+    }
+
+    /// Pages of a log in a unit that are not remapped.
+    pub fn pins(&self, unit: Unit) -> u32 {
+        self.pins[unit.index()]
+    }
+
+    /// A page of a log is in a unit, or about to be programmed there.
+    pub fn pin(&mut self, unit: Unit) {
+        self.pins[unit.index()] += 1;
+    }
+
+    /// A page of a log in a unit is remapped or given up.
+    pub fn unpin(&mut self, unit: Unit) {
+        self.pins[unit.index()] -= 1;
+        if self.pins[unit.index()] == 0 && self.units[unit.index()].state == State::Pinned {
+            self.seal(unit);
+        }
+    }
+
+    /// A page belongs to another from now on. Nothing is programmed.
+    pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
+        let slot = &mut self.owners[ppn.index()];
+        assert_eq!(*slot, OwnerSlot::of(from), "{ppn:?} is not {from:?}'s to hand over");
+        *slot = OwnerSlot::of(to);
+    }
+
+    /// Enters a unit as it is found after a loss of power: so many pages are programmed, and these
+    /// are wanted. If it is not fully programmed, it stays open for `stream`, or is `closed`.
+    pub fn restore(
+        &mut self,
+        unit: Unit,
+        stream: u8,
+        programmed: u32,
+        wanted: &[(Ppn, Owner)],
+        closed: bool,
+    ) {
+        let found = self.free.iter().find(|entry| entry.2 == unit.0).copied();
+        self.free.remove(&found.expect("only an erased unit is restored"));
+        self.put_in_use(unit, stream);
+        for &(ppn, owner) in wanted {
+            self.owners[ppn.index()] = OwnerSlot::of(owner);
+        }
+        let info = &mut self.units[unit.index()];
+        info.valid = wanted.len() as u32;
+        info.written = if closed { self.geometry.pages_per_unit() } else { programmed };
+        if info.written == self.geometry.pages_per_unit() {
+            self.seal(unit);
         }
     }
 
@@ -427,6 +488,9 @@ impl Blocks {
             assert!(info.valid <= info.written && info.written <= pages);
             assert_eq!(info.written == 0, info.state == State::Free || info.written == 0);
             sealed += u32::from(info.state == State::Sealed);
+            let pinned = info.state == State::Pinned;
+            assert!(!pinned || (info.written == pages && self.pins[number] > 0), "{unit:?}");
+            assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
         }
         assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
         for (stream, lists) in self.sealed.iter().enumerate() {

@@ -5,8 +5,12 @@
 //! the request. A write that covers a page in part reads the page first, if it holds something.
 
 mod buffered;
+mod link;
+mod sequenced;
 
 pub use buffered::{Acknowledge, BufferCounts, WriteBuffer};
+pub use link::Link;
+pub use sequenced::{Dispatching, LayerCounts, Sequenced};
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -90,6 +94,8 @@ pub struct Counters {
     pub merges: MergeCounts,
     /// The write buffer, if there is one.
     pub buffer: Option<BufferCounts>,
+    /// The host layer, if it is one that changes requests.
+    pub layer: Option<LayerCounts>,
 }
 
 /// Any drive. Called once per batch of requests.
@@ -157,6 +163,7 @@ pub struct Ssd<F, D> {
     /// In place of the queue, if there are several, or if commands are begun one by one.
     arbiter: Option<Arbiter>,
     buffer: Option<WriteBuffer>,
+    link: Link,
     host: HostCounts,
     log2_page: u32,
     logical_pages: u64,
@@ -184,6 +191,7 @@ where
             queue,
             arbiter: None,
             buffer: None,
+            link: Link::default(),
             host: HostCounts::default(),
             log2_page: geometry.log2_page_bytes(),
             logical_pages: u64::from(geometry.logical_pages()),
@@ -198,6 +206,16 @@ where
     /// The same drive with a write buffer.
     pub fn with_buffer(self, buffer: Option<WriteBuffer>) -> Self {
         Self { buffer, ..self }
+    }
+
+    /// The same drive where commands cost something beside their work.
+    pub fn with_link(self, link: Link) -> Self {
+        Self { link, ..self }
+    }
+
+    /// The FTL and the host's data, without the rest.
+    pub fn into_parts(self) -> (F, D) {
+        (self.ftl, self.data)
     }
 
     /// The FTL behind the queue.
@@ -257,9 +275,10 @@ where
         }
         let mut chain = Chain::at(arrival);
         chain.wait(begin, Part::Queue);
+        self.link.send(&mut chain);
         self.host.requests[request.op as usize] += 1;
         let buffered = self.buffer.is_some();
-        let last = match request.op {
+        let mut last = match request.op {
             Op::Read if buffered => self.read_buffered(request, chain),
             Op::Read => self.read(request, chain),
             Op::Write if buffered => self.write_buffered(request, chain),
@@ -267,6 +286,7 @@ where
             Op::Trim => self.trim(request, chain),
             Op::Flush => self.flush(chain, drained),
         };
+        self.link.acknowledge(&mut last);
         Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
     }
 
@@ -418,6 +438,7 @@ where
             sample_reads: self.ftl.sample_reads(),
             merges: self.ftl.merges(),
             buffer: self.buffer.as_ref().map(WriteBuffer::counts),
+            layer: None,
         }
     }
 
@@ -450,6 +471,7 @@ where
     fn restart(&mut self) {
         self.ftl.restart();
         self.queue.restart();
+        self.link.restart();
         if let Some(arbiter) = &mut self.arbiter {
             arbiter.restart();
         }

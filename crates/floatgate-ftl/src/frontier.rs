@@ -39,6 +39,12 @@ impl Frontiers {
         self.room(stream) > 0
     }
 
+    /// Gives `stream` a unit of which pages are programmed already.
+    pub(crate) fn resume(&mut self, stream: u8, unit: Unit, programmed: u32, geometry: &Geometry) {
+        self.set(stream, unit, geometry);
+        self.open[stream as usize].0 += programmed;
+    }
+
     /// Gives `stream` a new unit.
     pub(crate) fn set(&mut self, stream: u8, unit: Unit, geometry: &Geometry) {
         assert!(!self.has_room(stream), "the open unit still has room");

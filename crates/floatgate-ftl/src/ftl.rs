@@ -185,3 +185,32 @@ pub trait Ftl {
         0
     }
 }
+
+/// A translation layer that can point a page at what was written for another one: the log of the
+/// host layer SHRD is a range of logical pages behind the user's.
+pub trait Remap: Ftl {
+    /// Writes the medium's register to a translated page of the log, on behalf of `original`, which
+    /// goes into the out-of-band area. Without one, the page is nobody's after a loss of power.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn write_log(
+        &mut self,
+        at: Lpn,
+        original: Option<Lpn>,
+        chain: &mut Chain,
+    ) -> Result<(), Fault<Self>>;
+
+    /// Points `to` at what was written to `from`, a page of the log, which holds nothing then. The
+    /// answer is whether it held something; if not, `to` stays as it is.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn remap(&mut self, from: Lpn, to: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>>;
+
+    /// Forgets what pages of the log still hold. The answer is how many held something.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn drop_log(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
+}

@@ -22,6 +22,7 @@ mod frontier;
 pub mod ftl;
 pub mod future;
 pub mod geometry;
+pub mod host;
 pub mod intmap;
 pub mod log_block;
 pub mod log_ftl;

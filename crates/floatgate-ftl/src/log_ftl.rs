@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lbn, Lpn, Owner, Ppn, Unit};
+use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::ftl::{Ftl, MergeCounts};
 use crate::geometry::Geometry;
@@ -63,6 +63,8 @@ pub struct LogFtl<N, L> {
     /// The logs in use, by slot.
     logs: Vec<Option<Log>>,
     blocks: Blocks,
+    /// Of the page written last.
+    sequence: u64,
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
@@ -83,6 +85,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             data: vec![None; geometry.logical_blocks() as usize],
             logs: vec![None; logs as usize],
             blocks: Blocks::new(geometry, free_order, 1),
+            sequence: 0,
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
@@ -127,7 +130,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         let log = self.logs[slot as usize].as_mut().expect("a log is opened before it is written");
         let (to, owner) = (self.geometry.page(log.unit, log.written), Owner::Data(lpn));
         log.written += 1;
-        self.nand.program(to, owner, Cause::Host, chain)?;
+        self.sequence += 1;
+        self.nand.program(to, Tag::new(owner, self.sequence), Cause::Host, chain)?;
         self.blocks.validate(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
             self.blocks.invalidate(old, owner);

@@ -25,7 +25,7 @@ pub use cdftl::{Cdftl, CdftlConfig};
 pub use dftl::{Dftl, DftlConfig, Replacement};
 pub use ideal::Ideal;
 pub use none::NoCache;
-pub use page_cache::PageCache;
+pub use page_cache::{PageCache, PageCacheConfig};
 pub use sftl::{Sftl, SftlConfig};
 pub use tlllp::{FetchMode, NodeVictim, Tlllp, TlllpConfig};
 pub use tpftl::{Tpftl, TpftlConfig};
@@ -74,6 +74,19 @@ pub enum MapOp {
     Rewrite(Tpn),
 }
 
+impl MapOp {
+    /// Whether two operations, one after the other, are of the same kind and within the same
+    /// `pages` translation pages.
+    pub fn goes_with(&self, next: &Self, pages: u32) -> bool {
+        match (self, next) {
+            (Self::Fetch(a), Self::Fetch(b))
+            | (Self::Update(a), Self::Update(b))
+            | (Self::Rewrite(a), Self::Rewrite(b)) => a.get() / pages == b.get() / pages,
+            _ => false,
+        }
+    }
+}
+
 /// What a mapping has of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residency {
@@ -116,8 +129,23 @@ pub trait Mapping {
 
     /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
     /// LPN. Appends the flash work that pointing their entries there costs: no more programs than
-    /// pages moved, and at most one of each translation page, for cleaning has reserved that room.
+    /// [`Mapping::together`] for each page moved, and no more than there are translation pages, for
+    /// cleaning has reserved that room.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
+
+    /// Translation pages that are read and written as one: as many programs as the smallest change
+    /// of the map costs.
+    #[inline(always)]
+    fn together(&self) -> u32 {
+        1
+    }
+
+    /// Units that a clean may open for the map beside the first.
+    fn extra_units(&self, geometry: &Geometry) -> u32 {
+        let pages = geometry.pages_per_unit();
+        let most = pages.saturating_mul(self.together()).min(geometry.translation_pages());
+        most.div_ceil(pages).saturating_sub(1)
+    }
 
     /// What is cached of an entry.
     fn residency(&self, lpn: Lpn) -> Residency;
@@ -192,6 +220,8 @@ pub struct MapConfig {
     pub cache_bytes: u64,
     /// Parameters of `dftl`.
     pub dftl: DftlConfig,
+    /// Parameters of `page_cache`.
+    pub page_cache: PageCacheConfig,
     /// Parameters of `sftl`.
     pub sftl: SftlConfig,
     /// Parameters of `cdftl`.
@@ -211,6 +241,7 @@ impl MapConfig {
             geometry,
             cache_bytes,
             dftl: DftlConfig::default(),
+            page_cache: PageCacheConfig::default(),
             sftl: SftlConfig::default(),
             cdftl: CdftlConfig::default(),
             tlllp: TlllpConfig::default(),
@@ -234,7 +265,7 @@ macro_rules! mappings {
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
             "asa" Asa, "DFTL with the age of each page beside its entry, twice the size.",
                 "Xie and Chen, CCGrid 2014";
-            "page_cache" PageCache, "Whole translation pages, the least recently used leaves.",
+            "page_cache" PageCache, "Whole map pages, the least recently used leaves.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
             "cdftl" Cdftl, "Entries over a few whole translation pages, which collect changes.",
                 "Qin, Wang, Liu and Guan, RTAS 2011";

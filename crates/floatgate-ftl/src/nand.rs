@@ -1,12 +1,13 @@
 //! The medium, as a contract: what a flash translation layer may do to flash.
 //!
-//! The rules, which [`Checked`] asserts: a page is programmed once between erases; the pages of
-//! a unit are programmed in order; only a programmed page is read or copied, and it belongs to
-//! whom the caller believes. In order means one after the other for a page-mapped layer. A layer
-//! that keeps pages at fixed places in a unit may leave pages out, but not come back to them: data
-//! sheets ask for ascending order, and the first page programmed need not be page 0 (Samsung
-//! KFN8GH6Q4M, 3.9). Data never passes through the FTL: [`Nand::copy`] moves a page inside
-//! the medium, and host data waits in the medium's page register.
+//! The rules, which [`Checked`] asserts: a page is programmed once between erases; the pages of a
+//! unit are programmed in order; only a programmed page is read or copied, and it belongs to whom
+//! the caller believes: its owner, or the page that it was to be remapped to. In order means one
+//! after the other for a page-mapped layer. A layer that keeps pages at fixed places in a unit may
+//! leave pages out, but not come back to them: data sheets ask for ascending order, and the first
+//! page programmed need not be page 0 (Samsung KFN8GH6Q4M, 3.9). Data never passes through the FTL:
+//! [`Nand::copy`] moves a page inside the medium, and host data waits in the medium's page
+//! register.
 //!
 //! Time is carried, not scheduled. Every operation is part of a [`Chain`], which knows when the
 //! work before it ended; [`Timed`] moves the chain on, the other media leave it alone.
@@ -21,7 +22,7 @@ pub use counted::Counted;
 pub use stamped::{Shadow, Stamped};
 pub use timed::{Timed, Timing};
 
-use crate::addr::{Owner, Ppn, Unit};
+use crate::addr::{Owner, Ppn, Tag, Unit};
 
 /// Why a flash operation is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,9 +61,10 @@ impl Cause {
     const fn part(self) -> Part {
         match self {
             Self::Host => Part::Die,
-            Self::Map | Self::Remap => Part::Map,
+            Self::Map => Part::Map,
             Self::Gc | Self::GcMap | Self::Wear => Part::Gc,
             Self::Merge => Part::Merge,
+            Self::Remap => Part::Remap,
         }
     }
 }
@@ -71,7 +73,7 @@ impl Cause {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Part {
-    /// Waiting for a place in the command queue.
+    /// Waiting for a place in the command queue, and for commands to be sent and acknowledged.
     Queue,
     /// Reading and writing translation pages, its own or another request's.
     Map,
@@ -85,16 +87,19 @@ pub enum Part {
     Merge,
     /// The write buffer: its memory, and evictions.
     Buffer,
+    /// Remapping by command of the host, its own or that before it.
+    Remap,
 }
 
 impl Part {
     /// Every part, in the order of [`Blame`].
-    pub const NAMES: [&'static str; 7] = ["queue", "map", "gc", "bus", "die", "merge", "buffer"];
+    pub const NAMES: [&'static str; 8] =
+        ["queue", "map", "gc", "bus", "die", "merge", "buffer", "remap"];
 }
 
 /// Nanoseconds by [`Part`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Blame(pub [u64; 7]);
+pub struct Blame(pub [u64; 8]);
 
 impl Blame {
     /// All of it: the latency that it explains.
@@ -116,7 +121,7 @@ impl Chain {
     /// A chain that begins at `now`.
     #[inline(always)]
     pub const fn at(now: u64) -> Self {
-        Self { now, blame: Blame([0; 7]) }
+        Self { now, blame: Blame([0; 8]) }
     }
 
     /// Moves on to `until` (if that is later), because of `part`.
@@ -178,20 +183,22 @@ pub trait Nand {
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
-    /// Programs the page register into the next free page of a unit, on behalf of `owner`.
+    /// Programs the page register into the next free page of a unit, and `tag` into its
+    /// out-of-band area.
     ///
     /// # Errors
     /// The medium's fault.
     fn program(
         &mut self,
         to: Ppn,
-        owner: Owner,
+        tag: Tag,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
     /// Moves pages inside the medium, all of them at once: they are read, and when the last has
-    /// been read they are programmed. A move is one read and one program.
+    /// been read they are programmed. A move is one read and one program. The new page belongs to
+    /// the owner stated, and to no other; it keeps the sequence number.
     ///
     /// # Errors
     /// The medium's fault.
@@ -211,4 +218,13 @@ pub trait Nand {
 
     /// Counts and clocks back to zero; what is stored stays.
     fn restart(&mut self);
+}
+
+/// A medium that can be asked what is in its out-of-band areas: what recovery starts from.
+pub trait Tagged: Nand {
+    /// The tag of a page; none if it is not programmed.
+    fn tag(&self, ppn: Ppn) -> Option<Tag>;
+
+    /// The page after the last one programmed in a unit.
+    fn programmed(&self, unit: Unit) -> u32;
 }

@@ -11,6 +11,8 @@
 mod ahead;
 mod cleaning;
 mod levelling;
+mod recovery;
+mod remap;
 mod samples;
 mod verify;
 
@@ -20,7 +22,7 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Tpn};
+use crate::addr::{Lpn, Owner, Ppn, Tag, Tpn};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
 use crate::ftl::Ftl;
@@ -36,6 +38,8 @@ use crate::victim::Victim;
 use ahead::UnderWay;
 pub use cleaning::{Cleaning, Destination, Scope};
 use levelling::Levelling;
+pub use recovery::{Scan, scan};
+use remap::LogArea;
 use verify::FlashMap;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
@@ -80,6 +84,9 @@ pub struct PageFtl<N, M> {
     cleaning: bool,
     under_way: Option<UnderWay>,
     levelling: Option<Levelling>,
+    log: LogArea,
+    /// Of the page written last.
+    sequence: u64,
     cleans: Cleans,
     streams: Vec<StreamCounts>,
     rng: Rng,
@@ -101,17 +108,42 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// # Errors
     /// The medium's fault while formatting.
     pub fn new(nand: N, mapping: M, config: PageConfig) -> Result<Self, N::Error> {
+        Self::with_log(nand, mapping, config, 0)
+    }
+
+    /// The same, where the last `log_pages` of the logical pages are a log: what is written there
+    /// has a stream of its own and is remapped to other pages later.
+    ///
+    /// # Errors
+    /// The medium's fault while formatting.
+    pub fn with_log(
+        nand: N,
+        mapping: M,
+        config: PageConfig,
+        log_pages: u32,
+    ) -> Result<Self, N::Error> {
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
+        for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
+            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
+        }
+        ftl.restart();
+        Ok(ftl)
+    }
+
+    /// A drive of which nothing is programmed yet.
+    fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify } = config;
         let levelled = cleaning.wear_gap.is_some();
-        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled);
-        let least = cleaning.least_low_water(frontiers);
+        let frontiers =
+            PageConfig::frontiers(&placement, M::ON_FLASH, levelled) + u8::from(log_pages > 0);
+        let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut blocks = Blocks::new(geometry, free_order, frontiers);
         if victim.follows_changes() {
             blocks.note_changes();
         }
         let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
-        let mut ftl = Self {
+        Self {
             nand,
             mapping,
             geometry,
@@ -126,6 +158,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             cleaning: false,
             under_way: None,
             levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
+            log: LogArea::new(geometry.logical_pages(), log_pages),
+            sequence: 0,
             cleans: Cleans::default(),
             rng: Rng::new(1),
             sample_reads: 0,
@@ -138,17 +172,17 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
             moves: Vec::new(),
             trimmed: Vec::new(),
-        };
-        for tpn in (0..tpns).map(Tpn::new) {
-            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
         }
-        ftl.restart();
-        Ok(ftl)
     }
 
     /// The mapping cache.
     pub fn mapping(&self) -> &M {
         &self.mapping
+    }
+
+    /// The physical page of a logical one.
+    pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.table[lpn.index()]
     }
 
     /// The placement.
@@ -158,15 +192,38 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Does the flash work that the mapping has asked for, in order.
     #[inline(always)]
-    fn perform(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+    fn perform(&mut self, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.io.is_empty() {
             return Ok(());
         }
         let mut io = mem::take(&mut self.io);
-        for op in io.drain(..) {
-            self.map_op(op, Cause::Map, chain)?;
+        match self.mapping.together() {
+            1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
+            pages => {
+                for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
+                    self.map_group(group, cause, chain)?;
+                }
+            }
         }
+        io.clear();
         self.io = io;
+        Ok(())
+    }
+
+    /// Translation pages that are read or written as one, all at once.
+    fn map_group(
+        &mut self,
+        group: &[MapOp],
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let (begin, mut last) = (*chain, *chain);
+        for &op in group {
+            let mut branch = begin;
+            self.map_op(op, cause, &mut branch)?;
+            last = if branch.now >= last.now { branch } else { last };
+        }
+        *chain = last;
         Ok(())
     }
 
@@ -189,7 +246,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let owner = Owner::Translation(tpn);
         let to = self.allocate(self.map_stream(), chain)?;
-        self.nand.program(to, owner, cause, chain)?;
+        self.sequence += 1;
+        self.nand.program(to, Tag::new(owner, self.sequence), cause, chain)?;
         self.blocks.validate(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {
             self.blocks.invalidate(old, owner);
@@ -251,6 +309,40 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let unit = unit.expect("cleaning keeps a free unit per frontier");
         self.frontiers.set(stream, unit, &self.geometry);
     }
+
+    /// Forgets pages, translation page by translation page.
+    fn forget(
+        &mut self,
+        lpns: Range<u32>,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<u64, N::Error> {
+        let entries = self.geometry.entries_per_page();
+        let (mut next, mut trimmed) = (lpns.start, 0);
+        while next < lpns.end {
+            let end = lpns.end.min((next / entries + 1) * entries);
+            let mut mapped = mem::take(&mut self.trimmed);
+            mapped.clear();
+            mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
+            for &lpn in &mapped {
+                if let Some(old) = self.table[lpn.index()].take() {
+                    self.blocks.invalidate(old, Owner::Data(lpn));
+                    match self.log.holds(lpn) {
+                        true => self.blocks.unpin(self.geometry.unit(old)),
+                        false => self.placement.trimmed(lpn),
+                    }
+                }
+            }
+            trimmed += mapped.len() as u64;
+            if M::ON_FLASH {
+                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
+            }
+            self.trimmed = mapped;
+            self.perform(cause, chain)?;
+            next = end;
+        }
+        Ok(trimmed)
+    }
 }
 
 impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
@@ -278,6 +370,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.mapping.restart();
         self.blocks.restart_wear();
         self.streams.fill(StreamCounts::default());
+        self.log.restart();
         self.cleans = Cleans::default();
         self.sample_reads = 0;
         if let Some(levelling) = &mut self.levelling {
@@ -298,7 +391,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
         access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
         self.mapping.access(access, &mut self.io);
-        if M::ON_FLASH { self.perform(chain) } else { Ok(()) }
+        if M::ON_FLASH { self.perform(Cause::Map, chain) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -318,7 +411,8 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
             self.clean_ahead(chain)?;
         }
         let to = self.allocate(stream, chain)?;
-        self.nand.program(to, owner, Cause::Host, chain)?;
+        self.sequence += 1;
+        self.nand.program(to, Tag::new(owner, self.sequence), Cause::Host, chain)?;
         self.streams[usize::from(stream)].host_pages += 1;
         self.blocks.validate(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
@@ -326,39 +420,18 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         }
         if M::ON_FLASH {
             self.mapping.assigned(lpn, to, &mut self.io);
-            self.perform(chain)?;
+            self.perform(Cause::Map, chain)?;
         }
         Ok(())
     }
 
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
-        let entries = self.geometry.entries_per_page();
-        let (mut next, mut trimmed) = (lpns.start, 0);
-        while next < lpns.end {
-            let end = lpns.end.min((next / entries + 1) * entries);
-            let mut mapped = mem::take(&mut self.trimmed);
-            mapped.clear();
-            mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
-            for &lpn in &mapped {
-                if let Some(old) = self.table[lpn.index()].take() {
-                    self.blocks.invalidate(old, Owner::Data(lpn));
-                    self.placement.trimmed(lpn);
-                }
-            }
-            trimmed += mapped.len() as u64;
-            if M::ON_FLASH {
-                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
-            }
-            self.trimmed = mapped;
-            self.perform(chain)?;
-            next = end;
-        }
-        Ok(trimmed)
+        self.forget(lpns, Cause::Map, chain)
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.mapping.flush(&mut self.io);
-        self.perform(chain)
+        self.perform(Cause::Map, chain)
     }
 
     fn foresee(&mut self, future: Future) {
@@ -399,7 +472,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     fn streams(&self) -> Vec<StreamCounts> {
-        self.streams.clone()
+        self.streams.iter().copied().chain(self.log.counts()).collect()
     }
 
     fn placement_size(&self) -> (u64, Option<u32>) {
@@ -430,6 +503,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         }
         let units = (0..self.geometry.units()).map(crate::addr::Unit);
         assert_eq!(units.map(|unit| u64::from(self.blocks.valid(unit))).sum::<u64>(), valid);
+        self.check_pins();
         if let Some(flash_map) = &self.flash_map {
             flash_map.check(&self.table, &self.mapping);
         }

@@ -51,10 +51,16 @@ impl Queue {
     /// When the next request, of the workload's time `at_ns`, would arrive and be admitted.
     #[inline]
     pub fn foresee(&self, at_ns: u64) -> (u64, u64) {
+        self.foresee_beside(at_ns, 0).expect("a full queue has something to complete")
+    }
+
+    /// The same, while `begun` admitted requests are not known to be complete. None if it must wait
+    /// for one of these.
+    #[inline(always)]
+    pub fn foresee_beside(&self, at_ns: u64, begun: usize) -> Option<(u64, u64)> {
         let mut place = self.admitted;
-        if self.outstanding.len() == self.depth
-            && let Some(&Reverse(completed)) = self.outstanding.peek()
-        {
+        if self.outstanding.len() + begun == self.depth {
+            let &Reverse(completed) = self.outstanding.peek()?;
             place = place.max(completed);
         }
         let arrival = match self.arrivals {
@@ -62,14 +68,21 @@ impl Queue {
             Arrivals::Closed => place,
             Arrivals::Immediate => 0,
         };
-        (arrival, place.max(arrival))
+        Some((arrival, place.max(arrival)))
     }
 
     /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
     #[inline]
     pub fn admit(&mut self, at_ns: u64) -> (u64, u64) {
-        let (arrival, admitted) = self.foresee(at_ns);
-        if self.outstanding.len() == self.depth {
+        self.admit_beside(at_ns, 0)
+    }
+
+    /// The same, beside `begun` admitted requests that are not known to be complete; there must be
+    /// a place.
+    #[inline(always)]
+    pub fn admit_beside(&mut self, at_ns: u64, begun: usize) -> (u64, u64) {
+        let (arrival, admitted) = self.foresee_beside(at_ns, begun).expect("there is a place");
+        if self.outstanding.len() + begun == self.depth {
             self.outstanding.pop();
         }
         self.admitted = admitted;

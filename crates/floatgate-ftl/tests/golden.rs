@@ -32,6 +32,13 @@ fn page_mapped(mapping: &'static str, placement: &'static str, victim: &'static 
     counters(&format!("{mapping} {placement} {victim}"), drive.device())
 }
 
+/// The rows of a drive behind SHRD.
+fn behind_shrd(mapping: &'static str) -> String {
+    let rig = Rig { log: 64, depth: 16, ..Rig::new(STRIPED, mapping, "greedy") };
+    let (mut drive, _) = rig.spare(4).build_behind_shrd();
+    counters(&format!("shrd {mapping}"), drive.device())
+}
+
 /// The rows of one drive, `name value value ...`, zero rows left out.
 fn counters(title: &str, drive: &mut dyn Device) -> String {
     let (pages, page_bytes) = (STRIPED.logical_pages, STRIPED.page_bytes);
@@ -62,6 +69,10 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
     row("stream_host_pages", &pages(|stream| stream.host_pages));
     row("stream_gc_pages", &pages(|stream| stream.gc_pages));
     row("emergencies", &[all.cleans.emergency]);
+    let layer = all.layer.unwrap_or_default().shrd;
+    row("twrites", &[layer.commands, layer.twrites, layer.packed, layer.packed_pages]);
+    row("remaps", &[layer.remaps, layer.windows, layer.remapped_pages, layer.remapped_alone]);
+    row("log", &[layer.redirected_reads, layer.dropped, layer.log_full]);
     let merges = all.merges;
     row("merges", &[merges.switch, merges.partial, merges.full, merges.dropped_logs]);
     row("shared_logs", &[merges.shared_logs, merges.shared_merges, merges.shared_most]);
@@ -103,6 +114,9 @@ fn every_row_has_its_golden_counters() {
             let mut drive = Layered::new(layer, STRIPED, rig, data).drive;
             actual += &counters(&format!("{buffer} {layer}"), &mut *drive);
         }
+    }
+    for mapping in ["ideal", "dftl", "page_cache"] {
+        actual += &behind_shrd(mapping);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -4,12 +4,14 @@
 mod common;
 
 use common::laws::Seen;
-use common::shadow::run;
+use common::shadow::{run, run_on};
 use common::workload::{ANYTHING, Mix, WRITES};
 use common::{GEOMETRIES, ODD, Rig, SERIAL};
 use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::device::Dispatching;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, Replacement};
+use floatgate_ftl::host::ShrdConfig;
+use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, PageCacheConfig, Replacement};
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
@@ -112,6 +114,28 @@ fn a_victim_needs_no_more_units_than_are_free() {
     let seed = 11_025_311_662_821_242_303;
     let seen = run(&tight(85, 146), seed, Mix { writes: 25, ..ANYTHING }, 400, 8);
     assert!(seen.emergencies > 0, "{seen:?}");
+}
+
+/// Behind SHRD, with every mapping and shape; the logs are of any fill, and wrap.
+#[test]
+fn every_row_reads_what_was_written_behind_shrd() {
+    for (seed, rig) in rigs(16).iter().enumerate().filter(|(at, _)| at % 3 == 0) {
+        let tunes: [fn(&mut ShrdConfig, &mut Dispatching); 4] = [
+            |_, _| {},
+            |host, when| (host.lazy_stale, when.block_during_remap) = (true, false),
+            |host, _| (host.parity_align, host.join_reads) = (true, true),
+            |_, when| (when.low_packing, when.idle_after_ns) = ((3, 2), Some(100)),
+        ];
+        let tune_host = tunes[seed / 3 % tunes.len()];
+        let page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
+        let low_water = rig.low_water + 1;
+        let rig = Rig { log: 48, tune_host, page_cache, low_water, depth: 16, ..*rig }.spare(4);
+        let run = |seed, rounds| run_on(rig.build_behind_shrd(), &rig, seed, ANYTHING, rounds);
+        let seen = run(seed as u64, (1504, 16));
+        assert!(seen.cleans > 50 && seen.trimmed > 0 && seen.merge_reads > 0, "{seen:?} {rig:?}");
+        assert!(seen.windows > 5 && seen.redirected > 20 && seen.dropped > 20, "{seen:?} {rig:?}");
+        run(100 + seed as u64, (256, 1));
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("intmap", &["rng"]),
     ("prefetch", &[]),
     ("queue", &["request"]),
+    // It knows no drive: it is to stand before a live one, too.
+    ("host", &["addr", "intmap", "request"]),
     ("geometry", &["addr"]),
     ("nand", &["addr", "geometry"]),
     // The naive model of a drive is a host's end, too.
@@ -65,7 +67,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "device",
-        &["addr", "buffer", "geometry", "ftl", "future", "mapping", "nand", "queue", "request"],
+        &[
+            "addr", "buffer", "geometry", "ftl", "future", "host", "mapping", "nand", "queue",
+            "request",
+        ],
     ),
 ];
 

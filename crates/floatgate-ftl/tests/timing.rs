@@ -8,7 +8,7 @@ mod common;
 use common::log::Kind;
 use common::workload::{ANYTHING, Workload};
 use common::{Rig, SERIAL, STRIPED, TIMING};
-use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::nand::{Cause, Chain, Counted, Nand, Part, Timed};
@@ -255,7 +255,7 @@ fn operate(
             naive.page(Op::Read, page, begin, chain.now)
         }
         _ => {
-            clock.program(ppn, owner, Cause::Host, chain).unwrap();
+            clock.program(ppn, Tag::new(owner, 0), Cause::Host, chain).unwrap();
             naive.page(Op::Write, page, begin, chain.now)
         }
     }

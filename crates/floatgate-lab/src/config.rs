@@ -5,6 +5,7 @@
 //! that, and the errors are from the schema.
 
 mod buffers;
+mod hosts;
 mod layers;
 mod log_blocks;
 mod placements;
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use buffers::{Acknowledge, Bplru, Buffer, Clc, NcqLru, Pin};
+pub use hosts::{ForCleaning, Host, PageCache, Shrd};
 pub use log_blocks::{Bast, Fast, LogVictim, MergeWhenFull, OutOfOrder};
 pub use placements::{
     Asa, AsaClock, AsaSource, Autostream, Dac, DecayUnit, Direct, Eti, Hashes, History, Insert,
@@ -30,8 +32,8 @@ pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
     Arrivals, Capacity, Cdftl, Cleaning, Dftl, Dispatch, FetchMode, Fill, Flash, Ftl,
-    GcDestination, Host, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start,
-    Tie, Tlllp, Tpftl, WearLeveling,
+    GcDestination, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start, Tie,
+    Tlllp, Tpftl, WearLeveling,
 };
 pub use victims::{Age, Cat, DChoices, LfsCostBenefit, Random, Redraw, Windowed};
 
@@ -78,6 +80,8 @@ pub struct Config {
     pub ftl: Ftl,
     /// The state of the device before the workload.
     pub start: Start,
+    /// Parameters of the host layer `shrd`.
+    pub shrd: Shrd,
     /// Parameters of the translation layer `bast`.
     pub bast: Bast,
     /// Parameters of the translation layer `fast`.
@@ -90,6 +94,8 @@ pub struct Config {
     pub clc: Clc,
     /// Parameters of the mapping `dftl`.
     pub dftl: Dftl,
+    /// Parameters of the mapping `page_cache`.
+    pub page_cache: PageCache,
     /// Parameters of the mapping `sftl`.
     pub sftl: Sftl,
     /// Parameters of the mapping `cdftl`.
@@ -177,6 +183,7 @@ impl Config {
             return Err(layers::both_capacities());
         }
         self.check_log_blocks()?;
+        self.check_host()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;
@@ -239,6 +246,9 @@ impl Config {
     fn least_cache(&self) -> (u64, &'static str) {
         let page = self.flash.page.0;
         let (least, what) = match self.mapping.scheme.as_str() {
+            "page_cache" if self.page_cache.entries.is_some() => {
+                return (self.map_page_bytes(), "one map page of page_cache.entries");
+            }
             "page_cache" => return (page, "one translation page of flash.page"),
             "sftl" => {
                 let entries = page / u64::from(self.mapping.entry_bytes);

@@ -114,7 +114,7 @@ pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> V
         ));
     }
     let map = &counters.flash.programs;
-    if map[Cause::Map as usize] + map[Cause::GcMap as usize] > 0 {
+    if map[Cause::Map as usize] + map[Cause::GcMap as usize] + map[Cause::Remap as usize] > 0 {
         notes.push(
             "write_amplification includes translation pages; data_write_amplification does not"
                 .into(),

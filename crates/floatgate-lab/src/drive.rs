@@ -6,7 +6,7 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_ftl::MERGE_RESERVE;
 use floatgate_ftl::mapping::{
     Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
-    MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache,
+    MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, PageCacheConfig,
     Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
 };
 use floatgate_ftl::mappings;
@@ -16,10 +16,11 @@ use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::victim::victim;
 
 use crate::config::{
-    self, Config, ConfigError, FetchMode, GcDestination, NodeVictim, Replacement, Scope,
-    WearLeveling,
+    self, Config, ConfigError, FetchMode, ForCleaning, GcDestination, NodeVictim, Replacement,
+    Scope, WearLeveling,
 };
 use front::Front;
+pub use front::shrd_config;
 use placements::placement_config;
 use victims::victim_config;
 
@@ -39,6 +40,8 @@ pub const UNITS_FEW: u32 = 128;
 pub struct Plan {
     /// Shape of the drive.
     pub geometry: Geometry,
+    /// Of its logical pages, those at the end that are the host's log.
+    pub log_pages: u32,
     /// Durations of the flash.
     pub timing: Timing,
     /// When units are cleaned, and where what is in them goes.
@@ -60,23 +63,29 @@ impl Plan {
         let on_flash = map_on_flash(&config.mapping.scheme);
         let geometry = Geometry::new(shape(config)).map_err(|e| ConfigError::new(e.to_string()))?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
-        let frontiers = PageConfig::frontiers(&placement(config, geometry)?, on_flash, levelled);
+        let log_pages = config.log_slots();
+        let frontiers = PageConfig::frontiers(&placement(config, geometry)?, on_flash, levelled)
+            + u8::from(log_pages > 0);
         let logs = config.logs_least();
+        // Units of the log are not cleaned before it is remapped; two more are for those in part.
+        let pinned = log_pages.div_ceil(geometry.pages_per_unit());
+        let held = if log_pages > 0 { pinned + 2 } else { 0 };
+        let beside = logs.unwrap_or(frontiers.into()) + held;
+        let size = Size::decide(config, span_bytes, beside, on_flash)?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
-            None => cleaning(config, frontiers)?,
+            None => cleaning(config, frontiers, map_units(config, &geometry, &size))?,
         };
-        let beside = logs.unwrap_or(frontiers.into());
-        let size = Size::decide(config, span_bytes, beside, on_flash)?;
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
             units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
-            logical_pages: size.logical_pages,
+            logical_pages: size.logical_pages + log_pages,
             ..shape(config)
         };
         let geometry = Geometry::new(shape).map_err(|e| ConfigError::new(e.to_string()))?;
         Ok(Self {
             geometry,
+            log_pages,
             timing: Timing {
                 read_ns: config.flash.read.0,
                 program_ns: config.flash.program.0,
@@ -91,15 +100,20 @@ impl Plan {
         })
     }
 
-    /// Bytes that the host can address.
+    /// Pages that the user can address.
+    pub fn user_pages(&self) -> u32 {
+        self.geometry.logical_pages() - self.log_pages
+    }
+
+    /// Bytes that the user can address.
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.geometry.logical_pages()) << self.geometry.log2_page_bytes()
+        u64::from(self.user_pages()) << self.geometry.log2_page_bytes()
     }
 
     /// (T-U)/T of the drive as it is.
     pub fn spare_factor(&self) -> f64 {
         let service = f64::from(self.units_in_service) * f64::from(self.geometry.pages_per_unit());
-        (service - f64::from(self.geometry.logical_pages())) / service
+        (service - f64::from(self.user_pages())) / service
     }
 }
 
@@ -142,17 +156,20 @@ impl Size {
             )));
         }
         let entries = (config.flash.page.0 / u64::from(flash_entry_bytes(config))).max(1);
-        let map_pages = if on_flash { logical.div_ceil(entries) } else { 0 };
+        let mapped = logical + u64::from(config.log_slots());
+        let map_pages = if on_flash { mapped.div_ceil(entries) } else { 0 };
         let least = (logical + map_pages).div_ceil(per_unit) + u64::from(beside);
         if config.flash.blocks.is_some() && asked < least {
             return Err(ConfigError::new(format!(
                 "a drive of {asked} erase units with a spare factor of {} has no room to clean: \
                  expected at least {least} units for these logical pages and {beside} units that \
-                 are open or log blocks, or more spare",
+                 are open or log blocks{}, or more spare",
                 config.capacity.spare(),
+                if config.log_slots() > 0 { ", the host's log among them" } else { "" },
             )));
         }
-        let logical_pages = u32::try_from(logical).map_err(|_| {
+        let addressable = logical + u64::from(config.log_slots());
+        let logical_pages = u32::try_from(addressable).map(|_| logical as u32).map_err(|_| {
             ConfigError::new(format!("the workload spans {span_pages} pages: too many to address"))
         })?;
         Ok(Self { in_service: asked.max(least), added: least.saturating_sub(asked), logical_pages })
@@ -182,8 +199,17 @@ fn shape(config: &Config) -> Shape {
     }
 }
 
+/// Units that a clean may open for the map beside the first: more than none if a map page is so
+/// many flash pages that the changes of a unit's pages do not fit into one.
+fn map_units(config: &Config, geometry: &Geometry, size: &Size) -> u32 {
+    let unit = geometry.pages_per_unit();
+    let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
+    let most = unit.saturating_mul(config.map_page_pages()).min(pages);
+    most.div_ceil(unit).saturating_sub(1)
+}
+
 /// When and how is cleaned, on a drive with so many open units.
-fn cleaning(config: &Config, frontiers: u8) -> Result<Cleaning, ConfigError> {
+fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, ConfigError> {
     let given = &config.cleaning;
     let mut cleaning = Cleaning {
         destination: match config.placement.gc_destination {
@@ -202,7 +228,7 @@ fn cleaning(config: &Config, frontiers: u8) -> Result<Cleaning, ConfigError> {
         ..Cleaning::new(0)
     };
     let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
-    let least = cleaning.least_low_water(frontiers);
+    let least = cleaning.least_low_water(frontiers) + map_units;
     cleaning.low_water = given.low_water.unwrap_or(least.max(3));
     let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
     cleaning.high_water = if ahead { high_water } else { cleaning.low_water };
@@ -303,6 +329,10 @@ fn map_config(config: &Config, plan: &Plan) -> MapConfig {
             unmapped_shortcut: config.dftl.gtd_unmapped_shortcut,
             entry_bytes: config.dftl.entry_bytes,
         },
+        page_cache: PageCacheConfig {
+            together: config.map_page_pages(),
+            load_for_cleaning: config.page_cache.cleaning == ForCleaning::LruEnd,
+        },
         sftl: SftlConfig {
             buffer_permille: permille(config.sftl.buffer_share),
             sparse_permille: permille(config.sftl.sparse_share),
@@ -360,7 +390,8 @@ fn assemble<M: Mapping + Send + 'static>(
     let policy = &config.cleaning.victim;
     let placement = placement(config, geometry)?;
     let levelled = plan.cleaning.wear_gap.is_some();
-    let streams = PageConfig::frontiers(&placement, M::ON_FLASH, levelled);
+    let streams =
+        PageConfig::frontiers(&placement, M::ON_FLASH, levelled) + u8::from(plan.log_pages > 0);
     let of_victims = victim_config(config, geometry.units(), streams, seed);
     let page = PageConfig {
         geometry,
@@ -379,11 +410,11 @@ fn assemble<M: Mapping + Send + 'static>(
     if verify {
         let pages = geometry.physical_pages();
         let nand = Stamped::new(Checked::new(timed, geometry), pages);
-        let Ok(ftl) = PageFtl::new(nand, mapping, page);
-        let shadow = Shadow::new(geometry.logical_pages());
-        Ok(front.before(ftl, shadow))
+        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
+        let shadow = Shadow::new(plan.user_pages());
+        Ok(front.before_host(ftl, shadow))
     } else {
-        let Ok(ftl) = PageFtl::new(timed, mapping, page);
-        Ok(front.before(ftl, ()))
+        let Ok(ftl) = PageFtl::with_log(timed, mapping, page, plan.log_pages);
+        Ok(front.before_host(ftl, ()))
     }
 }

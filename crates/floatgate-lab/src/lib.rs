@@ -6,6 +6,7 @@ mod doubts;
 pub mod drive;
 pub mod hotness;
 mod metrics;
+pub mod pattern;
 pub mod result;
 pub mod run;
 pub mod units;

@@ -118,7 +118,7 @@ pub struct Metrics {
     /// Writes.
     pub write: Latencies,
     /// What the latencies of `all` went into, summed.
-    pub blame_ns: [u128; 7],
+    pub blame_ns: [u128; 8],
     /// Bytes asked for by reads.
     pub read_bytes: u64,
     /// Bytes of writes.
@@ -226,7 +226,7 @@ impl Metrics {
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push((requests > 0).then(|| latency / requests as f64));
         timeline.gc_programs.push(of(&[Cause::Gc]));
-        timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap]));
+        timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap]));
         timeline.merge_programs.push(of(&[Cause::Merge]));
         self.before = Stretch { counters: now, requests: self.all.count, sum_ns: self.all.sum };
     }

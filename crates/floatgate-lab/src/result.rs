@@ -80,7 +80,8 @@ impl RunResult {
         assert_conserved(&counters, &wear, subject.plan);
         let host_pages = counters.host.write_pages;
         let map_programs = counters.flash.programs[Cause::Map as usize]
-            + counters.flash.programs[Cause::GcMap as usize];
+            + counters.flash.programs[Cause::GcMap as usize]
+            + counters.flash.programs[Cause::Remap as usize];
         Self {
             floatgate: env!("CARGO_PKG_VERSION"),
             config: json!(subject.config),
@@ -100,10 +101,7 @@ impl RunResult {
             merges: merges(&counters),
             buffer: buffer(&counters),
             placement: placement(subject.device, &counters),
-            host: json!({
-                "commands": counters.host.requests.iter().sum::<u64>(),
-                "remaps": 0, "remapped_pages": 0, "redirected_reads": 0,
-            }),
+            host: host(&counters),
             latency: latency(metrics),
             throughput: throughput(metrics, &counters, subject.plan),
             cleaning: cleaning(&counters, subject.plan.geometry.pages_per_unit()),
@@ -175,7 +173,8 @@ fn drive(plan: &Plan) -> Value {
         "reserve_units": geometry.units() - plan.units_in_service,
         "pages_per_unit": geometry.pages_per_unit(),
         "page_bytes": shape.page_bytes,
-        "logical_pages": geometry.logical_pages(),
+        "logical_pages": plan.user_pages(),
+        "log_pages": plan.log_pages,
         "translation_pages": plan.translation_pages,
         "physical_bytes": u64::from(geometry.physical_pages()) * u64::from(shape.page_bytes),
         "logical_bytes": plan.logical_bytes(),
@@ -231,6 +230,27 @@ fn buffer(counters: &Counters) -> Value {
         "trimmed_pages": counts.trimmed,
         "held_pages": counts.held,
         "memory_bytes": counts.memory_bytes,
+    })
+}
+
+/// Without a host layer every request is a command.
+fn host(counters: &Counters) -> Value {
+    let layer = counters.layer.unwrap_or_default();
+    let shrd = layer.shrd;
+    let requests = counters.host.requests.iter().sum::<u64>();
+    json!({
+        "commands": if counters.layer.is_some() { shrd.commands } else { requests },
+        "remaps": shrd.remaps,
+        "remapped_pages": shrd.remapped_pages,
+        "redirected_reads": shrd.redirected_reads,
+        "windows": shrd.windows,
+        "twrites": shrd.twrites,
+        "packed_requests": shrd.packed,
+        "packed_pages": shrd.packed_pages,
+        "dropped_pages": shrd.dropped,
+        "log_full": shrd.log_full,
+        "log_pages_used": layer.slots_used,
+        "memory_bytes": layer.memory_bytes,
     })
 }
 

@@ -279,6 +279,23 @@ impl Filler<'_> {
         Ok(())
     }
 
+    /// Every page once, in order. A host layer that packs small writes gets larger ones: a file
+    /// that is laid out is not random.
+    fn write_in_order(&mut self, config: &Config) -> Result<(), RunError> {
+        if config.log_slots() == 0 {
+            return self.write(self.pages, |n| n);
+        }
+        let most = (config.host.threshold.0 / self.page_bytes + 1).max(64);
+        for first in (0..self.pages).step_by(most as usize) {
+            let (offset, pages) = (first * self.page_bytes, most.min(self.pages - first));
+            let length = pages * self.page_bytes;
+            self.done.clear();
+            self.device.run(&[Request { at_ns: 0, op: Op::Write, offset, length }], &mut self.done);
+            self.control.advance(pages as usize)?;
+        }
+        Ok(())
+    }
+
     /// Write amplification of the next volume of random page writes.
     fn random_volume(&mut self, rng: &mut Rng) -> Result<f64, RunError> {
         let before = programs(&self.device.counters());
@@ -310,7 +327,7 @@ fn start(
     seed: u64,
     control: &Control,
 ) -> Result<Started, RunError> {
-    let pages = u64::from(plan.geometry.logical_pages());
+    let pages = u64::from(plan.user_pages());
     let page_bytes = u64::from(plan.geometry.shape().page_bytes);
     let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
     let overwrites = (config.start.overwrites * pages as f64) as u64;
@@ -323,7 +340,7 @@ fn start(
     control.begin("fill", total);
     let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     let mut filler = Filler { device, control, page_bytes, pages, done, batch };
-    filler.write(pages, |n| n)?;
+    filler.write_in_order(config)?;
     match config.start.fill {
         Fill::Random => {
             let before = programs(&filler.device.counters());

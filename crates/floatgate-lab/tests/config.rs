@@ -83,7 +83,7 @@ fn wrong_settings_are_named() {
     let names: Vec<&str> = floatgate_ftl::mapping::MAPPINGS.iter().map(|row| row.0).collect();
     let expected = format!("mapping.scheme = \"dtfl\": expected one of {}", names.join(", "));
     check("mapping.scheme", "dtfl", &expected);
-    check("host.scheme", "shrd", "host.scheme = \"shrd\": expected plain");
+    check("host.scheme", "shrb", "host.scheme = \"shrb\": expected one of plain, shrd");
     let expected = "queue.arrivals = \"later\": expected one of open, closed, immediate";
     check("queue.arrivals", "later", expected);
     check("queue.depth", "65537", "queue.depth = 65537: expected an integer from 1 to 65536");
@@ -102,7 +102,8 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17, asa14, eti16, ncq13";
+    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17, asa14, eti16, ncq13, \
+                 shrd17";
     check(
         Some("clasic"),
         "",
@@ -273,6 +274,8 @@ fn every_key_is_described() {
         "buffer.block_pages",
         "bast.log_blocks",
         "fast.log_blocks",
+        "page_cache.entries",
+        "shrd.idle_after",
         "dac.young",
         "dac.old",
         "perfect.hot_pages",

@@ -135,6 +135,24 @@ fn simulate(
     }
 }
 
+/// Map entries that the writes of a workload change, in order, without SHRD and with it.
+#[pyfunction]
+#[pyo3(signature = (config_json, workload, *, span_bytes, limit))]
+fn access_pattern(
+    py: Python<'_>,
+    config_json: &str,
+    workload: &Workload,
+    span_bytes: Option<u64>,
+    limit: usize,
+) -> PyResult<String> {
+    let config = parse(config_json)?;
+    let mut requests = workload.start().map_err(config_error)?;
+    let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
+    let found = py
+        .detach(|| floatgate_lab::pattern::pattern(&config, requests.as_mut(), span_bytes, limit));
+    text(&json!(found.map_err(config_error)?))
+}
+
 fn parse(config_json: &str) -> PyResult<Config> {
     serde_json::from_str(config_json).map_err(|error| ConfigError::new_err(error.to_string()))
 }
@@ -160,6 +178,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(generators, module)?,
         wrap_pyfunction!(logical_bytes, module)?,
         wrap_pyfunction!(simulate, module)?,
+        wrap_pyfunction!(access_pattern, module)?,
         wrap_pyfunction!(curve::map_curve, module)?,
         wrap_pyfunction!(hotness::hotness, module)?,
     ] {

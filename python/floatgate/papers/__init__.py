@@ -48,6 +48,12 @@ PAPERS = (
         "Exploiting the Future Reference in Write Buffer Management Design for SSDs",
         "Seongmin Kim, Taeseok Kim; 2013",
     ),
+    Listed(
+        "shrd",
+        "SHRD: Improving Spatial Locality in Flash Storage Accesses by Sequentializing in Host and "
+        "Randomizing in Device",
+        "Hyukjoong Kim, Dongkun Shin, Yun Ho Jeong, Kyung Ho Kim; FAST 2017",
+    ),
 )
 
 

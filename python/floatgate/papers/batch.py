@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -58,6 +59,15 @@ class Bench:
             [(_, config)] = api._configs(self.device, task.set, {})
             jobs.append(api._Job(f"{source.name}, {settings}", config, self._load(task.played)))
         return api._run_all(jobs, _how(Played("")), api._cores(), self.progress)
+
+    def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
+        """The order in which the first `limit` requests change map entries, behind SHRD or not."""
+        [(_, config)] = api._configs(self.device, {}, {})
+        load = self._load(played)
+        found: dict[str, Any] = json.loads(
+            _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
+        )
+        return found
 
     def span_bytes(self, played: Played) -> int:
         """The address space, less what is never touched of a trace."""

@@ -13,7 +13,7 @@ from floatgate.report.figure import Drawing, Figure, Legend
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT
 
-from .paper import Bars, Chart, Column, Exhibit, Lines, Numbers, Row
+from .paper import Bars, Chart, Column, Dots, Exhibit, Lines, Numbers, Row
 
 TITLE = 22
 GAP = 2
@@ -31,6 +31,8 @@ def figure_of(exhibit: Exhibit) -> Figure:
         _add_lines(figure, exhibit)
     elif isinstance(exhibit, Bars):
         _add_bars(figure, exhibit)
+    elif isinstance(exhibit, Dots):
+        _add_dots(figure, exhibit)
     return figure
 
 
@@ -87,6 +89,26 @@ def _add_bars(figure: Figure, chart: Bars) -> None:
         figure.drawings.append(_drawing(chart, panel, drawn, chart.rules.get(panel, ())))
     if len(groups) > 1:
         figure.legend = [Legend(name, i) for i, name in enumerate(groups)]
+
+
+def _add_dots(figure: Figure, chart: Dots) -> None:
+    names = [chart.labels[line] for line in _drawn(chart)]
+    ends = [
+        max((row[column] for row in chart.rows), default=1) for column in (chart.x, chart.metric)
+    ]
+    for panel, rows in _panels(chart):
+        points = [
+            {"x": row[chart.x], "y": row[chart.metric], "colour": chart.labels[row["line"]]}
+            for row in rows
+        ]
+        x = alt.X("x:Q", title=chart.x_title, scale=alt.Scale(domain=[0, ends[0]], nice=False))
+        y = alt.Y("y:Q", title=chart.title, scale=alt.Scale(domain=[0, ends[1]], nice=False))
+        colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
+        dots = alt.Chart(alt.InlineData(values=points)).mark_circle(size=3, opacity=0.6)
+        plot: Plot = dots.encode(x=x, y=y, color=colour).properties(height=220)
+        figure.drawings.append(_drawing(chart, panel, plot))
+    if len(names) > 1:
+        figure.legend = [Legend(name, i) for i, name in enumerate(names)]
 
 
 def _group(chart: Bars, line: str) -> str:

@@ -105,6 +105,15 @@ class Lines(Chart):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dots(Chart):
+    """A dot for each row, at `x` and the metric; what is where matters, not single values."""
+
+    x: str
+    """The column for the horizontal axis."""
+    x_title: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bars(Chart):
     """Bars from zero: a band for each value of the column `row`, in it a bar for each line."""
 

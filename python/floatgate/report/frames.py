@@ -35,6 +35,7 @@ BLAME = {
     "merge": "merges",
     "queue": "queue",
     "buffer": "write buffer",
+    "remap": "remapping",
     "other": "other",
 }
 """Where a request's time went; the same cause has the same colour as in `CAUSES`."""

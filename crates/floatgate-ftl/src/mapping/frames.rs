@@ -46,6 +46,13 @@ impl Frames {
         self.links.push_front(&mut self.order, tpn.get());
     }
 
+    /// Puts in a page as flash has it: the one to leave next.
+    pub(super) fn insert_oldest(&mut self, tpn: Tpn) {
+        assert!(!self.contains(tpn), "a page is cached once");
+        self.states[tpn.index()] = Residency::Clean;
+        self.links.push_back(&mut self.order, tpn.get());
+    }
+
     /// A cached page is used.
     pub(super) fn touch(&mut self, tpn: Tpn) {
         self.links.to_front(&mut self.order, tpn.get());

@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
-use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged};
+use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::geometry::Geometry;
 
-/// Asserts the rules of [`Nand`] around another medium. Costs 4 bytes per page.
+/// Asserts the rules of [`Nand`] around another medium. Costs 16 bytes per page.
 #[derive(Clone, Debug)]
 pub struct Checked<N> {
     inner: N,
@@ -15,8 +15,29 @@ pub struct Checked<N> {
     gaps: bool,
     /// The page after the last one programmed since the last erase, by unit.
     programmed: Vec<u32>,
-    /// Out-of-band owner of every programmed page.
-    oob: Vec<OwnerSlot>,
+    /// Out-of-band area of every programmed page.
+    oob: Vec<Oob>,
+}
+
+/// A [`Tag`] or none, packed.
+#[derive(Clone, Copy, Debug)]
+struct Oob {
+    owner: OwnerSlot,
+    original: Option<Lpn>,
+    sequence: u64,
+}
+
+impl Oob {
+    const NONE: Self = Self { owner: OwnerSlot::NONE, original: None, sequence: 0 };
+
+    fn of(Tag { owner, original, sequence }: Tag) -> Self {
+        Self { owner: OwnerSlot::of(owner), original, sequence }
+    }
+
+    fn tag(self) -> Option<Tag> {
+        let Self { original, sequence, .. } = self;
+        self.owner.get().map(|owner| Tag { owner, original, sequence })
+    }
 }
 
 impl<N> Checked<N> {
@@ -27,7 +48,7 @@ impl<N> Checked<N> {
             geometry,
             gaps: false,
             programmed: vec![0; geometry.units() as usize],
-            oob: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
+            oob: vec![Oob::NONE; geometry.physical_pages() as usize],
         }
     }
 
@@ -40,19 +61,22 @@ impl<N> Checked<N> {
     fn assert_holds(&self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         assert!(page < self.programmed[unit.index()], "{ppn:?} of {unit:?} is not programmed");
-        assert_eq!(self.oob[ppn.index()].get(), Some(owner), "{ppn:?} belongs to another");
+        let tag = self.oob[ppn.index()].tag();
+        let owned = tag
+            .is_some_and(|tag| tag.owner == owner || tag.original.map(Owner::Data) == Some(owner));
+        assert!(owned, "{ppn:?} belongs to another, as {tag:?} says, not to {owner:?}");
     }
 
-    fn note_program(&mut self, to: Ppn, owner: Owner) {
+    fn note_program(&mut self, to: Ppn, tag: Tag) {
         let (unit, page) = self.geometry.place(to);
         let next = &mut self.programmed[unit.index()];
         let in_order = page == *next || (self.gaps && page > *next);
         assert!(in_order, "{unit:?} must be programmed in order: {page} is not {next}");
         for gap in *next..page {
-            self.oob[self.geometry.page(unit, gap).index()] = OwnerSlot::NONE;
+            self.oob[self.geometry.page(unit, gap).index()] = Oob::NONE;
         }
         *next = page + 1;
-        self.oob[to.index()] = OwnerSlot::of(owner);
+        self.oob[to.index()] = Oob::of(tag);
     }
 }
 
@@ -73,18 +97,18 @@ impl<N: Nand> Nand for Checked<N> {
     fn program(
         &mut self,
         to: Ppn,
-        owner: Owner,
+        tag: Tag,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.note_program(to, owner);
-        self.inner.program(to, owner, cause, chain)
+        self.note_program(to, tag);
+        self.inner.program(to, tag, cause, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         for &Move { from, to, owner } in moves {
             self.assert_holds(from, owner);
-            self.note_program(to, owner);
+            self.note_program(to, Tag::new(owner, self.oob[from.index()].sequence));
         }
         self.inner.copy(moves, cause, chain)
     }
@@ -105,6 +129,18 @@ impl<N: Nand> Nand for Checked<N> {
 
     fn restart(&mut self) {
         self.inner.restart();
+    }
+}
+
+impl<N: Nand> Tagged for Checked<N> {
+    fn tag(&self, ppn: Ppn) -> Option<Tag> {
+        let (unit, page) = self.geometry.place(ppn);
+        let programmed = page < self.programmed[unit.index()];
+        if programmed { self.oob[ppn.index()].tag() } else { None }
+    }
+
+    fn programmed(&self, unit: Unit) -> u32 {
+        self.programmed[unit.index()]
     }
 }
 
@@ -134,7 +170,7 @@ mod tests {
     }
 
     fn program(nand: &mut Checked<Counted>, page: u32) {
-        nand.program(Ppn::new(page), ME, Cause::Host, &mut Chain::default()).unwrap();
+        nand.program(Ppn::new(page), Tag::new(ME, 0), Cause::Host, &mut Chain::default()).unwrap();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
-use crate::addr::{Owner, Ppn, Unit};
+use crate::addr::{Owner, Ppn, Tag, Unit};
 
 /// Counts operations by cause.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ impl Nand for Counted {
     }
 
     #[inline(always)]
-    fn program(&mut self, _: Ppn, _: Owner, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+    fn program(&mut self, _: Ppn, _: Tag, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
         self.counts.programs[cause as usize] += 1;
         Ok(())
     }

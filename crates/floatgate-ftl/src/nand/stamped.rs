@@ -3,8 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
-use crate::addr::{Lpn, Owner, Ppn, Unit};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged};
+use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::device::HostData;
 
 /// Stores one 8-byte version per page around another medium.
@@ -52,11 +52,11 @@ impl<N: Nand> Nand for Stamped<N> {
     fn program(
         &mut self,
         to: Ppn,
-        owner: Owner,
+        tag: Tag,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.inner.program(to, owner, cause, chain)?;
+        self.inner.program(to, tag, cause, chain)?;
         self.stamps[to.index()] = if cause == Cause::Host { self.register } else { 0 };
         Ok(())
     }
@@ -83,6 +83,16 @@ impl<N: Nand> Nand for Stamped<N> {
 
     fn restart(&mut self) {
         self.inner.restart();
+    }
+}
+
+impl<N: Tagged> Tagged for Stamped<N> {
+    fn tag(&self, ppn: Ppn) -> Option<Tag> {
+        self.inner.tag(ppn)
+    }
+
+    fn programmed(&self, unit: Unit) -> u32 {
+        self.inner.programmed(unit)
     }
 }
 

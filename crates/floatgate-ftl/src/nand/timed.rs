@@ -15,7 +15,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Part};
-use crate::addr::{Owner, Ppn, Unit};
+use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::geometry::{Geometry, Shape};
 
 /// Durations in nanoseconds.
@@ -290,12 +290,12 @@ impl<N: Nand> Nand for Timed<N> {
     fn program(
         &mut self,
         to: Ppn,
-        owner: Owner,
+        tag: Tag,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         self.time_program(to, cause, chain);
-        self.inner.program(to, owner, cause, chain)
+        self.inner.program(to, tag, cause, chain)
     }
 
     #[inline(always)]
@@ -363,7 +363,7 @@ mod tests {
 
     fn program(nand: &mut Timed<Counted>, page: u32, at: u64) -> Chain {
         let mut chain = Chain::at(at);
-        nand.program(Ppn::new(page), ME, Cause::Host, &mut chain).unwrap();
+        nand.program(Ppn::new(page), Tag::new(ME, 0), Cause::Host, &mut chain).unwrap();
         chain
     }
 

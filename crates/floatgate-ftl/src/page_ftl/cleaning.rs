@@ -152,10 +152,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Some((unit, to))
     }
 
-    /// The stream of a unit's pages. What levelling of wear has moved is cold data.
+    /// The stream of a unit's pages. What levelling of wear has moved is cold data; so is, for the
+    /// want of anything better, what was written to a log.
     fn home(&self, unit: Unit) -> u8 {
         let stream = self.blocks.stream(unit);
-        if self.levelling.is_some() && stream == self.wear_stream() { 0 } else { stream }
+        let is_data = stream < self.placement.streams() || self.is_map(unit);
+        if is_data { stream } else { 0 }
     }
 
     /// Whether a unit is of translation pages.
@@ -179,8 +181,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
-        let updates = valid.min(self.directory.len() as u32);
-        (units + u32::from(updates > self.frontiers.room(self.map_stream())), valid + updates)
+        let updates = (valid * self.mapping.together()).min(self.directory.len() as u32);
+        let beyond = updates.saturating_sub(self.frontiers.room(self.map_stream()));
+        (units + beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }
 
     /// Empties and erases one unit.

@@ -23,6 +23,10 @@ pub struct Seen {
     pub merge_reads: u64,
     pub empty_reads: u64,
     pub emergencies: u64,
+    /// Of SHRD: windows remapped, reads redirected, pages dropped from the log.
+    pub windows: u64,
+    pub redirected: u64,
+    pub dropped: u64,
     /// Runs after which the map cache could be written back completely.
     pub clean_maps: u64,
 }
@@ -38,6 +42,9 @@ impl std::ops::AddAssign for Seen {
         self.merge_reads += other.merge_reads;
         self.empty_reads += other.empty_reads;
         self.emergencies += other.emergencies;
+        self.windows += other.windows;
+        self.redirected += other.redirected;
+        self.dropped += other.dropped;
         self.clean_maps += other.clean_maps;
     }
 }
@@ -183,6 +190,7 @@ impl Laws {
 
     /// What came up so far.
     pub fn seen(&self, counters: &Counters) -> Seen {
+        let layer = counters.layer.unwrap_or_default().shrd;
         Seen {
             cleans: counters.flash.erases.iter().sum(),
             map_cleans: counters.flash.erases[Cause::GcMap as usize],
@@ -192,6 +200,9 @@ impl Laws {
             merge_reads: counters.host.merge_reads,
             empty_reads: counters.host.empty_reads,
             emergencies: counters.cleans.emergency,
+            windows: layer.windows,
+            redirected: layer.redirected_reads,
+            dropped: layer.dropped,
             ..self.seen
         }
     }

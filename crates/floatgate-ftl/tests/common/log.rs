@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::addr::{Owner, Ppn, Unit};
+use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::nand::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,12 +81,12 @@ impl<N: Nand> Nand for Logged<N> {
     fn program(
         &mut self,
         to: Ppn,
-        owner: Owner,
+        tag: Tag,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let kind = Kind::Program(to, owner);
-        self.note(kind, cause, chain, |nand, chain| nand.program(to, owner, cause, chain))
+        let kind = Kind::Program(to, tag.owner);
+        self.note(kind, cause, chain, |nand, chain| nand.program(to, tag, cause, chain))
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

@@ -10,15 +10,17 @@ pub mod log;
 pub mod log_rig;
 pub mod naive;
 pub mod shadow;
+pub mod shrd_rig;
 pub mod steady;
 pub mod steps;
 pub mod workload;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::blocks::{Blocks, FreeOrder};
-use floatgate_ftl::device::{Device, HostData, Ssd};
+use floatgate_ftl::device::{Device, Dispatching, HostData, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::host::ShrdConfig;
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Checked, Counted, Nand, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
@@ -89,6 +91,7 @@ pub struct Rig {
     pub victim: &'static str,
     pub cache_bytes: u64,
     pub dftl: DftlConfig,
+    pub page_cache: PageCacheConfig,
     pub placement: &'static str,
     /// A change of the placement's parameters, of the victim policy's, and of how cleaning is done.
     pub tune_placement: fn(&mut PlacementConfig),
@@ -99,6 +102,10 @@ pub struct Rig {
     pub depth: usize,
     pub arrivals: Arrivals,
     pub buffer: Option<BufferRig>,
+    /// Slots of the log of SHRD; 0 without it. They come on top of the shape's logical pages.
+    pub log: u32,
+    /// A change of SHRD's parameters.
+    pub tune_host: fn(&mut ShrdConfig, &mut Dispatching),
 }
 
 impl Rig {
@@ -109,6 +116,7 @@ impl Rig {
             victim,
             cache_bytes: 16 * 8,
             dftl: DFTL,
+            page_cache: PageCacheConfig::default(),
             placement: "single",
             tune_placement: |_| {},
             tune_victim: |_| {},
@@ -118,18 +126,21 @@ impl Rig {
             depth: 4,
             arrivals: Arrivals::Closed,
             buffer: None,
+            log: 0,
+            tune_host: |_, _| {},
         }
     }
 
     pub fn geometry(&self) -> Geometry {
-        Geometry::new(self.shape).unwrap()
+        let logical_pages = self.shape.logical_pages + self.log;
+        Geometry::new(Shape { logical_pages, ..self.shape }).unwrap()
     }
 
     pub fn map_config(&self) -> MapConfig {
-        let Self { cache_bytes, dftl, .. } = *self;
+        let Self { cache_bytes, dftl, page_cache, .. } = *self;
         // Large enough that there is a buffer, and something sparse, in these small pages, too.
         let sftl = SftlConfig { buffer_permille: 300, sparse_permille: 300 };
-        MapConfig { dftl, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
+        MapConfig { dftl, page_cache, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
     }
 
     pub fn placement(&self) -> AnyPlacement {
@@ -147,7 +158,8 @@ impl Rig {
     /// How many units are open at a time.
     pub fn frontiers(&self) -> u8 {
         let levelled = self.cleaning().wear_gap.is_some();
-        PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled)
+        let frontiers = PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled);
+        frontiers + u8::from(self.log > 0)
     }
 
     fn victim_config(&self) -> VictimConfig {
@@ -179,13 +191,15 @@ impl Rig {
 
     /// A drive that checks everything, and what it writes down (its formatting, at first).
     pub fn build(&self) -> (Box<dyn Probe>, Log) {
+        assert_eq!(self.log, 0, "a drive behind SHRD is built by shrd_rig");
         let (nand, log) = self.medium();
         (self.drive(nand, Shadow::new(self.shape.logical_pages), true), log)
     }
 
-    /// The medium of such a drive, and what will be written down.
+    /// An erased medium that checks everything, and what it writes down.
     pub fn medium(&self) -> (TestNand, Log) {
-        let (geometry, log) = (self.geometry(), Log::default());
+        let geometry = self.geometry();
+        let log = Log::default();
         let timed = Timed::new(Counted::default(), geometry, TIMING);
         let logged = Logged::new(Checked::new(timed, geometry), log.clone());
         (Stamped::new(logged, geometry.physical_pages()), log)

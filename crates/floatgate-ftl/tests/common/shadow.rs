@@ -4,21 +4,34 @@ use floatgate_ftl::mapping::Residency;
 use floatgate_ftl::request::Op;
 
 use super::laws::{Laws, Seen};
+use super::log::Log;
 use super::workload::{Mix, Workload};
 use super::{Probe, Rig};
 
 /// Runs random requests; the drive checks itself after every `check_every` of them.
 pub fn run(rig: &Rig, seed: u64, mix: Mix, requests: usize, check_every: usize) -> Seen {
-    let (mut drive, log) = rig.build();
+    run_on(rig.build(), rig, seed, mix, (requests, check_every))
+}
+
+/// The same on a drive that has been built.
+pub fn run_on(
+    (mut drive, log): (Box<dyn Probe>, Log),
+    rig: &Rig,
+    seed: u64,
+    mix: Mix,
+    (requests, check_every): (usize, usize),
+) -> Seen {
     let mut laws = Laws::new(rig, log);
     let pages = rig.shape.logical_pages;
     let mut workload = Workload::new(seed, mix, pages, rig.shape.page_bytes);
     let mut done = vec![];
-    for number in 0..requests {
-        drive.run(&[workload.next()], &mut done);
+    // A host layer that packs requests needs some to pack.
+    let at_once = if rig.log > 0 { 8 } else { 1 };
+    for number in 0..requests / at_once {
+        drive.run(&workload.batch(at_once), &mut done);
         laws.account();
-        laws.hold_completion(&done[number]);
-        if number % check_every == 0 {
+        done[number * at_once..].iter().for_each(|completion| laws.hold_completion(completion));
+        if number * at_once % check_every == 0 {
             drive.check();
             laws.hold(&*drive);
         }

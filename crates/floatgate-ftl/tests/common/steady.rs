@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::addr::{Owner, Ppn, Unit};
+use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::blocks::Pool;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation};
@@ -33,8 +33,8 @@ impl Nand for Victims {
         self.counted.read(from, owner, cause, chain)
     }
 
-    fn program(&mut self, to: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
-        self.counted.program(to, owner, cause, chain)
+    fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
+        self.counted.program(to, tag, cause, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {

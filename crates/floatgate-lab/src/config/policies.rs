@@ -1,6 +1,7 @@
 //! The axes along which devices differ, and the policies on each.
 
 use floatgate_ftl::buffer::CHOICES as BUFFERS;
+use floatgate_ftl::host::HOSTS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::{mapping::MAPPINGS, placement::PLACEMENTS, victim::VICTIMS};
 use serde_json::{Value, json};
@@ -9,12 +10,6 @@ use super::schema;
 
 /// Name, doc line and source of a policy.
 type Row = (&'static str, &'static str, &'static str);
-
-const HOSTS: &[Row] = &[(
-    "plain",
-    "Requests are sent as they come.",
-    "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)",
-)];
 
 const PAGE: Row = (
     "page",

@@ -297,21 +297,6 @@ pub enum Arrivals {
     Immediate,
 }
 
-/// What the host does before it sends a command.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Host {
-    /// The host layer.
-    #[schemars(schema_with = "names::host")]
-    pub scheme: String,
-}
-
-impl Default for Host {
-    fn default() -> Self {
-        Self { scheme: "plain".into() }
-    }
-}
-
 /// The translation layer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

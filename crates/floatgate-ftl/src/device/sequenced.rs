@@ -1,0 +1,457 @@
+//! A drive behind the host layer SHRD: who is sent when, and what it costs.
+//!
+//! Requests are dispatched in order. One is dispatched when it has its place in the queue, when the
+//! drive takes another command, and, unless told otherwise, when no remap is under way. A small
+//! write takes along the small writes behind it that have arrived by then. Requests of one twrite
+//! complete together. A window is remapped when the log is low and no redirected read is under way;
+//! its commands follow one another, and the entries of one are independent chains, as the pages of
+//! a request are.
+
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::convert::Infallible;
+
+use super::{Counters, Device, Extent, HostData, Ssd, later, whole_pages};
+use crate::addr::Lpn;
+use crate::ftl::{Remap, StreamCounts};
+use crate::future::Future;
+use crate::host::{Piece, Remapping, Shrd, ShrdCounts, Twrite};
+use crate::mapping::{Access, Touch};
+use crate::nand::{Chain, Nand, Part};
+use crate::request::{Completion, Op, Request};
+
+/// Entries of a remap ahead for which map and page are asked for.
+const REMAP_AHEAD: usize = 16;
+
+/// When the host layer dispatches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dispatching {
+    /// Commands in the drive at once. A twrite is one; so are a read and all its parts.
+    pub commands: usize,
+    /// Whether nothing is dispatched while a remap is under way.
+    pub block_during_remap: bool,
+    /// How long the host must have asked for nothing for the log to be remapped. None: never.
+    pub idle_after_ns: Option<u64>,
+    /// A twrite of no more requests than this waits for more, so many times.
+    pub low_packing: (usize, u32),
+}
+
+impl Default for Dispatching {
+    fn default() -> Self {
+        Self { commands: 32, block_during_remap: true, idle_after_ns: None, low_packing: (16, 0) }
+    }
+}
+
+/// What the host layer has counted, and what it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LayerCounts {
+    /// Counted since the last restart.
+    pub shrd: ShrdCounts,
+    /// Bytes of the host's memory.
+    pub memory_bytes: u64,
+    /// Slots of the log in use now.
+    pub slots_used: u32,
+}
+
+/// A drive with translation layer `F` behind SHRD.
+pub struct Sequenced<F, D> {
+    drive: Ssd<F, D>,
+    host: Shrd,
+    dispatching: Dispatching,
+    /// When the commands in the drive are done.
+    commands: BinaryHeap<Reverse<u64>>,
+    /// The last dispatch.
+    now: u64,
+    /// When the last remap, and the last redirected read, is done.
+    remapped: u64,
+    redirected: u64,
+    /// What became of requests that were taken along.
+    ready: VecDeque<Completion>,
+    /// Arrivals of the requests of a twrite.
+    packed: Vec<u64>,
+    pieces: Vec<Piece>,
+    dropped: Vec<Remapping>,
+}
+
+/// When a request was the next, and when it was dispatched after a remap.
+#[derive(Clone, Copy)]
+struct Turn {
+    ready: u64,
+    begin: u64,
+}
+
+impl Turn {
+    /// What a request that arrived at `arrival` went through until it was dispatched.
+    fn wait(&self, arrival: u64) -> Chain {
+        let mut chain = Chain::at(arrival);
+        chain.wait(self.ready, Part::Queue);
+        chain.wait(self.begin, Part::Remap);
+        chain
+    }
+}
+
+impl<F, D> Sequenced<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    /// The host layer before a drive, whose log is empty.
+    pub fn new(mut drive: Ssd<F, D>, host: Shrd, dispatching: Dispatching) -> Self {
+        assert!(drive.arbiter.is_none() && drive.buffer.is_none(), "SHRD stands alone");
+        assert!(dispatching.commands > 0, "the drive takes a command");
+        drive.logical_pages = u64::from(host.config().user_pages);
+        Self {
+            drive,
+            host,
+            dispatching,
+            commands: BinaryHeap::with_capacity(dispatching.commands),
+            now: 0,
+            remapped: 0,
+            redirected: 0,
+            ready: VecDeque::new(),
+            packed: Vec::new(),
+            pieces: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Ssd<F, D> {
+        &self.drive
+    }
+
+    /// The host layer.
+    pub fn host(&self) -> &Shrd {
+        &self.host
+    }
+
+    /// The drive when power is lost; what the host knew is lost.
+    pub fn into_drive(self) -> Ssd<F, D> {
+        self.drive
+    }
+
+    /// Serves the first request, and the others that it takes along.
+    fn dispatch(&mut self, rest: &[Request]) {
+        let (arrival, admitted) = self.drive.queue.foresee(rest[0].at_ns);
+        self.use_idle_time(arrival);
+        let turn = self.turn(admitted);
+        if self.host.is_small(&rest[0]) {
+            if self.host.begin() && self.pack(rest, turn) {
+                return;
+            }
+            self.host.note_full();
+        }
+        self.now = turn.begin;
+        let (arrival, _) = self.drive.queue.admit(rest[0].at_ns);
+        let drained = self.drive.queue.drained();
+        let mut last = self.serve(&rest[0], turn.wait(arrival), drained);
+        self.drive.link.acknowledge(&mut last);
+        self.complete(last.now, 1);
+        let (done_ns, blame) = (last.now, last.blame);
+        self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
+    }
+
+    /// When a request that is admitted at `admitted` is dispatched; the log is seen to before.
+    fn turn(&mut self, admitted: u64) -> Turn {
+        let mut ready = self.now.max(admitted);
+        if self.commands.len() == self.dispatching.commands
+            && let Some(Reverse(done)) = self.commands.pop()
+        {
+            ready = ready.max(done);
+        }
+        if self.host.is_low() && self.redirected <= ready && self.remapped <= ready {
+            self.remap(ready);
+        }
+        let blocked = if self.dispatching.block_during_remap { self.remapped } else { 0 };
+        Turn { ready, begin: ready.max(blocked) }
+    }
+
+    /// A command and `requests` requests are done.
+    fn complete(&mut self, done: u64, requests: usize) {
+        self.commands.push(Reverse(done));
+        (0..requests).for_each(|_| self.drive.queue.complete(done));
+    }
+
+    /// Between the last completion and the next arrival.
+    fn use_idle_time(&mut self, arrival: u64) {
+        let drained = self.drive.queue.drained().max(self.remapped);
+        if drained >= arrival {
+            return;
+        }
+        if let Some(after) = self.dispatching.idle_after_ns {
+            let mut now = drained.saturating_add(after);
+            while now < arrival && self.remap(now) {
+                now = self.remapped;
+            }
+        }
+        if self.remapped.max(drained) < arrival {
+            let Ok(()) = self.drive.ftl.clean_idle(self.remapped.max(drained), arrival);
+        }
+    }
+
+    /// Packs the first requests into the twrite that has been begun, and writes it. The answer is
+    /// whether there was room for any.
+    fn pack(&mut self, rest: &[Request], mut turn: Turn) -> bool {
+        let (few, mut retries) = self.dispatching.low_packing;
+        self.packed.clear();
+        for request in rest {
+            let queue = &mut self.drive.queue;
+            let next = queue.foresee_beside(request.at_ns, self.packed.len());
+            let Some((_, admitted)) = next.filter(|_| self.host.is_small(request)) else { break };
+            let is_early = admitted > turn.begin;
+            if is_early && (retries == 0 || self.packed.len() > few) {
+                break;
+            }
+            if !self.host.add(request) {
+                break;
+            }
+            if is_early {
+                retries -= 1;
+                turn = Turn { ready: admitted, begin: admitted };
+            }
+            let (arrival, _) = queue.admit_beside(request.at_ns, self.packed.len());
+            self.packed.push(arrival);
+        }
+        if self.packed.is_empty() {
+            return false;
+        }
+        self.now = turn.begin;
+        self.write_log(turn);
+        true
+    }
+
+    fn write_log(&mut self, turn: Turn) {
+        let Self { drive, host, .. } = self;
+        let mut start = Chain::at(turn.begin);
+        // The header, and when that is through the data.
+        drive.link.send(&mut start);
+        drive.link.send(&mut start);
+        let Twrite { first, entries } = host.twrite();
+        let mut last = start;
+        for (page, original) in entries.iter().enumerate() {
+            let Some(original) = *original else { continue };
+            let (mut chain, lpn) = (start, Lpn::new(first.get() + page as u32));
+            let (touch, remaining) = (Touch::Write, (entries.len() - page) as u32);
+            let access = Access { lpn, touch, remaining, first: page == 0, mapped: false };
+            let Ok(()) = drive.ftl.translate(access, &mut chain);
+            drive.data.accept(original);
+            drive.data.load(original, drive.ftl.nand_mut());
+            let Ok(()) = drive.ftl.write_log(lpn, Some(original), &mut chain);
+            drive.host.write_pages += 1;
+            last = later(last, chain);
+        }
+        drive.link.acknowledge(&mut last);
+        drive.host.requests[Op::Write as usize] += self.packed.len() as u64;
+        for &arrival in &self.packed {
+            let mut chain = turn.wait(arrival);
+            for (sum, part) in chain.blame.0.iter_mut().zip(last.blame.0) {
+                *sum += part;
+            }
+            let (done_ns, blame) = (last.now, chain.blame);
+            self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
+        }
+        self.complete(last.now, self.packed.len());
+    }
+
+    /// A request that does not go to the log.
+    fn serve(&mut self, request: &Request, mut chain: Chain, drained: u64) -> Chain {
+        self.drive.host.requests[request.op as usize] += 1;
+        match request.op {
+            Op::Read => self.read(request, chain),
+            Op::Write => self.write(request, chain),
+            Op::Trim => self.trim(request, chain),
+            Op::Flush => {
+                self.host.note_command();
+                self.drive.link.send(&mut chain);
+                self.drive.flush(chain, drained)
+            }
+        }
+    }
+
+    /// Each part of a read is a command.
+    fn read(&mut self, request: &Request, start: Chain) -> Chain {
+        let Extent { first, pages, .. } = self.drive.extent(request);
+        let Self { drive, host, pieces, .. } = self;
+        drive.host.read_pages += u64::from(pages);
+        let redirected = host.redirect(first..first + pages, pieces);
+        let mut last = start;
+        for piece in pieces.iter() {
+            let mut sent = start;
+            drive.link.send(&mut sent);
+            for page in 0..piece.pages {
+                let (mut chain, lpn) = (sent, Lpn::new(piece.from.get() + page));
+                let (touch, remaining) = (Touch::Read, piece.pages - page);
+                let access = Access { lpn, touch, remaining, first: page == 0, mapped: false };
+                let Ok(()) = drive.ftl.translate(access, &mut chain);
+                let Ok(found) = drive.ftl.read(lpn, &mut chain);
+                let original = Lpn::new(piece.original.get() + page);
+                drive.data.unload(original, found, drive.ftl.nand());
+                drive.host.empty_reads += u64::from(!found);
+                last = later(last, chain);
+            }
+        }
+        if redirected {
+            self.redirected = self.redirected.max(last.now);
+        }
+        last
+    }
+
+    /// A write at its place: what the log has of these pages must not come back.
+    fn write(&mut self, request: &Request, mut chain: Chain) -> Chain {
+        let extent = self.drive.extent(request);
+        let pages = extent.first..extent.first + extent.pages;
+        for page in [0, extent.pages.saturating_sub(1)] {
+            if extent.pages > 0 && self.drive.covers_in_part(extent, page) {
+                // The drive completes the page from what is at its place.
+                if let Some(entry) = self.host.remap_alone(Lpn::new(extent.first + page)) {
+                    self.drive.link.send(&mut chain);
+                    let Ok(_) = self.drive.ftl.remap(entry.from, entry.to, &mut chain);
+                    self.drive.link.acknowledge(&mut chain);
+                }
+            }
+        }
+        self.dropped.clear();
+        self.host.drop_pages(pages, &mut self.dropped);
+        self.host.note_command();
+        self.drive.link.send(&mut chain);
+        self.drive.write(request, chain)
+    }
+
+    /// A trim of pages, and of where they are in the log.
+    fn trim(&mut self, request: &Request, mut chain: Chain) -> Chain {
+        self.drive.extent(request);
+        let pages = whole_pages(request, self.drive.log2_page);
+        self.dropped.clear();
+        if !pages.is_empty() {
+            self.host.drop_pages(pages.start as u32..pages.end as u32, &mut self.dropped);
+        }
+        self.host.note_command();
+        self.drive.link.send(&mut chain);
+        let drive = &mut self.drive;
+        for &Remapping { from, to } in &self.dropped {
+            drive.host.trimmed_pages += u64::from(!drive.ftl.is_mapped(to));
+            let Ok(_) = drive.ftl.trim(from.get()..from.get() + 1, &mut chain);
+        }
+        drive.trim(request, chain)
+    }
+
+    /// Has the oldest window remapped; the answer is whether there was one.
+    fn remap(&mut self, now: u64) -> bool {
+        let Self { drive, host, .. } = self;
+        let Some(batch) = host.remap() else { return false };
+        let mut chain = Chain::at(now);
+        let mut commands = batch.commands().peekable();
+        while let Some(entries) = commands.next() {
+            drive.link.send(&mut chain);
+            let (begin, mut last) = (chain, chain);
+            for (at, &Remapping { from, to }) in entries.iter().enumerate() {
+                if let Some(soon) = entries.get(at + REMAP_AHEAD) {
+                    drive.ftl.prefetch_entry(soon.to);
+                    drive.ftl.prefetch_entry(soon.from);
+                }
+                if let Some(soon) = entries.get(at + REMAP_AHEAD / 2) {
+                    drive.ftl.prefetch_page(soon.to);
+                    drive.ftl.prefetch_page(soon.from);
+                }
+                let mut branch = begin;
+                let Ok(_) = drive.ftl.remap(from, to, &mut branch);
+                last = later(last, branch);
+            }
+            chain = last;
+            if batch.drop_rest && commands.peek().is_none() {
+                let Ok(_) = drive.ftl.drop_log(batch.window.clone(), &mut chain);
+            }
+            drive.link.acknowledge(&mut chain);
+        }
+        self.remapped = chain.now;
+        true
+    }
+
+    /// Has all of the log remapped, as a host does that shuts down.
+    pub fn flush_log(&mut self) {
+        while self.remap(self.remapped.max(self.drive.queue.drained())) {}
+    }
+}
+
+impl<F, D> Device for Sequenced<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>> + Send,
+    D: HostData<F::Medium> + Send,
+{
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+        while self.ready.len() < count {
+            let rest = &requests[self.ready.len()..];
+            self.dispatch(rest);
+        }
+        done.extend(self.ready.drain(..count));
+    }
+
+    fn sees_ahead(&self) -> usize {
+        self.host.config().twrite_pages as usize
+    }
+
+    fn counters(&self) -> Counters {
+        let (shrd, memory_bytes) = (self.host.counts(), self.host.memory_bytes());
+        let slots_used = self.host.fill().0;
+        let layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
+        Counters { layer, ..self.drive.counters() }
+    }
+
+    fn settle(&mut self) {
+        self.flush_log();
+        self.drive.settle();
+    }
+
+    fn foresee(&mut self, future: Future) {
+        self.drive.foresee(future);
+    }
+
+    fn foresee_blocks(&mut self, future: Future) {
+        self.drive.foresee_blocks(future);
+    }
+
+    fn foresee_writes(&mut self, future: Future) {
+        self.drive.foresee_writes(future);
+    }
+
+    /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)
+    /// is what remapping all of it makes.
+    fn cut_power(&mut self) {
+        self.drive.cut_power();
+        self.flush_log();
+    }
+
+    fn restart(&mut self) {
+        assert!(self.ready.is_empty(), "a restart is between workloads");
+        self.drive.restart();
+        self.host.restart();
+        self.commands.clear();
+        (self.now, self.remapped, self.redirected) = (0, 0, 0);
+    }
+
+    fn streams(&self) -> Vec<StreamCounts> {
+        self.drive.streams()
+    }
+
+    fn placement_size(&self) -> (u64, Option<u32>) {
+        self.drive.placement_size()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.drive.cache_bytes()
+    }
+
+    fn wear(&self) -> Vec<u32> {
+        self.drive.wear()
+    }
+
+    fn free_units(&self) -> u32 {
+        self.drive.free_units()
+    }
+
+    fn check(&self) {
+        self.host.check();
+        self.drive.check();
+    }
+}

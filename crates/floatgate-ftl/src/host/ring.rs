@@ -1,0 +1,183 @@
+//! The log as the host knows it: a ring of slots, and a table that says which slot a page is in.
+//!
+//! ```text
+//!          start: oldest, not remapped yet     next: to be written next
+//!            |                                   |
+//!   . . . . .765 32  -  854 32 128 .  .  .  .  . . . .        -  out of date   .  empty
+//! ```
+//!
+//! The table is a hash table of fixed order and not a tree: looking up and changing an entry is all
+//! that happens per request, and sorting a whole window when it is remapped costs less than keeping
+//! every entry in order.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::addr::Lpn;
+use crate::intmap::IntMap;
+
+/// Nothing was written here since the slot was remapped.
+const EMPTY: u32 = u32::MAX;
+/// What was written here is out of date; the drive may still have it.
+const STALE: u32 = u32::MAX - 1;
+
+/// Slots of the log, and where each page is that is in it.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    /// The page that a slot has, or `EMPTY`, or `STALE`.
+    slots: Vec<u32>,
+    table: IntMap,
+    start: u32,
+    next: u32,
+}
+
+impl Ring {
+    /// An empty log of `slots`.
+    pub(super) fn new(slots: u32) -> Self {
+        assert!(slots >= 2, "a ring keeps one slot free");
+        Self {
+            slots: vec![EMPTY; slots as usize],
+            table: IntMap::new(slots as usize),
+            start: 0,
+            next: 0,
+        }
+    }
+
+    fn size(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Slots from the oldest that is not remapped to the next one, whatever is in them.
+    pub(super) fn used(&self) -> u32 {
+        match self.next >= self.start {
+            true => self.next - self.start,
+            false => self.size() - self.start + self.next,
+        }
+    }
+
+    /// Pages that are in the log.
+    pub(super) fn pages(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The slot that is written next.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Finds room for a write of consecutive slots: how many there are from the next slot on. It
+    /// goes to the front of the ring if less than `least` are left at the end. No room is 0. One
+    /// slot stays free, for a full ring would look like an empty one.
+    pub(super) fn find_room(&mut self, least: u32) -> u32 {
+        if self.next < self.start {
+            let gap = self.start - self.next;
+            return if gap >= least { gap - 1 } else { 0 };
+        }
+        let tail = self.size() - self.next;
+        if tail >= least {
+            return tail - u32::from(self.start == 0);
+        }
+        if self.start < least.max(1) {
+            return 0;
+        }
+        // What is left at the end stays empty, and is passed over when its turn comes.
+        self.next = 0;
+        self.start - 1
+    }
+
+    /// Puts a page into the next slot; what the log had of it is out of date.
+    #[inline]
+    pub(super) fn put(&mut self, lpn: Lpn) {
+        if let Some(old) = self.table.get(lpn.get()) {
+            self.slots[old as usize] = STALE;
+        }
+        self.table.insert(lpn.get(), self.next);
+        self.slots[self.next as usize] = lpn.get();
+        self.advance();
+    }
+
+    /// Leaves the next slot empty.
+    pub(super) fn skip(&mut self) {
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        self.next = if self.next + 1 == self.size() { 0 } else { self.next + 1 };
+        assert_ne!(self.next, self.start, "the log overtakes itself");
+    }
+
+    /// The slot of a page.
+    #[inline]
+    pub(super) fn slot(&self, lpn: Lpn) -> Option<u32> {
+        if self.table.is_empty() { None } else { self.table.get(lpn.get()) }
+    }
+
+    /// Takes a page out of the log; the answer is where it was. The drive still has it there,
+    /// unless it is `gone` from there, too.
+    pub(super) fn remove(&mut self, lpn: Lpn, gone: bool) -> Option<u32> {
+        let slot = self.table.remove(lpn.get())?;
+        self.slots[slot as usize] = if gone { EMPTY } else { STALE };
+        Some(slot)
+    }
+
+    /// The pages of a range that are in the log, in any order.
+    pub(super) fn within(&self, pages: Range<u32>, found: &mut Vec<Lpn>) {
+        if pages.len() <= self.table.len() {
+            found.extend(pages.map(Lpn::new).filter(|&lpn| self.slot(lpn).is_some()));
+        } else {
+            // A trim of half the drive is no reason to look up every page of it.
+            let logged = self.slots.iter().filter(|&&page| pages.contains(&page));
+            found.extend(logged.map(|&page| Lpn::new(page)));
+        }
+    }
+
+    /// Takes the oldest slots, at most `limit`, and none beyond the end of the ring. Appends the
+    /// pages in them with their slots. The answer is which slots they are, and whether one of them
+    /// is out of date.
+    pub(super) fn take_window(
+        &mut self,
+        limit: u32,
+        taken: &mut Vec<(Lpn, u32)>,
+    ) -> (Range<u32>, bool) {
+        let first = self.start;
+        let end = first + self.used().min(limit).min(self.size() - first);
+        let mut stale = false;
+        for slot in first..end {
+            match core::mem::replace(&mut self.slots[slot as usize], EMPTY) {
+                EMPTY => {}
+                STALE => stale = true,
+                page => {
+                    let lpn = Lpn::new(page);
+                    assert_eq!(self.table.remove(page), Some(slot), "{lpn:?} is in one slot");
+                    taken.push((lpn, slot));
+                }
+            }
+        }
+        self.start = if end == self.size() { 0 } else { end };
+        (first..end, stale)
+    }
+
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        size_of_val(self.slots.as_slice()) as u64 + self.table.bytes()
+    }
+
+    /// Asserts that slots and table agree, and that nothing is outside of the part in use.
+    pub(super) fn check(&self) {
+        let mut pages = 0;
+        for (slot, &page) in self.slots.iter().enumerate() {
+            let slot = slot as u32;
+            let in_use = match self.next >= self.start {
+                true => (self.start..self.next).contains(&slot),
+                false => slot >= self.start || slot < self.next,
+            };
+            assert!(in_use || page == EMPTY, "slot {slot} is used, but not in use");
+            if page != EMPTY && page != STALE {
+                assert_eq!(self.table.get(page), Some(slot), "page {page} is in slot {slot}");
+                pages += 1;
+            }
+        }
+        assert_eq!(pages, self.table.len(), "every entry has its slot");
+    }
+}

@@ -1,0 +1,108 @@
+//! Drives behind SHRD. Apart from the others, for they double what is compiled.
+
+use std::convert::Infallible;
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::blocks::Blocks;
+use floatgate_ftl::device::{Device, Dispatching, HostData, Sequenced, Ssd};
+use floatgate_ftl::ftl::Ftl;
+use floatgate_ftl::host::{Shrd, ShrdConfig};
+use floatgate_ftl::mapping::*;
+use floatgate_ftl::nand::{Nand, Shadow};
+use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::queue::Queue;
+
+use super::log::Log;
+use super::{Probe, Rig};
+
+impl Rig {
+    /// The host layer: small enough for the drives of the tests.
+    pub fn host(&self) -> (Shrd, Dispatching) {
+        let log2_page = self.shape.page_bytes.trailing_zeros();
+        let mut config = ShrdConfig {
+            threshold: 2 << log2_page,
+            twrite_pages: 8,
+            contiguous: 4,
+            remap_entries: 5,
+            ..ShrdConfig::new(log2_page, self.shape.logical_pages, self.log)
+        };
+        let mut dispatching = Dispatching { commands: 3, ..Dispatching::default() };
+        (self.tune_host)(&mut config, &mut dispatching);
+        (Shrd::new(config), dispatching)
+    }
+
+    /// A drive behind SHRD that checks everything, and what it writes down.
+    pub fn build_behind_shrd(&self) -> (Box<dyn Probe>, Log) {
+        let (nand, log) = self.medium();
+        let data = Shadow::new(self.shape.logical_pages);
+        macro_rules! by_name {
+            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+                match self.mapping {
+                    $($name => {
+                        let map = $Type::new(&self.map_config());
+                        let drive: Box<dyn Probe> =
+                            Box::new(self.behind_shrd(nand, map, data, true));
+                        drive
+                    })*
+                    unknown => panic!("no mapping is called {unknown}"),
+                }
+            };
+        }
+        (floatgate_ftl::mappings!(by_name), log)
+    }
+
+    /// A drive of any medium behind SHRD.
+    pub fn behind_shrd<N, M, D>(
+        &self,
+        nand: N,
+        mapping: M,
+        data: D,
+        verify: bool,
+    ) -> Sequenced<PageFtl<N, M>, D>
+    where
+        N: Nand<Error = Infallible>,
+        M: Mapping,
+        D: HostData<N>,
+    {
+        let Ok(ftl) = PageFtl::with_log(nand, mapping, self.page_config(verify), self.log);
+        self.before(ftl, data)
+    }
+
+    /// SHRD before a drive.
+    pub fn before<N, M, D>(&self, ftl: PageFtl<N, M>, data: D) -> Sequenced<PageFtl<N, M>, D>
+    where
+        N: Nand<Error = Infallible>,
+        M: Mapping,
+        D: HostData<N>,
+    {
+        let queue = Queue::new(self.depth, self.arrivals);
+        let (host, dispatching) = self.host();
+        Sequenced::new(Ssd::new(ftl, data, queue, &self.geometry()), host, dispatching)
+    }
+}
+
+impl<N, M, D> Probe for Sequenced<PageFtl<N, M>, D>
+where
+    N: Nand<Error = Infallible> + Send,
+    M: Mapping + Send,
+    D: HostData<N> + Send,
+    Self: Device,
+{
+    fn mapped(&self, pages: u32) -> Vec<bool> {
+        let logged = |lpn| self.host().lookup(lpn).is_some();
+        let lpns = (0..pages).map(Lpn::new);
+        lpns.map(|lpn| logged(lpn) || self.drive().ftl().is_mapped(lpn)).collect()
+    }
+
+    fn residency(&self, lpn: u32) -> Residency {
+        self.drive().ftl().mapping().residency(Lpn::new(lpn))
+    }
+
+    fn blocks(&self) -> &Blocks {
+        self.drive().ftl().blocks()
+    }
+
+    fn device(&mut self) -> &mut dyn Device {
+        self
+    }
+}

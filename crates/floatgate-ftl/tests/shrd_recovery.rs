@@ -1,0 +1,257 @@
+//! Power is lost after every single operation of the flash, under random requests through SHRD: the
+//! map that the out-of-band areas give has everything that was acknowledged, and of what was not it
+//! has the old or the new.
+//!
+//! Remaps leave no mark on flash, so the ends of commands that program nothing are no other points.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::workload::{ANYTHING, Mix, Workload};
+use common::{ODD, Rig, SERIAL, STRIPED};
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
+use floatgate_ftl::device::Device;
+use floatgate_ftl::ftl::{Ftl, Remap};
+use floatgate_ftl::mapping::{Ideal, Mapping, PageCache, PageCacheConfig};
+use floatgate_ftl::nand::{
+    Cause, Chain, Checked, Counted, FlashCounts, Move, Nand, Occupation, Shadow, Stamped, Tagged,
+};
+use floatgate_ftl::page_ftl::{PageFtl, scan};
+use floatgate_ftl::request::{Op, Request};
+use std::convert::Infallible;
+
+type Outcome = Result<(), Infallible>;
+
+/// By logical page of the user: the sequence number of what a recovery would find.
+type Found = Vec<Option<u64>>;
+
+/// What was seen since the last look: after every operation what a recovery finds, and the sequence
+/// numbers of what the host wrote, by page.
+#[derive(Debug, Default)]
+struct Seen {
+    found: Vec<Found>,
+    written: Vec<(Lpn, u64)>,
+}
+
+/// The medium, recovered after each of its operations.
+#[derive(Clone, Debug)]
+struct Watched {
+    inner: Checked<Counted>,
+    rig: Rig,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Watched {
+    fn new(rig: &Rig) -> Self {
+        let inner = Checked::new(Counted::default(), rig.geometry());
+        Self { inner, rig: *rig, seen: Arc::default() }
+    }
+
+    fn look(&self) {
+        let found = scan(&self.inner, &self.rig.geometry(), self.rig.log).data;
+        let (user, log) = found.split_at(self.rig.shape.logical_pages as usize);
+        assert!(log.iter().all(Option::is_none), "the log is empty after a recovery");
+        let user = user.iter().map(|newest| newest.map(|(sequence, _)| sequence)).collect();
+        self.seen.lock().unwrap().found.push(user);
+    }
+}
+
+impl Nand for Watched {
+    type Error = Infallible;
+
+    fn read(&mut self, from: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
+        self.inner.read(from, owner, cause, chain)
+    }
+
+    fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
+        self.inner.program(to, tag, cause, chain)?;
+        if let (Cause::Host, Owner::Data(lpn)) = (cause, tag.owner) {
+            let lpn = tag.original.unwrap_or(lpn);
+            self.seen.lock().unwrap().written.push((lpn, tag.sequence));
+        }
+        self.look();
+        Ok(())
+    }
+
+    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {
+        for step in moves {
+            self.inner.copy(std::slice::from_ref(step), cause, chain)?;
+            self.look();
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
+        self.inner.erase(unit, cause, chain)?;
+        self.look();
+        Ok(())
+    }
+
+    fn counts(&self) -> FlashCounts {
+        self.inner.counts()
+    }
+
+    fn occupation(&self) -> Occupation {
+        self.inner.occupation()
+    }
+
+    fn restart(&mut self) {
+        self.inner.restart();
+    }
+}
+
+impl Tagged for Watched {
+    fn tag(&self, ppn: Ppn) -> Option<Tag> {
+        self.inner.tag(ppn)
+    }
+
+    fn programmed(&self, unit: Unit) -> u32 {
+        self.inner.programmed(unit)
+    }
+}
+
+/// What may be found of each page: the sequence number that was acknowledged last; nothing if it
+/// was trimmed since, when any older one may come back.
+struct Ledger {
+    acknowledged: Vec<Option<u64>>,
+    trimmed: Vec<bool>,
+    points: usize,
+}
+
+impl Ledger {
+    /// Holds what was seen during some requests against what could be.
+    fn hold(&mut self, seen: &Seen, trims: &[std::ops::Range<u64>]) {
+        let pages = self.acknowledged.len();
+        let mut new: Vec<Vec<u64>> = vec![vec![]; pages];
+        seen.written.iter().for_each(|&(lpn, sequence)| new[lpn.index()].push(sequence));
+        for trim in trims {
+            trim.clone().for_each(|page| self.trimmed[page as usize] = true);
+        }
+        for found in &seen.found {
+            self.points += 1;
+            for (page, &found) in found.iter().enumerate() {
+                let may = found == self.acknowledged[page]
+                    || found.is_some_and(|found| new[page].contains(&found))
+                    || self.trimmed[page];
+                let old = self.acknowledged[page];
+                assert!(may, "page {page}: found {found:?}, had {old:?}, wrote {:?}", new[page]);
+            }
+        }
+        for (page, new) in new.iter().enumerate().filter(|(_, new)| !new.is_empty()) {
+            self.acknowledged[page] = new.last().copied();
+            // What was written after the trim is newer than all that may come back.
+            self.trimmed[page] = trims.iter().any(|trim| trim.contains(&(page as u64)));
+        }
+    }
+}
+
+fn trims(requests: &[Request]) -> Vec<std::ops::Range<u64>> {
+    let trims = requests.iter().filter(|request| request.op == Op::Trim);
+    trims.map(|trim| trim.offset.div_ceil(64)..(trim.offset + trim.length) / 64).collect()
+}
+
+/// Runs requests, cut everywhere; at times the drive is recovered for good, and read.
+fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix) -> usize {
+    let pages = rig.shape.logical_pages;
+    let medium = Watched::new(rig);
+    let seen = medium.seen.clone();
+    let nand = Stamped::new(medium, rig.geometry().physical_pages());
+    let Ok(ftl) = PageFtl::with_log(nand, mapping(rig), rig.page_config(true), rig.log);
+    let mut drive = rig.before(ftl, Shadow::new(pages));
+    let mut workload = Workload::new(seed, mix, pages, 64);
+    let (acknowledged, trimmed) = (vec![None; pages as usize], vec![false; pages as usize]);
+    let mut ledger = Ledger { acknowledged, trimmed, points: 0 };
+    let _ = std::mem::take(&mut *seen.lock().unwrap());
+    for round in 0..60 {
+        let requests = workload.batch(8);
+        drive.run(&requests, &mut vec![]);
+        ledger.hold(&std::mem::take(&mut *seen.lock().unwrap()), &trims(&requests));
+        if round % 15 == 14 && mix.trims == 0 {
+            let (ftl, data) = drive.into_drive().into_parts();
+            let (nand, config) = (ftl.into_nand(), rig.page_config(true));
+            let Ok(ftl) = PageFtl::recover(nand, mapping(rig), config, rig.log);
+            assert!(ftl.is_log_empty());
+            drive = rig.before(ftl, data);
+            drive.check();
+            let all = Workload::pages(Op::Read, 0, u64::from(pages), 64);
+            drive.run(&[all], &mut vec![]);
+            ledger.hold(&std::mem::take(&mut *seen.lock().unwrap()), &[]);
+        }
+    }
+    ledger.points
+}
+
+fn rig(shape: floatgate_ftl::geometry::Shape, mapping: &'static str) -> Rig {
+    let page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
+    let rig = Rig {
+        log: 40,
+        depth: 16,
+        low_water: 6,
+        cache_bytes: 256,
+        page_cache,
+        ..Rig::new(shape, mapping, "greedy")
+    };
+    rig.spare(6)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_wherever_power_is_cut() {
+    let mut points = 0;
+    for (seed, shape) in [SERIAL, STRIPED, ODD].into_iter().enumerate() {
+        for mix in
+            [ANYTHING, Mix { trims: 0, ..ANYTHING }, Mix { pages_max: 2, trims: 0, ..ANYTHING }]
+        {
+            points +=
+                cut(&rig(shape, "ideal"), |rig| Ideal::new(&rig.map_config()), seed as u64, mix);
+            let page_cache = |rig: &Rig| PageCache::new(&rig.map_config());
+            points += cut(&rig(shape, "page_cache"), page_cache, 10 + seed as u64, mix);
+        }
+    }
+    assert!(points > 20_000, "{points} points");
+}
+
+/// The rules one by one: 3.8 of the algorithms.
+#[test]
+fn rules_of_recovery() {
+    let rig = rig(SERIAL, "ideal");
+    let nand = Checked::new(Counted::default(), rig.geometry());
+    let mapping = || Ideal::new(&rig.map_config());
+    let Ok(mut ftl) = PageFtl::with_log(nand, mapping(), rig.page_config(true), rig.log);
+    let (mut chain, user) = (Chain::default(), rig.shape.logical_pages);
+    let slot = |at: u32| Lpn::new(user + at);
+    let page = Lpn::new;
+    // (a) Two in the log for page 1: the second. (b) One at its place, older and newer.
+    ftl.write(page(2), 1, &mut chain).unwrap();
+    ftl.write_log(slot(0), Some(page(1)), &mut chain).unwrap();
+    ftl.write_log(slot(1), Some(page(1)), &mut chain).unwrap();
+    ftl.write_log(slot(2), Some(page(2)), &mut chain).unwrap();
+    ftl.write_log(slot(3), Some(page(3)), &mut chain).unwrap();
+    ftl.write(page(3), 1, &mut chain).unwrap();
+    // (c) A page of a twrite whose header never came.
+    ftl.write_log(slot(4), None, &mut chain).unwrap();
+    // One that was remapped, and one that was remapped and then written at its place.
+    ftl.write_log(slot(5), Some(page(5)), &mut chain).unwrap();
+    ftl.write_log(slot(6), Some(page(6)), &mut chain).unwrap();
+    ftl.remap(slot(5), page(5), &mut chain).unwrap();
+    ftl.remap(slot(6), page(6), &mut chain).unwrap();
+    ftl.write(page(6), 1, &mut chain).unwrap();
+    let place = |lpn: Lpn| ftl.place(lpn);
+    let expected = [
+        None,
+        place(slot(1)),
+        place(slot(2)),
+        place(page(3)),
+        None,
+        place(page(5)),
+        place(page(6)),
+    ];
+    let Ok(recovered) =
+        PageFtl::recover(ftl.into_nand(), mapping(), rig.page_config(true), rig.log);
+    let found: Vec<_> = (0..7).map(|lpn| recovered.place(page(lpn))).collect();
+    assert_eq!(found, expected);
+    assert!(recovered.is_log_empty(), "(d)");
+    recovered.check();
+}

@@ -114,6 +114,18 @@ fn spread(wear: &[u32]) -> u32 {
     wear.iter().max().unwrap_or(&0) - wear.iter().min().unwrap_or(&0)
 }
 
+/// A unit of the map with no page to gain may be the cheapest one: moving data updates the map.
+#[test]
+fn the_tightest_drives_are_cleaned_to_an_end() {
+    for (mapping, placement) in [("asa", "asa"), ("dftl", "single"), ("dftl", "dac")] {
+        for victim in ["cat", "fifo", "cost_benefit"] {
+            let base = Rig::new(SERIAL, mapping, victim);
+            let tight = |spare| rig(base, placement, |_| {}).spare(spare);
+            (0..4).for_each(|spare| _ = run(&tight(spare), 1, WRITES, 3000, 500));
+        }
+    }
+}
+
 #[test]
 fn levelling_keeps_every_unit_in_use() {
     let (_, without) = skewed(|_| {}, 1);

@@ -126,8 +126,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         self.cleans.emergency += 1;
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
+        // One that is full of valid pages may be cheap, and cleaned for ever.
+        let full = |unit: Unit| self.blocks.valid(unit) == self.geometry.pages_per_unit();
         let fitting = self.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
-        let cheapest = fitting.min_by_key(|&(unit, to)| self.price(unit, to).1);
+        let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
 

@@ -1,5 +1,6 @@
 //! Cleaning: victims are emptied and erased until enough units are free.
 
+use alloc::vec::Vec;
 use core::mem;
 
 use super::PageFtl;
@@ -175,10 +176,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
         let valid = self.blocks.valid(unit);
-        let full = |stream: &u8| valid > self.frontiers.room(*stream);
+        let full = |stream| valid > self.frontiers.room(stream);
         let units = match to {
-            To::Stream(stream) => u32::from(full(&stream)),
-            To::Placement { .. } => (0..self.placement.streams()).filter(full).count() as u32,
+            To::Stream(stream) => u32::from(full(stream)),
+            To::Placement { .. } => self.units_at_worst(valid),
         };
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
@@ -186,6 +187,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let updates = (valid * self.mapping.together()).min(self.directory.len() as u32);
         let beyond = updates.saturating_sub(self.frontiers.room(self.map_stream()));
         (units + beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
+    }
+
+    /// How many streams run out of room at most when so many pages are divided among them.
+    fn units_at_worst(&self, pages: u32) -> u32 {
+        let streams = 0..self.placement.streams();
+        let mut rooms: Vec<u32> = streams.map(|stream| self.frontiers.room(stream)).collect();
+        rooms.sort_unstable();
+        let mut left = pages;
+        let fill = |&room: &u32| left.checked_sub(room + 1).map(|rest| left = rest);
+        rooms.iter().map_while(fill).count() as u32
     }
 
     /// Empties and erases one unit.
@@ -233,7 +244,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Wanted pages in ascending order; their map entries are on their way from memory.
-    pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut alloc::vec::Vec<(Ppn, Owner)>) {
+    pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
         wanted.clear();
         for page in 0..self.geometry.pages_per_unit() {
             let ppn = self.geometry.page(victim, page);

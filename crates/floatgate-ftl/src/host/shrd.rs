@@ -326,8 +326,7 @@ impl Shrd {
     }
 
     /// Pages are about to be written or trimmed at their place: what the log has of them is out of
-    /// date. Appends what is left in the log of
-    /// them.
+    /// date. Appends where that is.
     pub fn drop_pages(&mut self, pages: Range<u32>, dropped: &mut Vec<Remapping>) {
         if self.ring.pages() == 0 {
             return;

@@ -11,6 +11,9 @@
 //! - (c) a page of the log that names no other is nobody's: its write was never acknowledged;
 //! - (d) the log is empty afterwards.
 //!
+//! Power is taken to fail between two requests. In the middle of a clean no unit may be free, and
+//! writing the map anew would find no room; nor are pages expected that were programmed in part.
+//!
 //! A trim leaves no mark either: a page trimmed and not written again may come back. Translation
 //! pages may be of any time, so all are written anew. Wear is not on flash, and starts at zero.
 

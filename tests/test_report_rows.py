@@ -18,7 +18,7 @@ import report_samples as samples
 
 from floatgate.report import frames, page, summary_rows, theme, values, write_pictures, write_report
 from floatgate.report.runs import label_runs, panels
-from floatgate.report.sweeps import quantity
+from floatgate.report.values import quantity
 
 
 def labels(results: list[dict[str, Any]]) -> list[str]:

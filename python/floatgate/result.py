@@ -75,7 +75,8 @@ class DriveResult:
     over_provisioning: float
     """(T-U)/U, from 0."""
     low_water: int
-    """A write that needs an erase unit has some cleaned while fewer than this are free."""
+    """A write that needs an erase unit opens one, and has some cleaned until this many less that
+    one are free."""
     high_water: int
     """Cleaning ahead of need goes on up to this many free erase units."""
     channels: int

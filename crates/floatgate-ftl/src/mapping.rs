@@ -117,6 +117,13 @@ pub struct MapStats {
     pub prefetch_unused: u64,
 }
 
+/// Units that a clean may open for the map beside the first: more than none if a map page is
+/// `together` translation pages and the changes of a unit's pages do not fit into a unit.
+pub fn extra_map_units(pages_per_unit: u32, translation_pages: u32, together: u32) -> u32 {
+    let most = pages_per_unit.saturating_mul(together).min(translation_pages);
+    most.div_ceil(pages_per_unit).saturating_sub(1)
+}
+
 /// A mapping cache. Asked several times per page.
 pub trait Mapping {
     /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
@@ -142,9 +149,7 @@ pub trait Mapping {
 
     /// Units that a clean may open for the map beside the first.
     fn extra_units(&self, geometry: &Geometry) -> u32 {
-        let pages = geometry.pages_per_unit();
-        let most = pages.saturating_mul(self.together()).min(geometry.translation_pages());
-        most.div_ceil(pages).saturating_sub(1)
+        extra_map_units(geometry.pages_per_unit(), geometry.translation_pages(), self.together())
     }
 
     /// What is cached of an entry.

@@ -1,8 +1,9 @@
 //! The page-mapped engine: asks the policies, and does the work on the flash.
 //!
 //! A page write: the mapping says what translation traffic the access costs; the placement names a
-//! stream; if the stream's open unit is full and few units are free, units are cleaned; the page is
-//! programmed; the map is pointed at it and the page it replaces is given up.
+//! stream; if the stream's open unit is full a new one is opened, and if few are free then, units
+//! are cleaned; the page is programmed; the map is pointed at it and the page it replaces is given
+//! up.
 //!
 //! Cleaning is done in the foreground when it must be: the page that finds too few free units waits
 //! for it. It can also be done ahead, a few pages with every write or while the host is idle. The
@@ -60,9 +61,15 @@ pub struct PageConfig {
 
 impl PageConfig {
     /// Units that a drive has open at a time: one for each stream of its data, one for the map if
-    /// that is on flash, one for what levelling of wear moves if it does.
-    pub fn frontiers(placement: &AnyPlacement, map_on_flash: bool, levelled: bool) -> u8 {
-        placement.streams() + u8::from(map_on_flash) + u8::from(levelled)
+    /// that is on flash, one for what levelling of wear moves if it does, one for a log.
+    pub fn frontiers(
+        placement: &AnyPlacement,
+        map_on_flash: bool,
+        levelled: bool,
+        log_pages: u32,
+    ) -> u8 {
+        let beside = [map_on_flash, levelled, log_pages > 0];
+        placement.streams() + beside.map(u8::from).iter().sum::<u8>()
     }
 }
 
@@ -134,8 +141,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify } = config;
         let levelled = cleaning.wear_gap.is_some();
-        let frontiers =
-            PageConfig::frontiers(&placement, M::ON_FLASH, levelled) + u8::from(log_pages > 0);
+        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
         let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut blocks = Blocks::new(geometry, free_order, frontiers);
@@ -285,10 +291,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[cold]
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
-        if self.cleaning {
-            self.open(stream);
-        } else {
-            self.open(stream);
+        self.open(stream);
+        if !self.cleaning {
             self.clean(stream, self.config.low_water - 1, chain)?;
             if !self.frontiers.has_room(stream) {
                 self.clean(stream, self.config.low_water, chain)?;

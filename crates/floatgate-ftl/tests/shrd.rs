@@ -211,6 +211,25 @@ fn a_write_in_part_has_its_page_remapped_before() {
     drive.check();
 }
 
+/// A recovered drive has remapped all of the log; what the host knew of it is gone with the power.
+#[test]
+fn a_power_cut_leaves_the_log_empty_and_loses_nothing() {
+    let rig = Rig { depth: 8, ..example() };
+    let (mut drive, _) = rig.build_behind_shrd();
+    let mut done = vec![];
+    let written = [32, 765, 128, 854, 32];
+    drive.run(&written.map(|lpn| write(lpn, 1)), &mut done);
+    let used = |drive: &mut dyn Probe| drive.device().counters().layer.unwrap().slots_used;
+    assert!(used(&mut *drive) > 0);
+    drive.device().cut_power();
+    assert_eq!(used(&mut *drive), 0);
+    // The shadow behind the drive knows what must come back.
+    let reads = written.map(|lpn| Workload::pages(Op::Read, u64::from(lpn), 1, 64));
+    drive.run(&reads, &mut done);
+    assert_eq!(drive.counters().host.empty_reads, 0);
+    assert_eq!(done.len(), 10);
+}
+
 /// Commands cost time, and packing saves them.
 #[test]
 fn packing_pays_where_commands_cost() {

@@ -8,6 +8,7 @@ use floatgate_ftl::mapping::{
     Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
     MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, PageCacheConfig,
     Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
+    extra_map_units,
 };
 use floatgate_ftl::mappings;
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
@@ -64,8 +65,8 @@ impl Plan {
         let geometry = Geometry::new(shape(config)).map_err(|e| ConfigError::new(e.to_string()))?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
-        let frontiers = PageConfig::frontiers(&placement(config, geometry)?, on_flash, levelled)
-            + u8::from(log_pages > 0);
+        let placement = placement(config, geometry)?;
+        let frontiers = PageConfig::frontiers(&placement, on_flash, levelled, log_pages);
         let logs = config.logs_least();
         // Units of the log are not cleaned before it is remapped; two more are for those in part.
         let pinned = log_pages.div_ceil(geometry.pages_per_unit());
@@ -199,13 +200,10 @@ fn shape(config: &Config) -> Shape {
     }
 }
 
-/// Units that a clean may open for the map beside the first: more than none if a map page is so
-/// many flash pages that the changes of a unit's pages do not fit into one.
+/// Units that a clean may open for the map beside the first.
 fn map_units(config: &Config, geometry: &Geometry, size: &Size) -> u32 {
-    let unit = geometry.pages_per_unit();
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
-    let most = unit.saturating_mul(config.map_page_pages()).min(pages);
-    most.div_ceil(unit).saturating_sub(1)
+    extra_map_units(geometry.pages_per_unit(), pages, config.map_page_pages())
 }
 
 /// When and how is cleaned, on a drive with so many open units.
@@ -390,8 +388,7 @@ fn assemble<M: Mapping + Send + 'static>(
     let policy = &config.cleaning.victim;
     let placement = placement(config, geometry)?;
     let levelled = plan.cleaning.wear_gap.is_some();
-    let streams =
-        PageConfig::frontiers(&placement, M::ON_FLASH, levelled) + u8::from(plan.log_pages > 0);
+    let streams = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, plan.log_pages);
     let of_victims = victim_config(config, geometry.units(), streams, seed);
     let page = PageConfig {
         geometry,

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from floatgate.report.values import quantity
+
 from .batch import Bench, Played, Task
 
 if TYPE_CHECKING:
@@ -141,8 +143,6 @@ def reduce(work: Workload, line: Line, result: Result) -> Point:
 
 
 def _bytes(size: str) -> int:
-    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-    for unit in reversed(units):
-        if size.endswith(unit):
-            return int(float(size.removesuffix(unit)) * units[unit])
-    raise ValueError(f"{size!r} is no size")
+    found = quantity(size)
+    assert found is not None, f"the engine writes {size!r} as a size"
+    return int(found)

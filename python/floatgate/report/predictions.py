@@ -14,7 +14,7 @@ import polars as pl
 from floatgate import models
 
 from .runs import Run
-from .values import Result, leaf, number, plain, ratio
+from .values import Result, leaf, number, plain, quantity, ratio
 
 LAWS = {
     ("uniform", "greedy"): "greedy",
@@ -31,9 +31,6 @@ SPAN_TOLERANCE = 0.02
 
 DEFAULTS = {"size": "4KiB", "aligned": "true", "trim": "0", "r": "0.9", "f": "0.1"}
 """Keys of the generators that a law depends on, as the engine reads a text without them."""
-
-_SIZES = {"": 1, "B": 1, "KB": 10**3, "KiB": 2**10, "MB": 10**6, "MiB": 2**20}
-_SIZES |= {"GB": 10**9, "GiB": 2**30, "TB": 10**12, "TiB": 2**40}
 
 _SCHEMA = {"run": pl.String, "row": pl.String, "value": pl.Float64, "law": pl.String}
 _SCHEMA |= {"source": pl.String, "label": pl.String}
@@ -103,20 +100,10 @@ def _simple_drive(result: Result) -> bool:
 def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
     """Aligned writes of one page over the whole drive."""
     page, logical = number(result, "drive", "page_bytes"), number(result, "drive", "logical_bytes")
-    span = _bytes(keys.get("span", ""))
+    span = quantity(keys.get("span", ""))
     if page is None or logical is None or span is None:
         return False
     whole = abs(span - logical) <= SPAN_TOLERANCE * logical
-    single = _bytes(keys["size"]) == page and keys["aligned"] == "true"
+    single = quantity(keys["size"]) == page and keys["aligned"] == "true"
     trimmed = number(result, "workload", "trims") or number(result, "workload", "trimmed_pages")
     return whole and single and not trimmed
-
-
-def _bytes(text: str) -> float | None:
-    """A size as a generator reads it; None for what is none."""
-    digits = text.rstrip("BKMGTi ")
-    unit = _SIZES.get(text[len(digits) :].strip())
-    try:
-        return None if unit is None else float(digits) * unit
-    except ValueError:
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -13,7 +12,7 @@ from .figure import Drawing, Figure, Legend, join_title, sentence
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .theme import SERIES
-from .values import number
+from .values import number, quantity
 
 METRICS = (
     (("write_amplification",), "Write amplification", ",.3f"),
@@ -21,18 +20,6 @@ METRICS = (
     (("latency", "all", "mean_us"), "Mean response time, µs", ",.4~r"),
 )
 """What is drawn: path in the result, heading with unit, number format."""
-
-QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B|[num]?s|[KMG]B/s|%)?")
-FACTORS = {"": 1.0, "B": 1.0, "%": 0.01, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-FACTORS |= {f"{prefix}B": 1000.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
-FACTORS |= {f"{prefix}iB": 1024.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
-FACTORS |= {f"{prefix}B/s": 1000.0 ** (i + 1) for i, prefix in enumerate("KMG")}
-
-
-def quantity(text: str) -> float | None:
-    """A config value such as `64KiB`, `25us` or `0.07` as a number in base units."""
-    match = QUANTITY.fullmatch(text.strip())
-    return float(match[1]) * FACTORS[match[2] or ""] if match else None
 
 
 def sweep(drawn: Sequence[Run]) -> list[Figure]:

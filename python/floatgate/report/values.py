@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,19 @@ ABSENT = "–"
 """Stands in a table where a number does not apply."""
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B|[num]?s|[KMG]B/s|%)?")
+FACTORS = {"": 1.0, "B": 1.0, "%": 0.01, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+FACTORS |= {f"{prefix}B": 1000.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
+FACTORS |= {f"{prefix}iB": 1024.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
+FACTORS |= {f"{prefix}B/s": 1000.0 ** (i + 1) for i, prefix in enumerate("KMG")}
+
+
+def quantity(text: str) -> float | None:
+    """A config value such as `64KiB`, `25us` or `0.07` as a number in base units."""
+    match = QUANTITY.fullmatch(text.strip())
+    return float(match[1]) * FACTORS[match[2] or ""] if match else None
 
 
 def leaf(result: Result, *path: str) -> Any:

@@ -17,7 +17,8 @@ const ROUNDS: u32 = 8;
 /// When units are cleaned, and where what is in them goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cleaning {
-    /// A write that needs a unit has units cleaned while fewer than this are free.
+    /// A write that needs a unit opens one, and has units cleaned until this many less that one are
+    /// free.
     pub low_water: u32,
     /// Where the pages of a victim go.
     pub destination: Destination,
@@ -191,8 +192,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// How many streams run out of room at most when so many pages are divided among them.
     fn units_at_worst(&self, pages: u32) -> u32 {
-        let streams = 0..self.placement.streams();
-        let mut rooms: Vec<u32> = streams.map(|stream| self.frontiers.room(stream)).collect();
+        let mut rooms = [0; u8::MAX as usize];
+        let rooms = &mut rooms[..usize::from(self.placement.streams())];
+        for (stream, room) in rooms.iter_mut().enumerate() {
+            *room = self.frontiers.room(stream as u8);
+        }
         rooms.sort_unstable();
         let mut left = pages;
         let fill = |&room: &u32| left.checked_sub(room + 1).map(|rest| left = rest);

@@ -158,8 +158,7 @@ impl Rig {
     /// How many units are open at a time.
     pub fn frontiers(&self) -> u8 {
         let levelled = self.cleaning().wear_gap.is_some();
-        let frontiers = PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled);
-        frontiers + u8::from(self.log > 0)
+        PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled, self.log)
     }
 
     fn victim_config(&self) -> VictimConfig {

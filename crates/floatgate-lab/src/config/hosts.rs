@@ -155,11 +155,17 @@ impl Config {
         }
     }
 
+    /// Entries of the map in a page of the flash.
+    fn entries_in_page(&self) -> u32 {
+        (self.flash.page.0 / u64::from(self.mapping.entry_bytes)).max(1) as u32
+    }
+
     /// Flash pages of a map page.
     pub(crate) fn map_page_pages(&self) -> u32 {
-        let in_page = (self.flash.page.0 / u64::from(self.mapping.entry_bytes)).max(1) as u32;
         match self.mapping.scheme.as_str() {
-            "page_cache" => self.page_cache.entries.map_or(1, |entries| entries / in_page),
+            "page_cache" => {
+                self.page_cache.entries.map_or(1, |entries| entries / self.entries_in_page())
+            }
             _ => 1,
         }
     }
@@ -172,7 +178,7 @@ impl Config {
     /// What host layers and map pages ask of the rest.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
         if let Some(entries) = self.page_cache.entries {
-            let in_page = (self.flash.page.0 / u64::from(self.mapping.entry_bytes)).max(1) as u32;
+            let in_page = self.entries_in_page();
             expect(
                 entries.is_multiple_of(in_page),
                 "page_cache.entries",

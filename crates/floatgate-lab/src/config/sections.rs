@@ -173,9 +173,9 @@ pub struct Cleaning {
     pub tie: Tie,
     /// Which erase units a victim is chosen from.
     pub scope: Scope,
-    /// A write that needs an erase unit has some cleaned while fewer than this are free, 1 to
-    /// 1000000. Not set: 3, or what the drive needs if that is more: one more than there are open
-    /// units, and with cleaning ahead of need twice as many and one.
+    /// A write that needs an erase unit opens one, and has some cleaned until this many less that
+    /// one are free, 1 to 1000000. Not set: 3, or what the drive needs if that is more: one more
+    /// than there are open units, and with cleaning ahead of need twice as many and one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub low_water: Option<u32>,

@@ -276,18 +276,22 @@ def _half_is_accurate(evidence: Evidence) -> Measured:
     found = _captured(evidence)
     if not found:
         return absent(BY_CONSTRUCTION)
-    parts, wrong, worst = [], 0, 0.0
+    parts, counted, wrong, worst = [], 0, 0, 0.0
     for data in found:
         whole = data.extents[0].extents or 0.0
+        if whole < 2:
+            parts.append(f"{_short(data)} has one extent, which cannot be halved")
+            continue
+        counted += 1
         halved = next((at for at in data.extents if (at.extents or 0.0) <= whole / 2), None)
         share = 1.0 if halved is None else halved.cold_writes_share or 0.0
         where = "never" if halved is None else f"k = {halved.gap_pages}"
         wrong += share >= 0.05
         worst = max(worst, share)
         parts.append(f"{_short(data)} {share:.1%} ({where})")
-    verdict = HOLDS if wrong <= 1 else PARTLY if 2 * wrong <= len(found) else FAILS
+    verdict = HOLDS if wrong <= 1 else PARTLY if 2 * wrong <= counted else FAILS
     ours = f"cold writes misclassified with half the extents: {'; '.join(parts)}"
-    why = "" if verdict == HOLDS else f"{wrong} of {len(found)} have 5% or more"
+    why = "" if verdict == HOLDS else f"{wrong} of {counted} have 5% or more"
     return Measured(ours, verdict, why, worst, _on([CAPTURED]))
 
 

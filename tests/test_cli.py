@@ -27,6 +27,10 @@ COMMANDS = [
     ("schema",),
     ("predict",),
     ("paper",),
+    ("image", "create"),
+    ("image", "info"),
+    ("image", "check"),
+    ("image", "dump"),
 ]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .api import compare, compare_results, run
     from .curves import map_curve
     from .hot_data import Hotness, hotness
+    from .power import crash
     from .result import Result
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "__version__",
     "compare",
     "compare_results",
+    "crash",
     "hotness",
     "map_curve",
     "run",
@@ -39,6 +41,7 @@ _HOMES = {
     "__version__": "_core",
     "compare": "api",
     "compare_results": "api",
+    "crash": "power",
     "hotness": "hot_data",
     "map_curve": "curves",
     "run": "api",

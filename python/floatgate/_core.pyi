@@ -88,6 +88,22 @@ def simulate(
     Raises ConfigError, RunError, Cancelled.
     """
 
+def crash(
+    config_json: str,
+    workload: Workload,
+    *,
+    seed: int,
+    span_bytes: int | None,
+    every: int | None,
+    point: int | None,
+    second: int,
+    control: Control,
+) -> str:
+    """Cuts the power everywhere; what was found as JSON text. Without the GIL.
+
+    Raises ConfigError, Cancelled.
+    """
+
 def access_pattern(
     config_json: str, workload: Workload, *, span_bytes: int | None, limit: int
 ) -> str:
@@ -123,3 +139,39 @@ def hotness(
 
     Raises ConfigError, Cancelled.
     """
+
+def image_create(path: Any, config_json: str, *, size: str, seed: int) -> None:
+    """Makes an image with an erased drive of `size`, such as "64GiB".
+
+    Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
+    """
+
+def image_info(path: Any) -> str:
+    """What an image is, as JSON text. Raises ConfigError for no image, RunError."""
+
+def image_check(path: Any) -> str:
+    """Every problem of an image, as JSON text. Raises ConfigError for no image, RunError."""
+
+def image_dump(path: Any, *, unit: int | None, lpn: int | None, tell: Any) -> None:
+    """Calls `tell` with JSON lists of pages, a unit at a time. Raises as `image_info`."""
+
+class Drive:
+    """The drive of an image; this process alone has it. Without `close`, it ends as by a crash.
+
+    Opening raises ConfigError for no image, RunError; requests raise ConfigError beyond the drive,
+    OSError for what cannot be read or written.
+    """
+
+    def __init__(self, path: Any) -> None: ...
+    @property
+    def size(self) -> int:
+        """Bytes that the host can address."""
+    def mount(self) -> str:
+        """What finding the drive has cost, as JSON text."""
+    def read(self, offset: int, length: int) -> bytes: ...
+    def write(self, offset: int, bytes: bytes) -> None: ...
+    def trim(self, offset: int, length: int) -> None: ...
+    def flush(self) -> None:
+        """Returns when all that was acknowledged is on the disk."""
+    def close(self) -> None:
+        """Flushes, shuts down, and lets the image go."""

@@ -104,6 +104,10 @@ class CauseCounts:
     """Wear levelling."""
     remap: int
     """Remapping commands."""
+    journal: int
+    """Checkpoints, and trims that are written down."""
+    retire: int
+    """Pages moved out of erase units that broke, and programs that failed."""
 
     @property
     def total(self) -> int:
@@ -362,6 +366,32 @@ class LifetimeResult:
 
 
 @dataclass(frozen=True)
+class FaultsResult:
+    """What broke, on flash that breaks (`[faults]`); else all zero."""
+
+    factory_bad_units: int
+    program_failures: int
+    erase_failures: int
+    worn_out_units: int
+    retired_units: int
+    """Erase units whose place a spare has taken."""
+    moved_pages: int
+    """Pages moved out of them."""
+    unreadable_pages: int
+    """Pages that went beyond error correction."""
+    corrupt_pages: int
+    """Pages whose checksum was wrong."""
+    failed_page_reads: int
+    """Reads of the host that were answered with an error."""
+    unwritten_pages: int
+    """Pages to be written in part that could not be read, and were not written."""
+    spare_units_left: int
+    read_only: bool
+    refused_requests: int
+    """Writes and trims after the drive had become read-only."""
+
+
+@dataclass(frozen=True)
 class EngineResult:
     """What the simulation itself took; the only part that differs when it is repeated."""
 
@@ -404,6 +434,7 @@ class Result:
     cleaning: CleaningResult
     wear: WearResult
     lifetime: LifetimeResult
+    faults: FaultsResult
     warnings: tuple[str, ...]
     """Why the numbers might not mean what they seem to."""
     notes: tuple[str, ...]

@@ -13,7 +13,7 @@ use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::*;
 use floatgate_ftl::log_blocks;
-use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
+use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::nand::{Counted, Timed, Timing};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -54,7 +54,9 @@ fn drive(scheme: &str) -> Box<dyn Device> {
             match scheme {
                 $($name => {
                     let scheme = $Type::new(&config);
-                    let ftl = LogFtl::new(nand, scheme, LOGS, geometry, FreeOrder::LeastWorn);
+                    let free_order = FreeOrder::LeastWorn;
+                    let config = LogFtlConfig { geometry, logs: LOGS, free_order, journal: None };
+                    let Ok(ftl) = LogFtl::new(nand, scheme, config);
                     Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
                 })*
                 unknown => panic!("no scheme of log blocks is called {unknown}"),

@@ -52,6 +52,7 @@ fn drive(policy: &str, geometry: Geometry) -> Box<dyn Device> {
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        journal: None,
     };
     let Ok(ftl) =
         PageFtl::new(Counted::default(), Ideal::new(&MapConfig::new(geometry, 0)), config);

@@ -92,6 +92,7 @@ where
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        journal: None,
     };
     macro_rules! by_name {
         ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {

@@ -103,13 +103,40 @@ pub struct Tag {
     pub original: Option<Lpn>,
     /// Data written later has a higher number. A copy has that of what it is a copy of.
     pub sequence: u64,
+    /// The number of the program: what is programmed later has a higher one, copies too.
+    pub serial: u64,
 }
 
 impl Tag {
     /// The tag of a page that stays what it is.
     #[inline(always)]
-    pub const fn new(owner: Owner, sequence: u64) -> Self {
-        Self { owner, original: None, sequence }
+    pub const fn new(owner: Owner, sequence: u64, serial: u64) -> Self {
+        Self { owner, original: None, sequence, serial }
+    }
+}
+
+/// Numbers what is programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stamp {
+    /// Of the data written last.
+    pub sequence: u64,
+    /// Of the page programmed last.
+    pub serial: u64,
+}
+
+impl Stamp {
+    /// The tag of new data.
+    #[inline(always)]
+    pub const fn write(&mut self, owner: Owner) -> Tag {
+        self.sequence += 1;
+        Tag::new(owner, self.sequence, self.copy())
+    }
+
+    /// The serial number of a copy.
+    #[inline(always)]
+    pub const fn copy(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
     }
 }
 

@@ -62,6 +62,17 @@ pub enum Pool {
     Stream(u8),
 }
 
+/// A unit that is found in use after a loss of power.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InUse {
+    /// The unit.
+    pub unit: Unit,
+    /// The stream that it is of.
+    pub stream: u8,
+    /// Pages that are programmed, or will not be.
+    pub written: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Info {
     /// When it was sealed or lost a page, whichever came last.
@@ -410,28 +421,30 @@ impl Blocks {
         *slot = OwnerSlot::of(to);
     }
 
-    /// Enters a unit as it is found after a loss of power: so many pages are programmed, and these
-    /// are wanted. If it is not fully programmed, it stays open for `stream`, or is `closed`.
+    /// Enters what is found after a loss of power on a drive that was taken for erased: the units
+    /// in use, in the order in which they were sealed, what is wanted, and how often each unit has
+    /// been erased.
     pub fn restore(
         &mut self,
-        unit: Unit,
-        stream: u8,
-        programmed: u32,
-        wanted: &[(Ppn, Owner)],
-        closed: bool,
+        units: &[InUse],
+        wanted: impl Iterator<Item = (Ppn, Owner)>,
+        erases: &[u32],
     ) {
-        let found = self.free.iter().find(|entry| entry.2 == unit.0).copied();
-        self.free.remove(&found.expect("only an erased unit is restored"));
-        self.put_in_use(unit, stream);
-        for &(ppn, owner) in wanted {
+        self.free.clear();
+        self.lifetime_erases.copy_from_slice(erases);
+        for &InUse { unit, stream, written } in units {
+            self.put_in_use(unit, stream);
+            self.units[unit.index()].written = written;
+        }
+        for (ppn, owner) in wanted {
             self.owners[ppn.index()] = OwnerSlot::of(owner);
+            self.units[self.geometry.unit(ppn).index()].valid += 1;
         }
-        let info = &mut self.units[unit.index()];
-        info.valid = wanted.len() as u32;
-        info.written = if closed { self.geometry.pages_per_unit() } else { programmed };
-        if info.written == self.geometry.pages_per_unit() {
-            self.seal(unit);
-        }
+        let pages = self.geometry.pages_per_unit();
+        units.iter().filter(|used| used.written == pages).for_each(|used| self.seal(used.unit));
+        let free = |unit: &Unit| self.units[unit.index()].state == State::Free;
+        let free: Vec<Unit> = (0..self.geometry.units()).map(Unit).filter(free).collect();
+        free.into_iter().for_each(|unit| self.add_free(unit));
     }
 
     /// Takes a sealed unit out of the lists, to be cleaned.

@@ -19,7 +19,7 @@ use crate::addr::Lpn;
 use crate::ftl::{Cleans, Ftl, MergeCounts, StreamCounts};
 use crate::future::Future;
 use crate::mapping::{Access, MapStats, Touch};
-use crate::nand::{Chain, FlashCounts, Nand, Occupation, Part};
+use crate::nand::{Chain, FlashCounts, Health, Nand, Occupation, Part};
 use crate::queue::{Arbiter, Queue};
 use crate::request::{Completion, Op, Request};
 
@@ -41,6 +41,17 @@ pub trait HostData<N> {
 
     /// The host has trimmed a page.
     fn forget(&mut self, lpn: Lpn);
+
+    // What follows only matters to a drive that stores bytes.
+
+    /// The host has read a page that is in the write buffer: no flash is read, so nothing is
+    /// unloaded.
+    #[inline(always)]
+    fn recall(&mut self, _: Lpn) {}
+
+    /// A page leaves a write-through buffer without being programmed: it has been.
+    #[inline(always)]
+    fn release(&mut self, _: Lpn) {}
 }
 
 /// No data: what is simulated is where pages go and when.
@@ -73,6 +84,12 @@ pub struct HostCounts {
     pub merge_reads: u64,
     /// Pages trimmed that held something.
     pub trimmed_pages: u64,
+    /// Pages that could not be read.
+    pub failed_pages: u64,
+    /// Pages that were to be written in part and could not be read: they are not written.
+    pub unwritten_pages: u64,
+    /// Writes and trims that a drive refused that had become read-only.
+    pub refused: u64,
 }
 
 /// Everything that a drive has counted.
@@ -96,6 +113,8 @@ pub struct Counters {
     pub buffer: Option<BufferCounts>,
     /// The host layer, if it is one that changes requests.
     pub layer: Option<LayerCounts>,
+    /// What has broken, on flash that breaks.
+    pub health: Option<Health>,
 }
 
 /// Any drive. Called once per batch of requests.
@@ -223,6 +242,16 @@ where
         &self.ftl
     }
 
+    /// The FTL behind the queue.
+    pub fn ftl_mut(&mut self) -> &mut F {
+        &mut self.ftl
+    }
+
+    /// The host's data.
+    pub fn data_mut(&mut self) -> &mut D {
+        &mut self.data
+    }
+
     #[inline(always)]
     fn extent(&self, request: &Request) -> Extent {
         let end = request.offset + request.length;
@@ -277,6 +306,11 @@ where
         chain.wait(begin, Part::Queue);
         self.link.send(&mut chain);
         self.host.requests[request.op as usize] += 1;
+        if matches!(request.op, Op::Write | Op::Trim) && self.is_read_only() {
+            self.host.refused += 1;
+            self.link.acknowledge(&mut chain);
+            return Completion { arrival_ns: arrival, done_ns: chain.now, blame: chain.blame };
+        }
         let buffered = self.buffer.is_some();
         let mut last = match request.op {
             Op::Read if buffered => self.read_buffered(request, chain),
@@ -291,6 +325,11 @@ where
     }
 
     #[inline(always)]
+    fn is_read_only(&self) -> bool {
+        self.ftl.nand().health().is_some_and(|health| health.read_only)
+    }
+
+    #[inline(always)]
     fn read(&mut self, request: &Request, start: Chain) -> Chain {
         let extent = self.extent(request);
         self.host.read_pages += u64::from(extent.pages);
@@ -299,7 +338,9 @@ where
             let mut chain = start;
             let access = access(extent, page, Touch::Read);
             let Ok(()) = self.ftl.translate(access, &mut chain);
-            self.host.empty_reads += u64::from(!self.fetch(access.lpn, &mut chain));
+            let found = self.fetch(access.lpn, &mut chain);
+            self.host.empty_reads += u64::from(!found);
+            self.host.failed_pages += u64::from(found && self.ftl.nand().read_failed());
             last = later(last, chain);
         }
         last
@@ -324,7 +365,14 @@ where
             let access = access(extent, page, Touch::Write);
             let Ok(()) = self.ftl.translate(access, &mut chain);
             if self.covers_in_part(extent, page) {
-                self.host.merge_reads += u64::from(self.fetch(access.lpn, &mut chain));
+                let found = self.fetch(access.lpn, &mut chain);
+                self.host.merge_reads += u64::from(found);
+                if found && self.ftl.nand().read_failed() {
+                    // What is not overwritten of it is lost, and must not come back as if it were.
+                    self.host.unwritten_pages += 1;
+                    last = later(last, chain);
+                    continue;
+                }
             }
             self.data.accept(access.lpn);
             self.data.load(access.lpn, self.ftl.nand_mut());
@@ -358,6 +406,7 @@ where
     fn flush(&mut self, mut chain: Chain, drained: u64) -> Chain {
         self.drain(&mut chain);
         chain.wait(drained, Part::Queue);
+        let Ok(()) = self.ftl.flush(&mut chain);
         chain
     }
 
@@ -439,6 +488,7 @@ where
             merges: self.ftl.merges(),
             buffer: self.buffer.as_ref().map(WriteBuffer::counts),
             layer: None,
+            health: self.ftl.nand().health(),
         }
     }
 

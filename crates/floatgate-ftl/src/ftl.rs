@@ -128,6 +128,23 @@ pub trait Ftl {
         Ok(())
     }
 
+    /// All that was acknowledged outlives a loss of power. Data does so from the moment it is
+    /// programmed; trims have to be written down.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn flush(&mut self, _: &mut Chain) -> Result<(), Fault<Self>> {
+        Ok(())
+    }
+
+    /// The power is about to be switched off: all is written down that makes the next start quick.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn shut_down(&mut self, _: &mut Chain) -> Result<(), Fault<Self>> {
+        Ok(())
+    }
+
     /// Writes back the mapping cache: the map on flash is then the whole map.
     ///
     /// # Errors

@@ -133,7 +133,8 @@ impl Geometry {
                 return Err(ShapeError::Zero(what));
             }
         }
-        let planes = u64::from(shape.channels) * u64::from(shape.dies) * u64::from(shape.planes);
+        let dies = u64::from(shape.channels) * u64::from(shape.dies);
+        let planes = dies.saturating_mul(u64::from(shape.planes));
         let per_unit = u64::from(shape.pages_per_block) * u64::from(shape.superblock);
         let pages = per_unit.saturating_mul(u64::from(shape.units));
         if planes > u64::from(PAGE_MAX) || pages > u64::from(PAGE_MAX) {
@@ -327,6 +328,8 @@ mod tests {
         check(Shape { superblock: 3, ..SHAPE }, "must divide the drive's 16 planes");
         check(Shape { dies: 0, ..SHAPE }, "flash.dies must be at least 1");
         check(Shape { units: u32::MAX, ..SHAPE }, "at most");
+        let most = u32::MAX;
+        check(Shape { channels: most, dies: most, planes: most, ..SHAPE }, "at most");
         check(Shape { page_bytes: 3000, ..SHAPE }, "a power of two, not 3000");
         check(Shape { page_bytes: 2, ..SHAPE }, "cannot hold map entries");
     }

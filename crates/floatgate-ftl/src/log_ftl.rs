@@ -6,43 +6,41 @@
 //! programs that no description of BAST or FAST counts, and flash only asks for ascending order
 //! (see [`crate::nand`]).
 //!
-//! # What the flash says after a crash
-//!
-//! Out of band, a page has its owner, `Owner::Data(lpn)`, and the number of the host's write that
-//! it is from; a copy keeps both, as a copy-back moves the spare area along. That is enough:
-//!
-//! - The newest version of a page has the highest number; pages with the same number are twins. The
-//!   newest versions, one of each twin, are the content. (A trim is lost if its pages were not
-//!   merged away since.)
-//! - A unit of which every page is older than another, or the twin of one in a unit that stays, is
-//!   erased, youngest unit first. That is what a merge leaves that was cut short: before its last
-//!   copy the new unit has only twins, after it what was merged has only those and older pages.
-//! - With pages of several logical blocks in it, a unit is a random log of FAST; its age is that of
-//!   its lowest number. Of a single block's units, two at most, the one with the highest number is
-//!   its log if there are two or if the pages are not in their places, else the data block. How far
-//!   a log is written, and whether it is in order, its pages say.
-//!
-//! The order in which units were opened would do for BAST, where a log is always younger than the
-//! data block. FAST writes a block's new pages to a random log that was opened before the block was
-//! last merged.
+//! After a loss of power [`LogFtl::recover`] merges all that is in logs: they begin anew.
 
 mod merging;
+mod recovery;
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
+use crate::addr::{Lbn, Lpn, Owner, Ppn, Stamp, Unit};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::ftl::{Ftl, MergeCounts};
 use crate::geometry::Geometry;
+use crate::journal::{Journal, Layout};
 use crate::log_block::{LogBlocks, LogView, Step};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::prefetch::prefetch;
 
 /// Units that a merge needs free, beside those of data blocks and logs.
 pub const MERGE_RESERVE: u32 = 1;
+
+/// What a block-mapped drive is made of, beside its medium and its scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct LogFtlConfig {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Log blocks at a time, as many as the scheme was made for.
+    pub logs: u32,
+    /// Which free unit is opened next.
+    pub free_order: FreeOrder,
+    /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
+    /// behind those of the geometry, as [`Layout::medium`] says.
+    pub journal: Option<u64>,
+}
 
 /// A unit in use as a log.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +61,9 @@ pub struct LogFtl<N, L> {
     /// The logs in use, by slot.
     logs: Vec<Option<Log>>,
     blocks: Blocks,
-    /// Of the page written last.
-    sequence: u64,
+    stamp: Stamp,
+    journal: Option<Journal>,
+    checkpoint_every: u64,
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
@@ -74,7 +73,19 @@ pub struct LogFtl<N, L> {
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// An empty drive on erased flash, with as many log blocks at a time as the scheme was made
     /// for.
-    pub fn new(nand: N, scheme: L, logs: u32, geometry: Geometry, free_order: FreeOrder) -> Self {
+    ///
+    /// # Errors
+    /// The medium's fault while the journal is begun.
+    pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
+        let mut ftl = Self::unformatted(nand, scheme, config);
+        ftl.checkpoint(&mut Chain::default())?;
+        ftl.restart();
+        Ok(ftl)
+    }
+
+    /// A drive of which nothing is programmed yet.
+    fn unformatted(nand: N, scheme: L, config: LogFtlConfig) -> Self {
+        let LogFtlConfig { geometry, logs, free_order, journal } = config;
         let least = geometry.logical_blocks() + logs + MERGE_RESERVE;
         assert!(geometry.units() >= least, "data blocks, logs and a merge take {least} units");
         Self {
@@ -85,7 +96,9 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             data: vec![None; geometry.logical_blocks() as usize],
             logs: vec![None; logs as usize],
             blocks: Blocks::new(geometry, free_order, 1),
-            sequence: 0,
+            stamp: Stamp::default(),
+            journal: journal.map(|_| Journal::new(Layout::new(geometry))),
+            checkpoint_every: journal.unwrap_or(u64::MAX),
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
@@ -106,6 +119,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn perform(&mut self, step: Step, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         match step {
             Step::Open(slot) => {
+                self.checkpoint_if_due(chain)?;
                 let unit = self.open_unit();
                 let before = self.logs[slot as usize].replace(Log { unit, written: 0 });
                 assert!(before.is_none(), "a log is merged before its slot is used again");
@@ -130,8 +144,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         let log = self.logs[slot as usize].as_mut().expect("a log is opened before it is written");
         let (to, owner) = (self.geometry.page(log.unit, log.written), Owner::Data(lpn));
         log.written += 1;
-        self.sequence += 1;
-        self.nand.program(to, Tag::new(owner, self.sequence), Cause::Host, chain)?;
+        self.nand.program(to, self.stamp.write(owner), Cause::Host, chain)?;
         self.blocks.validate(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
             self.blocks.invalidate(old, owner);
@@ -198,6 +211,10 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
     /// The pages are forgotten, their blocks stay in use until they are merged.
     fn trim(&mut self, lpns: Range<u32>, _: &mut Chain) -> Result<u64, N::Error> {
         let mut trimmed = 0;
+        if let Some(journal) = self.journal.as_mut().filter(|_| !lpns.is_empty()) {
+            self.stamp.sequence += 1;
+            journal.trim(lpns.clone(), self.stamp.sequence);
+        }
         for lpn in lpns.map(Lpn::new) {
             if let Some(old) = self.table[lpn.index()].take() {
                 self.blocks.invalidate(old, Owner::Data(lpn));
@@ -205,6 +222,14 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
             }
         }
         Ok(trimmed)
+    }
+
+    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.write_down(chain)
+    }
+
+    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.checkpoint(chain)
     }
 
     fn restart(&mut self) {

@@ -14,15 +14,22 @@
 
 mod checked;
 mod counted;
+mod faulty;
+mod power_cut;
 mod stamped;
 mod timed;
 
 pub use checked::Checked;
 pub use counted::Counted;
+pub use faulty::{Faults, Faulty, LAST};
+pub use power_cut::{Cut, PowerCut, Tear, Torn, Watch};
 pub use stamped::{Shadow, Stamped};
 pub use timed::{Timed, Timing};
 
+use alloc::vec::Vec;
+
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::geometry::Geometry;
 
 /// Why a flash operation is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,11 +49,15 @@ pub enum Cause {
     Wear,
     /// Remapping by command of the host.
     Remap,
+    /// Checkpoints and trims that are written down.
+    Journal,
+    /// Moves out of units that broke.
+    Retire,
 }
 
 impl Cause {
     /// Every cause, in the order of the counters.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Host, "host"),
         (Self::Map, "map"),
         (Self::Gc, "gc"),
@@ -54,6 +65,8 @@ impl Cause {
         (Self::Merge, "merge"),
         (Self::Wear, "wear"),
         (Self::Remap, "remap"),
+        (Self::Journal, "journal"),
+        (Self::Retire, "retire"),
     ];
 
     /// What a request is told that it waited for.
@@ -61,8 +74,8 @@ impl Cause {
     const fn part(self) -> Part {
         match self {
             Self::Host => Part::Die,
-            Self::Map => Part::Map,
-            Self::Gc | Self::GcMap | Self::Wear => Part::Gc,
+            Self::Map | Self::Journal => Part::Map,
+            Self::Gc | Self::GcMap | Self::Wear | Self::Retire => Part::Gc,
             Self::Merge => Part::Merge,
             Self::Remap => Part::Remap,
         }
@@ -137,11 +150,11 @@ impl Chain {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlashCounts {
     /// Pages read.
-    pub reads: [u64; 7],
+    pub reads: [u64; 9],
     /// Pages programmed.
-    pub programs: [u64; 7],
+    pub programs: [u64; 9],
     /// Units erased.
-    pub erases: [u64; 7],
+    pub erases: [u64; 9],
 }
 
 /// How busy the dies of a timed medium were.
@@ -155,6 +168,33 @@ pub struct Occupation {
     pub busiest_ns: u64,
 }
 
+/// What has broken since the last restart, and what is left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Health {
+    /// Units that were bad from the factory.
+    pub factory_bad: u64,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+    /// Units that were erased as often as they last.
+    pub worn_out: u64,
+    /// Units whose place a spare has taken.
+    pub retired: u64,
+    /// Pages moved out of them.
+    pub moved: u64,
+    /// Pages that became unreadable.
+    pub read_errors: u64,
+    /// Pages of which the checksum was wrong.
+    pub corrupt_pages: u64,
+    /// Reads of the host that failed.
+    pub failed_reads: u64,
+    /// Spare units that are left.
+    pub spares_left: u64,
+    /// Whether nothing can be written any more.
+    pub read_only: bool,
+}
+
 /// A page that changes its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move {
@@ -164,6 +204,8 @@ pub struct Move {
     pub to: Ppn,
     /// Whom it belongs to.
     pub owner: Owner,
+    /// The number of the program.
+    pub serial: u64,
 }
 
 /// Flash, or a wrapper around it.
@@ -198,11 +240,16 @@ pub trait Nand {
 
     /// Moves pages inside the medium, all of them at once: they are read, and when the last has
     /// been read they are programmed. A move is one read and one program. The new page belongs to
-    /// the owner stated, and to no other; it keeps the sequence number.
+    /// the owner stated, and to no other; it keeps the sequence number, and has the serial number
+    /// stated.
     ///
     /// # Errors
     /// The medium's fault.
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
+
+    /// Puts bytes of the layer's own, at most a page of them, into the page register for the next
+    /// program: its journal. A medium that keeps no bytes forgets them.
+    fn load_note(&mut self, _bytes: &[u8]) {}
 
     /// Erases a unit.
     ///
@@ -218,13 +265,32 @@ pub trait Nand {
 
     /// Counts and clocks back to zero; what is stored stays.
     fn restart(&mut self);
+
+    /// Whether the last page that was read could not be read: its data are lost.
+    fn read_failed(&self) -> bool {
+        false
+    }
+
+    /// What has broken, on a medium that breaks.
+    fn health(&self) -> Option<Health> {
+        None
+    }
 }
 
 /// A medium that can be asked what is in its out-of-band areas: what recovery starts from.
 pub trait Tagged: Nand {
-    /// The tag of a page; none if it is not programmed.
+    /// The tag of a page; none if it is not programmed, or cannot be read.
     fn tag(&self, ppn: Ppn) -> Option<Tag>;
 
     /// The page after the last one programmed in a unit.
     fn programmed(&self, unit: Unit) -> u32;
+
+    /// The bytes of a page that the layer programmed for itself; none if they cannot be read.
+    fn note(&self, ppn: Ppn) -> Option<Vec<u8>>;
+
+    /// The tags of the pages programmed in a unit, in order.
+    fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
+        tags.clear();
+        tags.extend((0..self.programmed(unit)).map(|page| self.tag(geometry.page(unit, page))));
+    }
 }

@@ -11,6 +11,7 @@
 
 mod ahead;
 mod cleaning;
+mod journaling;
 mod levelling;
 mod recovery;
 mod remap;
@@ -23,13 +24,14 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Tag, Tpn};
+use crate::addr::{Lpn, Owner, Ppn, Stamp, Tpn};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::frontier::Frontiers;
 use crate::ftl::Ftl;
 pub use crate::ftl::{Cleans, StreamCounts};
 use crate::future::Future;
 use crate::geometry::Geometry;
+use crate::journal::{Journal, Layout};
 use crate::mapping::{Access, MapOp, MapStats, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
@@ -39,7 +41,6 @@ use crate::victim::Victim;
 use ahead::UnderWay;
 pub use cleaning::{Cleaning, Destination, Scope};
 use levelling::Levelling;
-pub use recovery::{Scan, scan};
 use remap::LogArea;
 use verify::FlashMap;
 
@@ -57,6 +58,9 @@ pub struct PageConfig {
     pub free_order: FreeOrder,
     /// Whether the content of translation pages is kept, to be held against the true map.
     pub verify: bool,
+    /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
+    /// behind those of the geometry, as [`Layout::medium`] says.
+    pub journal: Option<u64>,
 }
 
 impl PageConfig {
@@ -92,8 +96,11 @@ pub struct PageFtl<N, M> {
     under_way: Option<UnderWay>,
     levelling: Option<Levelling>,
     log: LogArea,
-    /// Of the page written last.
-    sequence: u64,
+    /// The page of the log that is being remapped, and where it is: the map says neither.
+    remapping: Option<(Lpn, Ppn)>,
+    stamp: Stamp,
+    journal: Option<Journal>,
+    checkpoint_every: u64,
     cleans: Cleans,
     streams: Vec<StreamCounts>,
     rng: Rng,
@@ -129,17 +136,26 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         config: PageConfig,
         log_pages: u32,
     ) -> Result<Self, N::Error> {
-        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
+        let table = vec![None; config.geometry.logical_pages() as usize];
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
         for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
             ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
         }
+        ftl.checkpoint(&mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
 
-    /// A drive of which nothing is programmed yet.
-    fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
-        let PageConfig { geometry, placement, victim, cleaning, free_order, verify } = config;
+    /// A drive with this map, and nothing else yet.
+    fn unformatted(
+        nand: N,
+        mapping: M,
+        config: PageConfig,
+        log_pages: u32,
+        table: Vec<Option<Ppn>>,
+    ) -> Self {
+        let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
+            config;
         let levelled = cleaning.wear_gap.is_some();
         let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
         let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
@@ -153,7 +169,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             nand,
             mapping,
             geometry,
-            table: vec![None; geometry.logical_pages() as usize],
+            table,
             directory: vec![None; tpns as usize],
             blocks,
             frontiers: Frontiers::new(frontiers.into()),
@@ -165,7 +181,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             under_way: None,
             levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             log: LogArea::new(geometry.logical_pages(), log_pages),
-            sequence: 0,
+            remapping: None,
+            stamp: Stamp::default(),
+            journal: journal.map(|_| Journal::new(Layout::new(geometry))),
+            checkpoint_every: journal.unwrap_or(u64::MAX),
             cleans: Cleans::default(),
             rng: Rng::new(1),
             sample_reads: 0,
@@ -252,8 +271,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let owner = Owner::Translation(tpn);
         let to = self.allocate(self.map_stream(), chain)?;
-        self.sequence += 1;
-        self.nand.program(to, Tag::new(owner, self.sequence), cause, chain)?;
+        self.nand.program(to, self.stamp.write(owner), cause, chain)?;
         self.blocks.validate(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {
             self.blocks.invalidate(old, owner);
@@ -293,6 +311,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
         if !self.cleaning {
+            self.checkpoint_if_due(chain)?;
             self.clean(stream, self.config.low_water - 1, chain)?;
             if !self.frontiers.has_room(stream) {
                 self.clean(stream, self.config.low_water, chain)?;
@@ -322,6 +341,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         chain: &mut Chain,
     ) -> Result<u64, N::Error> {
         let entries = self.geometry.entries_per_page();
+        self.note_trim(&lpns);
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
@@ -415,8 +435,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
             self.clean_ahead(chain)?;
         }
         let to = self.allocate(stream, chain)?;
-        self.sequence += 1;
-        self.nand.program(to, Tag::new(owner, self.sequence), Cause::Host, chain)?;
+        self.nand.program(to, self.stamp.write(owner), Cause::Host, chain)?;
         self.streams[usize::from(stream)].host_pages += 1;
         self.blocks.validate(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
@@ -431,6 +450,14 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
         self.forget(lpns, Cause::Map, chain)
+    }
+
+    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.write_down(chain)
+    }
+
+    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.checkpoint(chain)
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {

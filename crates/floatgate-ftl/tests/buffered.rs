@@ -25,7 +25,7 @@ fn run(
     shape: Shape,
     rig: BufferRig,
     (seed, requests, check_every): (u64, usize, usize),
-) -> (Counters, [u64; 7]) {
+) -> (Counters, [u64; 8]) {
     let data = Shadow::new(shape.logical_pages);
     let Layered { mut drive, log, geometry, full_units } = Layered::new(layer, shape, rig, data);
     let mut laws = Laws::of(geometry, log, full_units);
@@ -34,7 +34,7 @@ fn run(
     let all = Workload::pages(Op::Read, 0, shape.logical_pages.into(), shape.page_bytes.into());
     requests.push(all);
     rig.foretell(shape, &requests, &mut *drive);
-    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; 7]);
+    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; 8]);
     for (number, request) in requests.iter().enumerate() {
         let end = requests.len().min(number + 1 + ahead);
         drive.run_ahead(&requests[number..end], 1, &mut done);

@@ -115,7 +115,7 @@ fn map_loads_of_shrd_follow_the_closed_form() {
             let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(together);
             assert!(host / pages < 0.005, "{host} loads for log writes");
             assert_eq!(all.flash.programs[Cause::Host as usize], all.host.write_pages);
-            assert_eq!(all.flash.erases, [0; 7]);
+            assert_eq!(all.flash.erases, [0; 9]);
         }
     }
 }

@@ -19,7 +19,8 @@ use floatgate_ftl::mapping::{Ideal, Mapping, PageCache, PageCacheConfig};
 use floatgate_ftl::nand::{
     Cause, Chain, Checked, Counted, FlashCounts, Move, Nand, Occupation, Shadow, Stamped, Tagged,
 };
-use floatgate_ftl::page_ftl::{PageFtl, scan};
+use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::recovery::scan;
 use floatgate_ftl::request::{Op, Request};
 use std::convert::Infallible;
 
@@ -51,10 +52,11 @@ impl Watched {
     }
 
     fn look(&self) {
-        let found = scan(&self.inner, &self.rig.geometry(), self.rig.log).data;
+        let found = scan(&self.inner, &self.rig.geometry(), self.rig.log, None).table;
         let (user, log) = found.split_at(self.rig.shape.logical_pages as usize);
         assert!(log.iter().all(Option::is_none), "the log is empty after a recovery");
-        let user = user.iter().map(|newest| newest.map(|(sequence, _)| sequence)).collect();
+        let sequence = |ppn: Ppn| self.inner.tag(ppn).unwrap().sequence;
+        let user = user.iter().map(|newest| newest.map(sequence)).collect();
         self.seen.lock().unwrap().found.push(user);
     }
 }
@@ -84,6 +86,10 @@ impl Nand for Watched {
         Ok(())
     }
 
+    fn load_note(&mut self, bytes: &[u8]) {
+        self.inner.load_note(bytes);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
         self.inner.erase(unit, cause, chain)?;
         self.look();
@@ -110,6 +116,10 @@ impl Tagged for Watched {
 
     fn programmed(&self, unit: Unit) -> u32 {
         self.inner.programmed(unit)
+    }
+
+    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.inner.note(ppn)
     }
 }
 
@@ -172,7 +182,7 @@ fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix
         if round % 15 == 14 && mix.trims == 0 {
             let (ftl, data) = drive.into_drive().into_parts();
             let (nand, config) = (ftl.into_nand(), rig.page_config(true));
-            let Ok(ftl) = PageFtl::recover(nand, mapping(rig), config, rig.log);
+            let Ok((ftl, _)) = PageFtl::recover(nand, mapping(rig), config, rig.log);
             assert!(ftl.is_log_empty());
             drive = rig.before(ftl, data);
             drive.check();
@@ -248,7 +258,7 @@ fn rules_of_recovery() {
         place(page(5)),
         place(page(6)),
     ];
-    let Ok(recovered) =
+    let Ok((recovered, _)) =
         PageFtl::recover(ftl.into_nand(), mapping(), rig.page_config(true), rig.log);
     let found: Vec<_> = (0..7).map(|lpn| recovered.place(page(lpn))).collect();
     assert_eq!(found, expected);

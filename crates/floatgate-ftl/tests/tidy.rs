@@ -34,6 +34,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("host", &["addr", "intmap", "request"]),
     ("geometry", &["addr"]),
     ("nand", &["addr", "geometry"]),
+    // It draws what breaks.
+    ("nand/faulty", &["addr", "geometry", "rng"]),
     // The naive model of a drive is a host's end, too.
     ("nand/stamped", &["addr", "geometry", "device"]),
     ("request", &["nand"]),
@@ -46,7 +48,22 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("log_block", &["addr", "geometry", "lru", "rng"]),
     // What the drive asks of an engine; the engines are above it.
     ("ftl", &["addr", "blocks", "future", "mapping", "nand"]),
-    ("log_ftl", &["addr", "geometry", "nand", "blocks", "prefetch", "ftl", "log_block"]),
+    (
+        "log_ftl",
+        &[
+            "addr",
+            "geometry",
+            "nand",
+            "blocks",
+            "prefetch",
+            "ftl",
+            "journal",
+            "log_block",
+            "recovery",
+        ],
+    ),
+    ("journal", &["addr", "geometry", "nand"]),
+    ("recovery", &["addr", "geometry", "journal", "nand"]),
     ("buffer", &["addr", "future", "lru", "prefetch"]),
     (
         "page_ftl",
@@ -57,6 +74,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "blocks",
             "frontier",
             "ftl",
+            "journal",
+            "recovery",
             "prefetch",
             "rng",
             "future",

@@ -255,7 +255,7 @@ fn operate(
             naive.page(Op::Read, page, begin, chain.now)
         }
         _ => {
-            clock.program(ppn, Tag::new(owner, 0), Cause::Host, chain).unwrap();
+            clock.program(ppn, Tag::new(owner, 0, 0), Cause::Host, chain).unwrap();
             naive.page(Op::Write, page, begin, chain.now)
         }
     }

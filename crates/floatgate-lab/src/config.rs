@@ -5,6 +5,7 @@
 //! that, and the errors are from the schema.
 
 mod buffers;
+mod faults;
 mod hosts;
 mod layers;
 mod log_blocks;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use buffers::{Acknowledge, Bplru, Buffer, Clc, NcqLru, Pin};
+pub use faults::Faults;
 pub use hosts::{ForCleaning, Host, PageCache, Shrd};
 pub use log_blocks::{Bast, Fast, LogVictim, MergeWhenFull, OutOfOrder};
 pub use placements::{
@@ -80,6 +82,8 @@ pub struct Config {
     pub ftl: Ftl,
     /// The state of the device before the workload.
     pub start: Start,
+    /// Flash that breaks.
+    pub faults: Faults,
     /// Parameters of the host layer `shrd`.
     pub shrd: Shrd,
     /// Parameters of the translation layer `bast`.
@@ -184,6 +188,7 @@ impl Config {
         }
         self.check_log_blocks()?;
         self.check_host()?;
+        self.check_faults()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;

@@ -41,6 +41,13 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
             subject.config.start.volumes_max
         ));
     }
+    if counters.health.is_some_and(|health| health.read_only) {
+        warnings.push(format!(
+            "the drive became read-only, as its spare erase units were used up: {} writes and \
+             trims were refused",
+            counters.host.refused
+        ));
+    }
     if plan.units_in_service < UNITS_FEW {
         let cleaning = "cleaning has little choice";
         let what = if logs { "a log block more or less counts for much" } else { cleaning };
@@ -114,7 +121,8 @@ pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> V
         ));
     }
     let map = &counters.flash.programs;
-    if map[Cause::Map as usize] + map[Cause::GcMap as usize] + map[Cause::Remap as usize] > 0 {
+    let causes = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
+    if causes.iter().any(|&cause| map[cause as usize] > 0) {
         notes.push(
             "write_amplification includes translation pages; data_write_amplification does not"
                 .into(),

@@ -1,8 +1,10 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
 use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::buffer::Buffer;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_ftl::MERGE_RESERVE;
 use floatgate_ftl::mapping::{
     Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
@@ -11,7 +13,7 @@ use floatgate_ftl::mapping::{
     extra_map_units,
 };
 use floatgate_ftl::mappings;
-use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed, Timing};
+use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::victim::victim;
@@ -26,8 +28,11 @@ use placements::placement_config;
 use victims::victim_config;
 
 mod buffer;
+pub mod cut;
 pub use buffer::block_pages;
 mod front;
+#[cfg(unix)]
+pub mod live;
 mod placements;
 mod victims;
 
@@ -43,6 +48,14 @@ pub struct Plan {
     pub geometry: Geometry,
     /// Of its logical pages, those at the end that are the host's log.
     pub log_pages: u32,
+    /// Of the flash: with a journal there are units behind those of the drive.
+    pub medium: Geometry,
+    /// Pages programmed between two checkpoints, if there is a journal.
+    pub journal: Option<u64>,
+    /// All of the flash: the spare units of one that breaks are behind all others.
+    pub flash: Geometry,
+    /// How the flash breaks, if it does.
+    pub faults: Option<Faults>,
     /// Durations of the flash.
     pub timing: Timing,
     /// When units are cleaned, and where what is in them goes.
@@ -84,8 +97,20 @@ impl Plan {
             ..shape(config)
         };
         let geometry = Geometry::new(shape).map_err(|e| ConfigError::new(e.to_string()))?;
+        let medium = match config.ftl.journal {
+            true => Layout::new(geometry).medium().map_err(|e| ConfigError::new(e.to_string()))?,
+            false => geometry,
+        };
+        let faults = config.faults_of(medium.units(), 0);
+        let spares = faults.map_or(0, |faults| faults.spares);
+        let all = Shape { units: medium.units().saturating_add(spares), ..*medium.shape() };
+        let flash = Geometry::new(all).map_err(|e| ConfigError::new(e.to_string()))?;
         Ok(Self {
             geometry,
+            medium,
+            flash,
+            faults,
+            journal: config.ftl.journal.then_some(config.ftl.checkpoint_every.into()),
             log_pages,
             timing: Timing {
                 read_ns: config.flash.read.0,
@@ -226,7 +251,9 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
         ..Cleaning::new(0)
     };
     let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
-    let least = cleaning.least_low_water(frontiers) + map_units;
+    // Power that fails in the middle of a clean costs the page that was being programmed: a victim
+    // that just fitted no longer does.
+    let least = cleaning.least_low_water(frontiers) + map_units + u32::from(config.ftl.journal);
     cleaning.low_water = given.low_water.unwrap_or(least.max(3));
     let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
     cleaning.high_water = if ahead { high_water } else { cleaning.low_water };
@@ -278,6 +305,31 @@ macro_rules! needs_future_rows {
     };
 }
 mappings!(needs_future_rows);
+
+/// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
+/// to be told what the host will do, and flash of which the bad units are known to nobody.
+pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
+    let future = |key: &str, name: &str| {
+        ConfigError::new(format!(
+            "{key} = \"{name}\": expected another, as a drive that is found after a loss of power \
+             does not know the future"
+        ))
+    };
+    if needs_future(&config.mapping.scheme) {
+        return Err(future("mapping.scheme", &config.mapping.scheme));
+    }
+    if AnyPlacement::needs_future(&config.placement.scheme) {
+        return Err(future("placement.scheme", &config.placement.scheme));
+    }
+    if Buffer::needs_future(&config.buffer.scheme) {
+        return Err(future("buffer.scheme", &config.buffer.scheme));
+    }
+    if config.faults.any() {
+        let text = "[faults]: expected none, as the table of bad blocks is not on flash";
+        return Err(ConfigError::new(text));
+    }
+    Ok(())
+}
 
 macro_rules! build_rows {
     ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
@@ -384,13 +436,45 @@ fn assemble<M: Mapping + Send + 'static>(
     front: Front,
     (seed, verify): (u64, bool),
 ) -> Result<Box<dyn Device>, ConfigError> {
+    let page = page_config::<M>(config, plan, seed, verify)?;
+    if verify || plan.faults.is_some() {
+        let nand = verified(plan, seed, false);
+        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
+        let shadow = Shadow::new(plan.user_pages());
+        Ok(front.before_host(ftl, shadow))
+    } else {
+        let timed = Timed::new(Counted::default(), plan.medium, plan.timing);
+        let Ok(ftl) = PageFtl::with_log(timed, mapping, page, plan.log_pages);
+        Ok(front.before_host(ftl, ()))
+    }
+}
+
+/// Flash that keeps its rules and a version per page, and that breaks if it is to.
+type Verified = Stamped<Faulty<Checked<Timed<Counted>>>>;
+
+/// Erased flash; with log blocks units may have gaps.
+fn verified(plan: &Plan, seed: u64, gaps: bool) -> Verified {
+    let faults = Faults { seed, ..plan.faults.unwrap_or_default() };
+    let checked = Checked::new(Timed::new(Counted::default(), plan.flash, plan.timing), plan.flash);
+    let checked = if gaps { checked.with_gaps() } else { checked };
+    let pages = plan.medium.physical_pages();
+    Stamped::new(Faulty::new(checked, plan.medium, faults), pages)
+}
+
+/// What the page-mapped engine is told of the drive of a plan.
+fn page_config<M: Mapping>(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
+) -> Result<PageConfig, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
     let placement = placement(config, geometry)?;
     let levelled = plan.cleaning.wear_gap.is_some();
     let streams = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, plan.log_pages);
     let of_victims = victim_config(config, geometry.units(), streams, seed);
-    let page = PageConfig {
+    Ok(PageConfig {
         geometry,
         placement,
         victim: victim(policy, &of_victims).ok_or_else(|| {
@@ -402,16 +486,6 @@ fn assemble<M: Mapping + Send + 'static>(
             WearLeveling::None => FreeOrder::First,
         },
         verify,
-    };
-    let timed = Timed::new(Counted::default(), geometry, plan.timing);
-    if verify {
-        let pages = geometry.physical_pages();
-        let nand = Stamped::new(Checked::new(timed, geometry), pages);
-        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        let shadow = Shadow::new(plan.user_pages());
-        Ok(front.before_host(ftl, shadow))
-    } else {
-        let Ok(ftl) = PageFtl::with_log(timed, mapping, page, plan.log_pages);
-        Ok(front.before_host(ftl, ()))
-    }
+        journal: plan.journal,
+    })
 }

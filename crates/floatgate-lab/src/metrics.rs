@@ -226,7 +226,7 @@ impl Metrics {
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push((requests > 0).then(|| latency / requests as f64));
         timeline.gc_programs.push(of(&[Cause::Gc]));
-        timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap]));
+        timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal]));
         timeline.merge_programs.push(of(&[Cause::Merge]));
         self.before = Stretch { counters: now, requests: self.all.count, sum_ns: self.all.sum };
     }

@@ -1,7 +1,7 @@
 //! The result of a run: every number, and every doubt about it.
 
 use floatgate_ftl::device::{Counters, Device};
-use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::nand::{Cause, Health, Part};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -69,6 +69,7 @@ pub struct RunResult {
     timeline: Timeline,
     warnings: Vec<String>,
     notes: Vec<String>,
+    faults: Value,
     engine: Value,
 }
 
@@ -81,7 +82,8 @@ impl RunResult {
         let host_pages = counters.host.write_pages;
         let map_programs = counters.flash.programs[Cause::Map as usize]
             + counters.flash.programs[Cause::GcMap as usize]
-            + counters.flash.programs[Cause::Remap as usize];
+            + counters.flash.programs[Cause::Remap as usize]
+            + counters.flash.programs[Cause::Journal as usize];
         Self {
             floatgate: env!("CARGO_PKG_VERSION"),
             config: json!(subject.config),
@@ -110,6 +112,7 @@ impl RunResult {
             timeline: metrics.timeline.clone(),
             warnings: warnings(subject, metrics, &counters),
             notes: notes(subject, metrics, &counters),
+            faults: faults(counters.health.unwrap_or_default(), &counters),
             engine: engine(&counters, wall_seconds),
         }
     }
@@ -119,6 +122,7 @@ impl RunResult {
 fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let flash = &counters.flash;
     let host = counters.host;
+    let health = counters.health.unwrap_or_default();
     let (mut writes, mut reads) = (host.write_pages, host.read_pages - host.empty_reads);
     if let Some(buffer) = &counters.buffer {
         reads = reads - buffer.read_hits + buffer.padded;
@@ -128,15 +132,19 @@ fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
             writes = buffer.flushed + buffer.padded;
         }
     }
-    assert_eq!(flash.programs[Cause::Host as usize], writes);
+    assert_eq!(flash.programs[Cause::Host as usize], writes - host.unwritten_pages);
     assert_eq!(flash.reads[Cause::Host as usize], reads + host.merge_reads);
     for cause in [Cause::Gc as usize, Cause::Merge as usize] {
         assert_eq!(flash.reads[cause], flash.programs[cause]);
     }
-    let erases: u64 = flash.erases.iter().sum();
+    // The journal has units of its own.
+    let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
+    assert_eq!(flash.reads[Cause::Retire as usize], health.moved);
+    assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.program_failures);
     assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
-    let capacity = u64::from(plan.geometry.physical_pages());
-    let erased = erases * u64::from(plan.geometry.pages_per_unit());
+    let spares = plan.faults.map_or(0, |faults| faults.spares * plan.medium.pages_per_unit());
+    let capacity = u64::from(plan.medium.physical_pages() + spares);
+    let erased = flash.erases.iter().sum::<u64>() * u64::from(plan.geometry.pages_per_unit());
     assert!(programs(counters) <= erased + capacity, "more programs than erased pages");
     let shape = plan.geometry.shape();
     let dies = u64::from(shape.channels) * u64::from(shape.dies);
@@ -188,7 +196,7 @@ fn drive(plan: &Plan) -> Value {
     })
 }
 
-fn by_cause(counts: [u64; 7]) -> Value {
+fn by_cause(counts: [u64; 9]) -> Value {
     let pairs = Cause::ALL.iter().map(|&(cause, name)| (name, counts[cause as usize]));
     Value::Object(pairs.map(|(name, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>())
 }
@@ -230,6 +238,24 @@ fn buffer(counters: &Counters) -> Value {
         "trimmed_pages": counts.trimmed,
         "held_pages": counts.held,
         "memory_bytes": counts.memory_bytes,
+    })
+}
+
+fn faults(health: Health, counters: &Counters) -> Value {
+    json!({
+        "factory_bad_units": health.factory_bad,
+        "program_failures": health.program_failures,
+        "erase_failures": health.erase_failures,
+        "worn_out_units": health.worn_out,
+        "retired_units": health.retired,
+        "moved_pages": health.moved,
+        "unreadable_pages": health.read_errors,
+        "corrupt_pages": health.corrupt_pages,
+        "failed_page_reads": counters.host.failed_pages,
+        "unwritten_pages": counters.host.unwritten_pages,
+        "spare_units_left": health.spares_left,
+        "read_only": health.read_only,
+        "refused_requests": counters.host.refused,
     })
 }
 

@@ -320,7 +320,7 @@ impl Filler<'_> {
     }
 }
 
-fn start(
+pub(crate) fn start(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,

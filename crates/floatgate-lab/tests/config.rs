@@ -279,6 +279,7 @@ fn every_key_is_described() {
         "dac.young",
         "dac.old",
         "perfect.hot_pages",
+        "faults.spare_units",
     ];
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

@@ -1,8 +1,11 @@
 //! The engine as a Python module. A translation layer: Arrow batches in, JSON text out, the
 //! interpreter released while a drive runs. `python/floatgate` is the front that users see.
 
+mod crash;
 mod curve;
 mod hotness;
+#[cfg(unix)]
+mod image;
 mod workload;
 
 use std::sync::Arc;
@@ -179,8 +182,25 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(logical_bytes, module)?,
         wrap_pyfunction!(simulate, module)?,
         wrap_pyfunction!(access_pattern, module)?,
+        wrap_pyfunction!(crash::crash, module)?,
         wrap_pyfunction!(curve::map_curve, module)?,
         wrap_pyfunction!(hotness::hotness, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    #[cfg(unix)]
+    add_images(module)?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn add_images(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<image::Drive>()?;
+    for function in [
+        wrap_pyfunction!(image::image_create, module)?,
+        wrap_pyfunction!(image::image_info, module)?,
+        wrap_pyfunction!(image::image_check, module)?,
+        wrap_pyfunction!(image::image_dump, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import compare, lists, paper, run, trace
+from . import compare, crash, image, lists, paper, run, trace
 from .failure import CALL_WRONG, OneLineErrors, complain, is_usage_error
 
 app = typer.Typer(
@@ -26,7 +26,9 @@ app.command(
     epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
 )(compare.compare)
 app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
+app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)
 app.add_typer(trace.app, name="trace", help="Look at, convert and make traces.")
+app.add_typer(image.app, name="image", help="Make and look at images: the stored flash of a drive.")
 app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
 app.command(epilog="Example: floatgate policies dftl")(lists.policies)
 app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)

@@ -26,9 +26,8 @@ def sample(
         "map": round(host * (1 - hit) * 0.7),
         "gc": round(host * rng.uniform(0.35, 0.6)),
         "gc_map": round(host * (1 - hit) * 0.4),
-        "merge": 0,
         "wear": round(host * 0.004),
-        "remap": 0,
+        **dict.fromkeys(("merge", "remap", "journal", "retire"), 0),
     }
     reads = {**programs, "host": round(host * 0.6)}
     erases = {cause: pages // 64 for cause, pages in programs.items()}

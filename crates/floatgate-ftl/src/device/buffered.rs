@@ -139,6 +139,7 @@ where
                     let access = access(extent, page - extent.first, Touch::Read);
                     if cache.buffer.read(access.lpn) {
                         cache.counts.read_hits += 1;
+                        drive.data.recall(access.lpn);
                         chain.wait(chain.now + cache.ram_page_ns, Part::Buffer);
                     } else {
                         cache.counts.read_misses += 1;
@@ -162,6 +163,7 @@ where
             for (first, pages) in
                 parts(Lpn::new(extent.first), extent.pages, cache.buffer.block_pages())
             {
+                let mut is_lost = false;
                 for page in first.get()..first.get() + pages {
                     let covered = !drive.covers_in_part(extent, page - extent.first);
                     if !covered && !cache.buffer.holds(Lpn::new(page)) {
@@ -169,7 +171,13 @@ where
                         let Ok(()) = drive.ftl.translate(access, &mut chain);
                         let found = drive.fetch(access.lpn, &mut chain);
                         drive.host.merge_reads += u64::from(found);
+                        is_lost |= found && drive.ftl.nand().read_failed();
                     }
+                }
+                if is_lost {
+                    drive.host.unwritten_pages += u64::from(pages);
+                    cache.buffer.served(first);
+                    continue;
                 }
                 let mut flush = mem::take(&mut cache.flush);
                 let hits = u64::from(cache.buffer.write(first, pages, &mut flush));
@@ -226,10 +234,8 @@ where
                 for (lpn, is_buffered) in group.whole() {
                     let page = lpn.get();
                     let pads = group.pad && !is_buffered && self.ftl.is_mapped(lpn);
-                    if pads {
-                        cache.counts.padded += 1;
-                        self.read_to_pad(lpn, begin, &mut end);
-                    }
+                    let pads = pads && self.read_to_pad(lpn, begin, &mut end);
+                    cache.counts.padded += u64::from(pads);
                     if !is_buffered && !pads {
                         continue;
                     }
@@ -242,17 +248,22 @@ where
                 end = end.max(self.program_run(run, begin).now);
             }
             chain.wait(end, Part::Buffer);
+        } else {
+            let pages = flush.groups().flat_map(|group| group.pages);
+            pages.for_each(|&lpn| self.data.release(lpn));
         }
         flush.clear();
     }
 
-    fn read_to_pad(&mut self, lpn: Lpn, begin: Chain, end: &mut u64) {
+    /// The answer is whether it could be read.
+    fn read_to_pad(&mut self, lpn: Lpn, begin: Chain, end: &mut u64) -> bool {
         let mut chain = begin;
         let touch = Touch::Read;
         let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
         let Ok(()) = self.ftl.translate(access, &mut chain);
-        self.fetch(lpn, &mut chain);
+        let found = self.fetch(lpn, &mut chain);
         *end = (*end).max(chain.now);
+        !(found && self.ftl.nand().read_failed())
     }
 
     /// Writes consecutive pages to the flash, each a chain of its own.

@@ -121,6 +121,11 @@ where
         &self.drive
     }
 
+    /// The drive.
+    pub fn drive_mut(&mut self) -> &mut Ssd<F, D> {
+        &mut self.drive
+    }
+
     /// The host layer.
     pub fn host(&self) -> &Shrd {
         &self.host

@@ -89,7 +89,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     /// Copies the newest pages of a logical block, wherever they are, to a fresh unit.
-    fn gather(&mut self, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
+    pub(super) fn gather(&mut self, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
         let to = self.open_unit();
         self.copy(lbn, 0, to, work)?;
         self.merges.full += 1;
@@ -110,7 +110,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
                 let lpn = self.geometry.logical_page(lbn, offset);
                 if let Some(from) = self.table[lpn.index()] {
                     let (to, owner) = (self.geometry.page(to, offset), Owner::Data(lpn));
-                    moves.push(Move { from, to, owner });
+                    moves.push(Move { from, to, owner, serial: self.stamp.copy() });
                 }
             }
             self.move_row(&moves, work)?;
@@ -125,7 +125,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             return Ok(());
         }
         self.nand.copy(moves, Cause::Merge, work)?;
-        for &Move { from, to, owner } in moves {
+        for &Move { from, to, owner, .. } in moves {
             let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
             self.table[lpn.index()] = Some(to);
             self.blocks.invalidate(from, owner);
@@ -142,7 +142,9 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         }
     }
 
-    fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
+    pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
+        // Of what was trimmed, an older version may be all that is left on flash after this.
+        self.write_down(work)?;
         self.nand.erase(unit, Cause::Merge, work)?;
         self.blocks.retire(unit);
         self.blocks.erased(unit);

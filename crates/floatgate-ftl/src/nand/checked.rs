@@ -1,13 +1,14 @@
 //! The medium that aborts when a rule of NAND is broken: every test of an FTL tests the rules.
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged};
+use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::geometry::Geometry;
 
-/// Asserts the rules of [`Nand`] around another medium. Costs 16 bytes per page.
+/// Asserts the rules of [`Nand`] around another medium. Costs 24 bytes per page.
 #[derive(Clone, Debug)]
 pub struct Checked<N> {
     inner: N,
@@ -17,6 +18,9 @@ pub struct Checked<N> {
     programmed: Vec<u32>,
     /// Out-of-band area of every programmed page.
     oob: Vec<Oob>,
+    /// What the layer keeps for itself, by page, and what it programs next.
+    notes: BTreeMap<u32, Vec<u8>>,
+    loaded: Option<Vec<u8>>,
 }
 
 /// A [`Tag`] or none, packed.
@@ -25,18 +29,19 @@ struct Oob {
     owner: OwnerSlot,
     original: Option<Lpn>,
     sequence: u64,
+    serial: u64,
 }
 
 impl Oob {
-    const NONE: Self = Self { owner: OwnerSlot::NONE, original: None, sequence: 0 };
+    const NONE: Self = Self { owner: OwnerSlot::NONE, original: None, sequence: 0, serial: 0 };
 
-    fn of(Tag { owner, original, sequence }: Tag) -> Self {
-        Self { owner: OwnerSlot::of(owner), original, sequence }
+    fn of(Tag { owner, original, sequence, serial }: Tag) -> Self {
+        Self { owner: OwnerSlot::of(owner), original, sequence, serial }
     }
 
     fn tag(self) -> Option<Tag> {
-        let Self { original, sequence, .. } = self;
-        self.owner.get().map(|owner| Tag { owner, original, sequence })
+        let Self { original, sequence, serial, .. } = self;
+        self.owner.get().map(|owner| Tag { owner, original, sequence, serial })
     }
 }
 
@@ -49,6 +54,8 @@ impl<N> Checked<N> {
             gaps: false,
             programmed: vec![0; geometry.units() as usize],
             oob: vec![Oob::NONE; geometry.physical_pages() as usize],
+            notes: BTreeMap::new(),
+            loaded: None,
         }
     }
 
@@ -56,6 +63,17 @@ impl<N> Checked<N> {
     #[must_use]
     pub fn with_gaps(self) -> Self {
         Self { gaps: true, ..self }
+    }
+
+    /// Has the out-of-band area of a page say something else, or nothing: for tests of what a
+    /// recovery makes of it.
+    pub fn set_tag(&mut self, ppn: Ppn, tag: Option<Tag>) {
+        self.oob[ppn.index()] = tag.map_or(Oob::NONE, Oob::of);
+    }
+
+    /// Loses what the layer keeps for itself in a page: for tests of what a recovery makes of it.
+    pub fn lose_note(&mut self, ppn: Ppn) {
+        self.notes.remove(&ppn.get());
     }
 
     fn assert_holds(&self, ppn: Ppn, owner: Owner) {
@@ -77,6 +95,15 @@ impl<N> Checked<N> {
         }
         *next = page + 1;
         self.oob[to.index()] = Oob::of(tag);
+        if let Some(note) = self.loaded.take() {
+            self.notes.insert(to.get(), note);
+        }
+    }
+
+    /// All that can be read of a page.
+    fn clear(&mut self, ppn: Ppn) {
+        self.oob[ppn.index()] = Oob::NONE;
+        self.notes.remove(&ppn.get());
     }
 }
 
@@ -106,16 +133,24 @@ impl<N: Nand> Nand for Checked<N> {
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        for &Move { from, to, owner } in moves {
+        for &Move { from, to, owner, serial } in moves {
             self.assert_holds(from, owner);
-            self.note_program(to, Tag::new(owner, self.oob[from.index()].sequence));
+            self.note_program(to, Tag::new(owner, self.oob[from.index()].sequence, serial));
         }
         self.inner.copy(moves, cause, chain)
+    }
+
+    fn load_note(&mut self, bytes: &[u8]) {
+        self.loaded = Some(bytes.to_vec());
+        self.inner.load_note(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         assert!(self.programmed[unit.index()] > 0, "{unit:?} is already erased");
         self.programmed[unit.index()] = 0;
+        if !self.notes.is_empty() {
+            self.notes.retain(|&page, _| self.geometry.unit(Ppn::new(page)) != unit);
+        }
         self.inner.erase(unit, cause, chain)
     }
 
@@ -142,6 +177,28 @@ impl<N: Nand> Tagged for Checked<N> {
     fn programmed(&self, unit: Unit) -> u32 {
         self.programmed[unit.index()]
     }
+
+    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.notes.get(&ppn.get()).cloned()
+    }
+}
+
+impl<N> Tear for Checked<N> {
+    fn tear_program(&mut self, to: Ppn) {
+        let (unit, page) = self.geometry.place(to);
+        let left_out = self.programmed[unit.index()]..=page;
+        left_out.for_each(|page| self.clear(self.geometry.page(unit, page)));
+        self.programmed[unit.index()] = page + 1;
+        self.loaded = None;
+    }
+
+    fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {
+        let pages = self.geometry.pages_per_unit();
+        let lost = |&page: &u32| page >= self.programmed[unit.index()] || !survives(page);
+        let lost: Vec<u32> = (0..pages).filter(lost).collect();
+        lost.into_iter().for_each(|page| self.clear(self.geometry.page(unit, page)));
+        self.programmed[unit.index()] = pages;
+    }
 }
 
 #[cfg(test)]
@@ -152,7 +209,7 @@ mod tests {
     use crate::nand::Counted;
 
     const ME: Owner = Owner::Data(Lpn::new(5));
-    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME };
+    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0 };
 
     fn tiny() -> Checked<Counted> {
         let shape = Shape {
@@ -170,7 +227,8 @@ mod tests {
     }
 
     fn program(nand: &mut Checked<Counted>, page: u32) {
-        nand.program(Ppn::new(page), Tag::new(ME, 0), Cause::Host, &mut Chain::default()).unwrap();
+        nand.program(Ppn::new(page), Tag::new(ME, 0, 0), Cause::Host, &mut Chain::default())
+            .unwrap();
     }
 
     #[test]

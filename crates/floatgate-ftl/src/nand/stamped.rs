@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged};
+use super::{Cause, Chain, FlashCounts, Health, Move, Nand, Occupation, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::device::HostData;
 
@@ -19,6 +19,11 @@ impl<N> Stamped<N> {
     /// A drive of `pages` physical pages.
     pub fn new(inner: N, pages: u32) -> Self {
         Self { inner, register: 0, stamps: vec![0; pages as usize] }
+    }
+
+    /// The medium around which it is.
+    pub fn inner_mut(&mut self) -> &mut N {
+        &mut self.inner
     }
 
     /// The version in the page register: the last that the host read.
@@ -69,6 +74,10 @@ impl<N: Nand> Nand for Stamped<N> {
         Ok(())
     }
 
+    fn load_note(&mut self, bytes: &[u8]) {
+        self.inner.load_note(bytes);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.inner.erase(unit, cause, chain)
     }
@@ -84,6 +93,14 @@ impl<N: Nand> Nand for Stamped<N> {
     fn restart(&mut self) {
         self.inner.restart();
     }
+
+    fn read_failed(&self) -> bool {
+        self.inner.read_failed()
+    }
+
+    fn health(&self) -> Option<Health> {
+        self.inner.health()
+    }
 }
 
 impl<N: Tagged> Tagged for Stamped<N> {
@@ -93,6 +110,21 @@ impl<N: Tagged> Tagged for Stamped<N> {
 
     fn programmed(&self, unit: Unit) -> u32 {
         self.inner.programmed(unit)
+    }
+
+    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.inner.note(ppn)
+    }
+}
+
+/// What cannot be read is not read: the rules see to that, where they are under this medium.
+impl<N: Tear> Tear for Stamped<N> {
+    fn tear_program(&mut self, to: Ppn) {
+        self.inner.tear_program(to);
+    }
+
+    fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {
+        self.inner.tear_erase(unit, survives);
     }
 }
 
@@ -122,6 +154,9 @@ impl<N: Nand> HostData<Stamped<N>> for Shadow {
     }
 
     fn unload(&mut self, lpn: Lpn, found: bool, nand: &Stamped<N>) {
+        if found && nand.read_failed() {
+            return;
+        }
         let read = found.then_some(nand.register);
         assert_eq!(read, self.latest[lpn.index()], "{lpn:?} does not read as last written");
     }

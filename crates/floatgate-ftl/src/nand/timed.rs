@@ -309,6 +309,10 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.copy(moves, cause, chain)
     }
 
+    fn load_note(&mut self, bytes: &[u8]) {
+        self.inner.load_note(bytes);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.time_erase(unit, cause, chain);
         self.inner.erase(unit, cause, chain)
@@ -341,7 +345,7 @@ mod tests {
     use crate::nand::{Counted, Nand};
 
     const ME: Owner = Owner::Data(Lpn::new(0));
-    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME };
+    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0 };
     const SERIAL: Shape = Shape {
         page_bytes: 4096,
         pages_per_block: 4,
@@ -363,7 +367,7 @@ mod tests {
 
     fn program(nand: &mut Timed<Counted>, page: u32, at: u64) -> Chain {
         let mut chain = Chain::at(at);
-        nand.program(Ppn::new(page), Tag::new(ME, 0), Cause::Host, &mut chain).unwrap();
+        nand.program(Ppn::new(page), Tag::new(ME, 0, 0), Cause::Host, &mut chain).unwrap();
         chain
     }
 
@@ -437,7 +441,8 @@ mod tests {
         let mut nand = drive(WIDE);
         let row = |n: u32| Ppn::new(32 + n);
         (0..4).for_each(|n| assert!(program(&mut nand, n, 0).now <= 241));
-        let moves = [0, 1, 2, 3].map(|n| Move { from: Ppn::new(n), to: row(n), owner: ME });
+        let moves =
+            [0, 1, 2, 3].map(|n| Move { from: Ppn::new(n), to: row(n), owner: ME, serial: 0 });
         let mut chain = Chain::at(1000);
         nand.copy(&moves, Cause::Gc, &mut chain).unwrap();
         // Two dies read two planes each and send four pages over one channel; then back, and both

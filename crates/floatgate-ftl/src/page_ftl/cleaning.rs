@@ -234,6 +234,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
+        // Of what was trimmed, an older version may be all that is left on flash after this.
+        self.write_down(work)?;
         self.nand.erase(victim, self.cause_in(victim, cause), work)?;
         self.blocks.erased(victim);
         if let Some(levelling) = &mut self.levelling {
@@ -336,7 +338,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Moves pages to the open unit of a stream.
-    fn relocate(
+    pub(super) fn relocate(
         &mut self,
         row: &[(Ppn, Owner)],
         stream: u8,
@@ -346,10 +348,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let mut moves = mem::take(&mut self.moves);
         moves.clear();
         for &(from, owner) in row {
-            moves.push(Move { from, to: self.allocate(stream, work)?, owner });
+            let to = self.allocate(stream, work)?;
+            moves.push(Move { from, to, owner, serial: self.stamp.copy() });
         }
         self.nand.copy(&moves, cause, work)?;
-        for &Move { from, to, owner } in &moves {
+        for &Move { from, to, owner, .. } in &moves {
             match owner {
                 Owner::Data(lpn) => {
                     assert_eq!(self.table[lpn.index()].replace(to), Some(from));

@@ -1,139 +1,138 @@
-//! After a loss of power: the map, from nothing but the out-of-band areas.
+//! The drive that finds a medium when power is back: [`crate::recovery`] says where everything is.
 //!
-//! Every unit is scanned. A page speaks for the logical page in its tag; a page of the log for the
-//! one that it was to be remapped to, whether or not the remap has happened, for a remap leaves no
-//! mark on flash (algorithms, section 3.8). Of all that speak for a logical page the one with the
-//! highest sequence number is right:
-//!
-//! - (a) of several in the log the newest, (b) one at its place if it is newer than those in the
-//!   log;
-//! - a copy has the number of its original, for a moved page is no newer than it was;
-//! - (c) a page of the log that names no other is nobody's: its write was never acknowledged;
-//! - (d) the log is empty afterwards.
-//!
-//! Power is taken to fail between two requests. In the middle of a clean no unit may be free, and
-//! writing the map anew would find no room; nor are pages expected that were programmed in part.
-//!
-//! A trim leaves no mark either: a page trimmed and not written again may come back. Translation
-//! pages may be of any time, so all are written anew. Wear is not on flash, and starts at zero.
+//! Power may have failed in the middle of a clean, when no unit was free. All pages of the map are
+//! written anew, so nothing is wanted of the old ones; units of which nothing is wanted are erased;
+//! then units are emptied, the emptiest first, into whatever room there is, until the map and the
+//! reserve have theirs. Each of these steps may be cut short in turn, for none of them changes what
+//! the out-of-band areas say.
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::{PageConfig, PageFtl};
-use crate::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
+use crate::addr::{Lpn, Owner, Tpn, Unit};
+use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
-use crate::geometry::Geometry;
+use crate::journal::{Journal, Layout};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
-
-/// The newest page of everything, with its sequence number.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Scan {
-    /// By logical page; nothing for those of the log.
-    pub data: Vec<Option<(u64, Ppn)>>,
-    /// By translation page.
-    pub map: Vec<Option<(u64, Ppn)>>,
-    /// The highest sequence number of each unit that is not erased, in ascending order.
-    pub units: Vec<(u64, Unit)>,
-}
-
-/// Whom a page speaks for after a loss of power. `log` is the first logical page of the log.
-fn speaks_for(tag: Tag, log: u32) -> Option<Owner> {
-    match (tag.owner, tag.original) {
-        (_, Some(original)) => Some(Owner::Data(original)),
-        (Owner::Data(lpn), None) if lpn.get() >= log => None,
-        (owner, None) => Some(owner),
-    }
-}
-
-/// Reads the out-of-band area of every page of a drive whose last `log_pages` logical pages are the
-/// log.
-pub fn scan<N: Tagged>(nand: &N, geometry: &Geometry, log_pages: u32) -> Scan {
-    let log = geometry.logical_pages() - log_pages;
-    let mut scan = Scan {
-        data: vec![None; geometry.logical_pages() as usize],
-        map: vec![None; geometry.translation_pages() as usize],
-        units: Vec::new(),
-    };
-    for unit in (0..geometry.units()).map(Unit) {
-        let mut last = 0;
-        for page in 0..nand.programmed(unit) {
-            let ppn = geometry.page(unit, page);
-            let Some(tag) = nand.tag(ppn) else { continue };
-            last = last.max(tag.sequence);
-            let newest = match speaks_for(tag, log) {
-                Some(Owner::Data(lpn)) => &mut scan.data[lpn.index()],
-                Some(Owner::Translation(tpn)) => &mut scan.map[tpn.index()],
-                None => continue,
-            };
-            if newest.is_none_or(|(sequence, _)| sequence < tag.sequence) {
-                *newest = Some((tag.sequence, ppn));
-            }
-        }
-        if nand.programmed(unit) > 0 {
-            scan.units.push((last, unit));
-        }
-    }
-    scan.units.sort_unstable();
-    scan
-}
+use crate::placement::Placement;
+use crate::recovery::{Found, FoundUnit, Mount, scan};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
-    /// The drive that finds this medium when power is back.
+    /// The drive that finds this medium when power is back, and what finding it has cost.
     ///
     /// # Errors
-    /// The medium's fault while the map is written anew.
+    /// The medium's fault while room is made and the map is written anew.
     pub fn recover(
         nand: N,
         mapping: M,
         config: PageConfig,
         log_pages: u32,
-    ) -> Result<Self, N::Error> {
-        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
-        let found = scan(&ftl.nand, &ftl.geometry, log_pages);
-        ftl.sequence = found.units.last().map_or(0, |&(sequence, _)| sequence);
-        ftl.table = found.data.iter().map(|newest| newest.map(|(_, ppn)| ppn)).collect();
-        if M::ON_FLASH {
-            ftl.directory = found.map.iter().map(|newest| newest.map(|(_, ppn)| ppn)).collect();
-        }
-        let mut open = vec![false; usize::from(ftl.log_stream()) + 1];
-        for &(_, unit) in &found.units {
-            ftl.restore_unit(unit, &mut open);
-        }
+    ) -> Result<(Self, Mount), N::Error> {
+        let layout = config.journal.map(|_| Layout::new(config.geometry));
+        let mut found = scan(&nand, &config.geometry, log_pages, layout.as_ref());
+        let table = core::mem::take(&mut found.table);
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
+        ftl.journal = layout.map(|layout| Journal::recovered(layout, &ftl.nand));
+        let mut mount = found.mount;
+        let chain = &mut Chain::default();
+        mount.erased = ftl.adopt(found, chain)?;
+        mount.moved = ftl.make_room(chain)?;
+        let before = ftl.stamp.serial;
         for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
-            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
+            ftl.program_map(tpn, Cause::Map, chain)?;
         }
+        ftl.checkpoint(chain)?;
+        mount.map_programs = ftl.stamp.serial - before;
         ftl.restart();
-        Ok(ftl)
+        Ok((ftl, mount))
     }
 
-    /// Enters a unit. One that is not full is open again, if it is the first of its stream.
-    fn restore_unit(&mut self, unit: Unit, open: &mut [bool]) {
-        let programmed = self.nand.programmed(unit);
-        let mut wanted = Vec::new();
-        for ppn in (0..programmed).map(|page| self.geometry.page(unit, page)) {
-            let owner = self.nand.tag(ppn).and_then(|tag| speaks_for(tag, self.log.base()));
-            let newest = match owner {
-                Some(Owner::Data(lpn)) => self.table[lpn.index()],
-                Some(Owner::Translation(tpn)) if M::ON_FLASH => self.directory[tpn.index()],
-                _ => None,
-            };
-            wanted.extend(owner.filter(|_| newest == Some(ppn)).map(|owner| (ppn, owner)));
+    /// Erases units of which nothing is wanted, and enters the others. The answer is how many were
+    /// erased.
+    fn adopt(&mut self, found: Found, chain: &mut Chain) -> Result<u64, N::Error> {
+        let Found { stamp, units, mut erases, .. } = found;
+        self.stamp = stamp;
+        let mut wanted = vec![false; self.geometry.units() as usize];
+        for &ppn in self.table.iter().flatten() {
+            wanted[self.geometry.unit(ppn).index()] = true;
         }
-        let stream = match self.nand.tag(self.geometry.page(unit, 0)).map(|tag| tag.owner) {
-            Some(Owner::Translation(_)) => self.map_stream(),
-            Some(Owner::Data(lpn)) if self.log.holds(lpn) => self.log_stream(),
-            _ => 0,
+        let (wanted, unwanted): (Vec<_>, Vec<_>) =
+            units.into_iter().partition(|found| wanted[found.unit.index()]);
+        for found in &unwanted {
+            self.nand.erase(found.unit, Cause::Gc, chain)?;
+            erases[found.unit.index()] += 1;
+        }
+        let in_use = self.reopen(&wanted);
+        let mapped = self.table.iter().enumerate().filter_map(|(at, ppn)| Some((at, (*ppn)?)));
+        let owners = mapped.map(|(at, ppn)| (ppn, Owner::Data(Lpn::new(at as u32))));
+        self.blocks.restore(&in_use, owners, &erases);
+        Ok(unwanted.len() as u64)
+    }
+
+    /// Goes on in the units that have room, one for each stream. Which stream a unit of data was of
+    /// may not be known; the first goes on where there is most room, for that may be all the room
+    /// that there is.
+    fn reopen(&mut self, found: &[FoundUnit]) -> Vec<InUse> {
+        let pages = self.geometry.pages_per_unit();
+        let data = self.placement.streams();
+        let log = self.log.exists().then(|| self.log_stream());
+        let enter = |found: &FoundUnit| {
+            let logged = matches!(found.kind, Some(Owner::Data(lpn)) if self.log.holds(lpn));
+            let noted = found.note.map(|note| note.stream).filter(|&stream| stream < data);
+            let stream = log.filter(|_| logged).or(noted).unwrap_or(0);
+            InUse { unit: found.unit, stream, written: pages }
         };
-        let is_open = &mut open[usize::from(stream)];
-        let partial = programmed < self.geometry.pages_per_unit();
-        let closed = partial && *is_open;
-        if partial && !closed {
-            *is_open = true;
-            self.frontiers.resume(stream, unit, programmed, &self.geometry);
+        let mut in_use: Vec<InUse> = found.iter().map(enter).collect();
+        let mut partial: Vec<_> =
+            found.iter().enumerate().filter(|(_, f)| f.programmed < pages).collect();
+        partial.sort_by_key(|(_, found)| Reverse(pages - found.programmed));
+        let levelled = self.levelling.is_some().then(|| self.wear_stream());
+        let free: Vec<u8> = (0..data).chain(levelled).chain(log).collect();
+        let mut free = free.into_iter();
+        for (at, found) in partial {
+            let Some(stream) = free.next() else { break };
+            in_use[at] = InUse { stream, written: found.programmed, ..in_use[at] };
+            self.frontiers.resume(stream, found.unit, found.programmed, &self.geometry);
         }
-        self.blocks.restore(unit, stream, programmed, &wanted, closed);
+        in_use
+    }
+
+    /// Empties units until the reserve and the map have room. The answer is how many pages were
+    /// moved.
+    fn make_room(&mut self, chain: &mut Chain) -> Result<u64, N::Error> {
+        let pages = self.geometry.pages_per_unit();
+        let target = self.config.low_water - 1 + (self.directory.len() as u32).div_ceil(pages);
+        let mut moved = 0;
+        self.cleaning = true;
+        while self.blocks.free_units() < target {
+            let sealed = self.blocks.sealed(Pool::All);
+            let emptiest = sealed.min_by_key(|&unit| self.blocks.valid(unit));
+            let gains = |&unit: &Unit| self.blocks.valid(unit) < pages;
+            let unit = emptiest.filter(gains).expect("the drive has too little spare to be used");
+            moved += self.empty(unit, chain)?;
+        }
+        self.cleaning = false;
+        Ok(moved)
+    }
+
+    /// Moves what is wanted of a unit to wherever there is room, and erases it.
+    fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
+        self.blocks.begin_cleaning(unit);
+        let mut wanted = core::mem::take(&mut self.wanted);
+        self.list_wanted(unit, &mut wanted);
+        for page in &wanted {
+            let mut streams = 0..self.placement.streams();
+            let stream = streams.find(|&stream| self.frontiers.has_room(stream)).unwrap_or(0);
+            self.relocate(core::slice::from_ref(page), stream, Cause::Gc, chain)?;
+        }
+        self.moved.clear();
+        let moved = wanted.len() as u64;
+        self.wanted = wanted;
+        self.erase(unit, Cause::Gc, chain)?;
+        Ok(moved)
     }
 
     /// The logical pages of a drive, without those of the log.

@@ -98,8 +98,7 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
             self.clean_ahead(chain)?;
         }
         let to = self.allocate(self.log_stream(), chain)?;
-        self.sequence += 1;
-        let tag = Tag { owner, original, sequence: self.sequence };
+        let tag = Tag { original, ..self.stamp.write(owner) };
         self.nand.program(to, tag, Cause::Host, chain)?;
         self.log.written += 1;
         // Pinned first: this may be the unit's last page.
@@ -120,8 +119,10 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         assert!(self.log.holds(from) && !self.log.holds(to), "from the log to the user's pages");
         // Making room for the map may clean units: the old page may move, but never the log's.
         let Some(ppn) = self.table[from.index()].take() else { return Ok(false) };
+        self.remapping = Some((from, ppn));
         self.access_to_remap(from, Touch::Trim, chain)?;
         self.access_to_remap(to, Touch::Write, chain)?;
+        self.remapping = None;
         self.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
         if let Some(old) = self.table[to.index()].replace(ppn) {
             self.blocks.invalidate(old, Owner::Data(to));

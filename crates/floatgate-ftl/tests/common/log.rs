@@ -92,11 +92,15 @@ impl<N: Nand> Nand for Logged<N> {
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let before = chain.now;
         let result = self.inner.copy(moves, cause, chain);
-        for &Move { from, to, owner } in moves {
+        for &Move { from, to, owner, .. } in moves {
             let kind = Kind::Copy(from, to, owner);
             self.log.push(Event { kind, cause, before, after: chain.now });
         }
         result
+    }
+
+    fn load_note(&mut self, bytes: &[u8]) {
+        self.inner.load_note(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

@@ -4,7 +4,7 @@ use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, HostData, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::*;
-use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
+use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::nand::{Checked, Counted, Nand, Stamped, Timed};
 use floatgate_ftl::nand::{Shadow, Timing};
 use floatgate_ftl::queue::{Arrivals, Queue};
@@ -89,7 +89,9 @@ impl LogRig {
                 match self.scheme {
                     $($name => {
                         let scheme = $Type::new(&config);
-                        let ftl = LogFtl::new(nand, scheme, logs, geometry, self.free_order);
+                        let free_order = self.free_order;
+                        let drive = LogFtlConfig { geometry, logs, free_order, journal: None };
+                        let Ok(ftl) = LogFtl::new(nand, scheme, drive);
                         let ssd = Ssd::new(ftl, data, queue, &geometry);
                         let front = (&geometry, self.depth, self.arrivals);
                         Box::new(buffered(self.buffer, ssd, front))

@@ -104,6 +104,8 @@ pub struct Rig {
     pub buffer: Option<BufferRig>,
     /// Slots of the log of SHRD; 0 without it. They come on top of the shape's logical pages.
     pub log: u32,
+    /// Pages that are programmed between two checkpoints, if there is a journal.
+    pub journal: Option<u64>,
     /// A change of SHRD's parameters.
     pub tune_host: fn(&mut ShrdConfig, &mut Dispatching),
 }
@@ -127,6 +129,7 @@ impl Rig {
             arrivals: Arrivals::Closed,
             buffer: None,
             log: 0,
+            journal: None,
             tune_host: |_, _| {},
         }
     }
@@ -175,6 +178,7 @@ impl Rig {
             cleaning: self.cleaning(),
             free_order: self.free_order,
             verify,
+            journal: self.journal,
         }
     }
 

@@ -306,11 +306,18 @@ pub struct Ftl {
     /// `cleaning.wear_leveling` "none".
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
+    /// Whether trims that were flushed outlive a loss of power, and checkpoints make the next start
+    /// quick. Both are written to erase units of their own, beside those of the capacity; one more
+    /// free unit is kept.
+    pub journal: bool,
+    /// With a journal: pages that are programmed between two checkpoints, 1 to 4294967295.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub checkpoint_every: u32,
 }
 
 impl Default for Ftl {
     fn default() -> Self {
-        Self { scheme: "page".into() }
+        Self { scheme: "page".into(), journal: false, checkpoint_every: 1 << 18 }
     }
 }
 

@@ -9,6 +9,7 @@ use floatgate_ftl::host::{Shrd, ShrdConfig};
 use floatgate_ftl::nand::Nand;
 use floatgate_ftl::queue::{Arbiter, Arrivals as FtlArrivals, Dispatch as FtlDispatch, Queue};
 
+use super::cut::{Cuttable, Ledger, Medium};
 use super::{Plan, buffer};
 use crate::config::{Arrivals, Config, ConfigError, Dispatch};
 
@@ -53,9 +54,25 @@ impl Front {
         F: Remap<Medium: Nand<Error = Infallible>> + Send + 'static,
         D: HostData<F::Medium> + Send + 'static,
     {
-        let Some((shrd, dispatching)) = self.shrd else { return self.before(ftl, data) };
-        let ssd = Ssd::new(ftl, data, self.queue, &self.geometry).with_link(self.link);
-        Box::new(Sequenced::new(ssd, Shrd::new(shrd), dispatching))
+        let shrd = self.shrd;
+        let drive = self.drive(ftl, data);
+        match shrd {
+            Some((shrd, sent)) => Box::new(Sequenced::new(drive, Shrd::new(shrd), sent)),
+            None => Box::new(drive),
+        }
+    }
+
+    /// The same for a drive whose power can be cut.
+    pub(super) fn before_cuttable_host<F>(self, ftl: F, ledger: Ledger) -> Box<dyn Cuttable>
+    where
+        F: Remap<Medium = Medium> + Send + 'static,
+    {
+        let shrd = self.shrd;
+        let drive = self.drive(ftl, ledger);
+        match shrd {
+            Some((shrd, sent)) => Box::new(Sequenced::new(drive, Shrd::new(shrd), sent)),
+            None => Box::new(drive),
+        }
     }
 
     /// The drive behind it.
@@ -64,8 +81,17 @@ impl Front {
         F: Ftl<Medium: Nand<Error = Infallible>> + Send + 'static,
         D: HostData<F::Medium> + Send + 'static,
     {
+        Box::new(self.drive(ftl, data))
+    }
+
+    /// The drive with its queues and buffer.
+    pub(super) fn drive<F, D>(self, ftl: F, data: D) -> Ssd<F, D>
+    where
+        F: Ftl<Medium: Nand<Error = Infallible>>,
+        D: HostData<F::Medium>,
+    {
         let ssd = Ssd::new(ftl, data, self.queue, &self.geometry);
-        Box::new(ssd.with_arbiter(self.arbiter).with_buffer(self.buffer).with_link(self.link))
+        ssd.with_arbiter(self.arbiter).with_buffer(self.buffer).with_link(self.link)
     }
 }
 

@@ -10,10 +10,10 @@ use floatgate_ftl::log_block::{
     OutOfOrder as FtlOutOfOrder,
 };
 use floatgate_ftl::log_blocks;
-use floatgate_ftl::log_ftl::LogFtl;
-use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed};
+use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig};
+use floatgate_ftl::nand::{Counted, Shadow, Timed};
 
-use super::{Front, Plan};
+use super::{Front, Plan, verified};
 use crate::config::{Config, ConfigError, LogVictim, MergeWhenFull, OutOfOrder, WearLeveling};
 
 /// Log blocks that the drive of a plan has.
@@ -35,7 +35,7 @@ macro_rules! build_rows {
             match config.ftl.scheme.as_str() {
                 $($name => {
                     let scheme = <$Type>::new(&log_config(config, plan, seed));
-                    Ok(assemble(scheme, config, plan, front, verify))
+                    Ok(assemble(scheme, config, plan, front, (seed, verify)))
                 })*
                 other => {
                     Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
@@ -46,7 +46,7 @@ macro_rules! build_rows {
 }
 log_blocks!(build_rows);
 
-fn log_config(config: &Config, plan: &Plan, seed: u64) -> LogConfig {
+pub(super) fn log_config(config: &Config, plan: &Plan, seed: u64) -> LogConfig {
     let bast = BastConfig {
         victim: match config.bast.victim {
             LogVictim::Fifo => FtlVictim::Fifo,
@@ -66,27 +66,35 @@ fn log_config(config: &Config, plan: &Plan, seed: u64) -> LogConfig {
     LogConfig { geometry: plan.geometry, logs: logs(config, plan), seed, bast, fast }
 }
 
+/// What the engine is told of the drive of a plan.
+pub(super) fn engine(config: &Config, plan: &Plan) -> LogFtlConfig {
+    LogFtlConfig {
+        geometry: plan.geometry,
+        logs: logs(config, plan),
+        free_order: match config.cleaning.wear_leveling {
+            WearLeveling::None => FreeOrder::First,
+            _ => FreeOrder::LeastWorn,
+        },
+        journal: plan.journal,
+    }
+}
+
 fn assemble<L: LogBlocks + Send + 'static>(
     scheme: L,
     config: &Config,
     plan: &Plan,
     front: Front,
-    verify: bool,
+    (seed, verify): (u64, bool),
 ) -> Box<dyn Device> {
-    let (geometry, logs) = (plan.geometry, logs(config, plan));
-    let free_order = match config.cleaning.wear_leveling {
-        WearLeveling::None => FreeOrder::First,
-        _ => FreeOrder::LeastWorn,
-    };
-    let timed = Timed::new(Counted::default(), geometry, plan.timing);
-    if verify {
-        let checked = Checked::new(timed, geometry).with_gaps();
-        let nand = Stamped::new(checked, geometry.physical_pages());
-        let shadow = Shadow::new(geometry.logical_pages());
-        let ftl = LogFtl::new(nand, scheme, logs, geometry, free_order);
+    let engine = engine(config, plan);
+    if verify || plan.faults.is_some() {
+        let nand = verified(plan, seed, true);
+        let shadow = Shadow::new(plan.geometry.logical_pages());
+        let Ok(ftl) = LogFtl::new(nand, scheme, engine);
         front.before(ftl, shadow)
     } else {
-        let ftl = LogFtl::new(timed, scheme, logs, geometry, free_order);
+        let timed = Timed::new(Counted::default(), plan.medium, plan.timing);
+        let Ok(ftl) = LogFtl::new(timed, scheme, engine);
         front.before(ftl, ())
     }
 }

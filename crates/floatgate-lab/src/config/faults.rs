@@ -1,0 +1,97 @@
+//! The table of flash that breaks.
+
+use floatgate_ftl::nand::{Faults as FtlFaults, LAST};
+use floatgate_ftl::placement::AnyPlacement;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Config, ConfigError, expect};
+use crate::drive::needs_future;
+
+/// Flash that breaks. Every share is of what could break, 0 to 0.5; with all of them 0 and no wear,
+/// nothing does. A drive that breaks is always verified.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// Share of erase units that are bad from the factory.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub factory_bad: f64,
+    /// Share of programs that fail: what is in the unit is moved to a spare unit.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub program: f64,
+    /// Share of erases that fail.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub erase: f64,
+    /// Share of reads and moves of host data after which the page is beyond error correction.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub read: f64,
+    /// Share of reads and moves of host data that would give other data; the checksum tells.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub corrupt: f64,
+    /// Whether a unit fails after flash.endurance erases, a tenth more or less.
+    pub wear_out: bool,
+    /// Spare erase units that take the place of bad ones, beside those of the capacity, 3 to
+    /// 1000000. With two left the drive is read-only. Not set: a fiftieth of the units, or 8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 3, max = 1_000_000))]
+    pub spare_units: Option<u32>,
+}
+
+impl Faults {
+    fn rates(&self) -> [f64; 5] {
+        [self.factory_bad, self.program, self.erase, self.read, self.corrupt]
+    }
+
+    /// Whether anything can break.
+    pub(crate) fn any(&self) -> bool {
+        self.wear_out || self.rates().iter().any(|&rate| rate > 0.0)
+    }
+}
+
+impl Config {
+    /// How a flash of so many units breaks, if it does.
+    pub(crate) fn faults_of(&self, units: u32, seed: u64) -> Option<FtlFaults> {
+        let given = &self.faults;
+        if !given.any() {
+            return None;
+        }
+        let rate = |share: f64| (share * 1e9).round() as u32;
+        Some(FtlFaults {
+            factory_bad: rate(given.factory_bad),
+            program: rate(given.program),
+            erase: rate(given.erase),
+            read: rate(given.read),
+            corrupt: rate(given.corrupt),
+            endurance: given.wear_out.then_some(self.flash.endurance),
+            spares: given.spare_units.unwrap_or((units / 50).max(8)),
+            seed,
+        })
+    }
+
+    /// What hides a page that cannot be read, or does not stop when nothing can be written.
+    pub(super) fn check_faults(&self) -> Result<(), ConfigError> {
+        let faults = &self.faults;
+        if !faults.any() {
+            let unset = faults.spare_units.is_none();
+            let given = faults.spare_units.unwrap_or(0);
+            let text = "something of [faults] beside it that can break";
+            return expect(unset, "faults.spare_units", &given, text.into());
+        }
+        const { assert!(LAST == 2, "as the key says") };
+        let future = |known: bool, key: &str, given: &str| {
+            let text = "another on flash that breaks, which may refuse what was foretold";
+            expect(!known, key, &format!("\"{given}\""), text.into())
+        };
+        let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
+        future(needs_future(mapping), "mapping.scheme", mapping)?;
+        future(AnyPlacement::needs_future(placement), "placement.scheme", placement)?;
+        for (key, given, expected) in [
+            ("host.scheme", &self.host.scheme, "plain"),
+            ("buffer.scheme", &self.buffer.scheme, "none"),
+        ] {
+            let text = format!("\"{expected}\" on flash that breaks ([faults])");
+            expect(given == expected, key, &format!("\"{given}\""), text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! Drives whose power can be cut at any moment, and the drives that find what is on flash then.
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::device::{Device, HostData, Sequenced, Ssd};
+use floatgate_ftl::ftl::{Ftl, Remap};
+use floatgate_ftl::log_block::{Bast, Fast};
+use floatgate_ftl::log_blocks;
+use floatgate_ftl::log_ftl::LogFtl;
+use floatgate_ftl::mapping::{
+    Asa, Belady, Cdftl, Dftl, Ideal, Mapping, NoCache, PageCache, Sftl, Tlllp, Tpftl,
+};
+use floatgate_ftl::mappings;
+use floatgate_ftl::nand::{Chain, Checked, Counted, PowerCut, Stamped};
+use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::recovery::Mount;
+
+use super::{Front, Plan, log_ftl, map_config, page_config};
+use crate::config::{Config, ConfigError};
+
+/// Flash that keeps its rules and a version per page.
+pub type Flash = Stamped<Checked<Counted>>;
+/// Flash whose power can be cut.
+pub type Medium = PowerCut<Flash>;
+
+/// What the host knows: the version that it last wrote to each page, and which versions it may find
+/// there after a loss of power.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    latest: Vec<Option<u64>>,
+    possible: Vec<Vec<Option<u64>>>,
+    /// Pages with more than one possible version, or none any more.
+    open: Vec<u32>,
+    versions: u64,
+    /// Reads that gave something else than what was last written.
+    pub wrong_reads: u64,
+}
+
+impl Ledger {
+    /// A drive of which nothing is written.
+    pub fn new(pages: u32) -> Self {
+        let pages = pages as usize;
+        Self {
+            latest: vec![None; pages],
+            possible: vec![vec![None]; pages],
+            open: Vec::new(),
+            versions: 0,
+            wrong_reads: 0,
+        }
+    }
+
+    /// All that was asked for so far is durable.
+    pub fn flushed(&mut self) {
+        for page in self.open.drain(..) {
+            let page = page as usize;
+            self.possible[page].clear();
+            self.possible[page].push(self.latest[page]);
+        }
+    }
+
+    /// All that was written so far is durable; a trim is not.
+    pub fn written(&mut self) {
+        let Self { latest, possible, open, .. } = self;
+        open.retain(|&page| {
+            let latest = latest[page as usize];
+            if latest.is_some() {
+                possible[page as usize].clear();
+                possible[page as usize].push(latest);
+            }
+            latest.is_none()
+        });
+    }
+
+    /// After a loss of power this is what is there.
+    pub fn found(&mut self, pages: Vec<Option<u64>>) {
+        self.possible = pages.iter().map(|&page| vec![page]).collect();
+        self.latest = pages;
+        self.open.clear();
+    }
+
+    /// What may be found in a page after a loss of power.
+    pub fn possible(&self, page: usize) -> &[Option<u64>] {
+        &self.possible[page]
+    }
+
+    /// How many pages there are.
+    pub fn pages(&self) -> usize {
+        self.latest.len()
+    }
+
+    fn change(&mut self, lpn: Lpn, to: Option<u64>) {
+        self.latest[lpn.index()] = to;
+        let possible = &mut self.possible[lpn.index()];
+        if possible.len() == 1 {
+            self.open.push(lpn.get());
+        }
+        possible.push(to);
+    }
+}
+
+impl HostData<Medium> for Ledger {
+    fn accept(&mut self, lpn: Lpn) {
+        self.versions += 1;
+        self.change(lpn, Some(self.versions));
+    }
+
+    fn load(&mut self, lpn: Lpn, nand: &mut Medium) {
+        let latest = self.latest[lpn.index()].expect("only what was written is programmed");
+        nand.inner_mut().set_register(latest);
+    }
+
+    fn unload(&mut self, lpn: Lpn, found: bool, nand: &Medium) {
+        let read = found.then(|| nand.inner().register());
+        self.wrong_reads += u64::from(read != self.latest[lpn.index()]);
+    }
+
+    fn forget(&mut self, lpn: Lpn) {
+        self.change(lpn, None);
+    }
+}
+
+/// A drive whose power can be cut.
+pub trait Cuttable {
+    /// The drive.
+    fn device(&mut self) -> &mut dyn Device;
+
+    /// Its flash.
+    fn medium(&mut self) -> &mut Medium;
+
+    /// What its host knows.
+    fn ledger(&mut self) -> &mut Ledger;
+
+    /// The version in a page, past queue and buffer.
+    fn version(&mut self, lpn: Lpn) -> Option<u64>;
+}
+
+fn version<F: Ftl<Medium = Medium>>(ftl: &mut F, lpn: Lpn) -> Option<u64> {
+    let Ok(found) = ftl.read(lpn, &mut Chain::default());
+    found.then(|| ftl.nand().inner().register())
+}
+
+impl<F: Ftl<Medium = Medium> + Send> Cuttable for Ssd<F, Ledger> {
+    fn device(&mut self) -> &mut dyn Device {
+        self
+    }
+
+    fn medium(&mut self) -> &mut Medium {
+        self.ftl_mut().nand_mut()
+    }
+
+    fn ledger(&mut self) -> &mut Ledger {
+        self.data_mut()
+    }
+
+    fn version(&mut self, lpn: Lpn) -> Option<u64> {
+        version(self.ftl_mut(), lpn)
+    }
+}
+
+impl<F: Remap<Medium = Medium> + Send> Cuttable for Sequenced<F, Ledger> {
+    fn device(&mut self) -> &mut dyn Device {
+        self
+    }
+
+    fn medium(&mut self) -> &mut Medium {
+        self.drive_mut().ftl_mut().nand_mut()
+    }
+
+    fn ledger(&mut self) -> &mut Ledger {
+        self.drive_mut().data_mut()
+    }
+
+    fn version(&mut self, lpn: Lpn) -> Option<u64> {
+        version(self.drive_mut().ftl_mut(), lpn)
+    }
+}
+
+/// A drive, and what finding it has cost if it was found.
+pub type Start = (Box<dyn Cuttable>, Mount);
+
+/// A drive on erased flash, or the one that finds this flash when power is back.
+struct Maker<'a> {
+    config: &'a Config,
+    plan: &'a Plan,
+    seed: u64,
+    found: Option<Medium>,
+    ledger: Ledger,
+}
+
+impl Maker<'_> {
+    fn erased(plan: &Plan, gaps: bool) -> Medium {
+        let checked = Checked::new(Counted::default(), plan.medium);
+        let checked = if gaps { checked.with_gaps() } else { checked };
+        PowerCut::new(Stamped::new(checked, plan.medium.physical_pages()))
+    }
+
+    fn page<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
+        let Self { config, plan, seed, found, ledger } = self;
+        let page = page_config::<M>(config, plan, seed, true)?;
+        let (ftl, mount) = match found {
+            Some(flash) => {
+                let Ok(found) = PageFtl::recover(flash, mapping, page, plan.log_pages);
+                found
+            }
+            None => {
+                let nand = Self::erased(plan, false);
+                let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
+                (ftl, Mount::default())
+            }
+        };
+        Ok((Front::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
+    }
+}
+
+macro_rules! page_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        fn page_mapped(maker: Maker<'_>) -> Result<Start, ConfigError> {
+            let map = map_config(maker.config, maker.plan);
+            match maker.config.mapping.scheme.as_str() {
+                $($name => maker.page(<$Type>::new(&map)),)*
+                other => {
+                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
+                }
+            }
+        }
+    };
+}
+mappings!(page_rows);
+
+macro_rules! log_rows {
+    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        fn block_mapped(maker: Maker<'_>) -> Result<Start, ConfigError> {
+            let Maker { config, plan, seed, found, ledger } = maker;
+            let engine = log_ftl::engine(config, plan);
+            let front = Front::new(config, plan)?;
+            match config.ftl.scheme.as_str() {
+                $($name => {
+                    let scheme = <$Type>::new(&log_ftl::log_config(config, plan, seed));
+                    let (ftl, mount) = match found {
+                        Some(flash) => {
+                            let Ok(found) = LogFtl::recover(flash, scheme, engine);
+                            found
+                        }
+                        None => {
+                            let Ok(ftl) = LogFtl::new(Maker::erased(plan, true), scheme, engine);
+                            (ftl, Mount::default())
+                        }
+                    };
+                    Ok((Box::new(front.drive(ftl, ledger)), mount))
+                })*
+                other => {
+                    Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
+                }
+            }
+        }
+    };
+}
+log_blocks!(log_rows);
+
+/// The drive of a plan, erased and formatted, or the one that finds this flash when power is back,
+/// whose host knows what the ledger says.
+///
+/// # Errors
+/// A name that is in no table.
+pub fn cuttable(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    found: Option<Medium>,
+    ledger: Ledger,
+) -> Result<Start, ConfigError> {
+    let maker = Maker { config, plan, seed, found, ledger };
+    match config.logs_least() {
+        Some(_) => block_mapped(maker),
+        None => page_mapped(maker),
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a live drive cannot be had, and why it cannot do what it is asked.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::config::ConfigError;
+use crate::stored::ImageError;
+
+/// Why there is no drive.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The config makes no live drive.
+    Config(ConfigError),
+    /// The file cannot be made or opened, or is no image.
+    Image(ImageError),
+    /// The image says nothing of its drive, or something that cannot be.
+    Description {
+        /// The image.
+        path: PathBuf,
+        /// What is wrong.
+        text: String,
+    },
+    /// What is stored is no drive, however it is read.
+    Unusable {
+        /// The image.
+        path: PathBuf,
+        /// What was found out.
+        text: String,
+    },
+    /// The file could not be read or written while the drive was looked for.
+    Fault {
+        /// The image.
+        path: PathBuf,
+        /// What the system said.
+        error: String,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn description(path: &Path, text: impl fmt::Display) -> Self {
+        Self::Description { path: path.to_path_buf(), text: text.to_string() }
+    }
+
+    pub(crate) fn fault(path: &Path, error: &io::Error) -> Self {
+        Self::Fault { path: path.to_path_buf(), error: error.to_string() }
+    }
+}
+
+impl From<ConfigError> for OpenError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<ImageError> for OpenError {
+    fn from(error: ImageError) -> Self {
+        Self::Image(error)
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Image(error) => error.fmt(f),
+            Self::Description { path, text } => {
+                write!(f, "{} does not describe its drive: {text}", path.display())
+            }
+            Self::Unusable { path, text } => {
+                write!(f, "{} holds no drive that can be used: {text}", path.display())
+            }
+            Self::Fault { path, error } => {
+                write!(f, "{} could not be read or written: {error}", path.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// Why a request is not done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// It ends beyond the drive.
+    Beyond {
+        /// The first byte after the request.
+        end: u64,
+        /// Bytes of the drive.
+        bytes: u64,
+    },
+    /// A page that it touches cannot be read. The other pages are not affected: what was to be
+    /// written to them is.
+    Damaged,
+    /// The file has failed, now or before: nothing is read or written any more.
+    Stopped {
+        /// The kind of the first failure.
+        kind: io::ErrorKind,
+        /// What the system said.
+        error: String,
+    },
+}
+
+impl fmt::Display for LiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Beyond { end, bytes } => {
+                write!(f, "a request ends at byte {end} of a drive of {bytes}")
+            }
+            Self::Damaged => write!(f, "a page is damaged"),
+            Self::Stopped { error, .. } => write!(f, "the image has failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LiveError {}

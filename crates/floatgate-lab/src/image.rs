@@ -1,0 +1,114 @@
+//! Images as the command line sees them: made, looked at, checked, and page by page.
+//!
+//! All but making one is read-only, and an image that a drive is using is refused.
+
+mod check;
+mod dump;
+mod owners;
+
+pub use check::{Finding, FoundPages, Report, check};
+pub use dump::{Selection, dump};
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use floatgate_ftl::addr::Unit;
+use floatgate_ftl::journal::Layout;
+use floatgate_ftl::nand::Tagged;
+use floatgate_ftl::recovery::scan;
+use serde_json::{Value, json};
+
+pub use crate::drive::live::{OpenError, create};
+
+use crate::drive::Plan;
+use crate::drive::live::Description;
+use crate::stored::Stored;
+
+/// An image opened to look at it, and what it says that it is.
+struct View {
+    stored: Stored,
+    description: Description,
+    plan: Plan,
+    journal: Layout,
+}
+
+impl View {
+    fn open(path: &Path) -> Result<Self, OpenError> {
+        let stored = Stored::open_read_only(path)?;
+        let (description, plan) = Description::read(path, &stored)?;
+        let journal = Layout::new(plan.geometry);
+        Ok(Self { stored, description, plan, journal })
+    }
+
+    /// All units, those of the journal too.
+    fn units(&self) -> impl Iterator<Item = Unit> + use<> {
+        (0..self.plan.medium.units()).map(Unit)
+    }
+
+    /// Whether the file could be read so far.
+    fn sound(&self, path: &Path) -> Result<(), OpenError> {
+        match self.stored.fault() {
+            Some(error) => Err(OpenError::fault(path, error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What an image is: its drive, its config, how full and how worn it is.
+///
+/// # Errors
+/// A file that is in use, is no image, or cannot be read.
+pub fn info(path: &Path) -> Result<Value, OpenError> {
+    let view = View::open(path)?;
+    let View { stored, description, plan, journal } = &view;
+    let (geometry, medium) = (&plan.geometry, &plan.medium);
+    let programmed = |unit: Unit| stored.programmed(unit);
+    let pages: u64 = view.units().map(|unit| u64::from(programmed(unit))).sum();
+    let data_units = || (0..geometry.units()).map(Unit);
+    let erased = data_units().filter(|&unit| programmed(unit) == 0).count();
+    let found = scan(stored, geometry, plan.log_pages, Some(journal));
+    let checkpoint = journal.find(stored);
+    view.sound(path)?;
+    let metadata = path.metadata().map_err(|error| OpenError::fault(path, &error))?;
+    let wear = checkpoint.as_ref().map(|_| wear(&found.erases));
+    Ok(json!({
+        "path": path.display().to_string(),
+        "bytes": description.bytes,
+        "geometry": {
+            "page_bytes": geometry.shape().page_bytes,
+            "pages_per_unit": geometry.pages_per_unit(),
+            "units": geometry.units(),
+            "journal_units": medium.units() - geometry.units(),
+            "logical_pages": geometry.logical_pages(),
+            "physical_pages": medium.physical_pages(),
+        },
+        "pages": {
+            "programmed": pages,
+            "mapped": found.table.iter().flatten().count(),
+            "torn": stored.torn_pages(),
+        },
+        "erased_units": erased,
+        "journal": checkpoint.map(|checkpoint| json!({
+            "checkpoint_serial": checkpoint.stamp.serial,
+            "checkpoint_sequence": checkpoint.stamp.sequence,
+            "trims": checkpoint.trims.len(),
+            "pages_since": found.stamp.serial.saturating_sub(checkpoint.stamp.serial),
+        })),
+        "wear": wear,
+        "file": {
+            "bytes": metadata.size(),
+            "disk_bytes": metadata.blocks() * 512,
+        },
+        "seed": description.seed,
+        "config": description.config,
+    }))
+}
+
+fn wear(erases: &[u32]) -> Value {
+    let sum: u64 = erases.iter().map(|&erases| u64::from(erases)).sum();
+    json!({
+        "erases_min": erases.iter().min(),
+        "erases_mean": sum as f64 / erases.len().max(1) as f64,
+        "erases_max": erases.iter().max(),
+    })
+}

@@ -1,0 +1,268 @@
+//! Whether an image keeps every rule, page by page and as a drive.
+//!
+//! Nothing is repaired, and nothing is written. What a loss of power leaves is no problem: pages
+//! that were being programmed, and old versions.
+
+use std::path::Path;
+
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
+use floatgate_ftl::nand::Tagged;
+use floatgate_ftl::recovery::scan;
+use serde::Serialize;
+
+use super::owners::Owners;
+use super::{OpenError, View};
+use crate::stored::{Content, PageRecord, PageState};
+
+/// Problems that are kept; all are counted.
+const KEPT: usize = 1000;
+
+/// A page that breaks a rule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// Its unit; none if no page can be named.
+    pub unit: Option<u32>,
+    /// Its page in the unit.
+    pub page: Option<u32>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Pages by what they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct FoundPages {
+    /// Host data that is wanted.
+    pub data: u64,
+    /// The newest pages of the map on flash.
+    pub map: u64,
+    /// The last checkpoint and the trims behind it.
+    pub journal: u64,
+    /// Programmed and no longer wanted.
+    pub stale: u64,
+    /// Being programmed when the power failed.
+    pub torn: u64,
+    /// Left out between pages that are programmed.
+    pub skipped: u64,
+    /// Logical pages that an older page is left of, but that the host has trimmed.
+    pub trimmed: u64,
+}
+
+/// What a check has found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Report {
+    /// The image.
+    pub path: String,
+    /// Erase units, those of the journal included.
+    pub units: u32,
+    /// Pages by what they are.
+    pub pages: FoundPages,
+    /// The serial number of the last checkpoint.
+    pub checkpoint_serial: Option<u64>,
+    /// How many problems there are.
+    pub problem_count: u64,
+    /// The first of them.
+    pub problems: Vec<Finding>,
+}
+
+impl Report {
+    fn note(&mut self, place: Option<(Unit, u32)>, what: String) {
+        self.problem_count += 1;
+        if self.problems.len() < KEPT {
+            let (unit, page) = (place.map(|place| place.0.0), place.map(|place| place.1));
+            self.problems.push(Finding { unit, page, what });
+        }
+    }
+}
+
+/// Checks an image: every record and its data, the order in each unit, and the drive that would be
+/// found, with the journal and without.
+///
+/// # Errors
+/// A file that is in use, is no image, or cannot be read.
+pub fn check(path: &Path) -> Result<Report, OpenError> {
+    let view = View::open(path)?;
+    let owners = Owners::of(&view);
+    let report = Report {
+        path: path.display().to_string(),
+        units: view.plan.medium.units(),
+        pages: FoundPages::default(),
+        checkpoint_serial: owners.checkpoint.as_ref().map(|checkpoint| checkpoint.stamp.serial),
+        problem_count: 0,
+        problems: vec![],
+    };
+    let mut check = Check { view: &view, owners: &owners, report, serials: vec![] };
+    for unit in view.units().filter(|&unit| view.is_used(unit)) {
+        check.unit(unit);
+        view.sound(path)?;
+    }
+    check.serials_differ();
+    check.table();
+    check.agrees_with_full_scan();
+    if owners.checkpoint.is_none() {
+        check.report.note(None, "no checkpoint can be read".into());
+    }
+    let report = check.report;
+    view.sound(path)?;
+    Ok(report)
+}
+
+struct Check<'a> {
+    view: &'a View,
+    owners: &'a Owners,
+    report: Report,
+    /// Of all pages: a serial number is of one program.
+    serials: Vec<u64>,
+}
+
+impl Check<'_> {
+    fn unit(&mut self, unit: Unit) {
+        let mut last: Option<Tag> = None;
+        for (page, state) in (0..).zip(self.view.stored.inspect(unit, true).unwrap_or_default()) {
+            match state {
+                PageState::Erased => self.report.pages.skipped += 1,
+                PageState::Torn => self.report.pages.torn += 1,
+                PageState::Damaged => {
+                    self.report.note(Some((unit, page)), "its record is damaged".into());
+                }
+                PageState::Programmed(record) => {
+                    self.record((unit, page), &record, last);
+                    last = Some(record.tag);
+                }
+            }
+        }
+    }
+
+    fn record(&mut self, place: (Unit, u32), record: &PageRecord, last: Option<Tag>) {
+        let tag = record.tag;
+        let is_live = self.owners.is_live(self.view, self.page(place), tag);
+        let is_journal = Owners::is_journal(self.view, place.0);
+        let pages = &mut self.report.pages;
+        *match (is_live, tag.owner) {
+            (false, _) => &mut pages.stale,
+            (true, _) if is_journal => &mut pages.journal,
+            (true, Owner::Data(_)) => &mut pages.data,
+            (true, Owner::Translation(_)) => &mut pages.map,
+        } += 1;
+        let life = if is_live { "" } else { ", and no longer wanted" };
+        let whose = format!("{}{life}", name(tag.owner, is_journal));
+        let mut note = |what: String| self.report.note(Some(place), format!("{whose}: {what}"));
+        if !record.is_sound {
+            note("its data is damaged".into());
+        }
+        if record.content == Content::Lost && is_live {
+            note("its data was damaged before it was moved here".into());
+        }
+        if (record.content == Content::Note) != is_journal {
+            note(format!("{:?} is not what such a page holds", record.content));
+        }
+        let is_known = match tag.owner {
+            Owner::Data(_) => !is_journal,
+            Owner::Translation(tpn) if is_journal => {
+                let unit = place.0.0 - self.view.plan.geometry.units();
+                let per_unit = self.view.plan.medium.pages_per_unit();
+                tpn.get() == unit % (self.view.journal.units() / 2) * per_unit + place.1
+            }
+            Owner::Translation(tpn) => tpn.get() < self.view.plan.geometry.translation_pages(),
+        };
+        if !is_known {
+            note("there is no such page here".into());
+        }
+        if let Some(last) = last {
+            if last.serial >= tag.serial {
+                note(format!("serial number {} comes after {}", tag.serial, last.serial));
+            }
+            if is_data(last.owner) != is_data(tag.owner) {
+                note("pages of data and of the map share a unit".into());
+            }
+        }
+        self.serials.push(tag.serial);
+    }
+
+    fn page(&self, (unit, page): (Unit, u32)) -> Ppn {
+        self.view.plan.medium.page(unit, page)
+    }
+
+    fn note_at(&mut self, ppn: Ppn, what: String) {
+        let place = self.view.plan.medium.place(ppn);
+        self.report.note(Some(place), what);
+    }
+
+    fn serials_differ(&mut self) {
+        let mut serials = std::mem::take(&mut self.serials);
+        serials.sort_unstable();
+        for pair in serials.windows(2).filter(|pair| pair[0] == pair[1]) {
+            self.report.note(None, format!("serial number {} is that of two pages", pair[0]));
+        }
+    }
+
+    /// Each mapped page is where its record names it, and no page is that of two.
+    fn table(&mut self) {
+        let mut seen = vec![false; self.view.plan.geometry.physical_pages() as usize];
+        let table = &self.owners.found.table;
+        for (number, ppn) in table.iter().enumerate().filter_map(|(n, p)| Some((n, (*p)?))) {
+            let lpn = Lpn::new(number as u32);
+            if std::mem::replace(&mut seen[ppn.index()], true) {
+                self.note_at(ppn, format!("logical page {number} and another are both here"));
+            }
+            let named = self.view.stored.tag(ppn).map(|tag| (tag.owner, tag.original));
+            match named {
+                Some((owner, original)) if owner == Owner::Data(lpn) || original == Some(lpn) => {}
+                Some((owner, _)) => {
+                    let whose = name(owner, false);
+                    self.note_at(ppn, format!("logical page {number} is mapped to {whose}"));
+                }
+                None => self.note_at(
+                    ppn,
+                    format!("logical page {number} is mapped here, and nothing can be read"),
+                ),
+            }
+        }
+    }
+
+    /// The newest of all pages is what the journal leads to, or was trimmed.
+    fn agrees_with_full_scan(&mut self) {
+        let Self { view, owners, .. } = *self;
+        let Some(checkpoint) = &owners.checkpoint else { return };
+        let full = scan(&view.stored, &view.plan.geometry, view.plan.log_pages, None);
+        for (number, (&with, &without)) in owners.found.table.iter().zip(&full.table).enumerate() {
+            if with == without {
+                continue;
+            }
+            let sequence = |ppn: Option<Ppn>| Some(view.stored.tag(ppn?)?.sequence);
+            let (Some(ppn), known) = (without, with) else {
+                let what = "is in the checkpoint, and on no page";
+                self.report.note(None, format!("logical page {number} {what}"));
+                continue;
+            };
+            if known.is_some() && sequence(known) == sequence(without) {
+                // Two copies of the same data: a clean was cut short.
+                continue;
+            }
+            let tag = view.stored.tag(ppn);
+            let is_old = tag.is_some_and(|tag| tag.serial <= checkpoint.stamp.serial);
+            let trimmed = checkpoint.trims.iter().any(|trim| {
+                let covers = (u64::from(trim.first)..u64::from(trim.first) + u64::from(trim.pages))
+                    .contains(&(number as u64));
+                covers && tag.is_some_and(|tag| tag.sequence < trim.sequence)
+            });
+            if known.is_none() && (is_old || trimmed) {
+                self.report.pages.trimmed += 1;
+            } else {
+                self.note_at(ppn, format!("logical page {number} is newest here, and not found"));
+            }
+        }
+    }
+}
+
+fn is_data(owner: Owner) -> bool {
+    matches!(owner, Owner::Data(_))
+}
+
+/// A page in words.
+fn name(owner: Owner, is_journal: bool) -> String {
+    match owner {
+        Owner::Data(lpn) => format!("logical page {}", lpn.get()),
+        Owner::Translation(tpn) if is_journal => format!("page {} of the journal", tpn.get()),
+        Owner::Translation(tpn) => format!("page {} of the map", tpn.get()),
+    }
+}

@@ -1,0 +1,84 @@
+//! Which pages of an image are live: those that the drive would find if it were opened now.
+
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
+use floatgate_ftl::journal::Checkpoint;
+use floatgate_ftl::nand::Tagged;
+use floatgate_ftl::recovery::{Found, scan};
+
+use super::View;
+
+/// The drive that is found, without anything being written.
+pub(super) struct Owners {
+    /// What is found with the journal.
+    pub found: Found,
+    /// The checkpoint that this starts from.
+    pub checkpoint: Option<Checkpoint>,
+    /// The first unit of the journal's area with the checkpoint, and the first after it.
+    area: (u32, u32),
+    /// The newest page of each page of the map, and its serial number.
+    map: Vec<Option<(u64, Ppn)>>,
+}
+
+impl Owners {
+    pub fn of(view: &View) -> Self {
+        let View { stored, plan, journal, .. } = view;
+        let found = scan(stored, &plan.geometry, plan.log_pages, Some(journal));
+        let checkpoint = journal.find(stored);
+        let half = journal.units() / 2;
+        let first = plan.geometry.units();
+        // A checkpoint's first page is the first that is programmed when it is taken.
+        let begins = |&unit: &u32| {
+            let tag = stored.tag(plan.medium.page(Unit(unit), 0));
+            let taken = checkpoint.as_ref().map(|checkpoint| checkpoint.stamp.serial + 1);
+            tag.is_some() && tag.map(|tag| tag.serial) == taken
+        };
+        let area = [first, first + half].into_iter().find(begins);
+        let area = area.map_or((0, 0), |start| (start, start + half));
+        let mut owners = Self { found, checkpoint, area, map: vec![] };
+        owners.map = owners.newest_map(view);
+        owners
+    }
+
+    fn newest_map(&self, view: &View) -> Vec<Option<(u64, Ppn)>> {
+        let geometry = &view.plan.geometry;
+        let mut map = vec![None; geometry.translation_pages() as usize];
+        let mut tags = vec![];
+        for found in &self.found.units {
+            view.stored.tags(found.unit, geometry, &mut tags);
+            for (page, tag) in tags.iter().enumerate() {
+                let Some(Tag { owner: Owner::Translation(tpn), serial, .. }) = tag else {
+                    continue;
+                };
+                if let Some(newest) = map.get_mut(tpn.index()) {
+                    *newest =
+                        (*newest).max(Some((*serial, geometry.page(found.unit, page as u32))));
+                }
+            }
+        }
+        map
+    }
+
+    /// Whether a unit is of the journal.
+    pub fn is_journal(view: &View, unit: Unit) -> bool {
+        unit.0 >= view.plan.geometry.units()
+    }
+
+    /// Where a logical page is.
+    pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.found.table.get(lpn.index()).copied().flatten()
+    }
+
+    /// Whether what a page holds is wanted.
+    pub fn is_live(&self, view: &View, ppn: Ppn, tag: Tag) -> bool {
+        let unit = view.plan.medium.unit(ppn);
+        if Self::is_journal(view, unit) {
+            return (self.area.0..self.area.1).contains(&unit.0);
+        }
+        match tag.owner {
+            Owner::Data(lpn) => self.place(tag.original.unwrap_or(lpn)) == Some(ppn),
+            Owner::Translation(tpn) => {
+                self.map.get(tpn.index()).is_some_and(|newest| newest.is_some_and(|n| n.1 == ppn))
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Why an image cannot be made or opened.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use floatgate_ftl::geometry::ShapeError;
+
+use super::format::{MAGIC, PAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
+
+/// An image that cannot be made or opened, and why.
+#[derive(Debug)]
+pub struct ImageError {
+    /// The image, as it was named.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with an image.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The operating system refused.
+    Io {
+        /// What was to be done with the file.
+        doing: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A new image is not written over a file.
+    Exists,
+    /// Somebody else has it open.
+    InUse,
+    /// The file does not begin as an image does.
+    Magic {
+        /// Its first bytes, as far as there are any.
+        found: Vec<u8>,
+    },
+    /// The image is of another version of the format.
+    Version {
+        /// The version that it states.
+        found: u32,
+    },
+    /// The header states a length that no header has.
+    HeaderLength {
+        /// The length stated, in bytes.
+        found: u32,
+    },
+    /// The header is damaged.
+    Checksum {
+        /// The checksum stored in it.
+        stored: u32,
+        /// The checksum of what is there.
+        computed: u32,
+    },
+    /// The numbers stated make no drive.
+    Shape(ShapeError),
+    /// More units than can be numbered, those of the journal included.
+    Units {
+        /// Units of the layer.
+        units: u32,
+        /// Units of its journal.
+        journal_units: u32,
+    },
+    /// A page too large to be held in memory.
+    Page {
+        /// Bytes in a page.
+        page_bytes: u32,
+    },
+    /// The file is shorter or longer than its header says.
+    Length {
+        /// Bytes that it should have.
+        expected: u64,
+        /// Bytes that it has.
+        found: u64,
+    },
+    /// The config text does not fit into the header.
+    TextTooLong {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// The config text is not UTF-8.
+    Text,
+}
+
+impl Problem {
+    /// The problem of the image named.
+    pub(super) fn of(self, path: &Path) -> ImageError {
+        ImageError { path: path.to_path_buf(), problem: self }
+    }
+
+    /// For `map_err`: the system's refusal to do something.
+    pub(super) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { doing, error }
+    }
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.path.display(), self.problem)
+    }
+}
+
+/// The end of a sentence that begins with the name of the image.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, error } => write!(f, "could not be {doing}: {error}"),
+            Self::Exists => write!(f, "exists already, and is not overwritten"),
+            Self::InUse => write!(f, "is in use by another process"),
+            Self::Magic { found } => write!(
+                f,
+                "is not a Floatgate image: it begins with \"{}\", not with \"{}\"",
+                found.escape_ascii(),
+                MAGIC.escape_ascii()
+            ),
+            Self::Version { found } => {
+                write!(f, "is an image of version {found}; this program reads version {VERSION}")
+            }
+            Self::HeaderLength { found } => {
+                write!(f, "has a damaged header: it cannot be {found} bytes long")
+            }
+            Self::Checksum { stored, computed } => write!(
+                f,
+                "has a damaged header: its checksum is {computed:08x}, and {stored:08x} is stored"
+            ),
+            Self::Shape(error) => write!(f, "is not a drive: {error}"),
+            Self::Units { units, journal_units } => {
+                write!(f, "is not a drive: {units} + {journal_units} units cannot be numbered")
+            }
+            Self::Page { page_bytes } => write!(
+                f,
+                "is not a drive: a page may have at most {PAGE_BYTES_MAX} bytes, not {page_bytes}"
+            ),
+            Self::Length { expected, found } => {
+                write!(f, "is {found} bytes long; by its header it should be {expected}")
+            }
+            Self::TextTooLong { bytes } => write!(
+                f,
+                "cannot hold a config text of {bytes} bytes, but at most {TEXT_BYTES_MAX}"
+            ),
+            Self::Text => write!(f, "has a damaged header: its config text is not UTF-8"),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            Problem::Io { error, .. } => Some(error),
+            Problem::Shape(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The file of an image: locked, sparse, and silent after its first fault.
+
+use std::cell::{Cell, OnceCell};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
+use super::error::Problem;
+
+/// Bytes written at once where a hole cannot be punched.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// A locked file, and the first fault that it had. After that, nothing is read or written.
+#[derive(Debug)]
+pub(super) struct Image {
+    file: File,
+    read_only: bool,
+    /// Whether holes can be punched, as far as is known.
+    punches: Cell<bool>,
+    stopped: Cell<bool>,
+    fault: OnceCell<io::Error>,
+}
+
+impl Image {
+    /// Locks the file: for itself alone, or with other readers.
+    pub fn new(file: File, read_only: bool) -> Result<Self, Problem> {
+        let lock = match read_only {
+            true => FlockOperation::NonBlockingLockShared,
+            false => FlockOperation::NonBlockingLockExclusive,
+        };
+        match rustix::fs::flock(&file, lock) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(Problem::InUse),
+            Err(error) => return Err(Problem::io("locked")(error.into())),
+        }
+        let (punches, stopped) = (Cell::new(true), Cell::new(false));
+        Ok(Self { file, read_only, punches, stopped, fault: OnceCell::new() })
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    pub fn fault(&self) -> Option<&io::Error> {
+        self.fault.get()
+    }
+
+    pub fn take_fault(&mut self) -> Option<io::Error> {
+        self.fault.take()
+    }
+
+    /// None if there was a fault, now or before.
+    fn attempt<T>(&self, work: impl FnOnce(&File) -> io::Result<T>) -> Option<T> {
+        if self.stopped.get() {
+            return None;
+        }
+        let stop = |error| {
+            self.stopped.set(true);
+            // It is the first: there is no other way here.
+            let _ = self.fault.set(error);
+        };
+        work(&self.file).map_err(stop).ok()
+    }
+
+    /// None if there was a fault, now or before; nothing is to be written to a file for reading.
+    fn change<T>(&self, work: impl FnOnce(&File) -> io::Result<T>) -> Option<T> {
+        let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
+        self.attempt(|file| if self.read_only { Err(refused()) } else { work(file) })
+    }
+
+    pub fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()> {
+        self.attempt(|file| file.read_exact_at(bytes, at))
+    }
+
+    pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
+        self.change(|file| file.write_all_at(bytes, at))
+    }
+
+    /// All that was written is on the disk when this returns.
+    pub fn sync(&self) -> Option<()> {
+        self.change(File::sync_data)
+    }
+
+    /// Makes a range read as zeros.
+    pub fn clear(&self, range: Range<u64>) -> Option<()> {
+        if self.punch(range.clone())? {
+            return Some(());
+        }
+        let mut at = range.start;
+        while at < range.end {
+            let bytes = (range.end - at).min(ZEROS.len() as u64);
+            self.write(at, &ZEROS[..bytes as usize])?;
+            at += bytes;
+        }
+        Some(())
+    }
+
+    /// Gives a range back to the file system; false if that is not possible, and nothing is done.
+    pub fn punch(&self, range: Range<u64>) -> Option<bool> {
+        if self.punches.get() {
+            self.punches.set(self.change(|file| punch(file, &range))?);
+        }
+        Some(self.punches.get())
+    }
+
+    /// The first part of `range` in which something may be stored; empty if there is nothing.
+    pub fn next_stored(&self, range: Range<u64>) -> Option<Range<u64>> {
+        self.attempt(|file| next_stored(file, range))
+    }
+}
+
+/// Whether an error says that the file system knows no holes.
+#[cfg(target_os = "linux")]
+fn is_unsupported(error: Errno) -> bool {
+    [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].contains(&error)
+}
+
+#[cfg(target_os = "linux")]
+fn punch(file: &File, range: &Range<u64>) -> io::Result<bool> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    let length = range.end - range.start;
+    match rustix::io::retry_on_intr(|| fallocate(file, flags, range.start, length)) {
+        Ok(()) => Ok(true),
+        Err(error) if is_unsupported(error) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn punch(_: &File, _: &Range<u64>) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(target_os = "linux")]
+fn next_stored(file: &File, range: Range<u64>) -> io::Result<Range<u64>> {
+    use rustix::fs::{SeekFrom, seek};
+    let start = match seek(file, SeekFrom::Data(range.start)) {
+        Ok(start) => start.clamp(range.start, range.end),
+        Err(Errno::NXIO) => range.end,
+        Err(error) if is_unsupported(error) => return Ok(range),
+        Err(error) => return Err(error.into()),
+    };
+    if start == range.end {
+        return Ok(start..start);
+    }
+    // Beyond the last data there is the hole at the end of the file.
+    let end = seek(file, SeekFrom::Hole(start))?;
+    Ok(start..end.clamp(start + 1, range.end))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn next_stored(_: &File, range: Range<u64>) -> io::Result<Range<u64>> {
+    Ok(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_written_where_no_hole_can_be_punched() {
+        let image = Image::new(tempfile::tempfile().unwrap(), false).unwrap();
+        let length = 3 * ZEROS.len();
+        for punches in [false, true] {
+            image.punches.set(punches);
+            image.write(0, &vec![1; length]).unwrap();
+            image.clear(5..length as u64 - 7).unwrap();
+            let mut bytes = vec![2; length];
+            image.read(0, &mut bytes).unwrap();
+            assert!(bytes[..5].iter().chain(&bytes[length - 7..]).all(|&byte| byte == 1));
+            assert!(bytes[5..length - 7].iter().all(|&byte| byte == 0));
+        }
+    }
+}

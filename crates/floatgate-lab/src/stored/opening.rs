@@ -1,0 +1,134 @@
+//! Making and opening images.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::nand::Counted;
+
+use super::Stored;
+use super::error::{ImageError, Problem};
+use super::format::{HEADER_BYTES, Header, Layout, POINT_AT, decode_point};
+use super::image::Image;
+use super::scan::scan;
+
+/// Making and opening.
+impl Stored {
+    /// Makes an image of an erased drive, with `journal_units` units for the layer's journal behind
+    /// those of `shape`, and opens it. `text` is kept in the header: the config of the device.
+    ///
+    /// # Errors
+    /// If the file exists, the numbers make no drive, the text has more bytes than
+    /// [`TEXT_BYTES_MAX`](super::TEXT_BYTES_MAX), or the system refuses; then there is no file that
+    /// was not there before.
+    pub fn create(
+        path: &Path,
+        shape: Shape,
+        journal_units: u32,
+        text: &str,
+    ) -> Result<Self, ImageError> {
+        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(path))?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Problem::Exists.of(path),
+            _ => Problem::io("created")(error).of(path),
+        })?;
+        Self::format(file, header, path).map_err(|problem| {
+            // What failed is told; that the rest of it is left, if it is, comes second.
+            let _ = fs::remove_file(path);
+            problem.of(path)
+        })
+    }
+
+    fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
+        let image = Image::new(file, false)?;
+        let layout = Layout::new(&header.medium);
+        let file = image.file();
+        file.set_len(layout.end()).map_err(Problem::io("given its length"))?;
+        file.write_all_at(&header.encode(), 0).map_err(Problem::io("written"))?;
+        file.sync_all().map_err(Problem::io("synced"))?;
+        // The name is to survive a crash as well as the file, where folders can be synced.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        Self::load(image, header)
+    }
+
+    /// Opens an image for this process alone.
+    ///
+    /// # Errors
+    /// If it is in use, is not an image, is damaged in its header or length, or cannot be read.
+    pub fn open(path: &Path) -> Result<Self, ImageError> {
+        Self::open_as(path, false).map_err(|problem| problem.of(path))
+    }
+
+    /// Opens an image to look at it, beside others that do so. A change is a fault.
+    ///
+    /// # Errors
+    /// As [`Stored::open`].
+    pub fn open_read_only(path: &Path) -> Result<Self, ImageError> {
+        Self::open_as(path, true).map_err(|problem| problem.of(path))
+    }
+
+    fn open_as(path: &Path, read_only: bool) -> Result<Self, Problem> {
+        let file = OpenOptions::new().read(true).write(!read_only).open(path);
+        let image = Image::new(file.map_err(Problem::io("opened"))?, read_only)?;
+        let mut bytes = vec![0; HEADER_BYTES];
+        let found = read_up_to(image.file(), &mut bytes).map_err(Problem::io("read"))?;
+        let header = Header::decode(&bytes[..found])?;
+        let expected = Layout::new(&header.medium).end();
+        let found = image.file().metadata().map_err(Problem::io("examined"))?.len();
+        if found != expected {
+            return Err(Problem::Length { expected, found });
+        }
+        Self::load(image, header)
+    }
+
+    /// Opens an image with a sound header.
+    fn load(mut image: Image, header: Header) -> Result<Self, Problem> {
+        let layout = Layout::new(&header.medium);
+        let mut bytes = [0; 12];
+        let point = image.read(POINT_AT, &mut bytes).map(|()| decode_point(bytes));
+        let scanned =
+            point.and_then(|point| Some((point, scan(&image, &layout, &header.medium, point)?)));
+        let Some((point, scan)) = scanned else {
+            let error = image.take_fault().unwrap_or_else(|| io::ErrorKind::Other.into());
+            return Err(Problem::Io { doing: "read", error });
+        };
+        let page_bytes = header.geometry.shape().page_bytes as usize;
+        Ok(Self {
+            image,
+            header,
+            layout,
+            counted: Counted::default(),
+            programmed: scan.programmed,
+            torn: scan.torn,
+            scanned_bytes: scan.bytes,
+            register: vec![0; page_bytes],
+            note: None,
+            moved: vec![],
+            read_failed: false,
+            corrupt_reads: 0,
+            point,
+            next_point: scan.point,
+            // Whoever had it open before may have ended without a sync.
+            is_programmed: true,
+            is_changed: true,
+        })
+    }
+}
+
+/// Reads from the start of a file; less than asked for if it ends before.
+fn read_up_to(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut at = 0;
+    while at < bytes.len() {
+        match file.read_at(&mut bytes[at..], at as u64) {
+            Ok(0) => break,
+            Ok(count) => at += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(at)
+}

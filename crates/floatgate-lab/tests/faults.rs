@@ -1,0 +1,156 @@
+//! Flash that breaks: no wrong data, and drives that wear out are read-only with all data readable.
+//!
+//! Every run is verified: each read is held against what the host wrote last, unless it fails.
+
+use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::placement::PLACEMENTS;
+use floatgate_lab::config::Config;
+use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::run::{Control, Options, run};
+use floatgate_lab::workload::generator;
+use serde_json::{Value, json};
+
+const TINY: [(&str, &str); 5] = [
+    ("flash.page", "1KiB"),
+    ("flash.pages_per_block", "8"),
+    ("flash.channels", "1"),
+    ("capacity.spare_factor", "0.2"),
+    ("mapping.cache", "2KiB"),
+];
+
+fn config(sets: &[(&str, &str)]) -> Config {
+    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let pairs: Vec<_> = TINY.iter().chain(sets).map(own).collect();
+    Config::load(None, None, &pairs).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The result's faults, and the rest.
+fn play(config: &Config, text: &str, seed: u64) -> (Value, Value) {
+    let mut workload = generator(text, seed).unwrap_or_else(|error| panic!("{error}"));
+    let (span_bytes, facts) = (workload.span_bytes(), WorkloadFacts::default());
+    let options = Options { span_bytes, seed, verify: true };
+    let result = run(config, workload.as_mut(), facts, options, &Control::default());
+    let document = json!(result.unwrap_or_else(|error| panic!("{error:?}")));
+    (document["faults"].clone(), document)
+}
+
+const EVERYTHING: [(&str, &str); 6] = [
+    ("faults.factory_bad", "0.02"),
+    ("faults.program", "0.0004"),
+    ("faults.erase", "0.002"),
+    ("faults.read", "0.001"),
+    ("faults.corrupt", "0.001"),
+    ("faults.spare_units", "60"),
+];
+
+const OPERATIONS: &str =
+    "uniform:span=128KiB,size=2KiB,aligned=false,reads=0.3,trim=0.05,flush=0.02,requests=10000";
+
+fn number(faults: &Value, key: &str) -> u64 {
+    faults[key].as_u64().unwrap_or_else(|| panic!("{key} in {faults}"))
+}
+
+/// Random operations on flash of which everything fails at times; the engines take turns.
+fn many_seeds(seeds: std::ops::Range<u64>) {
+    let mut sums = [0u64; 5];
+    let keys = [
+        "program_failures",
+        "erase_failures",
+        "factory_bad_units",
+        "failed_page_reads",
+        "unwritten_pages",
+    ];
+    let mappings: Vec<_> = MAPPINGS.iter().filter(|row| row.0 != "belady").collect();
+    let placements: Vec<_> = PLACEMENTS.iter().filter(|row| row.0 != "oracle").collect();
+    for seed in seeds {
+        let mapping = mappings[seed as usize % mappings.len()].0;
+        let placement = placements[seed as usize % placements.len()].0;
+        let engine = match seed % 4 {
+            0 => [("ftl.scheme", "bast"), ("bast.log_blocks", "4")],
+            1 => [("ftl.scheme", "fast"), ("fast.log_blocks", "4")],
+            _ => [("mapping.scheme", mapping), ("placement.scheme", placement)],
+        };
+        let (faults, _) = play(&config(&[&EVERYTHING[..], &engine].concat()), OPERATIONS, seed);
+        for (sum, key) in sums.iter_mut().zip(keys) {
+            *sum += number(&faults, key);
+        }
+    }
+    println!("{keys:?} {sums:?}");
+    assert!(sums.iter().all(|&sum| sum > 0), "{keys:?} {sums:?}");
+}
+
+#[test]
+fn no_wrong_data_on_flash_that_breaks() {
+    many_seeds(0..40);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn no_wrong_data_in_a_thousand_seeds() {
+    many_seeds(1000..2000);
+}
+
+#[test]
+fn a_worn_drive_is_read_only_and_all_its_data_are_there() {
+    for engine in ["page", "bast", "fast"] {
+        let mut sets = vec![
+            ("faults.wear_out", "true"),
+            ("flash.endurance", "30"),
+            ("faults.spare_units", "6"),
+            ("ftl.scheme", engine),
+        ];
+        if engine == "page" {
+            sets.push(("mapping.scheme", "dftl"));
+        }
+        // Half of the requests are reads, each held against what was written.
+        let text = "uniform:span=128KiB,size=2KiB,reads=0.5,requests=40000";
+        let (faults, document) = play(&config(&sets), text, 3);
+        assert_eq!(faults["read_only"], true, "{engine}: {faults}");
+        assert!(number(&faults, "refused_requests") > 1000, "{faults}");
+        assert_eq!(number(&faults, "failed_page_reads"), 0);
+        assert!(number(&faults, "worn_out_units") >= 4);
+        let warnings = document["warnings"].to_string();
+        assert!(warnings.contains("became read-only"), "{warnings}");
+    }
+}
+
+#[test]
+fn what_fails_is_moved_and_counted() {
+    let broken = config(&[("faults.program", "0.001"), ("faults.spare_units", "1000")]);
+    let text = "uniform:span=128KiB,size=1KiB,requests=20000";
+    let (faults, document) = play(&broken, text, 5);
+    let programs = &document["flash"]["programs"];
+    let failures = number(&faults, "program_failures");
+    // A thousandth of all programs, within four standard deviations.
+    let all = ["host", "gc", "map", "gc_map"].map(|cause| programs[cause].as_u64().unwrap_or(0));
+    let expected = all.iter().sum::<u64>() as f64 / 1000.0;
+    assert!((failures as f64 - expected).abs() < 4.0 * expected.sqrt(), "{failures}, {expected}");
+    assert_eq!(number(&faults, "retired_units"), failures);
+    let moved = number(&faults, "moved_pages");
+    assert_eq!(programs["retire"].as_u64(), Some(moved + failures));
+    assert_eq!(document["flash"]["reads"]["retire"].as_u64(), Some(moved));
+    // Any page of a unit is as likely to fail: half a unit is moved on average.
+    assert!((moved as f64 / failures as f64 - 3.5).abs() < 1.5, "{moved} of {failures}");
+}
+
+#[test]
+fn without_faults_nothing_is_said_of_them() {
+    let (faults, _) = play(&config(&[]), OPERATIONS, 1);
+    let zero = |value: &Value| value.as_u64() == Some(0) || value == &Value::Bool(false);
+    assert!(faults.as_object().is_some_and(|all| all.values().all(zero)), "{faults}");
+}
+
+#[test]
+fn what_faults_cannot_stand_beside_is_said() {
+    for (key, value, expected) in [
+        ("buffer.scheme", "lru", "buffer.scheme = \"lru\": expected \"none\" on flash that breaks"),
+        ("mapping.scheme", "belady", "mapping.scheme = \"belady\": expected another"),
+        ("faults.read", "0.7", "faults.read = 0.7: expected"),
+        ("faults.spare_units", "2", "faults.spare_units = 2: expected"),
+    ] {
+        let pairs = [("faults.program", "0.1"), (key, value)];
+        let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let error = Config::load(None, None, &pairs).expect_err("it is refused").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

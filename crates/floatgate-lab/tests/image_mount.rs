@@ -1,0 +1,86 @@
+//! How long it takes to find a large drive, and how much memory. On its own, for the memory is that
+//! of the process.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use floatgate_ftl::rng::Rng;
+use floatgate_lab::config::Config;
+use floatgate_lab::drive::live::{Live, create, open};
+
+const PAGE: u64 = 4096;
+const PAGES: u64 = (64 << 30) / PAGE;
+
+/// The most memory that this process has had since it was asked last, in bytes.
+fn peak_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    kib << 10
+}
+
+/// Time that this thread was on a processor: what the clock says on a machine that does nothing
+/// else.
+fn on_processor() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
+}
+
+/// Opens the drive: it, the time, and bytes of memory for each page of its flash.
+fn mount(path: &Path) -> (Box<dyn Live>, Duration, f64) {
+    peak_bytes();
+    let before = peak_bytes();
+    let (start, began) = (Instant::now(), on_processor());
+    let drive = open(path).unwrap();
+    let took = start.elapsed();
+    println!("  on a processor: {:?}", on_processor() - began);
+    let bytes = peak_bytes().saturating_sub(before);
+    let pages = drive.medium().geometry().physical_pages();
+    (drive, took, bytes as f64 / f64::from(pages))
+}
+
+/// Random writes: of eight runs of 64 one has bytes, the others are zeros, which take no space.
+fn write(drive: &mut dyn Live, rng: &mut Rng, count: u64) {
+    for number in 0..count {
+        let fill = if number / 64 % 8 == 0 { 1 + (number % 255) as u8 } else { 0 };
+        drive.write(rng.bits() % PAGES * PAGE, &[fill; PAGE as usize]).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "writes hundreds of MiB; to be run with --release"]
+fn a_sparse_image_of_64_gib_is_found_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    for mapping in ["ideal", "dftl"] {
+        let path = folder.path().join(mapping);
+        let sets = [("mapping.scheme", mapping)].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let config = Config::load(Some("small-nvme"), None, &sets).unwrap();
+        let start = Instant::now();
+        create(&path, &config, PAGES * PAGE, 1).unwrap();
+        println!("{mapping}: created in {:?}", start.elapsed());
+        let mut rng = Rng::new(1);
+        let mut report = |case: &str, limit: Duration, writes: u64, clean: bool| {
+            let (mut drive, took, bytes) = mount(&path);
+            println!("{mapping}, {case}: {took:?}, {bytes:.1} bytes for each page of flash");
+            println!("  {:?}", drive.mount());
+            if !cfg!(debug_assertions) {
+                assert!(took < limit, "{case}: {took:?}");
+                assert!(bytes < 12.0, "{case}: {bytes} bytes for each page of flash");
+            }
+            write(drive.as_mut(), &mut rng, writes);
+            if clean {
+                drive.shut_down().unwrap();
+            }
+        };
+        let (soon, later) = (Duration::from_secs(1), Duration::from_secs(10));
+        report("empty", soon, 300_000, true);
+        report("after a clean stop", soon, 240_000, false);
+        report("after a crash", later, 0, true);
+        report("after a clean stop", soon, 0, false);
+    }
+}

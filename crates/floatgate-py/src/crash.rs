@@ -1,0 +1,43 @@
+//! The exploration of losses of power as a function of the module.
+
+use std::sync::Arc;
+
+use floatgate_lab::crash::{Options, Watch, explore};
+use floatgate_lab::run::RunError as LabError;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::workload::Workload;
+use crate::{Cancelled, Control, config_error, parse, text};
+
+#[pyfunction]
+#[pyo3(signature = (config_json, workload, *, seed, span_bytes, every, point, second, control))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+pub fn crash(
+    py: Python<'_>,
+    config_json: &str,
+    workload: &Workload,
+    seed: u64,
+    span_bytes: Option<u64>,
+    every: Option<u64>,
+    point: Option<u64>,
+    second: u64,
+    control: &Control,
+) -> PyResult<String> {
+    let config = parse(config_json)?;
+    let control = Arc::clone(&control.0);
+    let mut requests = workload.start().map_err(config_error)?;
+    let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
+    let watch = match point {
+        Some(point) => Watch::Only(point),
+        None => Watch::Every(every.unwrap_or(1)),
+    };
+    // One that is explored by itself is cut again, too.
+    let again = if point.is_some() { 1 } else { second };
+    let options = Options { span_bytes, seed, watch, again, bug: None };
+    match py.detach(|| explore(&config, requests.as_mut(), options, &control)) {
+        Ok(report) => text(&json!(report)),
+        Err(LabError::Config(error)) => Err(config_error(error)),
+        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
+    }
+}

@@ -1,0 +1,90 @@
+"""`floatgate crash`."""
+
+from __future__ import annotations
+
+import json as json_text
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from . import options, output
+
+Every = Annotated[
+    int | None, typer.Option(help="Explore each so manieth moment; else as many as fit.")
+]
+Point = Annotated[int | None, typer.Option(help="Explore this moment only, from 0.")]
+Second = Annotated[int, typer.Option(help="Cut each so manieth recovery everywhere, too.")]
+
+
+def crash(
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
+    device: options.Device = None,
+    set: options.Set = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 1,
+    addresses: options.Addresses = "fold",
+    format: options.TraceFormat = None,
+    every: Every = None,
+    point: Point = None,
+    second: Second = 50,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cut the power everywhere in a trace, and look at what comes back.
+
+    Ends with status 1 if anything that was durable is lost.
+    """
+    from floatgate.power import crash
+
+    settings = options.pairs("--set", set)
+    with output.progress_bar(quiet) as progress:
+        found = crash(
+            trace,
+            device=device,
+            set=settings,
+            limit=limit,
+            seed=seed,
+            addresses=addresses,
+            format=format,
+            every=every,
+            point=point,
+            second=second,
+            progress=progress,
+        )
+    if found["first_loss"]:
+        given = {"--device": device, "--limit": limit, "--addresses": addresses, "--format": format}
+        words = ["floatgate", "crash", trace, "--seed", str(seed)]
+        words += [word for key, value in given.items() if value for word in (key, str(value))]
+        words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        found["again"] = shlex.join([*words, "--point", str(found["first_loss"]["point"])])
+    if json:
+        print(json_text.dumps(found, indent=2))
+    else:
+        _print(found)
+    if found["lost"]:
+        raise typer.Exit(1)
+
+
+def _print(found: dict[str, Any]) -> None:
+    out = output.console()
+    points, moments, seconds = found["points"], found["moments"], found["second_cuts"]
+    out.print(
+        f"{points:,} losses of power: {points - seconds:,} of the {moments:,} moments of", end=""
+    )
+    out.print(f" {found['requests']:,} requests, and {seconds:,} in recoveries")
+    out.print(f"{found['torn_seen']:,} cut a program or an erase short")
+    out.print(f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which went on")
+    mean, most, programs = found["reads_mean"], found["reads_max"], found["programs_mean"]
+    out.print(f"a recovery read {mean:,.1f} pages on average, {most:,} at most", end="")
+    out.print(f", and programmed {programs:,.1f}")
+    for note in found["notes"]:
+        out.print(f"note: {note}", style="dim")
+    if not found["lost"]:
+        out.print("nothing was lost", style="bold green")
+        return
+    loss = found["first_loss"]
+    out.print(f"{found['lost']:,} pages were not what they may be", style="bold red")
+    if loss:
+        out.print(f"the first: page {loss['page']} was version {loss['found']}", end="")
+        out.print(f", and may be one of {loss['possible']}; again: {found['again']}")

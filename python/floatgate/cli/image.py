@@ -1,0 +1,144 @@
+"""`floatgate image create`, `info`, `check` and `dump`."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options, output
+from .failure import RUN_FAILED, OneLineErrors
+
+app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False)
+
+NUMBER_MAX = 2**32 - 1
+
+SHOWN = 20
+"""Problems that are printed as text; JSON has more."""
+
+COLUMNS = ("unit", "page", "state", "owner", "number", "sequence", "serial", "content", "bytes")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The image.")]
+
+
+@app.command(epilog="Example: floatgate image create flash.img --size 64GiB")
+def create(
+    file: File,
+    size: Annotated[str, typer.Option(metavar="SIZE", help="What the host can address: 64GiB.")],
+    device: options.Device = None,
+    set: options.Set = None,
+    seed: options.Seed = 1,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make an image with an erased drive; a file that is there is left alone."""
+    settings = options.pairs("--set", set)
+    from floatgate import images
+
+    images.create(file, size, device=device, set=settings, seed=seed)
+    if json:
+        output.print_json(images.info(file))
+    else:
+        output.say(f"made {file}", quiet)
+
+
+@app.command(epilog="Example: floatgate image info flash.img")
+def info(file: File, json: options.Json = False) -> None:
+    """Show which drive an image holds, how full it is, how worn."""
+    from floatgate import images
+
+    document = images.info(file)
+    if json:
+        output.print_json(document)
+        return
+    out = output.console()
+    for name, value in _facts(document):
+        out.print(f"{name:<20}{value}")
+
+
+def _facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    geometry, pages, file = (document[key] for key in ("geometry", "pages", "file"))
+    config, journal, wear = (document[key] for key in ("config", "journal", "wear"))
+    scheme = config["ftl"]["scheme"]
+    yield "image", document["path"]
+    yield "drive", f"{document['bytes']:,} bytes"
+    yield "on disk", f"{file['disk_bytes']:,} of {file['bytes']:,} bytes"
+    yield "translation layer", f"{config['mapping']['scheme']} map" if scheme == "page" else scheme
+    units = f"{geometry['units']:,} and {geometry['journal_units']:,} of the journal"
+    yield "erase units", f"{units}, of {geometry['pages_per_unit']:,} pages"
+    yield "erased units", f"{document['erased_units']:,}"
+    yield "pages", f"{geometry['physical_pages']:,} of {geometry['page_bytes']:,} bytes"
+    yield "programmed pages", f"{pages['programmed']:,}"
+    yield "mapped pages", f"{pages['mapped']:,} of {geometry['logical_pages']:,}"
+    yield "torn pages", f"{pages['torn']:,} found now"
+    if journal is not None:
+        yield "last checkpoint", f"serial number {journal['checkpoint_serial']:,}"
+        yield "programmed since", f"{journal['pages_since']:,} pages, {journal['trims']:,} trims"
+    if wear is not None:
+        least, mean, most = (wear[f"erases_{key}"] for key in ("min", "mean", "max"))
+        yield "erases of a unit", f"{least:,} to {most:,}, {mean:,.1f} on average"
+
+
+@app.command(epilog="Example: floatgate image check flash.img")
+def check(file: File, json: options.Json = False) -> None:
+    """Verify every record, its data, and the drive that would be found; exit status 1 if wrong.
+
+    Nothing is written. Pages that were being programmed when power failed are no problem.
+    """
+    from floatgate import images
+
+    report = images.check(file)
+    if json:
+        output.print_json(report)
+    else:
+        _print_report(report)
+    if report["problem_count"]:
+        raise typer.Exit(RUN_FAILED)
+
+
+def _print_report(report: Mapping[str, Any]) -> None:
+    out = output.console()
+    for problem in report["problems"][:SHOWN]:
+        place = (
+            "" if problem["unit"] is None else f"unit {problem['unit']} page {problem['page']}: "
+        )
+        out.print(f"{place}{problem['what']}")
+    if (more := report["problem_count"] - SHOWN) > 0:
+        out.print(f"and {more:,} more")
+    for name, count in report["pages"].items():
+        out.print(f"{name + ' pages':<20}{count:,}")
+    count = report["problem_count"]
+    out.print("no problems" if count == 0 else f"{count:,} problem{'s' * (count > 1)}")
+
+
+@app.command(epilog="Example: floatgate image dump flash.img --lpn 7")
+def dump(
+    file: File,
+    unit: Annotated[
+        int | None, typer.Option(min=0, max=NUMBER_MAX, help="The pages of this erase unit.")
+    ] = None,
+    lpn: Annotated[
+        int | None,
+        typer.Option(min=0, max=NUMBER_MAX, help="All that is left of this logical page."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="A JSON document on each line.")] = False,
+) -> None:
+    """Show who owns each page that is programmed, and whether what it holds is still wanted."""
+    if unit is not None and lpn is not None:
+        raise typer.BadParameter("is for all units; leave out --unit", param_hint="'--lpn'")
+    from floatgate import images
+
+    if not json:
+        print("  ".join(f"{name:>9}" for name in COLUMNS))
+
+    def tell(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            if json:
+                print(json_text.dumps(row))
+            else:
+                print("  ".join(f"{row.get(name, '')!s:>9}" for name in COLUMNS))
+
+    images.dump(file, tell, unit=unit, lpn=lpn)

@@ -166,7 +166,8 @@ def _amplification(result: Result) -> Lines:
         yield "write amplification", "none: the host wrote nothing"
         return
     scale = result.write_amplification / max(programs.total, 1)
-    parts = {CAUSES[cause]: pages * scale for cause, pages in vars(programs).items()}
+    names = CAUSES | {"journal": "journal", "retire": "broken units"}
+    parts = {names[cause]: pages * scale for cause, pages in vars(programs).items()}
     yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
     if programs.map or programs.gc_map:
         yield "", f"{ratio(result.data_write_amplification)} without the map"

@@ -49,8 +49,8 @@ def crash(
     The document has "points" (losses of power, "second_cuts" of them in recoveries), "lost"
     (pages that were not what they may be; 0 is what is hoped for), "first_loss" (where, or None),
     "torn_seen", "recoveries", "went_on", "requests", "moments" (that there were), "every",
-    "reads_mean" and "reads_max" (pages that a recovery looked at), "programs_mean", "name" and
-    "notes". Raises as `run` does.
+    "reads_mean" and "reads_max" (pages that a recovery looked at), "programs_mean",
+    "mount_us_mean", "name" and "notes". Raises as `run` does.
     """
     _check(every, point, second, addresses)
     how = api._How(1, limit, seed, addresses, 1.0, False, format)

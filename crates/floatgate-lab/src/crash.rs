@@ -9,7 +9,7 @@
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag};
 use floatgate_ftl::journal::Layout;
 pub use floatgate_ftl::nand::Watch;
-use floatgate_ftl::nand::{Cut, PowerCut, Tagged, Torn};
+use floatgate_ftl::nand::{Cut, PowerCut, Tagged, Timing, Torn};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Op, Request};
 use serde::Serialize;
@@ -143,6 +143,9 @@ pub struct CrashReport {
     pub reads_max: u64,
     /// Pages that a recovery programmed, on average.
     pub programs_mean: f64,
+    /// Microseconds that a recovery takes on the simulated drive, on average, if its operations are
+    /// spread evenly over the dies.
+    pub mount_us_mean: f64,
     /// The first of what was lost.
     pub first_loss: Option<Loss>,
 }
@@ -155,6 +158,7 @@ impl CrashReport {
             |a: f64, b: f64| (a * self.recoveries as f64 + b * other.recoveries as f64) / all;
         self.reads_mean = mean(self.reads_mean, other.reads_mean);
         self.programs_mean = mean(self.programs_mean, other.programs_mean);
+        self.mount_us_mean = mean(self.mount_us_mean, other.mount_us_mean);
         self.reads_max = self.reads_max.max(other.reads_max);
         self.points += other.points;
         self.lost += other.lost;
@@ -169,7 +173,7 @@ impl CrashReport {
         }
     }
 
-    fn note(&mut self, mount: Mount) {
+    fn note(&mut self, mount: Mount, plan: &Plan) {
         self.recoveries += 1;
         let reads = mount.journal_reads + mount.tag_reads;
         let share = 1.0 / self.recoveries as f64;
@@ -177,7 +181,19 @@ impl CrashReport {
         self.reads_max = self.reads_max.max(reads);
         let programs = (mount.moved + mount.map_programs) as f64;
         self.programs_mean += (programs - self.programs_mean) * share;
+        self.mount_us_mean += (mount_us(mount, plan) - self.mount_us_mean) * share;
     }
+}
+
+fn mount_us(mount: Mount, plan: &Plan) -> f64 {
+    let Timing { read_ns, program_ns, erase_ns, transfer_ns, command_ns } = plan.timing;
+    let shape = plan.medium.shape();
+    let dies = f64::from(shape.channels) * f64::from(shape.dies);
+    let programs = mount.moved + mount.map_programs;
+    let of = |count: u64, ns: u64| count as f64 * (ns + command_ns) as f64;
+    let reads = of(mount.journal_reads + mount.tag_reads + mount.moved, read_ns + transfer_ns);
+    let writes = of(programs, program_ns + transfer_ns) + of(mount.erased, erase_ns);
+    (reads + writes) / dies / 1000.0
 }
 
 /// Runs a workload on a drive with a journal, and cuts the power.
@@ -288,7 +304,7 @@ impl Explorer<'_> {
     fn find(&mut self, flash: Medium, ledger: Ledger) -> Result<Box<dyn Cuttable>, ConfigError> {
         let (drive, mount) =
             cuttable(self.config, self.plan, self.options.seed, Some(flash), ledger)?;
-        self.report.note(mount);
+        self.report.note(mount, self.plan);
         Ok(drive)
     }
 

@@ -77,7 +77,8 @@ def _print(found: dict[str, Any]) -> None:
     out.print(f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which went on")
     mean, most, programs = found["reads_mean"], found["reads_max"], found["programs_mean"]
     out.print(f"a recovery read {mean:,.1f} pages on average, {most:,} at most", end="")
-    out.print(f", and programmed {programs:,.1f}")
+    took = f"{found['mount_us_mean']:,.0f} \N{MICRO SIGN}s on dies that are evenly busy"
+    out.print(f", and programmed {programs:,.1f}: {took}")
     for note in found["notes"]:
         out.print(f"note: {note}", style="dim")
     if not found["lost"]:

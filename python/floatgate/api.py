@@ -347,6 +347,28 @@ def _generated(text: str, how: _How) -> _Source:
     return _Source(workload.name, how, workload, trace)
 
 
+def measure(
+    engine: Callable[..., str],
+    workload: _core.Workload,
+    progress: Progress | None,
+    **options: object,
+) -> dict[str, Any]:
+    """What the engine says of a workload. It works in a thread of its own: Ctrl-C is heard."""
+    control = _core.Control()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(engine, workload, **options, control=control)
+        try:
+            while not wait([future], POLL_SECONDS).done:
+                if progress is not None:
+                    progress(*control.progress())
+        finally:
+            control.cancel()
+    if progress is not None:
+        progress(*control.progress())
+    document: dict[str, Any] = json.loads(future.result())
+    return document
+
+
 def _cores() -> int:
     """The cores that this process may use; a container may have fewer than the machine."""
     if hasattr(os, "sched_getaffinity"):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import polars as pl
@@ -96,7 +94,8 @@ def curve_of(
                 "--sample exact looks at all of them"
             )
     assert not isinstance(rate, str)
-    document = _measure(load.workload, page_bytes, rate, progress)
+    asked = {"page_bytes": page_bytes, "sample": rate}
+    document = api.measure(_core.map_curve, load.workload, progress, **asked)
     if trims := document["trims_ignored"]:
         notes.append(
             f"the curve leaves out {trims:,} trim{'s' if trims > 1 else ''}: which map entries "
@@ -182,27 +181,3 @@ def _accesses(data: pl.DataFrame, page_bytes: int) -> int:
     first = pl.col("offset") // page_bytes
     end = (pl.col("offset") + pl.col("length") + page_bytes - 1) // page_bytes
     return int(data.select((end - first).sum()).item())
-
-
-def _measure(
-    workload: _core.Workload,
-    page_bytes: int,
-    rate: float | None,
-    progress: api.Progress | None,
-) -> dict[str, Any]:
-    """The engine's document; it works in a thread of its own, so that Ctrl-C is heard."""
-    control = _core.Control()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(
-            _core.map_curve, workload, page_bytes=page_bytes, sample=rate, control=control
-        )
-        try:
-            while not wait([future], api.POLL_SECONDS).done:
-                if progress is not None:
-                    progress(*control.progress())
-        finally:
-            control.cancel()
-    if progress is not None:
-        progress(*control.progress())
-    document: dict[str, Any] = json.loads(future.result())
-    return document

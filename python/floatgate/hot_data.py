@@ -6,7 +6,6 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -274,7 +273,8 @@ def hotness_of(source: api._Source, options: Options, progress: api.Progress | N
     # Holes count: two hot pages with one between them are not neighbours.
     how = dataclasses.replace(source.how, addresses="span")
     load = dataclasses.replace(source, how=how, loads={}).load(None)
-    document = _measure(load.workload, options, progress)
+    engine, asked = _core.hotness, dataclasses.asdict(options)
+    document = api.measure(engine, load.workload, progress, **asked)
     document |= {"name": source.name, "notes": [*load.notes, *_notes(document)]}
     return Hotness.from_dict(document)
 
@@ -295,24 +295,3 @@ def _notes(document: Mapping[str, Any]) -> list[str]:
     return [
         f"the last sequence has {left} of writes, less than {whole}, and counts like the others"
     ]
-
-
-def _measure(
-    workload: _core.Workload, options: Options, progress: api.Progress | None
-) -> dict[str, Any]:
-    """The engine's document; it works in a thread of its own, so that Ctrl-C is heard."""
-    control = _core.Control()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(
-            _core.hotness, workload, **dataclasses.asdict(options), control=control
-        )
-        try:
-            while not wait([future], api.POLL_SECONDS).done:
-                if progress is not None:
-                    progress(*control.progress())
-        finally:
-            control.cancel()
-    if progress is not None:
-        progress(*control.progress())
-    document: dict[str, Any] = json.loads(future.result())
-    return document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,38 +62,10 @@ def crash(
         every = _sample(config, load)
         if every > 1:
             notes.append(f"one of {every} moments is explored; --every 1 explores them all")
-    moments = {"every": every, "point": point, "second": second}
-    found = _explore(config, load, seed, moments, progress)
+    asked = {"every": every, "point": point, "second": second, "seed": seed}
+    engine = partial(_core.crash, config, span_bytes=load.span_bytes)
+    found = api.measure(engine, load.workload, progress, **asked)
     return {"name": source.name, **found, "every": every, "notes": notes}
-
-
-def _explore(
-    config: str,
-    load: api._Load,
-    seed: int,
-    moments: Mapping[str, Any],
-    progress: api.Progress | None,
-) -> dict[str, Any]:
-    """The engine's part, in a thread of its own, so that Ctrl-C is heard."""
-    control = _core.Control()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(
-            _core.crash,
-            config,
-            load.workload,
-            seed=seed,
-            span_bytes=load.span_bytes,
-            **moments,
-            control=control,
-        )
-        try:
-            while not wait([future], api.POLL_SECONDS).done:
-                if progress is not None:
-                    progress(*control.progress())
-        finally:
-            control.cancel()
-    document: dict[str, Any] = json.loads(future.result())
-    return document
 
 
 def _check(every: int | None, point: int | None, second: int, addresses: str) -> None:

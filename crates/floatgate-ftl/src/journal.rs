@@ -16,7 +16,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::addr::{Owner, Ppn, Stamp, Tag, Tpn, Unit};
+use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Tpn, Unit};
+use crate::blocks::Blocks;
 use crate::geometry::{Geometry, Shape, ShapeError};
 use crate::nand::{Cause, Chain, Nand, Tagged};
 
@@ -220,10 +221,52 @@ impl Trimmed {
     }
 }
 
+/// When the journal is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    /// If there are trims that are not written down.
+    Trims,
+    /// If enough has been programmed since the last checkpoint.
+    Due,
+    /// A checkpoint, whatever there is.
+    Now,
+}
+
+/// What a checkpoint is of.
+#[derive(Clone, Copy)]
+pub struct Snapshot<'a> {
+    /// Where each logical page is.
+    pub table: &'a [Option<Ppn>],
+    /// A page that is being remapped, and where it is: the map says neither.
+    pub remapping: Option<(Lpn, Ppn)>,
+    /// The units.
+    pub blocks: &'a Blocks,
+}
+
+impl Snapshot<'_> {
+    fn places(&self) -> impl Iterator<Item = Option<Ppn>> {
+        let remapped = self.remapping.map(|(lpn, ppn)| (lpn.index(), ppn));
+        let pages = self.table.iter().enumerate();
+        pages.map(move |(at, &ppn)| match remapped {
+            Some((lpn, place)) if lpn == at => Some(place),
+            _ => ppn,
+        })
+    }
+
+    fn units(&self, units: u32) -> impl Iterator<Item = UnitNote> {
+        (0..units).map(Unit).map(|unit| UnitNote {
+            erases: self.blocks.lifetime_erases(unit),
+            stream: self.blocks.stream(unit),
+        })
+    }
+}
+
 /// The journal of a drive that is running.
 #[derive(Clone, Debug)]
 pub struct Journal {
     layout: Layout,
+    /// Pages that are programmed between two checkpoints.
+    every: u64,
     /// Where the last checkpoint is; neither before the first.
     area: Option<u32>,
     /// The next free page of that area.
@@ -238,10 +281,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// An empty journal on erased flash.
-    pub fn new(layout: Layout) -> Self {
+    /// An empty journal on erased flash, with a checkpoint every so many pages programmed.
+    pub fn new(layout: Layout, every: u64) -> Self {
         Self {
             layout,
+            every,
             area: None,
             next: 0,
             used: vec![false; layout.units() as usize],
@@ -253,13 +297,13 @@ impl Journal {
 
     /// The journal of a drive that was found again; the first thing to go there is a checkpoint.
     /// It goes where the one that was found is not: that must be whole until this is.
-    pub fn recovered<N: Tagged>(layout: Layout, nand: &N) -> Self {
+    pub fn recovered<N: Tagged>(layout: Layout, every: u64, nand: &N) -> Self {
         let units = (0..2).flat_map(|area| (0..layout.units).map(move |unit| (area, unit)));
         let used = units.map(|(area, unit)| nand.programmed(layout.unit(area, unit)) > 0).collect();
         let sealed = (0..2).filter_map(|area| Some((layout.sealed(nand, area)?.serial, area)));
         let newest = sealed.max();
         let (since, area) = (newest.map_or(0, |newest| newest.0), newest.map(|newest| newest.1));
-        Self { used, area, since, next: layout.pages(), ..Self::new(layout) }
+        Self { used, area, since, next: layout.pages(), ..Self::new(layout, every) }
     }
 
     /// Notes a trim, to be written down later.
@@ -277,23 +321,29 @@ impl Journal {
         }
     }
 
-    /// Whether there are trims that are not written down.
-    #[inline(always)]
-    pub fn is_pending(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    /// Pages programmed since the last checkpoint, all in all.
-    pub fn age(&self, stamp: Stamp) -> u64 {
-        stamp.serial - self.since
+    /// Writes down what there is to be written, if this is the occasion for it.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    pub fn keep<N: Nand>(
+        &mut self,
+        occasion: Occasion,
+        nand: &mut N,
+        drive: Snapshot<'_>,
+        stamp: &mut Stamp,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let is_full = match occasion {
+            Occasion::Trims => !self.flush(nand, stamp, chain)?,
+            Occasion::Due => stamp.serial - self.since >= self.every,
+            Occasion::Now => true,
+        };
+        if is_full { self.checkpoint(nand, drive, stamp, chain) } else { Ok(()) }
     }
 
     /// Writes down what was trimmed. The answer is whether there was room; if not, a checkpoint
     /// does it.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    pub fn flush<N: Nand>(
+    fn flush<N: Nand>(
         &mut self,
         nand: &mut N,
         stamp: &mut Stamp,
@@ -317,14 +367,10 @@ impl Journal {
     }
 
     /// Writes down where each page is, and what is known of each unit.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    pub fn checkpoint<N: Nand>(
+    fn checkpoint<N: Nand>(
         &mut self,
         nand: &mut N,
-        table: impl Iterator<Item = Option<Ppn>>,
-        units: impl Iterator<Item = UnitNote>,
+        drive: Snapshot<'_>,
         stamp: &mut Stamp,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
@@ -335,8 +381,9 @@ impl Journal {
                 nand.erase(layout.unit(area, unit), Cause::Journal, chain)?;
             }
         }
-        let packed = table.map(|ppn| ppn.map_or(0, |ppn| ppn.get() + 1).to_le_bytes());
+        let packed = drive.places().map(|ppn| ppn.map_or(0, |ppn| ppn.get() + 1).to_le_bytes());
         self.program_all(nand, (area, 0), packed, stamp, chain)?;
+        let units = drive.units(layout.drive.units());
         let packed = units.map(|UnitNote { erases, stream }| {
             let [a, b, c, d] = erases.to_le_bytes();
             [a, b, c, d, stream, 0, 0, 0]

@@ -20,7 +20,7 @@ use crate::addr::{Lbn, Lpn, Owner, Ppn, Stamp, Unit};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::ftl::{Ftl, MergeCounts};
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout};
+use crate::journal::{Journal, Layout, Occasion, Snapshot};
 use crate::log_block::{LogBlocks, LogView, Step};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::prefetch::prefetch;
@@ -63,7 +63,6 @@ pub struct LogFtl<N, L> {
     blocks: Blocks,
     stamp: Stamp,
     journal: Option<Journal>,
-    checkpoint_every: u64,
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
@@ -78,7 +77,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// The medium's fault while the journal is begun.
     pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.checkpoint(&mut Chain::default())?;
+        ftl.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
@@ -97,8 +96,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             logs: vec![None; logs as usize],
             blocks: Blocks::new(geometry, free_order, 1),
             stamp: Stamp::default(),
-            journal: journal.map(|_| Journal::new(Layout::new(geometry))),
-            checkpoint_every: journal.unwrap_or(u64::MAX),
+            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
@@ -119,7 +117,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn perform(&mut self, step: Step, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         match step {
             Step::Open(slot) => {
-                self.checkpoint_if_due(chain)?;
+                self.keep_journal(Occasion::Due, chain)?;
                 let unit = self.open_unit();
                 let before = self.logs[slot as usize].replace(Log { unit, written: 0 });
                 assert!(before.is_none(), "a log is merged before its slot is used again");
@@ -132,6 +130,13 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             Step::Merge(slot, lbn) => self.merging(chain, |ftl, work| ftl.merge(slot, lbn, work)),
             Step::Collect(slot) => self.merging(chain, |ftl, work| ftl.collect(slot, work)),
         }
+    }
+
+    /// Writes the journal if this is the occasion, and if there is one.
+    fn keep_journal(&mut self, occasion: Occasion, chain: &mut Chain) -> Result<(), N::Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let drive = Snapshot { table: &self.table, remapping: None, blocks: &self.blocks };
+        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
     }
 
     fn open_unit(&mut self) -> Unit {
@@ -225,11 +230,11 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
     }
 
     fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.write_down(chain)
+        self.keep_journal(Occasion::Trims, chain)
     }
 
     fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.checkpoint(chain)
+        self.keep_journal(Occasion::Now, chain)
     }
 
     fn restart(&mut self) {

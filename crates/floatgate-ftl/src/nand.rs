@@ -187,8 +187,6 @@ pub struct Health {
     pub read_errors: u64,
     /// Pages of which the checksum was wrong.
     pub corrupt_pages: u64,
-    /// Reads of the host that failed.
-    pub failed_reads: u64,
     /// Spare units that are left.
     pub spares_left: u64,
     /// Whether nothing can be written any more.

@@ -11,7 +11,6 @@
 
 mod ahead;
 mod cleaning;
-mod journaling;
 mod levelling;
 mod recovery;
 mod remap;
@@ -31,7 +30,7 @@ use crate::ftl::Ftl;
 pub use crate::ftl::{Cleans, StreamCounts};
 use crate::future::Future;
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout};
+use crate::journal::{Journal, Layout, Occasion, Snapshot};
 use crate::mapping::{Access, MapOp, MapStats, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
@@ -100,7 +99,6 @@ pub struct PageFtl<N, M> {
     remapping: Option<(Lpn, Ppn)>,
     stamp: Stamp,
     journal: Option<Journal>,
-    checkpoint_every: u64,
     cleans: Cleans,
     streams: Vec<StreamCounts>,
     rng: Rng,
@@ -141,7 +139,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
             ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
         }
-        ftl.checkpoint(&mut Chain::default())?;
+        ftl.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
@@ -183,8 +181,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             log: LogArea::new(geometry.logical_pages(), log_pages),
             remapping: None,
             stamp: Stamp::default(),
-            journal: journal.map(|_| Journal::new(Layout::new(geometry))),
-            checkpoint_every: journal.unwrap_or(u64::MAX),
+            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
             cleans: Cleans::default(),
             rng: Rng::new(1),
             sample_reads: 0,
@@ -311,7 +308,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
         if !self.cleaning {
-            self.checkpoint_if_due(chain)?;
+            self.keep_journal(Occasion::Due, chain)?;
             self.clean(stream, self.config.low_water - 1, chain)?;
             if !self.frontiers.has_room(stream) {
                 self.clean(stream, self.config.low_water, chain)?;
@@ -321,6 +318,26 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             }
         }
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
+    }
+
+    /// Writes the journal if this is the occasion, and if there is one.
+    #[inline]
+    fn keep_journal(&mut self, occasion: Occasion, chain: &mut Chain) -> Result<(), N::Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let Self { table, blocks, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, blocks };
+        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
+    }
+
+    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
+    fn note_trim(&mut self, lpns: &Range<u32>) {
+        let end = lpns.end.min(self.log.base());
+        if let Some(journal) = &mut self.journal
+            && lpns.start < end
+        {
+            self.stamp.sequence += 1;
+            journal.trim(lpns.start..end, self.stamp.sequence);
+        }
     }
 
     fn open(&mut self, stream: u8) {
@@ -453,11 +470,11 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.write_down(chain)
+        self.keep_journal(Occasion::Trims, chain)
     }
 
     fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.checkpoint(chain)
+        self.keep_journal(Occasion::Now, chain)
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {

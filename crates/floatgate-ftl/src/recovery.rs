@@ -21,8 +21,8 @@ use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Unit};
 use crate::geometry::Geometry;
-use crate::journal::{Checkpoint, Layout, UnitNote};
-use crate::nand::Tagged;
+use crate::journal::{Checkpoint, UnitNote};
+use crate::nand::{Cause, Chain, Nand, Tagged};
 
 /// What finding a drive again has cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -71,15 +71,47 @@ pub struct Found {
     pub mount: Mount,
 }
 
-/// Finds a drive whose last `log_pages` logical pages are the log.
+impl Found {
+    /// Erases the units of which nothing is wanted and forgets them; `table` says what is.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    pub fn erase_unwanted<N: Nand>(
+        &mut self,
+        nand: &mut N,
+        (geometry, table): (&Geometry, &[Option<Ppn>]),
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let mut wanted = vec![false; geometry.units() as usize];
+        for &ppn in table.iter().flatten() {
+            wanted[geometry.unit(ppn).index()] = true;
+        }
+        for found in self.units.iter().filter(|found| !wanted[found.unit.index()]) {
+            nand.erase(found.unit, cause, chain)?;
+            self.erases[found.unit.index()] += 1;
+            self.mount.erased += 1;
+        }
+        self.units.retain(|found| wanted[found.unit.index()]);
+        Ok(())
+    }
+}
+
+/// What a map says of whom pages belong to.
+pub fn owners(table: &[Option<Ppn>]) -> impl Iterator<Item = (Ppn, Owner)> {
+    let mapped = table.iter().enumerate().filter_map(|(at, ppn)| Some((at, (*ppn)?)));
+    mapped.map(|(at, ppn)| (ppn, Owner::Data(Lpn::new(at as u32))))
+}
+
+/// Finds a drive whose last `log_pages` logical pages are the log. `checkpoint` is that of its
+/// journal, if there is one.
 pub fn scan<N: Tagged>(
     nand: &N,
     geometry: &Geometry,
     log_pages: u32,
-    journal: Option<&Layout>,
+    mut checkpoint: Option<Checkpoint>,
 ) -> Found {
     let log = geometry.logical_pages() - log_pages;
-    let mut checkpoint = journal.and_then(|layout| layout.find(nand));
     let mut scan = Scan::new(nand, log, geometry);
     match &mut checkpoint {
         Some(checkpoint) => scan.begin(checkpoint),

@@ -62,7 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "recovery",
         ],
     ),
-    ("journal", &["addr", "geometry", "nand"]),
+    ("journal", &["addr", "blocks", "geometry", "nand"]),
     ("recovery", &["addr", "geometry", "journal", "nand"]),
     ("buffer", &["addr", "future", "lru", "prefetch"]),
     (

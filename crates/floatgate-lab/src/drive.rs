@@ -5,38 +5,32 @@ use floatgate_ftl::buffer::Buffer;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
-use floatgate_ftl::log_ftl::MERGE_RESERVE;
-use floatgate_ftl::mapping::{
-    Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
-    MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, PageCacheConfig,
-    Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
-    extra_map_units,
-};
-use floatgate_ftl::mappings;
+use floatgate_ftl::log_block::LogBlocks;
+use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
+use floatgate_ftl::mapping::{Mapping, extra_map_units};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::victim::victim;
 
-use crate::config::{
-    self, Config, ConfigError, FetchMode, ForCleaning, GcDestination, NodeVictim, Replacement,
-    Scope, WearLeveling,
-};
+use crate::config::{Config, ConfigError, GcDestination, Scope, WearLeveling};
+pub use buffer::block_pages;
 use front::Front;
 pub use front::shrd_config;
+use mappings::map_on_flash;
+pub use mappings::needs_future;
 use placements::placement_config;
 use victims::victim_config;
 
 mod buffer;
 pub mod cut;
-pub use buffer::block_pages;
 mod front;
 #[cfg(unix)]
 pub mod live;
+mod log_ftl;
+mod mappings;
 mod placements;
 mod victims;
-
-mod log_ftl;
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -101,7 +95,7 @@ impl Plan {
             true => Layout::new(geometry).medium().map_err(|e| ConfigError::new(e.to_string()))?,
             false => geometry,
         };
-        let faults = config.faults_of(medium.units(), 0);
+        let faults = config.faults_of(medium.units());
         let spares = faults.map_or(0, |faults| faults.spares);
         let all = Shape { units: medium.units().saturating_add(spares), ..*medium.shape() };
         let flash = Geometry::new(all).map_err(|e| ConfigError::new(e.to_string()))?;
@@ -281,31 +275,6 @@ fn placement(config: &Config, geometry: Geometry) -> Result<AnyPlacement, Config
         .ok_or_else(|| ConfigError::new(format!("placement.scheme = \"{name}\" is not known")))
 }
 
-macro_rules! on_flash_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        fn map_on_flash(scheme: &str) -> bool {
-            match scheme {
-                $($name => <$Type as Mapping>::ON_FLASH,)*
-                _ => false,
-            }
-        }
-    };
-}
-mappings!(on_flash_rows);
-
-macro_rules! needs_future_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Whether a mapping wants to be told what the host will access.
-        pub fn needs_future(scheme: &str) -> bool {
-            match scheme {
-                $($name => <$Type as Mapping>::NEEDS_FUTURE,)*
-                _ => false,
-            }
-        }
-    };
-}
-mappings!(needs_future_rows);
-
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
 /// to be told what the host will do, and flash of which the bad units are known to nobody.
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
@@ -331,121 +300,101 @@ pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-macro_rules! build_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
-        /// asserted, every read is held against what was written, and the map on flash is kept.
-        /// `seed` is that of what victim policies draw.
-        ///
-        /// # Errors
-        /// A name that is in no table.
-        pub fn build(
-            config: &Config,
-            plan: &Plan,
-            seed: u64,
-            verify: bool,
-        ) -> Result<Box<dyn Device>, ConfigError> {
-            let front = Front::new(config, plan)?;
-            if config.logs_least().is_some() {
-                return log_ftl::build(config, plan, front, seed, verify);
-            }
-            let map = map_config(config, plan);
-            match config.mapping.scheme.as_str() {
-                $($name => {
-                    assemble(<$Type>::new(&map), config, plan, front, (seed, verify))
-                })*
-                other => {
-                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
-                }
-            }
-        }
-    };
-}
-mappings!(build_rows);
+/// What is made of a translation layer, whichever it is.
+trait Make: Sized {
+    type Made;
 
-fn map_config(config: &Config, plan: &Plan) -> MapConfig {
-    let permille = |share: f64| (share * 1000.0).round() as u32;
-    let protected_permille = permille(config.dftl.protected_share);
-    MapConfig {
-        geometry: plan.geometry,
-        cache_bytes: config.mapping.cache.0,
-        dftl: DftlConfig {
-            replacement: match config.dftl.replacement {
-                Replacement::Slru => FtlReplacement::Slru { protected_permille },
-                Replacement::FlashSim => FtlReplacement::FlashSim { protected_permille },
-                Replacement::Lru => FtlReplacement::Lru,
-            },
-            evict_batch: config.dftl.evict_batch,
-            unmapped_shortcut: config.dftl.gtd_unmapped_shortcut,
-            entry_bytes: config.dftl.entry_bytes,
-        },
-        page_cache: PageCacheConfig {
-            together: config.map_page_pages(),
-            load_for_cleaning: config.page_cache.cleaning == ForCleaning::LruEnd,
-        },
-        sftl: SftlConfig {
-            buffer_permille: permille(config.sftl.buffer_share),
-            sparse_permille: permille(config.sftl.sparse_share),
-        },
-        cdftl: CdftlConfig {
-            entries_permille: permille(config.cdftl.entries_share),
-            entry_bytes: config.cdftl.entry_bytes,
-        },
-        tlllp: tlllp(&config.tlllp),
-        tpftl: tpftl(&config.tpftl),
-        asa: AsaConfig {
-            entry_bytes: config.asa.entry_bytes,
-            flash_entry_bytes: config.asa.flash_entry_bytes,
-        },
-    }
+    fn page_mapped<M: Mapping + Send + 'static>(
+        self,
+        mapping: M,
+    ) -> Result<Self::Made, ConfigError>;
+
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
+    ) -> Result<Self::Made, ConfigError>;
 }
 
-fn tlllp(config: &config::Tlllp) -> TlllpConfig {
-    TlllpConfig {
-        fetch_mode: match config.fetch_mode {
-            FetchMode::Run => FtlFetchMode::Run,
-            FetchMode::Prev => FtlFetchMode::Prev,
-        },
-        rule2_first: config.rule2_first,
-        victim: match config.victim {
-            NodeVictim::Min => FtlNodeVictim::Min,
-            NodeVictim::Max => FtlNodeVictim::Max,
-        },
-        evict_until_fit: config.evict_until_fit,
-        bytes_per_entry: config.bytes_per_entry,
-        bytes_per_node: config.bytes_per_node,
-    }
-}
-
-fn tpftl(config: &config::Tpftl) -> TpftlConfig {
-    TpftlConfig {
-        request_prefetch: config.request_prefetch,
-        selective_prefetch: config.selective_prefetch,
-        selective_threshold: config.selective_threshold,
-        clean_first: config.clean_first,
-        batch_update: config.batch_update,
-        bytes_per_entry: config.bytes_per_entry,
-        bytes_per_node: config.bytes_per_node,
-    }
-}
-
-fn assemble<M: Mapping + Send + 'static>(
-    mapping: M,
+/// Makes it with what the config names.
+fn make<T: Make>(
+    maker: T,
     config: &Config,
     plan: &Plan,
-    front: Front,
-    (seed, verify): (u64, bool),
+    seed: u64,
+) -> Result<T::Made, ConfigError> {
+    match config.logs_least() {
+        Some(_) => log_ftl::with_scheme(maker, config, plan, seed),
+        None => mappings::with_mapping(maker, config, plan),
+    }
+}
+
+/// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
+/// asserted, every read is held against what was written, and the map on flash is kept.
+/// `seed` is that of what victim policies draw.
+///
+/// # Errors
+/// A name that is in no table.
+pub fn build(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    let page = page_config::<M>(config, plan, seed, verify)?;
-    if verify || plan.faults.is_some() {
-        let nand = verified(plan, seed, false);
-        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        let shadow = Shadow::new(plan.user_pages());
-        Ok(front.before_host(ftl, shadow))
-    } else {
-        let timed = Timed::new(Counted::default(), plan.medium, plan.timing);
-        let Ok(ftl) = PageFtl::with_log(timed, mapping, page, plan.log_pages);
-        Ok(front.before_host(ftl, ()))
+    make(Simulated { config, plan, seed, verify }, config, plan, seed)
+}
+
+/// A drive of which the time is simulated.
+struct Simulated<'a> {
+    config: &'a Config,
+    plan: &'a Plan,
+    seed: u64,
+    verify: bool,
+}
+
+impl Simulated<'_> {
+    fn is_verified(&self) -> bool {
+        self.verify || self.plan.faults.is_some()
+    }
+
+    fn timed(&self) -> Timed<Counted> {
+        Timed::new(Counted::default(), self.plan.medium, self.plan.timing)
+    }
+}
+
+impl Make for Simulated<'_> {
+    type Made = Box<dyn Device>;
+
+    fn page_mapped<M: Mapping + Send + 'static>(
+        self,
+        mapping: M,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { config, plan, seed, verify } = self;
+        let front = Front::new(config, plan)?;
+        let page = page_config::<M>(config, plan, seed, verify)?;
+        if self.is_verified() {
+            let nand = verified(plan, seed, false);
+            let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
+            Ok(front.before_host(ftl, Shadow::new(plan.user_pages())))
+        } else {
+            let Ok(ftl) = PageFtl::with_log(self.timed(), mapping, page, plan.log_pages);
+            Ok(front.before_host(ftl, ()))
+        }
+    }
+
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
+    ) -> Result<Self::Made, ConfigError> {
+        let front = Front::new(self.config, self.plan)?;
+        let engine = log_ftl::engine(self.config, self.plan);
+        if self.is_verified() {
+            let nand = verified(self.plan, self.seed, true);
+            let Ok(ftl) = LogFtl::new(nand, scheme, engine);
+            Ok(front.before(ftl, Shadow::new(self.plan.geometry.logical_pages())))
+        } else {
+            let Ok(ftl) = LogFtl::new(self.timed(), scheme, engine);
+            Ok(front.before(ftl, ()))
+        }
     }
 }
 

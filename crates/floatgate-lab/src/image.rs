@@ -66,8 +66,8 @@ pub fn info(path: &Path) -> Result<Value, OpenError> {
     let pages: u64 = view.units().map(|unit| u64::from(programmed(unit))).sum();
     let data_units = || (0..geometry.units()).map(Unit);
     let erased = data_units().filter(|&unit| programmed(unit) == 0).count();
-    let found = scan(stored, geometry, plan.log_pages, Some(journal));
     let checkpoint = journal.find(stored);
+    let found = scan(stored, geometry, plan.log_pages, checkpoint.clone());
     view.sound(path)?;
     let metadata = path.metadata().map_err(|error| OpenError::fault(path, &error))?;
     let wear = checkpoint.as_ref().map(|_| wear(&found.erases));

@@ -162,6 +162,22 @@ fn each_bug_is_found() {
     }
 }
 
+/// What is read is what was written since the last checkpoint, not the drive.
+#[test]
+fn a_mount_reads_less_where_checkpoints_are_taken_more_often() {
+    let reads = |every: &str| {
+        let sets = [
+            set("mapping.scheme", "ideal"),
+            set("ftl.checkpoint_every", every),
+            ("capacity.spare_factor", "0.4".to_owned()),
+        ];
+        run(&sets, 1000, 3, u64::MAX).reads_mean
+    };
+    let means = ["64", "256", "1000000"].map(reads);
+    println!("{means:?}");
+    assert!(means[0] < means[1] && means[1] < means[2], "{means:?}");
+}
+
 #[test]
 #[ignore = "long: make test-long"]
 fn nothing_durable_is_lost_in_millions_of_places() {

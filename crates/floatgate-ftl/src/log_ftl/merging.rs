@@ -4,6 +4,7 @@ use core::mem;
 
 use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
+use crate::journal::Occasion;
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 
@@ -144,7 +145,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
 
     pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.write_down(work)?;
+        self.keep_journal(Occasion::Trims, work)?;
         self.nand.erase(unit, Cause::Merge, work)?;
         self.blocks.retire(unit);
         self.blocks.erased(unit);

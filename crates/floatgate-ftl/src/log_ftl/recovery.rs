@@ -1,4 +1,4 @@
-//! The journal, and the drive that finds a medium when power is back.
+//! The drive that finds a medium when power is back.
 //!
 //! [`crate::recovery`] says where the newest version of each page is. Pages are moved by merges
 //! only, and a merge erases nothing before the new data block is whole. So the newest pages of a
@@ -9,49 +9,16 @@
 //! all logical blocks that are not in one unit are merged in full. Each of these steps may be cut
 //! short in turn.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{LogFtl, LogFtlConfig};
 use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
 use crate::blocks::InUse;
 use crate::ftl::Ftl;
-use crate::journal::{Checkpoint, Journal, Layout, UnitNote};
+use crate::journal::{Checkpoint, Journal, Layout, Occasion};
 use crate::log_block::LogBlocks;
-use crate::nand::{Cause, Chain, Nand, Tagged};
-use crate::recovery::{Found, FoundUnit, Mount, scan};
-
-impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
-    /// Trims that are not written down are.
-    pub(super) fn write_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_pending()) else {
-            return Ok(());
-        };
-        match journal.flush(&mut self.nand, &mut self.stamp, chain)? {
-            true => Ok(()),
-            false => self.checkpoint(chain),
-        }
-    }
-
-    /// The journal begins anew when enough has been programmed.
-    pub(super) fn checkpoint_if_due(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        let due = |journal: &Journal| journal.age(self.stamp) >= self.checkpoint_every;
-        match self.journal.as_ref().is_some_and(due) {
-            true => self.checkpoint(chain),
-            false => Ok(()),
-        }
-    }
-
-    /// Writes down the map as it is.
-    pub(super) fn checkpoint(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        let Some(journal) = &mut self.journal else { return Ok(()) };
-        let blocks = &self.blocks;
-        let units = (0..self.geometry.units()).map(Unit);
-        let units = units.map(|unit| UnitNote { erases: blocks.lifetime_erases(unit), stream: 0 });
-        let table = self.table.iter().copied();
-        journal.checkpoint(&mut self.nand, table, units, &mut self.stamp, chain)
-    }
-}
+use crate::nand::{Cause, Chain, Tagged};
+use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
 
 impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// The drive that finds this medium when power is back, and what finding it has cost.
@@ -59,22 +26,26 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// # Errors
     /// The medium's fault while logical blocks are merged.
     pub fn recover(nand: N, scheme: L, config: LogFtlConfig) -> Result<(Self, Mount), N::Error> {
-        let layout = config.journal.map(|_| Layout::new(config.geometry));
-        let checkpoint = layout.and_then(|layout| layout.find(&nand));
-        let mut found = scan(&nand, &config.geometry, 0, layout.as_ref());
+        let journal = config.journal.map(|every| (Layout::new(config.geometry), every));
+        let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
+        let mut found = scan(&nand, &config.geometry, 0, checkpoint.clone());
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.journal = layout.map(|layout| Journal::recovered(layout, &ftl.nand));
+        ftl.journal = journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.nand));
         ftl.stamp = found.stamp;
         ftl.table = core::mem::take(&mut found.table);
         let homes: Vec<_> =
             (0..ftl.geometry.logical_blocks()).map(|lbn| ftl.home(Lbn(lbn))).collect();
         ftl.take_first_copies(&mut found, &homes, checkpoint.as_ref());
-        let mut mount = found.mount;
         let chain = &mut Chain::default();
-        mount.erased = ftl.adopt(found, chain)?;
+        found.erase_unwanted(&mut ftl.nand, (&ftl.geometry, &ftl.table), Cause::Merge, chain)?;
+        let in_use =
+            |found: &FoundUnit| InUse { unit: found.unit, stream: 0, written: found.programmed };
+        let in_use: Vec<_> = found.units.iter().map(in_use).collect();
+        ftl.blocks.restore(&in_use, owners(&ftl.table), &found.erases);
+        let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
         let before = ftl.stamp.serial;
-        ftl.checkpoint(chain)?;
+        ftl.keep_journal(Occasion::Now, chain)?;
         mount.map_programs = ftl.stamp.serial - before;
         ftl.restart();
         Ok((ftl, mount))
@@ -117,30 +88,6 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
                 }
             }
         }
-    }
-
-    /// Erases units of which nothing is wanted, and enters the others. The answer is how many were
-    /// erased.
-    fn adopt(&mut self, found: Found, chain: &mut Chain) -> Result<u64, N::Error> {
-        let Found { units, mut erases, .. } = found;
-        let mut wanted = vec![false; self.geometry.units() as usize];
-        for &ppn in self.table.iter().flatten() {
-            wanted[self.geometry.unit(ppn).index()] = true;
-        }
-        let (wanted, unwanted): (Vec<_>, Vec<_>) =
-            units.into_iter().partition(|found| wanted[found.unit.index()]);
-        for found in &unwanted {
-            self.nand.erase(found.unit, Cause::Merge, chain)?;
-            erases[found.unit.index()] += 1;
-        }
-        let in_use: Vec<_> = wanted
-            .iter()
-            .map(|found| InUse { unit: found.unit, stream: 0, written: found.programmed })
-            .collect();
-        let mapped = self.table.iter().enumerate().filter_map(|(at, ppn)| Some((at, (*ppn)?)));
-        let owners = mapped.map(|(at, ppn)| (ppn, Owner::Data(Lpn::new(at as u32))));
-        self.blocks.restore(&in_use, owners, &erases);
-        Ok(unwanted.len() as u64)
     }
 
     /// Merges each logical block that has no home, and erases what that leaves. The answer is how

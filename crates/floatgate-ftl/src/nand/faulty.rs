@@ -181,7 +181,6 @@ impl<N: Nand> Nand for Faulty<N> {
     ) -> Result<(), N::Error> {
         self.inner.read(self.at(from), owner, cause, chain)?;
         self.failed = self.decays(from, owner);
-        self.health.failed_reads += u64::from(self.failed && cause == Cause::Host);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use core::mem;
 use super::PageFtl;
 use crate::addr::{Owner, Ppn, Unit};
 use crate::blocks::Pool;
+use crate::journal::Occasion;
 use crate::mapping::{MapOp, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 use crate::placement::{Moving, Placement, Reclaimed};
@@ -235,7 +236,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.write_down(work)?;
+        self.keep_journal(Occasion::Trims, work)?;
         self.nand.erase(victim, self.cause_in(victim, cause), work)?;
         self.blocks.erased(victim);
         if let Some(levelling) = &mut self.levelling {

@@ -6,7 +6,6 @@
 //! reserve have theirs. Each of these steps may be cut short in turn, for none of them changes what
 //! the out-of-band areas say.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -14,11 +13,11 @@ use super::{PageConfig, PageFtl};
 use crate::addr::{Lpn, Owner, Tpn, Unit};
 use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
-use crate::journal::{Journal, Layout};
+use crate::journal::{Journal, Layout, Occasion};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::placement::Placement;
-use crate::recovery::{Found, FoundUnit, Mount, scan};
+use crate::recovery::{FoundUnit, Mount, owners, scan};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// The drive that finds this medium when power is back, and what finding it has cost.
@@ -31,45 +30,27 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         config: PageConfig,
         log_pages: u32,
     ) -> Result<(Self, Mount), N::Error> {
-        let layout = config.journal.map(|_| Layout::new(config.geometry));
-        let mut found = scan(&nand, &config.geometry, log_pages, layout.as_ref());
+        let journal = config.journal.map(|every| (Layout::new(config.geometry), every));
+        let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
+        let mut found = scan(&nand, &config.geometry, log_pages, checkpoint);
         let table = core::mem::take(&mut found.table);
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
-        ftl.journal = layout.map(|layout| Journal::recovered(layout, &ftl.nand));
-        let mut mount = found.mount;
+        ftl.journal = journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.nand));
+        ftl.stamp = found.stamp;
         let chain = &mut Chain::default();
-        mount.erased = ftl.adopt(found, chain)?;
+        found.erase_unwanted(&mut ftl.nand, (&ftl.geometry, &ftl.table), Cause::Gc, chain)?;
+        let in_use = ftl.reopen(&found.units);
+        ftl.blocks.restore(&in_use, owners(&ftl.table), &found.erases);
+        let mut mount = found.mount;
         mount.moved = ftl.make_room(chain)?;
         let before = ftl.stamp.serial;
         for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
             ftl.program_map(tpn, Cause::Map, chain)?;
         }
-        ftl.checkpoint(chain)?;
+        ftl.keep_journal(Occasion::Now, chain)?;
         mount.map_programs = ftl.stamp.serial - before;
         ftl.restart();
         Ok((ftl, mount))
-    }
-
-    /// Erases units of which nothing is wanted, and enters the others. The answer is how many were
-    /// erased.
-    fn adopt(&mut self, found: Found, chain: &mut Chain) -> Result<u64, N::Error> {
-        let Found { stamp, units, mut erases, .. } = found;
-        self.stamp = stamp;
-        let mut wanted = vec![false; self.geometry.units() as usize];
-        for &ppn in self.table.iter().flatten() {
-            wanted[self.geometry.unit(ppn).index()] = true;
-        }
-        let (wanted, unwanted): (Vec<_>, Vec<_>) =
-            units.into_iter().partition(|found| wanted[found.unit.index()]);
-        for found in &unwanted {
-            self.nand.erase(found.unit, Cause::Gc, chain)?;
-            erases[found.unit.index()] += 1;
-        }
-        let in_use = self.reopen(&wanted);
-        let mapped = self.table.iter().enumerate().filter_map(|(at, ppn)| Some((at, (*ppn)?)));
-        let owners = mapped.map(|(at, ppn)| (ppn, Owner::Data(Lpn::new(at as u32))));
-        self.blocks.restore(&in_use, owners, &erases);
-        Ok(unwanted.len() as u64)
     }
 
     /// Goes on in the units that have room, one for each stream. Which stream a unit of data was of

@@ -3,18 +3,14 @@
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Device, HostData, Sequenced, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
-use floatgate_ftl::log_block::{Bast, Fast};
-use floatgate_ftl::log_blocks;
+use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::LogFtl;
-use floatgate_ftl::mapping::{
-    Asa, Belady, Cdftl, Dftl, Ideal, Mapping, NoCache, PageCache, Sftl, Tlllp, Tpftl,
-};
-use floatgate_ftl::mappings;
+use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::nand::{Chain, Checked, Counted, PowerCut, Stamped};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::Mount;
 
-use super::{Front, Plan, log_ftl, map_config, page_config};
+use super::{Front, Make, Plan, log_ftl, make, page_config};
 use crate::config::{Config, ConfigError};
 
 /// Flash that keeps its rules and a version per page.
@@ -192,8 +188,12 @@ impl Maker<'_> {
         let checked = if gaps { checked.with_gaps() } else { checked };
         PowerCut::new(Stamped::new(checked, plan.medium.physical_pages()))
     }
+}
 
-    fn page<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
+impl Make for Maker<'_> {
+    type Made = Start;
+
+    fn page_mapped<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
         let Self { config, plan, seed, found, ledger } = self;
         let page = page_config::<M>(config, plan, seed, true)?;
         let (ftl, mount) = match found {
@@ -209,52 +209,23 @@ impl Maker<'_> {
         };
         Ok((Front::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
     }
-}
 
-macro_rules! page_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        fn page_mapped(maker: Maker<'_>) -> Result<Start, ConfigError> {
-            let map = map_config(maker.config, maker.plan);
-            match maker.config.mapping.scheme.as_str() {
-                $($name => maker.page(<$Type>::new(&map)),)*
-                other => {
-                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
-                }
+    fn block_mapped<L: LogBlocks + Send + 'static>(self, scheme: L) -> Result<Start, ConfigError> {
+        let Self { config, plan, seed: _, found, ledger } = self;
+        let engine = log_ftl::engine(config, plan);
+        let (ftl, mount) = match found {
+            Some(flash) => {
+                let Ok(found) = LogFtl::recover(flash, scheme, engine);
+                found
             }
-        }
-    };
-}
-mappings!(page_rows);
-
-macro_rules! log_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        fn block_mapped(maker: Maker<'_>) -> Result<Start, ConfigError> {
-            let Maker { config, plan, seed, found, ledger } = maker;
-            let engine = log_ftl::engine(config, plan);
-            let front = Front::new(config, plan)?;
-            match config.ftl.scheme.as_str() {
-                $($name => {
-                    let scheme = <$Type>::new(&log_ftl::log_config(config, plan, seed));
-                    let (ftl, mount) = match found {
-                        Some(flash) => {
-                            let Ok(found) = LogFtl::recover(flash, scheme, engine);
-                            found
-                        }
-                        None => {
-                            let Ok(ftl) = LogFtl::new(Maker::erased(plan, true), scheme, engine);
-                            (ftl, Mount::default())
-                        }
-                    };
-                    Ok((Box::new(front.drive(ftl, ledger)), mount))
-                })*
-                other => {
-                    Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
-                }
+            None => {
+                let Ok(ftl) = LogFtl::new(Self::erased(plan, true), scheme, engine);
+                (ftl, Mount::default())
             }
-        }
-    };
+        };
+        Ok((Box::new(Front::new(config, plan)?.drive(ftl, ledger)), mount))
+    }
 }
-log_blocks!(log_rows);
 
 /// The drive of a plan, erased and formatted, or the one that finds this flash when power is back,
 /// whose host knows what the ledger says.
@@ -268,9 +239,5 @@ pub fn cuttable(
     found: Option<Medium>,
     ledger: Ledger,
 ) -> Result<Start, ConfigError> {
-    let maker = Maker { config, plan, seed, found, ledger };
-    match config.logs_least() {
-        Some(_) => block_mapped(maker),
-        None => page_mapped(maker),
-    }
+    make(Maker { config, plan, seed, found, ledger }, config, plan, seed)
 }

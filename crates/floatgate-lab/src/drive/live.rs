@@ -19,20 +19,16 @@ use std::path::Path;
 
 use floatgate_ftl::device::{Counters, Device, Ssd};
 use floatgate_ftl::ftl::Ftl;
-use floatgate_ftl::log_block::{Bast, Fast};
-use floatgate_ftl::log_blocks;
+use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::LogFtl;
-use floatgate_ftl::mapping::{
-    Asa, Belady, Cdftl, Dftl, Ideal, Mapping, NoCache, PageCache, Sftl, Tlllp, Tpftl,
-};
-use floatgate_ftl::mappings;
+use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::nand::Chain;
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 use serde::{Deserialize, Serialize};
 
-use super::{Front, Plan, log_ftl, map_config, page_config, refuse_unrecoverable};
+use super::{Front, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
 use crate::config::{Acknowledge, Config, ConfigError};
 use crate::stored::Stored;
 use bytes::HostBytes;
@@ -198,13 +194,18 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn make(self) -> Result<Box<dyn Live>, ConfigError> {
-        match self.description.config.logs_least() {
-            Some(_) => block_mapped(self),
-            None => page_mapped(self),
-        }
+        let Self { description: Description { config, seed, .. }, plan, .. } = self;
+        make(self, config, plan, *seed)
     }
+}
 
-    fn page<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Box<dyn Live>, ConfigError> {
+impl Make for Maker<'_> {
+    type Made = Box<dyn Live>;
+
+    fn page_mapped<M: Mapping + Send + 'static>(
+        self,
+        mapping: M,
+    ) -> Result<Self::Made, ConfigError> {
         let Self { description, plan, stored, is_new } = self;
         let page = page_config::<M>(&description.config, plan, description.seed, false)?;
         let (ftl, mount) = if is_new {
@@ -216,51 +217,23 @@ impl Maker<'_> {
         };
         finish(description, plan, ftl, mount)
     }
-}
 
-macro_rules! page_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        fn page_mapped(maker: Maker<'_>) -> Result<Box<dyn Live>, ConfigError> {
-            let config = &maker.description.config;
-            let map = map_config(config, maker.plan);
-            match config.mapping.scheme.as_str() {
-                $($name => maker.page(<$Type>::new(&map)),)*
-                other => {
-                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
-                }
-            }
-        }
-    };
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { description, plan, stored, is_new } = self;
+        let engine = log_ftl::engine(&description.config, plan);
+        let (ftl, mount) = if is_new {
+            let Ok(ftl) = LogFtl::new(stored, scheme, engine);
+            (ftl, Mount::default())
+        } else {
+            let Ok(found) = LogFtl::recover(stored, scheme, engine);
+            found
+        };
+        finish(description, plan, ftl, mount)
+    }
 }
-mappings!(page_rows);
-
-macro_rules! log_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        fn block_mapped(maker: Maker<'_>) -> Result<Box<dyn Live>, ConfigError> {
-            let Maker { description, plan, stored, is_new } = maker;
-            let config = &description.config;
-            let engine = log_ftl::engine(config, plan);
-            let log_config = log_ftl::log_config(config, plan, description.seed);
-            match config.ftl.scheme.as_str() {
-                $($name => {
-                    let scheme = <$Type>::new(&log_config);
-                    let (ftl, mount) = if is_new {
-                        let Ok(ftl) = LogFtl::new(stored, scheme, engine);
-                        (ftl, Mount::default())
-                    } else {
-                        let Ok(found) = LogFtl::recover(stored, scheme, engine);
-                        found
-                    };
-                    finish(description, plan, ftl, mount)
-                })*
-                other => {
-                    Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
-                }
-            }
-        }
-    };
-}
-log_blocks!(log_rows);
 
 /// The drive in front of a translation layer.
 fn finish<F>(

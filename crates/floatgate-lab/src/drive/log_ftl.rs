@@ -4,39 +4,34 @@
 //! log blocks. One more unit, the reserve on top of T, is what a merge copies to.
 
 use floatgate_ftl::blocks::FreeOrder;
-use floatgate_ftl::device::Device;
 use floatgate_ftl::log_block::{
-    Bast, BastConfig, Fast, FastConfig, LogBlocks, LogConfig, LogVictim as FtlVictim,
+    Bast, BastConfig, Fast, FastConfig, LogConfig, LogVictim as FtlVictim,
     OutOfOrder as FtlOutOfOrder,
 };
 use floatgate_ftl::log_blocks;
-use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig};
-use floatgate_ftl::nand::{Counted, Shadow, Timed};
+use floatgate_ftl::log_ftl::LogFtlConfig;
 
-use super::{Front, Plan, verified};
+use super::{Make, Plan};
 use crate::config::{Config, ConfigError, LogVictim, MergeWhenFull, OutOfOrder, WearLeveling};
 
 /// Log blocks that the drive of a plan has.
-pub(super) fn logs(config: &Config, plan: &Plan) -> u32 {
+fn logs(config: &Config, plan: &Plan) -> u32 {
     let spare = plan.units_in_service - plan.geometry.logical_blocks();
     config.log_blocks().unwrap_or(spare)
 }
 
-macro_rules! build_rows {
+macro_rules! rows {
     ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// The drive of a plan whose translation layer works with log blocks.
-        pub(super) fn build(
+        /// Makes it with the scheme that the config names.
+        pub(super) fn with_scheme<T: Make>(
+            maker: T,
             config: &Config,
             plan: &Plan,
-            front: Front,
             seed: u64,
-            verify: bool,
-        ) -> Result<Box<dyn Device>, ConfigError> {
+        ) -> Result<T::Made, ConfigError> {
+            let of_scheme = log_config(config, plan, seed);
             match config.ftl.scheme.as_str() {
-                $($name => {
-                    let scheme = <$Type>::new(&log_config(config, plan, seed));
-                    Ok(assemble(scheme, config, plan, front, (seed, verify)))
-                })*
+                $($name => maker.block_mapped(<$Type>::new(&of_scheme)),)*
                 other => {
                     Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
                 }
@@ -44,9 +39,9 @@ macro_rules! build_rows {
         }
     };
 }
-log_blocks!(build_rows);
+log_blocks!(rows);
 
-pub(super) fn log_config(config: &Config, plan: &Plan, seed: u64) -> LogConfig {
+fn log_config(config: &Config, plan: &Plan, seed: u64) -> LogConfig {
     let bast = BastConfig {
         victim: match config.bast.victim {
             LogVictim::Fifo => FtlVictim::Fifo,
@@ -76,25 +71,5 @@ pub(super) fn engine(config: &Config, plan: &Plan) -> LogFtlConfig {
             _ => FreeOrder::LeastWorn,
         },
         journal: plan.journal,
-    }
-}
-
-fn assemble<L: LogBlocks + Send + 'static>(
-    scheme: L,
-    config: &Config,
-    plan: &Plan,
-    front: Front,
-    (seed, verify): (u64, bool),
-) -> Box<dyn Device> {
-    let engine = engine(config, plan);
-    if verify || plan.faults.is_some() {
-        let nand = verified(plan, seed, true);
-        let shadow = Shadow::new(plan.geometry.logical_pages());
-        let Ok(ftl) = LogFtl::new(nand, scheme, engine);
-        front.before(ftl, shadow)
-    } else {
-        let timed = Timed::new(Counted::default(), plan.medium, plan.timing);
-        let Ok(ftl) = LogFtl::new(timed, scheme, engine);
-        front.before(ftl, ())
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct Owners {
 impl Owners {
     pub fn of(view: &View) -> Self {
         let View { stored, plan, journal, .. } = view;
-        let found = scan(stored, &plan.geometry, plan.log_pages, Some(journal));
         let checkpoint = journal.find(stored);
+        let found = scan(stored, &plan.geometry, plan.log_pages, checkpoint.clone());
         let half = journal.units() / 2;
         let first = plan.geometry.units();
         // A checkpoint's first page is the first that is programmed when it is taken.

@@ -16,6 +16,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::addr::Unit;
 use crate::prefetch::prefetch;
@@ -64,17 +65,25 @@ struct Node<C> {
     until: u64,
 }
 
+/// Nodes that are held against each other, in one line of the processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Pair<C>([Node<C>; 2]);
+
 /// One tournament. Its units are in the first `len` leaves, in no order.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament<C> {
-    /// The root is 1, the children of `n` are `2n` and `2n + 1`; a power of two of leaves.
-    nodes: Vec<Node<C>>,
+    /// The root is 1, the children of `n` are `2n` and `2n + 1`; a power of two of leaves. Pair `n`
+    /// is of these children, so the root is in pair 0, behind nobody.
+    pairs: Vec<Pair<C>>,
     len: usize,
 }
 
 impl<C: Contender> Tournament<C> {
+    const EMPTY: Pair<C> = Pair([Node { winner: C::NONE, until: FOREVER }; 2]);
+
     pub(super) fn new() -> Self {
-        Self { nodes: vec![Node { winner: C::NONE, until: FOREVER }; 2], len: 0 }
+        Self { pairs: vec![Self::EMPTY], len: 0 }
     }
 
     /// Enters a unit, or judges one anew that takes part.
@@ -92,10 +101,10 @@ impl<C: Contender> Tournament<C> {
 
     /// Takes a unit out that takes part. The last one moves to its leaf.
     pub(super) fn remove(&mut self, leaves: &mut Leaves, unit: Unit, now: u64) {
-        let leaf = core::mem::replace(&mut leaves.0[unit.index()], NONE);
+        let leaf = mem::replace(&mut leaves.0[unit.index()], NONE);
         self.len -= 1;
         let last = self.len;
-        let moved = self.nodes[self.leaves() + last].winner;
+        let moved = self.node(self.leaves() + last).winner;
         self.put(last, C::NONE, now);
         if last != leaf as usize {
             leaves.0[moved.unit().index()] = leaf;
@@ -106,7 +115,7 @@ impl<C: Contender> Tournament<C> {
     /// The best at `now`, which is not before any time of another call.
     pub(super) fn winner(&mut self, now: u64) -> Option<C> {
         self.refresh(1, now);
-        let winner = self.nodes[1].winner;
+        let winner = self.node(1).winner;
         (winner.unit() != NOBODY).then_some(winner)
     }
 
@@ -114,47 +123,55 @@ impl<C: Contender> Tournament<C> {
     pub(super) fn prefetch(&self, leaves: &Leaves, unit: Unit) {
         let mut node = self.leaves().saturating_add(leaves.0[unit.index()] as usize);
         for _ in 0..LEVELS {
-            prefetch(&self.nodes, node ^ 1);
             node /= 2;
+            prefetch(&self.pairs, node);
         }
     }
 
     fn leaves(&self) -> usize {
-        self.nodes.len() / 2
+        self.pairs.len()
+    }
+
+    fn node(&self, node: usize) -> &Node<C> {
+        &self.pairs[node / 2].0[node % 2]
+    }
+
+    fn node_mut(&mut self, node: usize) -> &mut Node<C> {
+        &mut self.pairs[node / 2].0[node % 2]
     }
 
     fn grow(&mut self, now: u64) {
         let leaves = self.leaves();
-        let mut nodes = vec![Node { winner: C::NONE, until: FOREVER }; 4 * leaves];
-        nodes[2 * leaves..3 * leaves].copy_from_slice(&self.nodes[leaves..]);
-        self.nodes = nodes;
-        (1..2 * leaves).rev().for_each(|node| self.nodes[node] = self.play(node, now));
+        let before = mem::replace(&mut self.pairs, vec![Self::EMPTY; 2 * leaves]);
+        let leaf = |leaf: usize| before[(leaves + leaf) / 2].0[(leaves + leaf) % 2];
+        (0..leaves).for_each(|at| *self.node_mut(2 * leaves + at) = leaf(at));
+        (1..2 * leaves).rev().for_each(|node| *self.node_mut(node) = self.play(node, now));
     }
 
     /// Puts a contender in a leaf, or none, and repeats what that may change.
     fn put(&mut self, leaf: usize, winner: C, now: u64) {
         let mut node = self.leaves() + leaf;
-        self.nodes[node] = Node { winner, until: FOREVER };
+        *self.node_mut(node) = Node { winner, until: FOREVER };
         while node > 1 {
             node /= 2;
             let result = self.play(node, now);
-            if result == self.nodes[node] {
+            if result == *self.node(node) {
                 return;
             }
-            self.nodes[node] = result;
+            *self.node_mut(node) = result;
         }
     }
 
     fn refresh(&mut self, node: usize, now: u64) {
-        if self.nodes[node].until < now {
+        if self.node(node).until < now {
             self.refresh(2 * node, now);
             self.refresh(2 * node + 1, now);
-            self.nodes[node] = self.play(node, now);
+            *self.node_mut(node) = self.play(node, now);
         }
     }
 
     fn play(&self, node: usize, now: u64) -> Node<C> {
-        let (left, right) = (&self.nodes[2 * node], &self.nodes[2 * node + 1]);
+        let Pair([left, right]) = &self.pairs[node];
         if right.winner.unit() == NOBODY {
             return *left;
         }

@@ -9,9 +9,10 @@
 //! asked for is set up when it first is.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
@@ -46,7 +47,7 @@ impl Victim for Windowed {
     fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
         blocks.take_changed(&mut self.changed);
         for windows in [&mut self.whole, &mut self.by_stream].into_iter().flatten() {
-            self.changed.iter().for_each(|&unit| windows.follow(blocks, unit));
+            windows.follow(blocks, self.changed.iter().copied());
         }
         self.changed.clear();
         let (windows, count, number) = match pool {
@@ -79,21 +80,15 @@ impl Contender for Fill {
     }
 }
 
-/// A unit's place in the order of ages: the units that had been sealed before, and its number.
-type Age = (u64, Unit);
-
-/// Where a unit was seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Seen {
-    age: Age,
-    window: u8,
-}
+/// Of a unit: how many had been sealed before it, and 1; 0 if it is not sealed.
+type Age = u64;
 
 #[derive(Clone, Debug)]
 struct Window {
-    /// The oldest units, at most as many as the window has room for.
-    inside: BTreeSet<Age>,
-    outside: BTreeSet<Age>,
+    /// How many units are inside: the oldest, at most as many as there is room for.
+    inside: usize,
+    /// The others, the oldest first. Those that are not of this age any more have left.
+    outside: VecDeque<(Age, Unit)>,
     tournament: Tournament<Fill>,
 }
 
@@ -103,23 +98,26 @@ struct Windows {
     size: usize,
     leaves: Leaves,
     windows: Vec<Window>,
-    seen: Vec<Option<Seen>>,
+    /// The age at which each unit was seen.
+    ages: Vec<Age>,
+    /// The window of which each unit is.
+    homes: Vec<u8>,
+    /// Units that have been sealed since.
+    newcomers: Vec<(Age, Unit)>,
 }
 
 impl Windows {
     fn new(blocks: &Blocks, units: u32, count: usize, size: usize) -> Self {
-        let window = Window {
-            inside: BTreeSet::new(),
-            outside: BTreeSet::new(),
-            tournament: Tournament::new(),
-        };
+        let window = Window { inside: 0, outside: VecDeque::new(), tournament: Tournament::new() };
         let mut windows = Self {
             size,
             leaves: Leaves::new(units),
             windows: vec![window; count],
-            seen: vec![None; units as usize],
+            ages: vec![0; units as usize],
+            homes: vec![0; units as usize],
+            newcomers: Vec::new(),
         };
-        (0..units).for_each(|unit| windows.follow(blocks, Unit(unit)));
+        windows.follow(blocks, (0..units).map(Unit));
         windows
     }
 
@@ -127,59 +125,56 @@ impl Windows {
         self.windows[window].tournament.winner(0).map(|fill| fill.unit)
     }
 
-    fn follow(&mut self, blocks: &Blocks, unit: Unit) {
-        let seen = blocks.is_sealed(unit).then(|| Seen {
-            age: (blocks.sealed_after(unit), unit),
-            window: if self.windows.len() == 1 { 0 } else { blocks.stream(unit) },
-        });
-        let before = core::mem::replace(&mut self.seen[unit.index()], seen);
-        if before != seen {
-            if let Some(before) = before {
-                self.take_out(blocks, before);
+    /// Sees what has become of some units.
+    fn follow(&mut self, blocks: &Blocks, changed: impl Iterator<Item = Unit>) {
+        for unit in changed {
+            let age = if blocks.is_sealed(unit) { blocks.sealed_after(unit) + 1 } else { 0 };
+            let before = mem::replace(&mut self.ages[unit.index()], age);
+            let is_inside = self.leaves.takes_part(unit);
+            if is_inside && age == before {
+                self.enter(blocks, unit);
+            } else if is_inside {
+                let window = &mut self.windows[usize::from(self.homes[unit.index()])];
+                window.tournament.remove(&mut self.leaves, unit, 0);
+                window.inside -= 1;
             }
-            if let Some(seen) = seen {
-                self.put_in(blocks, seen);
+            if age > 0 && age != before {
+                self.newcomers.push((age, unit));
             }
-        } else if self.leaves.takes_part(unit) {
-            let window = seen.map_or(0, |seen| seen.window);
-            self.enter(blocks, window, unit);
+        }
+        self.queue_up(blocks);
+        (0..self.windows.len()).for_each(|window| self.fill(blocks, window));
+    }
+
+    /// Newcomers go behind all others of their windows.
+    fn queue_up(&mut self, blocks: &Blocks) {
+        self.newcomers.sort_unstable();
+        for (age, unit) in self.newcomers.drain(..) {
+            let home = if self.windows.len() == 1 { 0 } else { blocks.stream(unit) };
+            self.homes[unit.index()] = home;
+            let outside = &mut self.windows[usize::from(home)].outside;
+            outside.push_back((age, unit));
+            if outside.len() > 2 * self.ages.len() {
+                outside.retain(|&(age, unit)| self.ages[unit.index()] == age);
+            }
         }
     }
 
-    /// Puts a unit of the window into its tournament, or judges it anew.
-    fn enter(&mut self, blocks: &Blocks, window: u8, unit: Unit) {
-        let fill = Fill { valid: blocks.valid(unit), modified: blocks.modified(unit), unit };
-        self.windows[usize::from(window)].tournament.set(&mut self.leaves, fill, 0);
-    }
-
-    fn put_in(&mut self, blocks: &Blocks, Seen { age, window: number }: Seen) {
-        let window = &mut self.windows[usize::from(number)];
-        window.inside.insert(age);
-        let mut leaver = None;
-        if window.inside.len() > self.size
-            && let Some(youngest) = window.inside.pop_last()
+    fn fill(&mut self, blocks: &Blocks, number: usize) {
+        while self.windows[number].inside < self.size
+            && let Some((age, unit)) = self.windows[number].outside.pop_front()
         {
-            window.outside.insert(youngest);
-            leaver = Some(youngest.1);
-        }
-        if leaver != Some(age.1) {
-            if let Some(leaver) = leaver {
-                window.tournament.remove(&mut self.leaves, leaver, 0);
+            if self.ages[unit.index()] == age {
+                self.windows[number].inside += 1;
+                self.enter(blocks, unit);
             }
-            self.enter(blocks, number, age.1);
         }
     }
 
-    fn take_out(&mut self, blocks: &Blocks, Seen { age, window: number }: Seen) {
-        let window = &mut self.windows[usize::from(number)];
-        if !window.inside.remove(&age) {
-            window.outside.remove(&age);
-            return;
-        }
-        window.tournament.remove(&mut self.leaves, age.1, 0);
-        if let Some(oldest) = window.outside.pop_first() {
-            window.inside.insert(oldest);
-            self.enter(blocks, number, oldest.1);
-        }
+    /// Puts a unit into the tournament of its window, or judges it anew.
+    fn enter(&mut self, blocks: &Blocks, unit: Unit) {
+        let fill = Fill { valid: blocks.valid(unit), modified: blocks.modified(unit), unit };
+        let window = &mut self.windows[usize::from(self.homes[unit.index()])];
+        window.tournament.set(&mut self.leaves, fill, 0);
     }
 }

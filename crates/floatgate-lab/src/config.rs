@@ -18,8 +18,12 @@ mod victims;
 
 use std::fmt;
 
+use floatgate_ftl::buffer::Buffer as WriteBuffer;
+use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::drive::needs_future;
 
 pub use buffers::{Acknowledge, Bplru, Buffer, Clc, NcqLru, Pin};
 pub use faults::Faults;
@@ -231,13 +235,7 @@ impl Config {
 
     /// What policies ask of each other and of themselves.
     fn check_policies(&self) -> Result<(), ConfigError> {
-        let oracle = self.placement.scheme == "oracle";
-        expect(
-            !oracle || self.buffer.scheme == "none",
-            "placement.scheme",
-            &"\"oracle\"",
-            "another beside a write buffer, which changes the writes that it is told of".into(),
-        )?;
+        self.check_foretold()?;
         let eti = &self.eti;
         expect(
             eti.hot_threshold <= eti.counter_max,
@@ -245,6 +243,26 @@ impl Config {
             &eti.hot_threshold,
             format!("at most eti.counter_max ({}), or nothing is ever hot", eti.counter_max),
         )
+    }
+
+    /// What is told the future is told of requests as the host sends them, one after the other.
+    fn check_foretold(&self) -> Result<(), ConfigError> {
+        let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
+        let buffer = &self.buffer.scheme;
+        let another = |why: &str| format!("another {why} what it is told of");
+        for (key, given, knows, is_behind) in [
+            ("mapping.scheme", mapping, needs_future(mapping), true),
+            ("placement.scheme", placement, AnyPlacement::needs_future(placement), true),
+            ("buffer.scheme", buffer, WriteBuffer::needs_future(buffer), false),
+        ] {
+            let given = format!("\"{given}\"");
+            let is_buffered = is_behind && buffer != "none";
+            let why = another("beside a write buffer, which changes");
+            expect(!knows || !is_buffered, key, &given, why)?;
+            let why = another("with queue.queues above 1, which changes the order of");
+            expect(!knows || self.queue.queues == 1, key, &given, why)?;
+        }
+        Ok(())
     }
 
     /// The fewest bytes that the mapping's cache can do with, and what they are for.

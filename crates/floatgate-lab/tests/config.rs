@@ -96,6 +96,22 @@ fn wrong_settings_are_named() {
     );
 }
 
+/// Bounds are told of requests in the order in which the host sends them.
+#[test]
+fn what_is_foretold_must_happen_as_it_was_foretold() {
+    for (key, value, beside, why) in [
+        ("mapping.scheme", "belady", ("buffer.scheme", "lru"), "beside a write buffer"),
+        ("placement.scheme", "oracle", ("buffer.scheme", "lru"), "beside a write buffer"),
+        ("mapping.scheme", "belady", ("queue.queues", "2"), "with queue.queues above 1"),
+        ("placement.scheme", "oracle", ("queue.queues", "2"), "with queue.queues above 1"),
+        ("buffer.scheme", "belady", ("queue.queues", "2"), "with queue.queues above 1"),
+    ] {
+        let error = Config::load(None, None, &sets(&[(key, value), beside])).unwrap_err();
+        let expected = format!("{key} = \"{value}\": expected another {why}");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+}
+
 #[test]
 fn wrong_files_are_named() {
     let check = |preset: Option<&str>, text: &str, expected: &str| {

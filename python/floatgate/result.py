@@ -385,6 +385,8 @@ class FaultsResult:
     """Reads of the host that were answered with an error."""
     unwritten_pages: int
     """Pages to be written in part that could not be read, and were not written."""
+    unpadded_pages: int
+    """Pages that a buffer was to pad a block with and that could not be read; they stay."""
     spare_units_left: int
     read_only: bool
     refused_requests: int

@@ -308,6 +308,7 @@ where
         self.host.requests[request.op as usize] += 1;
         if matches!(request.op, Op::Write | Op::Trim) && self.is_read_only() {
             self.host.refused += 1;
+            self.withdraw(request);
             self.link.acknowledge(&mut chain);
             return Completion { arrival_ns: arrival, done_ns: chain.now, blame: chain.blame };
         }

@@ -123,16 +123,17 @@ fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let flash = &counters.flash;
     let host = counters.host;
     let health = counters.health.unwrap_or_default();
-    let (mut writes, mut reads) = (host.write_pages, host.read_pages - host.empty_reads);
+    let mut writes = host.write_pages - host.unwritten_pages;
+    let mut reads = host.read_pages - host.empty_reads;
     if let Some(buffer) = &counters.buffer {
-        reads = reads - buffer.read_hits + buffer.padded;
+        reads = reads - buffer.read_hits + buffer.padded + buffer.unpadded;
         // With write-through every page goes to the flash; else what leaves the buffer does.
         if !buffer.writes_through {
             assert_eq!(buffer.write_hits + buffer.write_misses, writes);
             writes = buffer.flushed + buffer.padded;
         }
     }
-    assert_eq!(flash.programs[Cause::Host as usize], writes - host.unwritten_pages);
+    assert_eq!(flash.programs[Cause::Host as usize], writes);
     assert_eq!(flash.reads[Cause::Host as usize], reads + host.merge_reads);
     for cause in [Cause::Gc as usize, Cause::Merge as usize] {
         assert_eq!(flash.reads[cause], flash.programs[cause]);
@@ -253,6 +254,7 @@ fn faults(health: Health, counters: &Counters) -> Value {
         "corrupt_pages": health.corrupt_pages,
         "failed_page_reads": counters.host.failed_pages,
         "unwritten_pages": counters.host.unwritten_pages,
+        "unpadded_pages": counters.buffer.unwrap_or_default().unpadded,
         "spare_units_left": health.spares_left,
         "read_only": health.read_only,
         "refused_requests": counters.host.refused,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from floatgate.report import curve_tables, tables
-from floatgate.report.frames import BLAME, CAUSES
+from floatgate.report.frames import BLAME, NAMED
 from floatgate.report.runs import label_runs
 from floatgate.report.values import count, fixed, flatten, measured, percent, ratio, size
 from floatgate.result import LatencySummary, Result
@@ -166,8 +166,7 @@ def _amplification(result: Result) -> Lines:
         yield "write amplification", "none: the host wrote nothing"
         return
     scale = result.write_amplification / max(programs.total, 1)
-    names = CAUSES | {"journal": "journal", "retire": "broken units"}
-    parts = {names[cause]: pages * scale for cause, pages in vars(programs).items()}
+    parts = {NAMED[cause]: pages * scale for cause, pages in vars(programs).items()}
     yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
     if programs.map or programs.gc_map:
         yield "", f"{ratio(result.data_write_amplification)} without the map"

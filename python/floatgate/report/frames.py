@@ -27,6 +27,9 @@ CAUSES = {
 }
 """Why a page was programmed, in the order of the palette."""
 
+NAMED = CAUSES | {"journal": "journal", "retire": "broken units"}
+"""The same with what is drawn as "other": there are no more colours that can be told apart."""
+
 BLAME = {
     "die": "flash itself",
     "gc": "cleaning",

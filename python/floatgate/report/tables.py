@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from .frames import CAUSES, KINDS
+from .frames import KINDS, NAMED
 from .runs import Run, Varying, label_runs
 from .values import (
     ABSENT,
@@ -178,7 +178,7 @@ def wear_table(runs: Sequence[Run]) -> Table:
 def operations_table(result: Result) -> Table | None:
     """Flash operations of one run by cause; None when the result has none."""
     kinds = ("reads", "programs", "erases")
-    names = CAUSES | {"host": "host requests"}
+    names = NAMED | {"host": "host requests"}
     rows = []
     for key, name in names.items():
         values = [number(result, "flash", kind, key) for kind in kinds]

@@ -40,6 +40,8 @@ pub struct BufferCounts {
     pub flushed: u64,
     /// Pages that were read from the flash and written with them.
     pub padded: u64,
+    /// Pages that were to be, and could not be read.
+    pub unpadded: u64,
     /// Pages that were trimmed while they were buffered.
     pub trimmed: u64,
     /// Pages that were buffered when the power failed.
@@ -118,6 +120,18 @@ where
         }
     }
 
+    /// A command that stood in the queue is refused: what it would have used is not kept for it.
+    pub(super) fn withdraw(&mut self, request: &Request) {
+        if request.op != Op::Write || request.length == 0 {
+            return;
+        }
+        let extent = self.extent(request);
+        if let Some(WriteBuffer { buffer, .. }) = &mut self.buffer {
+            let parts = parts(Lpn::new(extent.first), extent.pages, buffer.block_pages());
+            parts.for_each(|(first, _)| buffer.served(first));
+        }
+    }
+
     /// Works with the buffer beside the rest of the drive.
     fn with_buffer_out<T>(&mut self, work: impl FnOnce(&mut Self, &mut WriteBuffer) -> T) -> T {
         let mut buffer = self.buffer.take().expect("only a drive with a buffer comes here");
@@ -146,6 +160,8 @@ where
                         let Ok(()) = drive.ftl.translate(access, &mut chain);
                         let found = drive.fetch(access.lpn, &mut chain);
                         drive.host.empty_reads += u64::from(!found);
+                        let failed = found && drive.ftl.nand().read_failed();
+                        drive.host.failed_pages += u64::from(failed);
                     }
                     last = later(last, chain);
                 }
@@ -234,9 +250,10 @@ where
                 for (lpn, is_buffered) in group.whole() {
                     let page = lpn.get();
                     let pads = group.pad && !is_buffered && self.ftl.is_mapped(lpn);
-                    let pads = pads && self.read_to_pad(lpn, begin, &mut end);
-                    cache.counts.padded += u64::from(pads);
-                    if !is_buffered && !pads {
+                    let is_read = pads && self.read_to_pad(lpn, begin, &mut end);
+                    cache.counts.padded += u64::from(is_read);
+                    cache.counts.unpadded += u64::from(pads && !is_read);
+                    if !is_buffered && !is_read {
                         continue;
                     }
                     if run.end != page {

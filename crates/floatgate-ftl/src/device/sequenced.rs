@@ -141,7 +141,7 @@ where
         let (arrival, admitted) = self.drive.queue.foresee(rest[0].at_ns);
         self.use_idle_time(arrival);
         let turn = self.turn(admitted);
-        if self.host.is_small(&rest[0]) {
+        if self.host.is_small(&rest[0]) && !self.drive.is_read_only() {
             if self.host.begin() && self.pack(rest, turn) {
                 return;
             }
@@ -262,6 +262,12 @@ where
     /// A request that does not go to the log.
     fn serve(&mut self, request: &Request, mut chain: Chain, drained: u64) -> Chain {
         self.drive.host.requests[request.op as usize] += 1;
+        if matches!(request.op, Op::Write | Op::Trim) && self.drive.is_read_only() {
+            self.host.note_command();
+            self.drive.host.refused += 1;
+            self.drive.link.send(&mut chain);
+            return chain;
+        }
         match request.op {
             Op::Read => self.read(request, chain),
             Op::Write => self.write(request, chain),
@@ -293,6 +299,7 @@ where
                 let original = Lpn::new(piece.original.get() + page);
                 drive.data.unload(original, found, drive.ftl.nand());
                 drive.host.empty_reads += u64::from(!found);
+                drive.host.failed_pages += u64::from(found && drive.ftl.nand().read_failed());
                 last = later(last, chain);
             }
         }

@@ -1,5 +1,6 @@
 //! The table of flash that breaks.
 
+use floatgate_ftl::buffer::Buffer;
 use floatgate_ftl::nand::{Faults as FtlFaults, LAST};
 use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
@@ -85,13 +86,7 @@ impl Config {
         let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
         future(needs_future(mapping), "mapping.scheme", mapping)?;
         future(AnyPlacement::needs_future(placement), "placement.scheme", placement)?;
-        for (key, given, expected) in [
-            ("host.scheme", &self.host.scheme, "plain"),
-            ("buffer.scheme", &self.buffer.scheme, "none"),
-        ] {
-            let text = format!("\"{expected}\" on flash that breaks ([faults])");
-            expect(given == expected, key, &format!("\"{given}\""), text)?;
-        }
-        Ok(())
+        let buffer = &self.buffer.scheme;
+        future(Buffer::needs_future(buffer), "buffer.scheme", buffer)
     }
 }

@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench lock clean
+.PHONY: help setup build demo test test-rust test-python test-long lint bench fuzz lock clean
 
 help:
 	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-long  the long ones too"
 	@echo "make lint       formatters, linters, type checker"
 	@echo "make bench      page programs/s, bytes/page; maps, buffers, log blocks; trace reading"
+	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make lock       renew requirements.lock"
 
 $(VENV)/ready: requirements.lock
@@ -34,13 +35,13 @@ demo: build
 test: test-rust test-python
 
 test-rust:
-	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab
+	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz
 
 test-python: build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
 
 test-long: build
-	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -- --include-ignored
+	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
 	$(BIN)/python -m pytest -q
 
 lint: setup
@@ -54,6 +55,21 @@ bench: build
 	cargo bench --locked -p floatgate-ftl
 	cargo bench --locked -p floatgate-lab
 	$(BIN)/python benches/trace_reading.py
+
+# What is kept is the smallest set of inputs that reaches what all reached; see docs/fuzzing.md.
+TARGET ?= operations
+SECONDS ?= 3600
+FUZZED := target/fuzz/$(TARGET)
+CORPUS := cargo run --quiet --locked --release -p floatgate-fuzz --example corpus
+FUZZ := cargo +nightly fuzz
+UNCHECKED := --sanitizer none --no-trace-compares
+fuzz:
+	rm -rf $(FUZZED) && mkdir -p $(FUZZED)/kept $(FUZZED)/found
+	$(CORPUS) unpack fuzz/corpus/$(TARGET).hex $(FUZZED)/corpus
+	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/corpus -- -max_total_time=$(SECONDS) \
+		-max_len=4096 -timeout=300 -rss_limit_mb=4096 -artifact_prefix=$(FUZZED)/found/
+	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/kept $(FUZZED)/corpus -- -merge=1
+	$(CORPUS) pack fuzz/corpus/$(TARGET).hex $(FUZZED)/kept
 
 lock: setup
 	$(BIN)/uv pip compile --quiet pyproject.toml --group tools --universal --python-version 3.10 \

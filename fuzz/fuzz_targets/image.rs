@@ -1,0 +1,14 @@
+//! `cargo fuzz run image`; see `floatgate_fuzz::image`. Built without the fuzzer, it runs the files
+//! that are named on the command line.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|input: &[u8]| floatgate_fuzz::loudly(
+    floatgate_fuzz::image::run,
+    input
+));
+
+#[cfg(not(fuzzing))]
+fn main() -> std::io::Result<()> {
+    floatgate_fuzz::replay(floatgate_fuzz::image::run)
+}

@@ -1,0 +1,14 @@
+//! `cargo fuzz run operations`; see `floatgate_fuzz::operations`. Built without the fuzzer, it runs
+//! the files that are named on the command line.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|input: &[u8]| floatgate_fuzz::loudly(
+    floatgate_fuzz::operations::run,
+    input
+));
+
+#[cfg(not(fuzzing))]
+fn main() -> std::io::Result<()> {
+    floatgate_fuzz::replay(floatgate_fuzz::operations::run)
+}

@@ -135,7 +135,8 @@ pub fn run(input: &[u8]) {
             seed,
             // A few dozen moments, wherever the bytes say.
             watch: Watch::Every(u64::from(every) * moments / 8 + 1),
-            again: 1 + u64::from(again),
+            // To cut each recovery everywhere takes seconds.
+            again: 8 + u64::from(again),
             bug: None,
         };
         crash::explore(&config, &mut workload, options, &control)

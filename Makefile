@@ -68,7 +68,7 @@ fuzz:
 	$(CORPUS) unpack fuzz/corpus/$(TARGET).hex $(FUZZED)/corpus
 	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/corpus -- -max_total_time=$(SECONDS) \
 		-max_len=4096 -timeout=300 -rss_limit_mb=4096 -artifact_prefix=$(FUZZED)/found/
-	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/kept $(FUZZED)/corpus -- -merge=1
+	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/kept $(FUZZED)/corpus -- -merge=1 -use_counters=0
 	$(CORPUS) pack fuzz/corpus/$(TARGET).hex $(FUZZED)/kept
 
 lock: setup

@@ -489,6 +489,13 @@ impl Blocks {
         crate::prefetch::prefetch(&self.units, self.geometry.unit(ppn).index());
     }
 
+    /// A unit will be judged soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_unit(&self, unit: Unit) {
+        crate::prefetch::prefetch(&self.units, unit.index());
+        crate::prefetch::prefetch(&self.sealed_at, unit.index());
+    }
+
     /// Recomputes everything from the page owners and compares.
     pub fn check(&self) {
         let pages = self.geometry.pages_per_unit();

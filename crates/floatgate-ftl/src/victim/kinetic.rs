@@ -136,6 +136,10 @@ impl Kinetic {
         blocks.take_changed(changed);
         let now = blocks.now();
         for (at, &unit) in changed.iter().enumerate() {
+            if let Some(&later) = changed.get(at + 2 * AHEAD) {
+                blocks.prefetch_unit(later);
+                leaves.prefetch(later);
+            }
             if let Some(&soon) = changed.get(at + AHEAD) {
                 tournaments[usize::from(streams[soon.index()])].prefetch(leaves, soon);
             }

@@ -54,6 +54,11 @@ impl Leaves {
         Self(vec![NONE; units as usize])
     }
 
+    /// Asks the processor for where a unit is.
+    pub(super) fn prefetch(&self, unit: Unit) {
+        prefetch(&self.0, unit.index());
+    }
+
     pub(super) fn takes_part(&self, unit: Unit) -> bool {
         self.0[unit.index()] != NONE
     }

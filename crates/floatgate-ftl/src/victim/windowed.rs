@@ -18,6 +18,7 @@ use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
+use crate::prefetch::prefetch;
 
 /// Fewest valid pages of the oldest first.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ impl Victim for Windowed {
     fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
         blocks.take_changed(&mut self.changed);
         for windows in [&mut self.whole, &mut self.by_stream].into_iter().flatten() {
-            windows.follow(blocks, self.changed.iter().copied());
+            windows.follow(blocks, &self.changed);
         }
         self.changed.clear();
         let (windows, count, number) = match pool {
@@ -79,6 +80,9 @@ impl Contender for Fill {
         (self < other, FOREVER)
     }
 }
+
+/// How many units ahead memory is asked for.
+const AHEAD: usize = 6;
 
 /// Of a unit: how many had been sealed before it, and 1; 0 if it is not sealed.
 type Age = u64;
@@ -117,7 +121,7 @@ impl Windows {
             homes: vec![0; units as usize],
             newcomers: Vec::new(),
         };
-        windows.follow(blocks, (0..units).map(Unit));
+        windows.follow(blocks, &(0..units).map(Unit).collect::<Vec<_>>());
         windows
     }
 
@@ -126,8 +130,13 @@ impl Windows {
     }
 
     /// Sees what has become of some units.
-    fn follow(&mut self, blocks: &Blocks, changed: impl Iterator<Item = Unit>) {
-        for unit in changed {
+    fn follow(&mut self, blocks: &Blocks, changed: &[Unit]) {
+        for (at, &unit) in changed.iter().enumerate() {
+            if let Some(&soon) = changed.get(at + AHEAD) {
+                blocks.prefetch_unit(soon);
+                self.leaves.prefetch(soon);
+                prefetch(&self.ages, soon.index());
+            }
             let age = if blocks.is_sealed(unit) { blocks.sealed_after(unit) + 1 } else { 0 };
             let before = mem::replace(&mut self.ages[unit.index()], age);
             let is_inside = self.leaves.takes_part(unit);

@@ -129,12 +129,11 @@ pub fn run(input: &[u8]) {
         let facts = WorkloadFacts::default();
         simulate(&config, &mut workload, facts, options, &control).map(|_| ())
     } else {
-        let moments = (workload.requests() / 16).max(1);
         let options = crash::Options {
             span_bytes: SPAN,
             seed,
-            // A few dozen moments, wherever the bytes say.
-            watch: Watch::Every(u64::from(every) * moments / 8 + 1),
+            // A hundred moments or so: a request comes to some eight.
+            watch: Watch::Every(u64::from(every) + workload.requests() / 16),
             // To cut each recovery everywhere takes seconds.
             again: 8 + u64::from(again),
             bug: None,

@@ -245,22 +245,29 @@ impl Config {
         )
     }
 
-    /// What is told the future is told of requests as the host sends them, one after the other.
-    fn check_foretold(&self) -> Result<(), ConfigError> {
+    /// The policies that want to be told what the host will do: key and name.
+    pub(crate) fn foretold(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
         let buffer = &self.buffer.scheme;
-        let another = |why: &str| format!("another {why} what it is told of");
-        for (key, given, knows, is_behind) in [
-            ("mapping.scheme", mapping, needs_future(mapping), true),
-            ("placement.scheme", placement, AnyPlacement::needs_future(placement), true),
-            ("buffer.scheme", buffer, WriteBuffer::needs_future(buffer), false),
-        ] {
-            let given = format!("\"{given}\"");
-            let is_buffered = is_behind && buffer != "none";
+        let policies = [
+            ("mapping.scheme", mapping, needs_future(mapping)),
+            ("placement.scheme", placement, AnyPlacement::needs_future(placement)),
+            ("buffer.scheme", buffer, WriteBuffer::needs_future(buffer)),
+        ];
+        let told = policies.into_iter().filter(|policy| policy.2);
+        told.map(|(key, name, _)| (key, name.as_str()))
+    }
+
+    /// What is told the future is told of requests as the host sends them, one after the other.
+    fn check_foretold(&self) -> Result<(), ConfigError> {
+        for (key, name) in self.foretold() {
+            let given = format!("\"{name}\"");
+            let another = |why: &str| format!("another {why} what it is told of");
+            let is_before_all = key == "buffer.scheme" || self.buffer.scheme == "none";
             let why = another("beside a write buffer, which changes");
-            expect(!knows || !is_buffered, key, &given, why)?;
+            expect(is_before_all, key, &given, why)?;
             let why = another("with queue.queues above 1, which changes the order of");
-            expect(!knows || self.queue.queues == 1, key, &given, why)?;
+            expect(self.queue.queues == 1, key, &given, why)?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
 use floatgate_ftl::blocks::FreeOrder;
-use floatgate_ftl::buffer::Buffer;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
@@ -278,20 +277,11 @@ fn placement(config: &Config, geometry: Geometry) -> Result<AnyPlacement, Config
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
 /// to be told what the host will do, and flash of which the bad units are known to nobody.
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
-    let future = |key: &str, name: &str| {
-        ConfigError::new(format!(
+    if let Some((key, name)) = config.foretold().next() {
+        return Err(ConfigError::new(format!(
             "{key} = \"{name}\": expected another, as a drive that is found after a loss of power \
              does not know the future"
-        ))
-    };
-    if needs_future(&config.mapping.scheme) {
-        return Err(future("mapping.scheme", &config.mapping.scheme));
-    }
-    if AnyPlacement::needs_future(&config.placement.scheme) {
-        return Err(future("placement.scheme", &config.placement.scheme));
-    }
-    if Buffer::needs_future(&config.buffer.scheme) {
-        return Err(future("buffer.scheme", &config.buffer.scheme));
+        )));
     }
     if config.faults.any() {
         let text = "[faults]: expected none, as the table of bad blocks is not on flash";

@@ -1,13 +1,10 @@
 //! The table of flash that breaks.
 
-use floatgate_ftl::buffer::Buffer;
 use floatgate_ftl::nand::{Faults as FtlFaults, LAST};
-use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError, expect};
-use crate::drive::needs_future;
 
 /// Flash that breaks. Every share is of what could break, 0 to 0.5; with all of them 0 and no wear,
 /// nothing does. A drive that breaks is always verified.
@@ -79,14 +76,10 @@ impl Config {
             return expect(unset, "faults.spare_units", &given, text.into());
         }
         const { assert!(LAST == 2, "as the key says") };
-        let future = |known: bool, key: &str, given: &str| {
+        for (key, name) in self.foretold() {
             let text = "another on flash that breaks, which may refuse what was foretold";
-            expect(!known, key, &format!("\"{given}\""), text.into())
-        };
-        let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
-        future(needs_future(mapping), "mapping.scheme", mapping)?;
-        future(AnyPlacement::needs_future(placement), "placement.scheme", placement)?;
-        let buffer = &self.buffer.scheme;
-        future(Buffer::needs_future(buffer), "buffer.scheme", buffer)
+            expect(false, key, &format!("\"{name}\""), text.into())?;
+        }
+        Ok(())
     }
 }

@@ -199,12 +199,9 @@ impl Config {
         alone("queue.dispatch", if serial { "serial" } else { "parallel" }, "parallel")?;
         let one = "1 with host.scheme = \"shrd\"".to_owned();
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
-        for (key, given, bound) in [
-            ("placement.scheme", &self.placement.scheme, "oracle"),
-            ("mapping.scheme", &self.mapping.scheme, "belady"),
-        ] {
+        for (key, name) in self.foretold() {
             let other = "another beside host.scheme = \"shrd\", which changes what it is told of";
-            expect(given != bound, key, &format!("\"{given}\""), other.into())?;
+            expect(false, key, &format!("\"{name}\""), other.into())?;
         }
         let least = 2 * u64::from(self.shrd.contiguous) * self.flash.page.0;
         let log = &self.host.log;

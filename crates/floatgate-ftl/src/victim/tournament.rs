@@ -91,6 +91,11 @@ impl<C: Contender> Tournament<C> {
         Self { pairs: vec![Self::EMPTY], len: 0 }
     }
 
+    /// How many units take part.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Enters a unit, or judges one anew that takes part.
     pub(super) fn set(&mut self, leaves: &mut Leaves, contender: C, now: u64) {
         let leaf = &mut leaves.0[contender.unit().index()];

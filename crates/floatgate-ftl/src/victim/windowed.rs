@@ -89,11 +89,10 @@ type Age = u64;
 
 #[derive(Clone, Debug)]
 struct Window {
-    /// How many units are inside: the oldest, at most as many as there is room for.
-    inside: usize,
+    /// The oldest units, at most as many as the window has room for.
+    inside: Tournament<Fill>,
     /// The others, the oldest first. Those that are not of this age any more have left.
     outside: VecDeque<(Age, Unit)>,
-    tournament: Tournament<Fill>,
 }
 
 /// One window for all streams, or one for each.
@@ -112,7 +111,7 @@ struct Windows {
 
 impl Windows {
     fn new(blocks: &Blocks, units: u32, count: usize, size: usize) -> Self {
-        let window = Window { inside: 0, outside: VecDeque::new(), tournament: Tournament::new() };
+        let window = Window { inside: Tournament::new(), outside: VecDeque::new() };
         let mut windows = Self {
             size,
             leaves: Leaves::new(units),
@@ -126,7 +125,7 @@ impl Windows {
     }
 
     fn emptiest(&mut self, window: usize) -> Option<Unit> {
-        self.windows[window].tournament.winner(0).map(|fill| fill.unit)
+        self.windows[window].inside.winner(0).map(|fill| fill.unit)
     }
 
     /// Sees what has become of some units.
@@ -144,8 +143,7 @@ impl Windows {
                 self.enter(blocks, unit);
             } else if is_inside {
                 let window = &mut self.windows[usize::from(self.homes[unit.index()])];
-                window.tournament.remove(&mut self.leaves, unit, 0);
-                window.inside -= 1;
+                window.inside.remove(&mut self.leaves, unit, 0);
             }
             if age > 0 && age != before {
                 self.newcomers.push((age, unit));
@@ -170,11 +168,10 @@ impl Windows {
     }
 
     fn fill(&mut self, blocks: &Blocks, number: usize) {
-        while self.windows[number].inside < self.size
+        while self.windows[number].inside.len() < self.size
             && let Some((age, unit)) = self.windows[number].outside.pop_front()
         {
             if self.ages[unit.index()] == age {
-                self.windows[number].inside += 1;
                 self.enter(blocks, unit);
             }
         }
@@ -184,6 +181,6 @@ impl Windows {
     fn enter(&mut self, blocks: &Blocks, unit: Unit) {
         let fill = Fill { valid: blocks.valid(unit), modified: blocks.modified(unit), unit };
         let window = &mut self.windows[usize::from(self.homes[unit.index()])];
-        window.tournament.set(&mut self.leaves, fill, 0);
+        window.inside.set(&mut self.leaves, fill, 0);
     }
 }

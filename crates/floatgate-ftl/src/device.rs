@@ -306,9 +306,7 @@ where
         chain.wait(begin, Part::Queue);
         self.link.send(&mut chain);
         self.host.requests[request.op as usize] += 1;
-        if matches!(request.op, Op::Write | Op::Trim) && self.is_read_only() {
-            self.host.refused += 1;
-            self.withdraw(request);
+        if self.refuses(request) {
             self.link.acknowledge(&mut chain);
             return Completion { arrival_ns: arrival, done_ns: chain.now, blame: chain.blame };
         }
@@ -323,6 +321,14 @@ where
         };
         self.link.acknowledge(&mut last);
         Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
+    }
+
+    /// Whether a request is not carried out, as the drive is read-only for good; it is counted.
+    #[inline(always)]
+    fn refuses(&mut self, request: &Request) -> bool {
+        let refuses = matches!(request.op, Op::Write | Op::Trim) && self.is_read_only();
+        self.host.refused += u64::from(refuses);
+        refuses
     }
 
     #[inline(always)]

@@ -120,18 +120,6 @@ where
         }
     }
 
-    /// A command that stood in the queue is refused: what it would have used is not kept for it.
-    pub(super) fn withdraw(&mut self, request: &Request) {
-        if request.op != Op::Write || request.length == 0 {
-            return;
-        }
-        let extent = self.extent(request);
-        if let Some(WriteBuffer { buffer, .. }) = &mut self.buffer {
-            let parts = parts(Lpn::new(extent.first), extent.pages, buffer.block_pages());
-            parts.for_each(|(first, _)| buffer.served(first));
-        }
-    }
-
     /// Works with the buffer beside the rest of the drive.
     fn with_buffer_out<T>(&mut self, work: impl FnOnce(&mut Self, &mut WriteBuffer) -> T) -> T {
         let mut buffer = self.buffer.take().expect("only a drive with a buffer comes here");

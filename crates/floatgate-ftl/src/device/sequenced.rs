@@ -262,9 +262,8 @@ where
     /// A request that does not go to the log.
     fn serve(&mut self, request: &Request, mut chain: Chain, drained: u64) -> Chain {
         self.drive.host.requests[request.op as usize] += 1;
-        if matches!(request.op, Op::Write | Op::Trim) && self.drive.is_read_only() {
+        if self.drive.refuses(request) {
             self.host.note_command();
-            self.drive.host.refused += 1;
             self.drive.link.send(&mut chain);
             return chain;
         }

@@ -6,6 +6,7 @@
 
 mod asa;
 mod belady;
+mod boxed;
 mod cdftl;
 mod dftl;
 mod frames;
@@ -21,6 +22,7 @@ mod two_level;
 
 pub use asa::{Asa, AsaConfig};
 pub use belady::Belady;
+pub use boxed::{AnyMapping, Boxed};
 pub use cdftl::{Cdftl, CdftlConfig};
 pub use dftl::{Dftl, DftlConfig, Replacement};
 pub use ideal::Ideal;

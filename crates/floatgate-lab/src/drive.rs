@@ -314,7 +314,7 @@ fn make<T: Make>(
 ) -> Result<T::Made, ConfigError> {
     match config.logs_least() {
         Some(_) => log_ftl::with_scheme(maker, config, plan, seed),
-        None => mappings::with_mapping(maker, config, plan),
+        None => mappings::with_boxed_mapping(maker, config, plan),
     }
 }
 
@@ -330,23 +330,25 @@ pub fn build(
     seed: u64,
     verify: bool,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    make(Simulated { config, plan, seed, verify }, config, plan, seed)
+    let drive = Simulated { config, plan, seed };
+    if verify || plan.faults.is_some() {
+        return make(VerifiedDrive { drive, verify }, config, plan, seed);
+    }
+    match config.logs_least() {
+        Some(_) => log_ftl::with_scheme(drive, config, plan, seed),
+        None => mappings::with_mapping(drive, config, plan),
+    }
 }
 
-/// A drive of which the time is simulated.
+/// A drive of which the time is simulated, at full speed.
 struct Simulated<'a> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
-    verify: bool,
 }
 
 impl Simulated<'_> {
-    fn is_verified(&self) -> bool {
-        self.verify || self.plan.faults.is_some()
-    }
-
-    fn timed(&self) -> Timed<Counted> {
+    fn flash(&self) -> Timed<Counted> {
         Timed::new(Counted::default(), self.plan.medium, self.plan.timing)
     }
 }
@@ -358,33 +360,52 @@ impl Make for Simulated<'_> {
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, seed, verify } = self;
-        let front = Front::new(config, plan)?;
-        let page = page_config::<M>(config, plan, seed, verify)?;
-        if self.is_verified() {
-            let nand = verified(plan, seed, false);
-            let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-            Ok(front.before_host(ftl, Shadow::new(plan.user_pages())))
-        } else {
-            let Ok(ftl) = PageFtl::with_log(self.timed(), mapping, page, plan.log_pages);
-            Ok(front.before_host(ftl, ()))
-        }
+        let Self { config, plan, seed } = self;
+        let page = page_config::<M>(config, plan, seed, false)?;
+        let Ok(ftl) = PageFtl::with_log(self.flash(), mapping, page, plan.log_pages);
+        Ok(Front::new(config, plan)?.before_host(ftl, ()))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let front = Front::new(self.config, self.plan)?;
-        let engine = log_ftl::engine(self.config, self.plan);
-        if self.is_verified() {
-            let nand = verified(self.plan, self.seed, true);
-            let Ok(ftl) = LogFtl::new(nand, scheme, engine);
-            Ok(front.before(ftl, Shadow::new(self.plan.geometry.logical_pages())))
-        } else {
-            let Ok(ftl) = LogFtl::new(self.timed(), scheme, engine);
-            Ok(front.before(ftl, ()))
-        }
+        let Self { config, plan, .. } = self;
+        let Ok(ftl) = LogFtl::new(self.flash(), scheme, log_ftl::engine(config, plan));
+        Ok(Front::new(config, plan)?.before(ftl, ()))
+    }
+}
+
+/// The same on flash that is verified, and that breaks if it is to.
+struct VerifiedDrive<'a> {
+    drive: Simulated<'a>,
+    /// Whether the map on flash is kept too.
+    verify: bool,
+}
+
+impl Make for VerifiedDrive<'_> {
+    type Made = Box<dyn Device>;
+
+    fn page_mapped<M: Mapping + Send + 'static>(
+        self,
+        mapping: M,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { drive: Simulated { config, plan, seed }, verify } = self;
+        let page = page_config::<M>(config, plan, seed, verify)?;
+        let nand = verified(plan, seed, false);
+        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
+        Ok(Front::new(config, plan)?.before_host(ftl, Shadow::new(plan.user_pages())))
+    }
+
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { drive: Simulated { config, plan, seed }, .. } = self;
+        let Ok(ftl) =
+            LogFtl::new(verified(plan, seed, true), scheme, log_ftl::engine(config, plan));
+        let data = Shadow::new(plan.geometry.logical_pages());
+        Ok(Front::new(config, plan)?.before(ftl, data))
     }
 }
 

@@ -214,36 +214,33 @@ impl Rig {
         N: Nand<Error = core::convert::Infallible> + Send + 'static,
         D: HostData<N> + Send + 'static,
     {
-        macro_rules! by_name {
-            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-                match self.mapping {
-                    $($name => {
-                        let mapping = $Type::new(&self.map_config());
-                        let config = self.page_config(verify);
-                        let Ok(ftl) = PageFtl::new(nand, mapping, config);
-                        let queue = Queue::new(self.depth, self.arrivals);
-                        let ssd = Ssd::new(ftl, data, queue, &self.geometry());
-                        let front = (&self.geometry(), self.depth, self.arrivals);
-                        Box::new(buffered(self.buffer, ssd, front))
-                    })*
-                    unknown => panic!("no mapping is called {unknown}"),
-                }
-            };
+        match self.mapping() {
+            AnyMapping::OnFlash(mapping) => self.drive_with(mapping, nand, data, verify),
+            AnyMapping::InMemory(mapping) => self.drive_with(mapping, nand, data, verify),
         }
-        floatgate_ftl::mappings!(by_name)
+    }
+
+    fn drive_with<M, N, D>(&self, mapping: M, nand: N, data: D, verify: bool) -> Box<dyn Probe>
+    where
+        M: Mapping + Send + 'static,
+        N: Nand<Error = core::convert::Infallible> + Send + 'static,
+        D: HostData<N> + Send + 'static,
+    {
+        let Ok(ftl) = PageFtl::new(nand, mapping, self.page_config(verify));
+        let queue = Queue::new(self.depth, self.arrivals);
+        let ssd = Ssd::new(ftl, data, queue, &self.geometry());
+        let front = (&self.geometry(), self.depth, self.arrivals);
+        Box::new(buffered(self.buffer, ssd, front))
+    }
+
+    /// The mapping that is named.
+    pub fn mapping(&self) -> AnyMapping {
+        AnyMapping::new(self.mapping, &self.map_config()).unwrap()
     }
 
     /// Whether the map of this drive lives on flash.
     pub fn map_on_flash(&self) -> bool {
-        macro_rules! by_name {
-            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-                match self.mapping {
-                    $($name => <$Type as Mapping>::ON_FLASH,)*
-                    unknown => panic!("no mapping is called {unknown}"),
-                }
-            };
-        }
-        floatgate_ftl::mappings!(by_name)
+        matches!(self.mapping(), AnyMapping::OnFlash(_))
     }
 }
 

@@ -35,20 +35,11 @@ impl Rig {
     pub fn build_behind_shrd(&self) -> (Box<dyn Probe>, Log) {
         let (nand, log) = self.medium();
         let data = Shadow::new(self.shape.logical_pages);
-        macro_rules! by_name {
-            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-                match self.mapping {
-                    $($name => {
-                        let map = $Type::new(&self.map_config());
-                        let drive: Box<dyn Probe> =
-                            Box::new(self.behind_shrd(nand, map, data, true));
-                        drive
-                    })*
-                    unknown => panic!("no mapping is called {unknown}"),
-                }
-            };
-        }
-        (floatgate_ftl::mappings!(by_name), log)
+        let drive: Box<dyn Probe> = match self.mapping() {
+            AnyMapping::OnFlash(map) => Box::new(self.behind_shrd(nand, map, data, true)),
+            AnyMapping::InMemory(map) => Box::new(self.behind_shrd(nand, map, data, true)),
+        };
+        (drive, log)
     }
 
     /// A drive of any medium behind SHRD.

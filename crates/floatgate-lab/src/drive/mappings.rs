@@ -1,9 +1,10 @@
 //! Mappings by their names, and what each is told.
 
 use floatgate_ftl::mapping::{
-    Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig, FetchMode as FtlFetchMode, Ideal,
-    MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim, PageCache, PageCacheConfig,
-    Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
+    AnyMapping, Asa, AsaConfig, Belady, Cdftl, CdftlConfig, Dftl, DftlConfig,
+    FetchMode as FtlFetchMode, Ideal, MapConfig, Mapping, NoCache, NodeVictim as FtlNodeVictim,
+    PageCache, PageCacheConfig, Replacement as FtlReplacement, Sftl, SftlConfig, Tlllp,
+    TlllpConfig, Tpftl, TpftlConfig,
 };
 use floatgate_ftl::mappings;
 
@@ -28,7 +29,7 @@ macro_rules! rows {
             }
         }
 
-        /// Makes it with the mapping that the config names.
+        /// Makes it with the mapping that the config names, for each an engine of its own.
         pub(super) fn with_mapping<T: Make>(
             maker: T,
             config: &Config,
@@ -37,14 +38,29 @@ macro_rules! rows {
             let map = map_config(config, plan);
             match config.mapping.scheme.as_str() {
                 $($name => maker.page_mapped(<$Type>::new(&map)),)*
-                other => {
-                    Err(ConfigError::new(format!("mapping.scheme = \"{other}\" is not known")))
-                }
+                _ => Err(unknown(config)),
             }
         }
     };
 }
 mappings!(rows);
+
+/// Makes it with the mapping that the config names, behind a pointer.
+pub(super) fn with_boxed_mapping<T: Make>(
+    maker: T,
+    config: &Config,
+    plan: &Plan,
+) -> Result<T::Made, ConfigError> {
+    match AnyMapping::new(&config.mapping.scheme, &map_config(config, plan)) {
+        Some(AnyMapping::OnFlash(mapping)) => maker.page_mapped(mapping),
+        Some(AnyMapping::InMemory(mapping)) => maker.page_mapped(mapping),
+        None => Err(unknown(config)),
+    }
+}
+
+fn unknown(config: &Config) -> ConfigError {
+    ConfigError::new(format!("mapping.scheme = \"{}\" is not known", config.mapping.scheme))
+}
 
 fn map_config(config: &Config, plan: &Plan) -> MapConfig {
     let permille = |share: f64| (share * 1000.0).round() as u32;

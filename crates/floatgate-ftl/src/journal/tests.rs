@@ -232,6 +232,16 @@ fn what_is_on_flash_is_found() {
 }
 
 #[test]
+fn what_fills_up_a_page_is_no_part_of_a_checkpoint() {
+    let mut nand = flash();
+    for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
+        bytes.resize(64, 0xA5);
+        put(&mut nand, (0, index as u32), &bytes, (8, 21 + index as u64));
+    }
+    assert_eq!(found(&nand), Some(expected(3, (8, 20))));
+}
+
+#[test]
 fn no_page_is_beyond_the_drive() {
     let mut nand = flash();
     let mut pages = checkpoint_pages(3, (8, 20));

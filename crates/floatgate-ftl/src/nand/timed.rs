@@ -90,8 +90,9 @@ impl Die {
 struct Channel {
     /// Nothing is booked from here on.
     free: u64,
-    /// Idle times before that, as (start, end), the earliest first. Four are enough while a channel
-    /// has as few operations on their way; of more, one in ten ends some transfers later than it
+    /// Idle times before that, as (start, end), the earliest first: the last four that were long
+    /// enough for a transfer. One that is put there leaves what is behind it. Four are enough while
+    /// a channel has as few operations on their way; of more, some transfers end later than they
     /// could.
     gaps: [(u64, u64); 4],
 }

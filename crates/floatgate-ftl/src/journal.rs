@@ -442,3 +442,6 @@ impl Journal {
         nand.program(to, Tag::new(owner, stamp.sequence, stamp.serial), Cause::Journal, chain)
     }
 }
+
+#[cfg(test)]
+mod tests;

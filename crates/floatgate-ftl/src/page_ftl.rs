@@ -358,10 +358,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         chain: &mut Chain,
     ) -> Result<u64, N::Error> {
         let entries = self.geometry.entries_per_page();
-        self.note_trim(&lpns);
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
+            // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
+            // translation page may take one.
+            self.note_trim(&(next..end));
             let mut mapped = mem::take(&mut self.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));

@@ -289,3 +289,6 @@ impl<'a, N: Tagged> Scan<'a, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
-//! The clocks against brute force: on the serial drive durations add up; on parallel drives no die
-//! and no channel does two things at once, and every operation is held against a naive clock.
+//! The clocks against brute force: on the serial drive durations add up; on parallel drives the end
+//! and the blame of every operation are those of a naive clock, to the nanosecond.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -11,7 +11,7 @@ use common::{Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Nand, Part, Timed};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Occupation, Part, Timed};
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -116,171 +116,285 @@ fn the_copies_of_a_row_begin_together() {
     assert!(copies > 2000 && rows * 2 < copies, "{copies} copies in {rows} rows");
 }
 
-/// The clock by the text of `nand::Timed`, with every transfer that ever was.
+/// Where a chain of operations has got to, and what its time went into.
+#[derive(Clone, Copy, Default)]
+struct Path {
+    now: u64,
+    blame: [u64; 8],
+}
+
+impl Path {
+    fn until(&mut self, end: u64, part: Part) {
+        if end > self.now {
+            self.blame[part as usize] += end - self.now;
+            self.now = end;
+        }
+    }
+}
+
+/// What a request is told that waits for work of this cause.
+fn part(cause: Cause) -> Part {
+    match cause {
+        Cause::Host => Part::Die,
+        Cause::Map | Cause::Journal => Part::Map,
+        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire => Part::Gc,
+        Cause::Merge => Part::Merge,
+        Cause::Remap => Part::Remap,
+    }
+}
+
+/// A channel, as a list of transfers.
+#[derive(Clone, Default)]
+struct NaiveChannel {
+    /// When each began, in the order in which they were booked.
+    transfers: Vec<u64>,
+    /// Those of them that came behind all others and left room for a transfer before them.
+    behind_room: Vec<u64>,
+}
+
+impl NaiveChannel {
+    const LONG: u64 = TIMING.transfer_ns;
+
+    /// When the last of the transfers that began before `to` ended.
+    fn ended_before(&self, to: u64) -> u64 {
+        let before = self.transfers.iter().filter(|&&start| start < to);
+        before.max().map_or(0, |start| start + Self::LONG)
+    }
+
+    /// Takes the first idle time at or after `now`: one of the last four that were left, from the
+    /// last transfer in it on, or what is behind all transfers.
+    fn transfer(&mut self, now: u64) -> u64 {
+        let oldest = self.behind_room.len().saturating_sub(4);
+        let left = self.behind_room[oldest..].iter().map(|&to| (self.ended_before(to), to));
+        let left: Vec<_> = left.collect();
+        let all_ended = self.ended_before(u64::MAX);
+        let mut idle = left.iter().copied().chain([(all_ended, u64::MAX)]);
+        let begin = |(from, to): (u64, u64)| Some(now.max(from)).filter(|at| at + Self::LONG <= to);
+        let start = idle.find_map(begin).expect("nothing is behind all transfers");
+        if start >= all_ended + Self::LONG {
+            self.behind_room.push(start);
+        }
+        self.transfers.push(start);
+        // Nobody asks for what was before that.
+        let from = left.first().map_or(all_ended, |idle| idle.0);
+        self.transfers.retain(|&start| start + Self::LONG >= from);
+        start + Self::LONG
+    }
+}
+
+/// The operation that another plane may join.
+#[derive(Clone)]
+struct Joined {
+    op: Op,
+    unit: Unit,
+    row: u32,
+    planes: Vec<u32>,
+    /// When the die was free for it, and when the cells start.
+    ready: u64,
+    start: u64,
+}
+
+#[derive(Clone)]
+struct NaiveDie {
+    free: u64,
+    last: Part,
+    joined: Option<Joined>,
+    /// From when to when each operation needed it.
+    needed: Vec<(u64, u64)>,
+}
+
+impl NaiveDie {
+    /// How long anything needed it.
+    fn busy(&self) -> u64 {
+        let mut needed = self.needed.clone();
+        needed.sort_unstable();
+        let (mut busy, mut end) = (0, 0);
+        for (from, until) in needed {
+            busy += until.saturating_sub(from.max(end));
+            end = end.max(until);
+        }
+        busy
+    }
+
+    fn work(&mut self, (from, until): (u64, u64), cause: Cause, joined: Option<Joined>) {
+        self.needed.push((from, until));
+        self.free = self.free.max(until);
+        (self.last, self.joined) = (part(cause), joined);
+    }
+}
+
+/// The clock by the text of `nand::Timed` and of "Time and blame" in ARCHITECTURE.md.
 struct NaiveClock {
     geometry: Geometry,
     dies: Vec<NaiveDie>,
-    transfers: Vec<Vec<(u64, u64)>>,
-}
-
-#[derive(Clone, Default)]
-struct NaiveDie {
-    free: u64,
-    /// The operation that another plane may join: what, which planes, since when, cells from.
-    group: Option<(Op, Unit, u32, Vec<u32>, u64, u64)>,
+    channels: Vec<NaiveChannel>,
 }
 
 impl NaiveClock {
     fn new(geometry: Geometry) -> Self {
         let shape = geometry.shape();
-        let dies = vec![NaiveDie::default(); (shape.channels * shape.dies) as usize];
-        Self { geometry, dies, transfers: vec![vec![]; shape.channels as usize] }
+        let die = NaiveDie { free: 0, last: Part::Die, joined: None, needed: vec![] };
+        let dies = vec![die; (shape.channels * shape.dies) as usize];
+        Self { geometry, dies, channels: vec![NaiveChannel::default(); shape.channels as usize] }
     }
 
-    fn channel(&mut self, die: usize) -> &mut Vec<(u64, u64)> {
-        let channel = die / self.geometry.shape().dies as usize;
-        &mut self.transfers[channel]
-    }
-
-    /// The first time at or after `now` at which the channel is idle for long enough.
-    fn transfer(&mut self, die: usize, now: u64) -> u64 {
-        let booked = self.channel(die);
-        let clashes = |start: u64, booked: &[(u64, u64)]| {
-            booked.iter().any(|&(s, e)| start < e && s < start + TIMING.transfer_ns)
-        };
-        let ends = booked.iter().map(|&(_, end)| end);
-        let starts = ends.chain([now]).filter(|&start| start >= now);
-        let start = starts.filter(|&start| !clashes(start, booked)).min().unwrap();
-        booked.push((start, start + TIMING.transfer_ns));
-        start + TIMING.transfer_ns
-    }
-
-    /// When the operation should end. It did end at `actual`, from where the clock goes on.
-    fn page(&mut self, op: Op, page: u32, now: u64, actual: u64) -> u64 {
+    fn page(&mut self, op: Op, page: u32, cause: Cause, path: &mut Path) {
         let ppn = Ppn::new(page);
         let (plane, row) = self.geometry.plane_and_row(ppn);
         let unit = self.geometry.unit(ppn);
         let at = (plane / self.geometry.shape().planes) as usize;
-        let NaiveDie { free, group } = self.dies[at].clone();
-        let joined = group.filter(|(kind, of, line, planes, _, start)| {
-            (*kind, *of, *line) == (op, unit, row) && !planes.contains(&plane) && now <= *start
+        let die = &self.dies[at];
+        let joins = die.joined.clone().filter(|joined| {
+            (joined.op, joined.unit, joined.row) == (op, unit, row)
+                && !joined.planes.contains(&plane)
+                && path.now <= joined.start
         });
-        let (mut planes, ready, start) = match joined {
-            Some((.., planes, ready, start)) => (planes, ready, start),
-            None => (vec![], free, now.max(free) + TIMING.command_ns),
-        };
-        planes.push(plane);
-        let began = now.max(ready);
-        let (start, end) = if op == Op::Read {
-            (start, self.transfer(at, began.max(start) + TIMING.read_ns))
+        path.until(joins.as_ref().map_or(die.free, |joined| joined.ready), die.last);
+        let began = path.now;
+        let (planes, ready, start) = (vec![], began, began + TIMING.command_ns);
+        let mut joined = joins.unwrap_or(Joined { op, unit, row, planes, ready, start });
+        joined.planes.push(plane);
+        let channel = &mut self.channels[at / self.geometry.shape().dies as usize];
+        if op == Op::Read {
+            path.until(joined.start, Part::Bus);
+            path.until(joined.start + TIMING.read_ns, part(cause));
+            path.until(channel.transfer(path.now), Part::Bus);
         } else {
-            let loaded = self.transfer(at, began + TIMING.command_ns);
-            (start.max(loaded), start.max(loaded) + TIMING.program_ns)
-        };
-        let ready = if planes.len() == 1 { began } else { ready };
-        let start = if actual == end { start } else { self.postpone(op, at, start, actual) };
-        let free = free.max(actual);
-        self.dies[at] = NaiveDie { free, group: Some((op, unit, row, planes, ready, start)) };
-        end
+            path.until(channel.transfer(began + TIMING.command_ns), Part::Bus);
+            joined.start = joined.start.max(path.now);
+            path.until(joined.start, Part::Bus);
+            path.until(joined.start + TIMING.program_ns, part(cause));
+        }
+        self.dies[at].work((began, path.now), cause, Some(joined));
     }
 
-    /// Moves the last transfer to where it was; the answer is when the cells then start.
-    fn postpone(&mut self, op: Op, die: usize, start: u64, actual: u64) -> u64 {
-        let booked = self.channel(die);
-        booked.pop();
-        let end = if op == Op::Read { actual } else { actual - TIMING.program_ns };
-        let begin = end - TIMING.transfer_ns;
-        assert!(booked.iter().all(|&(s, e)| e <= begin || end <= s), "two transfers at once");
-        booked.push((begin, end));
-        if op == Op::Read { start } else { end }
+    /// Operations that begin together: the path goes on behind the last of those that end last.
+    fn together<T: Copy>(path: &mut Path, all: &[T], mut work: impl FnMut(T, &mut Path)) {
+        let mut ends = vec![];
+        for &one in all {
+            let mut branch = *path;
+            work(one, &mut branch);
+            ends.push(branch);
+        }
+        *path = *ends.iter().max_by_key(|branch| branch.now).unwrap();
     }
 
-    fn erase(&mut self, unit: Unit, now: u64) -> u64 {
+    fn copy(&mut self, moves: &[Move], cause: Cause, path: &mut Path) {
+        Self::together(path, moves, |step, path| {
+            self.page(Op::Read, step.from.get(), cause, path);
+        });
+        Self::together(path, moves, |step, path| {
+            self.page(Op::Write, step.to.get(), cause, path);
+        });
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, path: &mut Path) {
         let shape = *self.geometry.shape();
         let first = self.geometry.first_plane(unit);
         let mut dies: Vec<_> =
             (first..first + shape.superblock).map(|p| p / shape.planes).collect();
         dies.dedup();
-        let ends = dies.into_iter().map(|die| {
+        Self::together(path, &dies, |die, path| {
             let die = &mut self.dies[die as usize];
-            *die = NaiveDie { free: die.free.max(now) + ERASE, group: None };
-            die.free
+            path.until(die.free, die.last);
+            let began = path.now;
+            path.until(began + TIMING.command_ns, Part::Bus);
+            path.until(began + TIMING.command_ns + TIMING.erase_ns, part(cause));
+            die.work((began, path.now), cause, None);
         });
-        ends.max().unwrap()
+    }
+
+    fn occupation(&self) -> Occupation {
+        let busy: Vec<u64> = self.dies.iter().map(NaiveDie::busy).collect();
+        Occupation {
+            end_ns: self.dies.iter().map(|die| die.free).max().unwrap(),
+            busy_ns: busy.iter().sum(),
+            busiest_ns: *busy.iter().max().unwrap(),
+        }
     }
 }
 
 const OPERATIONS: u32 = 3000;
 
 /// Random operations of several chains; the one that is furthest behind goes next, as in a drive
-/// whose requests are admitted in order. The answer is how many ended later than they had to.
-fn compare(shape: Shape, seed: u64, chains: usize) -> u32 {
+/// whose requests are admitted in order.
+fn compare(shape: Shape, seed: u64, chains: usize) {
     let geometry = Geometry::new(shape).unwrap();
     let mut clock = Timed::new(Counted::default(), geometry, TIMING);
-    let mut naive = NaiveClock::new(geometry);
     let mut rng = Rng::new(seed);
-    let mut now = vec![0u64; chains];
-    let mut late = 0;
-    for _ in 0..OPERATIONS {
-        let at = (0..chains).min_by_key(|&at| now[at]).unwrap();
-        let mut chain = Chain::at(now[at] + rng.below(40));
-        let (begin, page) = (chain.now, rng.below(u64::from(geometry.physical_pages())) as u32);
-        let expected = operate(&mut clock, &mut naive, rng.below(16), page, &mut chain);
-        assert_eq!(chain.blame.total(), chain.now - begin);
-        assert!(chain.now >= expected, "before a die or a channel was free");
-        late += u32::from(chain.now > expected);
-        now[at] = chain.now;
+    // And once more from the beginning.
+    for _ in 0..2 {
+        let mut naive = NaiveClock::new(geometry);
+        let mut now = vec![0u64; chains];
+        for number in 0..OPERATIONS {
+            let at = (0..chains).min_by_key(|&at| now[at]).unwrap();
+            let begin = now[at] + rng.below(40);
+            let (mut chain, mut path) = (Chain::at(begin), Path { now: begin, blame: [0; 8] });
+            operate(&mut clock, &mut naive, &mut rng, (&mut chain, &mut path));
+            let place = format!("operation {number} of seed {seed}, {chains} chains, {shape:?}");
+            assert_eq!((chain.now, chain.blame.0), (path.now, path.blame), "{place}");
+            assert_eq!(chain.blame.total(), chain.now - begin, "{place}");
+            now[at] = chain.now;
+        }
+        assert_eq!(clock.occupation(), naive.occupation());
+        clock.restart();
+        assert_eq!(clock.occupation(), Occupation::default());
     }
-    assert_eq!(Some(clock.occupation().end_ns), now.into_iter().max());
-    late
 }
 
-/// One operation on both clocks; the answer is when the naive one would end it.
+/// One operation on both clocks.
 fn operate(
     clock: &mut Timed<Counted>,
     naive: &mut NaiveClock,
-    dice: u64,
-    page: u32,
-    chain: &mut Chain,
-) -> u64 {
-    let (ppn, owner, begin) = (Ppn::new(page), Owner::Data(Lpn::new(0)), chain.now);
-    match dice {
+    rng: &mut Rng,
+    (chain, path): (&mut Chain, &mut Path),
+) {
+    let owner = Owner::Data(Lpn::new(0));
+    let pages = u64::from(naive.geometry.physical_pages());
+    let any = |rng: &mut Rng| Ppn::new(rng.below(pages) as u32);
+    let (cause, _) = Cause::ALL[rng.below(Cause::ALL.len() as u64) as usize];
+    let page = any(rng);
+    match rng.below(16) {
         0 => {
-            let unit = naive.geometry.unit(ppn);
-            clock.erase(unit, Cause::Gc, chain).unwrap();
-            naive.erase(unit, begin)
+            let unit = naive.geometry.unit(page);
+            clock.erase(unit, cause, chain).unwrap();
+            naive.erase(unit, cause, path);
         }
-        1..7 => {
-            clock.read(ppn, owner, Cause::Host, chain).unwrap();
-            naive.page(Op::Read, page, begin, chain.now)
+        1 => {
+            let count = 1 + rng.below(5);
+            let step = |_| Move { from: any(rng), to: any(rng), owner, serial: 0 };
+            let moves: Vec<_> = (0..count).map(step).collect();
+            clock.copy(&moves, cause, chain).unwrap();
+            naive.copy(&moves, cause, path);
+        }
+        2..8 => {
+            clock.read(page, owner, cause, chain).unwrap();
+            naive.page(Op::Read, page.get(), cause, path);
         }
         _ => {
-            clock.program(ppn, Tag::new(owner, 0, 0), Cause::Host, chain).unwrap();
-            naive.page(Op::Write, page, begin, chain.now)
+            clock.program(page, Tag::new(owner, 0, 0), cause, chain).unwrap();
+            naive.page(Op::Write, page.get(), cause, path);
         }
     }
 }
 
 #[test]
 fn dies_with_a_channel_each_agree_with_the_naive_clock() {
-    for seed in 0..20 {
+    for seed in 0..5 {
         for chains in [1, 3, 8] {
             let one_per_channel = Shape { channels: 4, ..SERIAL };
-            assert_eq!(compare(one_per_channel, seed, chains), 0);
-            assert_eq!(compare(SERIAL, seed, chains), 0);
+            compare(one_per_channel, seed, chains);
+            compare(SERIAL, seed, chains);
         }
     }
 }
 
 #[test]
 fn dies_that_share_a_channel_agree_with_the_naive_clock() {
-    // A channel remembers the last idle times only, so that under a crowd some transfers come
-    // later.
-    for (dies, planes, superblock) in [(2, 1, 1), (4, 1, 4), (2, 2, 4), (2, 2, 1)] {
-        for (chains, late_percent) in [(1, 0), (2, 0), (4, 1), (8, 4), (16, 10)] {
+    for (dies, planes, superblock) in [(2, 1, 1), (4, 1, 4), (2, 2, 4), (2, 2, 1), (4, 1, 8)] {
+        for chains in [1, 2, 4, 8, 16] {
             let shape = Shape { channels: 2, dies, planes, superblock, ..SERIAL };
-            let late = (0..20).map(|seed| compare(shape, seed, chains)).sum::<u32>();
-            assert!(late * 100 <= late_percent * 20 * OPERATIONS, "{late} of {chains} chains");
+            (0..5).for_each(|seed| compare(shape, seed, chains));
         }
     }
 }

@@ -123,3 +123,6 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         pages.count() == self.blocks.valid(unit) as usize
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -256,3 +256,6 @@ impl<N: Nand> Nand for Faulty<N> {
         Some(Health { spares_left, read_only, ..self.health })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -131,3 +131,6 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         (self.log.base()..self.geometry.logical_pages()).all(|lpn| !self.is_mapped(Lpn::new(lpn)))
     }
 }
+
+#[cfg(test)]
+mod tests;

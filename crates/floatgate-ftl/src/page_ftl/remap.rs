@@ -140,3 +140,6 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         self.forget(lpns, Cause::Remap, chain)
     }
 }
+
+#[cfg(test)]
+mod tests;

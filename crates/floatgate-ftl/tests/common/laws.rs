@@ -216,9 +216,9 @@ fn data_traffic(counters: &Counters) -> (u64, u64) {
         None => (reads, writes),
         Some(buffer) => {
             let held = buffer.held + buffer.trimmed + buffer.lost;
-            let left = buffer.flushed + held - buffer.held_at_start;
-            let all = buffer.writes_through || buffer.write_misses == left;
-            assert!(all, "flushed + buffered = distinct dirty pages: {buffer:?}");
+            let left = buffer.flushed + buffer.released + held;
+            let entered = buffer.held_at_start + buffer.write_misses;
+            assert_eq!(entered, left, "left + buffered = distinct dirty pages: {buffer:?}");
             let reads = reads - buffer.read_hits + buffer.padded;
             let programs = buffer.flushed + buffer.padded;
             (reads, if buffer.writes_through { writes } else { programs })

@@ -1,0 +1,531 @@
+//! The journal on hand-made flash: what is written down, byte by byte, and what is found of it.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+use crate::blocks::{FreeOrder, InUse};
+use crate::nand::{Checked, Counted};
+
+/// A page has 16 entries of the map, 8 notes of units or 4 trims: two pages of the map, two of
+/// notes and the seal, then pages for trims up to the end of three units.
+const SHAPE: Shape = Shape {
+    page_bytes: 64,
+    pages_per_block: 4,
+    superblock: 1,
+    units: 10,
+    channels: 1,
+    dies: 1,
+    planes: 1,
+    logical_pages: 20,
+    entry_bytes: 4,
+};
+
+const SEAL: u32 = 4;
+const AREA: u32 = 12;
+/// The first page of each area.
+const AREAS: [u32; 2] = [40, 52];
+const STREAMS: u8 = 3;
+
+type Flash = Checked<Counted>;
+
+fn layout(shape: Shape) -> Layout {
+    Layout::new(Geometry::new(shape).unwrap())
+}
+
+fn flash() -> Flash {
+    Checked::new(Counted::default(), layout(SHAPE).medium().unwrap())
+}
+
+fn ppn(area: u32, index: u32) -> Ppn {
+    Ppn::new(AREAS[area as usize] + index)
+}
+
+/// Programs a page of an area by hand.
+fn put(nand: &mut Flash, (area, index): (u32, u32), bytes: &[u8], (sequence, serial): (u64, u64)) {
+    let tag = Tag::new(Owner::Translation(Tpn::new(index)), sequence, serial);
+    nand.load_note(bytes);
+    nand.program(ppn(area, index), tag, Cause::Journal, &mut Chain::default()).unwrap();
+}
+
+fn map_bytes(places: &[Option<u32>]) -> Vec<u8> {
+    places.iter().flat_map(|place| place.map_or(0, |ppn| ppn + 1).to_le_bytes()).collect()
+}
+
+fn unit_bytes(notes: &[(u32, u8)]) -> Vec<u8> {
+    let bytes = |&(erases, stream): &(u32, u8)| {
+        erases.to_le_bytes().into_iter().chain([stream, 0, 0, 0]).collect::<Vec<u8>>()
+    };
+    notes.iter().flat_map(bytes).collect()
+}
+
+fn seal_bytes(sequence: u64, serial: u64) -> Vec<u8> {
+    let words = [sequence.to_le_bytes(), serial.to_le_bytes()];
+    b"floatgat".iter().copied().chain(words.into_iter().flatten()).collect()
+}
+
+fn trim_bytes(trims: &[Trimmed]) -> Vec<u8> {
+    let bytes = |trim: &Trimmed| {
+        let (first, pages) = (trim.first.to_le_bytes(), trim.pages.to_le_bytes());
+        [&first[..], &pages, &trim.sequence.to_le_bytes()].concat()
+    };
+    trims.iter().flat_map(bytes).collect()
+}
+
+/// Page 19 of the map is where the last page of flash is, 18 nowhere, and the others in order from
+/// `first`.
+fn places(first: u32) -> Vec<Option<u32>> {
+    let mut places: Vec<_> = (first..first + 20).map(Some).collect();
+    places[18..].copy_from_slice(&[None, Some(39)]);
+    places
+}
+
+/// Unit `u` was erased 1000 times `u` and once, and opened for stream `u % 3`.
+fn notes() -> Vec<(u32, u8)> {
+    (0..10).map(|unit| (1000 * unit + 1, (unit % 3) as u8)).collect()
+}
+
+/// The pages of a checkpoint that was taken at this sequence and serial number.
+fn checkpoint_pages(first: u32, (sequence, serial): (u64, u64)) -> Vec<Vec<u8>> {
+    let (places, notes) = (places(first), notes());
+    vec![
+        map_bytes(&places[..16]),
+        map_bytes(&places[16..]),
+        unit_bytes(&notes[..8]),
+        unit_bytes(&notes[8..]),
+        seal_bytes(sequence, serial),
+    ]
+}
+
+/// Writes a checkpoint by hand.
+fn put_checkpoint(nand: &mut Flash, area: u32, first: u32, (sequence, serial): (u64, u64)) {
+    for (index, bytes) in checkpoint_pages(first, (sequence, serial)).iter().enumerate() {
+        let at = (area, index as u32);
+        put(nand, at, bytes, (sequence, serial + 1 + index as u64));
+    }
+}
+
+/// What has to be found of it, if nothing is behind it.
+fn expected(first: u32, (sequence, serial): (u64, u64)) -> Checkpoint {
+    let notes = notes().into_iter().map(|(erases, stream)| UnitNote { erases, stream });
+    Checkpoint {
+        stamp: Stamp { sequence, serial },
+        last: Stamp { sequence, serial: serial + 5 },
+        table: places(first).into_iter().map(|place| place.map(Ppn::new)).collect(),
+        units: notes.collect(),
+        trims: vec![],
+        // The seals of both areas are looked at, then its area is read to the last page.
+        reads: 2 + 5,
+    }
+}
+
+fn found(nand: &Flash) -> Option<Checkpoint> {
+    layout(SHAPE).find(nand)
+}
+
+/// A drive that is written down: units that are worn as in `notes`.
+struct Drive {
+    table: Vec<Option<Ppn>>,
+    blocks: Blocks,
+    remapping: Option<(Lpn, Ppn)>,
+    stamp: Stamp,
+    nand: Flash,
+    chain: Chain,
+}
+
+impl Drive {
+    fn new(first: u32, (sequence, serial): (u64, u64)) -> Self {
+        let mut blocks = Blocks::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
+        let notes = notes();
+        let erases: Vec<u32> = notes.iter().map(|note| note.0).collect();
+        let in_use = |(unit, &(_, stream)): (usize, &(u32, u8))| InUse {
+            unit: Unit(unit as u32),
+            stream,
+            written: 0,
+        };
+        let in_use: Vec<_> = notes.iter().enumerate().map(in_use).collect();
+        blocks.restore(&in_use, core::iter::empty(), &erases);
+        let table = places(first).into_iter().map(|place| place.map(Ppn::new)).collect();
+        let stamp = Stamp { sequence, serial };
+        Self { table, blocks, remapping: None, stamp, nand: flash(), chain: Chain::default() }
+    }
+
+    fn keep(&mut self, journal: &mut Journal, occasion: Occasion) {
+        let Self { table, blocks, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, blocks };
+        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
+    }
+
+    /// Trims one page more than what lies before, far from the last: nothing to be joined.
+    fn trim(&mut self, journal: &mut Journal, first: u32) -> Trimmed {
+        self.stamp.sequence += 2;
+        journal.trim(first..first + 1, self.stamp.sequence);
+        Trimmed { first, pages: 1, sequence: self.stamp.sequence }
+    }
+
+    /// Pages that the journal has programmed, and units that it has erased.
+    fn work(&self) -> (u64, u64) {
+        let (counts, journal) = (self.nand.counts(), Cause::Journal as usize);
+        assert_eq!(counts.programs.iter().sum::<u64>(), counts.programs[journal]);
+        assert_eq!(counts.erases.iter().sum::<u64>(), counts.erases[journal]);
+        (counts.programs[journal], counts.erases[journal])
+    }
+}
+
+fn journal(every: u64) -> Journal {
+    Journal::new(layout(SHAPE), every)
+}
+
+#[test]
+fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
+    // Logical pages, units, pages in a unit; pages of map and of notes, one seal, so many units.
+    for (logical_pages, units, pages_per_block, pages) in
+        [(20, 10, 4, 2 + 2 + 1), (16, 8, 3, 1 + 1 + 1), (17, 9, 3, 2 + 2 + 1), (1, 1, 1, 3)]
+    {
+        let shape = Shape { logical_pages, units, pages_per_block, ..SHAPE };
+        let area = u32::div_ceil(pages, pages_per_block) + 1;
+        let layout = layout(shape);
+        assert_eq!(layout.units(), 2 * area);
+        let medium = Shape { units: units + 2 * area, ..shape };
+        assert_eq!(layout.medium(), Geometry::new(medium));
+        // Behind the seal all is for trims, in either area.
+        let begin = |number: u32| (units + number * area) * pages_per_block;
+        let behind = |number| begin(number) + pages..begin(number + 1);
+        let trims: Vec<u32> = layout.trims().map(Ppn::get).collect();
+        assert_eq!(trims, behind(0).chain(behind(1)).collect::<Vec<_>>());
+    }
+    let large = Shape { units: (1 << 29) - 1, ..SHAPE };
+    assert!(matches!(layout(large).medium(), Err(ShapeError::TooManyPages { .. })));
+}
+
+#[test]
+#[should_panic(expected = "a page of 16 bytes is too small")]
+fn a_page_has_room_for_a_seal() {
+    layout(Shape { page_bytes: 16, ..SHAPE });
+}
+
+#[test]
+fn a_checkpoint_is_written_as_it_is_described() {
+    let mut drive = Drive::new(7, (70, 300));
+    // The page that is being remapped is where it was, and the map says nothing of it.
+    drive.table[4] = None;
+    drive.remapping = Some((Lpn::new(4), Ppn::new(7 + 4)));
+    drive.keep(&mut journal(1000), Occasion::Now);
+    for (index, bytes) in checkpoint_pages(7, (70, 300)).into_iter().enumerate() {
+        let at = ppn(0, index as u32);
+        assert_eq!(drive.nand.note(at), Some(bytes), "page {index}");
+        let owner = Owner::Translation(Tpn::new(index as u32));
+        assert_eq!(drive.nand.tag(at), Some(Tag::new(owner, 70, 301 + index as u64)));
+    }
+    assert_eq!(drive.nand.note(ppn(0, SEAL + 1)), None);
+    assert_eq!(drive.stamp, Stamp { sequence: 70, serial: 305 });
+    assert_eq!(drive.work(), (5, 0));
+    assert_eq!(found(&drive.nand), Some(expected(7, (70, 300))));
+}
+
+#[test]
+fn what_is_on_flash_is_found() {
+    let mut nand = flash();
+    assert_eq!(found(&nand), None);
+    put_checkpoint(&mut nand, 1, 3, (8, 20));
+    assert_eq!(found(&nand), Some(expected(3, (8, 20))));
+}
+
+#[test]
+fn what_fills_up_a_page_is_no_part_of_a_checkpoint() {
+    let mut nand = flash();
+    for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
+        bytes.resize(64, 0xA5);
+        put(&mut nand, (0, index as u32), &bytes, (8, 21 + index as u64));
+    }
+    assert_eq!(found(&nand), Some(expected(3, (8, 20))));
+}
+
+#[test]
+fn no_page_is_beyond_the_drive() {
+    let mut nand = flash();
+    let mut pages = checkpoint_pages(3, (8, 20));
+    // Page 40 is the first of the journal, and no place of data.
+    pages[1][12..].copy_from_slice(&41u32.to_le_bytes());
+    for (index, bytes) in pages.iter().enumerate() {
+        put(&mut nand, (0, index as u32), bytes, (8, 21 + index as u64));
+    }
+    let mut expected = expected(3, (8, 20));
+    assert_eq!(expected.table[19].replace(Ppn::new(0)), Some(Ppn::new(39)));
+    expected.table[19] = None;
+    assert_eq!(found(&nand), Some(expected));
+}
+
+#[test]
+fn the_newest_checkpoint_that_is_whole_is_found() {
+    type Damage = fn(&mut Flash, Ppn);
+    let lost: Damage = |nand, at| nand.lose_note(at);
+    let torn: Damage = |nand, at| nand.set_tag(at, None);
+    // As if it had been there since the checkpoint before, which was in this area.
+    let of_another: Damage = |nand, at| {
+        let tag = nand.tag(at).unwrap();
+        nand.set_tag(at, Some(Tag { serial: tag.serial - 1, ..tag }));
+    };
+    for newest in [0, 1] {
+        let mut both = flash();
+        put_checkpoint(&mut both, newest, 3, (8, 40));
+        put_checkpoint(&mut both, 1 - newest, 5, (6, 20));
+        assert_eq!(found(&both), Some(expected(3, (8, 40))));
+        let damage = (0..SEAL).flat_map(|page| [(page, lost), (page, torn), (page, of_another)]);
+        for (page, damage) in damage.chain([(SEAL, lost)]) {
+            let mut nand = both.clone();
+            damage(&mut nand, ppn(newest, page));
+            assert_eq!(found(&nand), Some(expected(5, (6, 20))), "page {page}");
+            damage(&mut nand, ppn(1 - newest, page));
+            assert_eq!(found(&nand), None, "page {page} of both");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_too_short_is_no_part_of_a_checkpoint() {
+    for page in 0..=SEAL {
+        let mut nand = flash();
+        for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
+            if index == page as usize {
+                bytes.pop();
+            }
+            put(&mut nand, (0, index as u32), &bytes, (8, 21 + index as u64));
+        }
+        assert_eq!(found(&nand), None, "page {page}");
+    }
+}
+
+#[test]
+fn a_seal_is_known_by_its_first_word() {
+    let mut nand = flash();
+    for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
+        if index == SEAL as usize {
+            bytes[0] ^= 1;
+        }
+        put(&mut nand, (0, index as u32), &bytes, (8, 21 + index as u64));
+    }
+    assert_eq!(found(&nand), None);
+}
+
+#[test]
+fn trims_are_read_to_the_last_page_of_the_area() {
+    let trim = |number: u32| Trimmed { first: number, pages: 1 + number, sequence: 100 };
+    let none = Trimmed { first: 3, pages: 0, sequence: 100 };
+    let mut nand = flash();
+    put_checkpoint(&mut nand, 0, 3, (8, 20));
+    // Four trims, none behind two others, and a trim behind none, which is as good as empty.
+    let pages =
+        [vec![trim(1), trim(2), trim(3), trim(4)], vec![trim(5), trim(6)], vec![none, trim(7)]];
+    for (at, trims) in pages.iter().enumerate() {
+        // The numbers need not be in order to be the highest.
+        let sequence = [30, 60, 50][at];
+        put(&mut nand, (0, SEAL + 1 + at as u32), &trim_bytes(trims), (sequence, 90 + at as u64));
+    }
+    let last = Stamp { sequence: 60, serial: 92 };
+    let trims = (1..=7).map(trim).collect::<Vec<_>>();
+    let mut whole = Checkpoint { last, trims, reads: 2 + 5 + 3, ..expected(3, (8, 20)) };
+    assert_eq!(found(&nand), Some(whole.clone()));
+
+    // One that is torn says nothing, and those behind it count.
+    nand.set_tag(ppn(0, SEAL + 2), None);
+    whole.trims.retain(|trim| !(5..=6).contains(&trim.first));
+    whole.last.sequence = 50;
+    assert_eq!(found(&nand), Some(whole.clone()));
+
+    // To the last page of the area, which is the fourth of its third unit.
+    for page in SEAL + 4..AREA {
+        let number = page + 10;
+        whole.trims.push(trim(number));
+        whole.last.serial = u64::from(100 + page);
+        whole.reads += 1;
+        put(&mut nand, (0, page), &trim_bytes(&[trim(number)]), (40, whole.last.serial));
+    }
+    assert_eq!(found(&nand), Some(whole));
+}
+
+#[test]
+fn trims_are_joined_where_nothing_comes_between_them() {
+    let mut journal = journal(1000);
+    let mut sequence = 10;
+    let mut trim = |lpns: Range<u32>, later: u64| {
+        sequence += later;
+        journal.trim(lpns, sequence);
+        let of = |trim: &Trimmed| (trim.first..trim.first + trim.pages, trim.sequence);
+        journal.pending.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(trim(5..8, 1), [(5..8, 11)]);
+    // The next pages, at once.
+    assert_eq!(trim(8..9, 1), [(5..9, 12)]);
+    assert_eq!(trim(9..12, 1), [(5..12, 13)]);
+    // The next pages, and a write before.
+    assert_eq!(trim(12..13, 2), [(5..12, 13), (12..13, 15)]);
+    // Pages that are not the next: a gap, the ones before, the same again.
+    assert_eq!(trim(14..15, 1).len(), 3);
+    assert_eq!(trim(13..14, 1).len(), 4);
+    assert_eq!(
+        trim(13..14, 1),
+        [(5..12, 13), (12..13, 15), (14..15, 16), (13..14, 17), (13..14, 18)]
+    );
+    // Only the last one is grown: 15 follows the third.
+    assert_eq!(trim(15..16, 1)[5..], [(15..16, 19)]);
+    assert_eq!(trim(16..17, 1)[5..], [(15..17, 20)]);
+}
+
+#[test]
+fn all_trims_are_written_down_however_many_there_are() {
+    // Four to a page.
+    for (count, pages) in [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (28, 7)] {
+        let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
+        drive.keep(&mut journal, Occasion::Now);
+        let trims: Vec<_> = (0..count).map(|at| drive.trim(&mut journal, at % 20)).collect();
+        assert_eq!(found(&drive.nand).unwrap().trims, [], "not before the host asks for it");
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(drive.work(), (5 + pages, 0), "{count} trims");
+        let last = drive.stamp;
+        assert_eq!(last, Stamp { sequence: 8 + 2 * u64::from(count), serial: 25 + pages });
+        let reads = 2 + 5 + pages;
+        let whole = Checkpoint { last, trims, reads, ..expected(3, (8, 20)) };
+        assert_eq!(found(&drive.nand), Some(whole));
+        // Once.
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(drive.work(), (5 + pages, 0));
+    }
+}
+
+#[test]
+fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
+    // Pages of trims at a time; seven fit behind the seal.
+    for (pages, fit) in [(1, 7), (2, 3), (3, 2), (7, 1)] {
+        let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
+        drive.keep(&mut journal, Occasion::Now);
+        let mut trims = vec![];
+        for _ in 0..fit {
+            trims.extend((0..4 * pages).map(|at| drive.trim(&mut journal, at % 20)));
+            drive.keep(&mut journal, Occasion::Trims);
+        }
+        assert_eq!(found(&drive.nand).unwrap().trims, trims, "{pages} pages at a time");
+        assert_eq!(drive.work(), (u64::from(5 + pages * fit), 0));
+        let taken = drive.stamp;
+        (0..4 * pages).for_each(|at| {
+            drive.trim(&mut journal, at % 20);
+        });
+        // By now the map knows of all these trims: they need not be said again.
+        drive.table[0] = None;
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(drive.work(), (u64::from(5 + pages * fit + 5), 0));
+        let sequence = drive.stamp.sequence;
+        assert!(sequence > taken.sequence);
+        let mut after = expected(3, (sequence, taken.serial));
+        after.table[0] = None;
+        assert_eq!(found(&drive.nand), Some(after.clone()));
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(found(&drive.nand), Some(after));
+    }
+}
+
+#[test]
+fn trims_are_kept_until_there_is_a_checkpoint_to_note_them_behind() {
+    let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
+    drive.keep(&mut journal, Occasion::Trims);
+    assert_eq!(drive.work(), (0, 0), "nothing is to be written down");
+    drive.trim(&mut journal, 1);
+    drive.keep(&mut journal, Occasion::Trims);
+    assert_eq!(found(&drive.nand), Some(expected(3, (10, 20))));
+}
+
+#[test]
+fn a_checkpoint_is_due_after_so_many_programs() {
+    for every in [5, 6, 40] {
+        let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(every));
+        drive.keep(&mut journal, Occasion::Now);
+        // Counted from where the last was taken, so that its own five pages are among them.
+        for taken in [20, 20 + every] {
+            drive.stamp.serial = drive.stamp.serial.max(taken + every - 1);
+            let before = drive.work().0;
+            if drive.stamp.serial < taken + every {
+                drive.keep(&mut journal, Occasion::Due);
+                assert_eq!(drive.work().0, before, "not yet");
+            }
+            drive.stamp.serial = taken + every;
+            drive.keep(&mut journal, Occasion::Due);
+            assert_eq!(drive.work().0, before + 5, "{every}");
+            assert_eq!(found(&drive.nand).unwrap().stamp.serial, taken + every);
+        }
+    }
+}
+
+#[test]
+fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
+    let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
+    let erased = |drive: &Drive| drive.work().1;
+    for (number, area) in [0, 1, 0, 1, 0].into_iter().enumerate() {
+        let before = (drive.stamp.serial, erased(&drive));
+        drive.keep(&mut journal, Occasion::Now);
+        // Five pages are in two units. Trims were in the third of the first area, once.
+        let units = [0, 0, 3, 2, 2][number];
+        assert_eq!(erased(&drive) - before.1, units, "checkpoint {number}");
+        let seal = drive.nand.note(ppn(area, SEAL)).unwrap();
+        assert_eq!(seal, seal_bytes(drive.stamp.sequence, before.0));
+        if number == 0 {
+            for _ in 0..4 {
+                drive.trim(&mut journal, 1);
+                drive.keep(&mut journal, Occasion::Trims);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
+    // Which areas have a checkpoint, and when it was taken; where the next one goes.
+    for (areas, area) in [
+        (vec![], 0),
+        (vec![(0, 20)], 1),
+        (vec![(1, 20)], 0),
+        (vec![(0, 20), (1, 40)], 0),
+        (vec![(0, 40), (1, 20)], 1),
+    ] {
+        let mut drive = Drive::new(3, (8, 60));
+        for &(area, serial) in &areas {
+            put_checkpoint(&mut drive.nand, area, 5, (6, serial));
+        }
+        // A checkpoint that was begun: one page where the next one goes.
+        let begun = areas.iter().all(|&(other, _)| other != area);
+        if begun {
+            put(&mut drive.nand, (area, 0), &[0; 64], (6, 50));
+        }
+        let programs = drive.work().0;
+        let mut journal = Journal::recovered(layout(SHAPE), 30, &drive.nand);
+        let newest = areas.iter().map(|&(_, serial)| serial).max().unwrap_or(0);
+
+        // When it is due is counted from the newest one that is there.
+        drive.stamp.serial = newest + 29;
+        drive.keep(&mut journal, Occasion::Due);
+        assert_eq!(drive.work(), (programs, 0), "{areas:?}");
+        let mut due = drive.nand.clone();
+        core::mem::swap(&mut due, &mut drive.nand);
+        drive.stamp.serial += 1;
+        drive.keep(&mut journal.clone(), Occasion::Due);
+        assert_eq!(drive.work().0, programs + 5, "{areas:?}");
+        drive.nand = due;
+
+        // Nothing is noted behind what was found: there may be torn pages.
+        drive.stamp.serial = 60;
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(drive.work(), (programs, 0), "{areas:?}");
+        drive.trim(&mut journal, 9);
+        drive.keep(&mut journal, Occasion::Trims);
+        let units = if begun { 1 } else { 2 };
+        assert_eq!(drive.work(), (programs + 5, units), "{areas:?}");
+        assert_eq!(drive.nand.note(ppn(area, SEAL)), Some(seal_bytes(10, 60)), "{areas:?}");
+        for &(other, serial) in areas.iter().filter(|&&(other, _)| other != area) {
+            assert_eq!(drive.nand.note(ppn(other, SEAL)), Some(seal_bytes(6, serial)));
+        }
+        assert_eq!(found(&drive.nand), Some(expected(3, (10, 60))));
+        // From there on trims go behind it.
+        let trim = drive.trim(&mut journal, 9);
+        drive.keep(&mut journal, Occasion::Trims);
+        assert_eq!(found(&drive.nand).unwrap().trims, [trim]);
+    }
+}

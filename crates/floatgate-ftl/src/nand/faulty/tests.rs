@@ -1,0 +1,271 @@
+//! Flash that breaks when a test says so.
+
+use std::vec::Vec;
+
+use super::*;
+use crate::addr::{Lpn, Tpn};
+use crate::geometry::Shape;
+use crate::nand::{Checked, Counted, Tagged};
+
+/// Four units for the layer, of four pages.
+const SHAPE: Shape = Shape {
+    page_bytes: 64,
+    pages_per_block: 4,
+    superblock: 1,
+    units: 4,
+    channels: 1,
+    dies: 1,
+    planes: 1,
+    logical_pages: 8,
+    entry_bytes: 4,
+};
+
+/// A rate at which everything fails.
+const ALWAYS: u32 = 1_000_000_000;
+
+type Flash = Faulty<Checked<Counted>>;
+
+fn flash(faults: Faults) -> Flash {
+    let geometry = Geometry::new(SHAPE).unwrap();
+    let all = Geometry::new(Shape { units: SHAPE.units + faults.spares, ..SHAPE }).unwrap();
+    Faulty::new(Checked::new(Counted::default(), all), geometry, faults)
+}
+
+fn data(lpn: u32) -> Owner {
+    Owner::Data(Lpn::new(lpn))
+}
+
+impl Flash {
+    /// Programs a page of the layer for the logical page of the same number.
+    fn write(&mut self, page: u32) {
+        let tag = Tag::new(data(page), 1, 1);
+        self.program(Ppn::new(page), tag, Cause::Host, &mut Chain::default()).unwrap();
+    }
+
+    /// Whether a page can be read.
+    fn reads(&mut self, page: u32, owner: Owner) -> bool {
+        self.read(Ppn::new(page), owner, Cause::Host, &mut Chain::default()).unwrap();
+        !self.read_failed()
+    }
+
+    fn wipe(&mut self, unit: u32) {
+        self.erase(Unit(unit), Cause::Gc, &mut Chain::default()).unwrap();
+    }
+
+    fn told(&self) -> Health {
+        self.health().unwrap()
+    }
+
+    /// How often a unit can be programmed and erased until a spare takes its place.
+    fn lasts(&mut self, unit: u32) -> u32 {
+        let behind = self.behind[unit as usize];
+        let worn_out = self.told().worn_out;
+        let mut erases = 0;
+        while self.behind[unit as usize] == behind {
+            assert_eq!(self.told().worn_out, worn_out);
+            self.write(4 * unit);
+            self.wipe(unit);
+            erases += 1;
+        }
+        assert_eq!(self.told().worn_out, worn_out + 1);
+        erases
+    }
+}
+
+#[test]
+fn a_unit_is_erased_as_often_as_it_lasts_and_no_more() {
+    // Below ten there is no tenth more or less.
+    for endurance in [1, 2, 9] {
+        let faults = Faults { endurance: Some(endurance), spares: 9, ..Faults::default() };
+        let mut nand = flash(faults);
+        for unit in [2, 0, 2, 2] {
+            assert_eq!(nand.lasts(unit), endurance, "unit {unit}");
+        }
+        let told = nand.told();
+        assert_eq!((told.retired, told.moved, told.erase_failures), (4, 0, 0));
+        assert_eq!(told.spares_left, 5);
+    }
+}
+
+#[test]
+fn units_last_a_tenth_more_or_less() {
+    for endurance in [10, 40, 109] {
+        let spares = 400;
+        let faults = Faults { endurance: Some(endurance), spares, seed: 5, ..Faults::default() };
+        let mut nand = flash(faults);
+        let mut lasted: Vec<u32> = (0..spares).map(|number| nand.lasts(number % 4)).collect();
+        lasted.sort_unstable();
+        let spread = endurance / 10;
+        // Each number is as likely as any other, and of four hundred units none is left out.
+        lasted.dedup();
+        assert_eq!(lasted, (endurance - spread..=endurance + spread).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn without_an_endurance_no_unit_wears_out() {
+    let mut nand = flash(Faults { spares: 3, ..Faults::default() });
+    for _ in 0..100 {
+        nand.write(0);
+        nand.wipe(0);
+    }
+    let none = Health { spares_left: 3, ..Health::default() };
+    assert_eq!(nand.told(), none);
+}
+
+#[test]
+fn the_drive_is_read_only_when_only_the_last_spares_are_left() {
+    let mut nand = flash(Faults { endurance: Some(1), spares: 5, ..Faults::default() });
+    for (spares_left, read_only) in [(4, false), (3, false), (2, true), (1, true), (0, true)] {
+        assert_eq!(nand.lasts(1), 1);
+        let told = nand.told();
+        assert_eq!((told.spares_left, told.read_only), (spares_left, read_only));
+    }
+    // Once they are used up nothing fails any more.
+    for _ in 0..5 {
+        nand.write(4);
+        nand.wipe(1);
+    }
+    let told = nand.told();
+    assert_eq!((told.worn_out, told.retired, told.spares_left), (5, 5, 0));
+    // Flash that has no spares has none to lose.
+    assert!(!flash(Faults::default()).told().read_only);
+    assert!(flash(Faults { spares: 2, ..Faults::default() }).told().read_only);
+}
+
+#[test]
+fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
+    let mut nand = flash(Faults { spares: 3, ..Faults::default() });
+    (0..2).for_each(|page| nand.write(page));
+    for (rates, told) in [((ALWAYS, 0), (1, 0)), ((0, ALWAYS), (1, 1))] {
+        (nand.faults.read, nand.faults.corrupt) = rates;
+        let page = told.1 as u32;
+        assert!(!nand.reads(page, data(page)));
+        // Once, however often it is tried.
+        assert!(!nand.reads(page, data(page)));
+        assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), told);
+    }
+    (nand.faults.read, nand.faults.corrupt) = (0, 0);
+    nand.write(2);
+    let moves = [0, 1, 2].map(|page| Move {
+        from: Ppn::new(page),
+        to: Ppn::new(4 + page),
+        owner: data(page),
+        serial: 9,
+    });
+    nand.copy(&moves, Cause::Gc, &mut Chain::default()).unwrap();
+    let readable = [0, 1, 2].map(|page| nand.reads(4 + page, data(page)));
+    assert_eq!(readable, [false, false, true]);
+    assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), (1, 1));
+    // The numbers are those of a copy.
+    let tag = nand.inner.tag(nand.at(Ppn::new(5)));
+    assert_eq!(tag, Some(Tag::new(data(1), 1, 9)));
+    // What is programmed anew can be read.
+    nand.wipe(1);
+    nand.wipe(0);
+    (4..7).for_each(|page| nand.write(page));
+    assert_eq!([4, 5, 6].map(|page| nand.reads(page, data(page))), [true; 3]);
+    nand.write(0);
+    assert!(nand.reads(0, data(0)));
+}
+
+#[test]
+fn a_page_decays_when_it_is_moved_as_when_it_is_read() {
+    let mut nand = flash(Faults { spares: 3, ..Faults::default() });
+    nand.write(0);
+    nand.faults.read = ALWAYS;
+    let step = Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2 };
+    nand.copy(&[step], Cause::Gc, &mut Chain::default()).unwrap();
+    nand.faults.read = 0;
+    assert!(!nand.reads(4, data(0)));
+    assert_eq!(nand.told().read_errors, 1);
+}
+
+#[test]
+fn pages_of_the_map_do_not_fail() {
+    let faults = Faults { read: ALWAYS, corrupt: ALWAYS, spares: 3, ..Faults::default() };
+    let mut nand = flash(faults);
+    let owner = Owner::Translation(Tpn::new(0));
+    nand.program(Ppn::new(0), Tag::new(owner, 1, 1), Cause::Map, &mut Chain::default()).unwrap();
+    assert!(nand.reads(0, owner));
+    assert_eq!(nand.told().read_errors + nand.told().corrupt_pages, 0);
+}
+
+#[test]
+fn a_program_that_fails_moves_its_unit() {
+    let mut nand = flash(Faults { spares: 4, ..Faults::default() });
+    (4..7).for_each(|page| nand.write(page));
+    let bad = nand.behind[1];
+    nand.faults.program = ALWAYS;
+    nand.write(7);
+    nand.faults.program = 0;
+    let retire = Cause::Retire as usize;
+    let counts = nand.counts();
+    // The attempt, and three pages that were there; the fourth is the host's.
+    assert_eq!((counts.programs[retire], counts.reads[retire]), (1 + 3, 3));
+    assert_eq!(counts.programs[Cause::Host as usize], 4);
+    let told = nand.told();
+    let expected =
+        Health { program_failures: 1, retired: 1, moved: 3, spares_left: 3, ..Health::default() };
+    assert_eq!(told, expected);
+    assert_ne!(nand.behind[1], bad);
+    assert_eq!(nand.inner.programmed(nand.behind[1]), 4);
+    assert!((4..8).all(|page| nand.reads(page, data(page))));
+    // Counting begins anew; what is gone stays gone.
+    nand.restart();
+    assert_eq!(nand.told(), Health { spares_left: 3, ..Health::default() });
+}
+
+#[test]
+fn an_erase_that_fails_takes_a_spare_and_moves_nothing() {
+    let mut nand = flash(Faults { spares: 4, ..Faults::default() });
+    nand.write(0);
+    nand.faults.erase = ALWAYS;
+    nand.wipe(0);
+    let expected = Health { erase_failures: 1, retired: 1, spares_left: 3, ..Health::default() };
+    assert_eq!(nand.told(), expected);
+    nand.write(0);
+    assert!(nand.reads(0, data(0)));
+    // When the spares are used up nothing fails any more.
+    (0..6).for_each(|_| {
+        nand.wipe(0);
+        nand.write(0);
+    });
+    assert_eq!((nand.told().erase_failures, nand.told().spares_left), (4, 0));
+    nand.faults.program = ALWAYS;
+    nand.write(1);
+    assert_eq!(nand.told().program_failures, 0);
+}
+
+#[test]
+fn units_that_are_bad_from_the_factory_are_never_used() {
+    // All are bad, but a drive with fewer than so many spares would not have been sold.
+    for spares in [0, 2, 3, 8] {
+        let mut nand = flash(Faults { factory_bad: ALWAYS, spares, ..Faults::default() });
+        let bad = spares.saturating_sub(2);
+        let behind = [0, 1, 2, 3].map(|unit| Unit(unit + bad));
+        assert_eq!(nand.behind, behind);
+        let told = nand.told();
+        assert_eq!(told.factory_bad, u64::from(bad));
+        assert_eq!(told.spares_left, u64::from(spares - bad));
+        nand.restart();
+        assert_eq!(nand.told(), told, "they are bad for good");
+        nand.write(4);
+        assert_eq!(nand.inner.programmed(behind[1]), 1);
+    }
+}
+
+#[test]
+fn faults_come_at_the_rate_that_is_asked_for() {
+    // One erase in four, of 4000: within four standard deviations of 27.
+    let faults = Faults { erase: ALWAYS / 4, spares: 4000, seed: 3, ..Faults::default() };
+    let mut nand = flash(faults);
+    (0..4000).for_each(|_| {
+        nand.write(0);
+        nand.wipe(0);
+    });
+    let failures = nand.told().erase_failures as i64;
+    assert!((failures - 1000).abs() < 4 * 28, "{failures}");
+    let mut rng = Rng::new(1);
+    assert!((0..100).all(|_| draw(&mut rng, ALWAYS) && !draw(&mut rng, 0)));
+}

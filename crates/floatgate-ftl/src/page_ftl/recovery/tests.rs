@@ -1,0 +1,450 @@
+//! Page-mapped drives that find flash which was programmed by hand, or by a drive before.
+
+use core::ops::Range;
+use std::vec::Vec;
+
+use super::*;
+use crate::addr::{Ppn, Tag};
+use crate::blocks::FreeOrder;
+use crate::geometry::{Geometry, Shape};
+use crate::mapping::{Ideal, MapConfig, NoCache};
+use crate::nand::{Checked, Counted, FlashCounts, Nand};
+use crate::page_ftl::{Cleaning, Cleans};
+use crate::placement::{AnyPlacement, PlacementConfig};
+use crate::recovery::scan;
+use crate::victim::{VictimConfig, victim};
+
+/// Units of four pages; 16 entries in a page of the map, so that there are two.
+const SHAPE: Shape = Shape {
+    page_bytes: 64,
+    pages_per_block: 4,
+    superblock: 1,
+    units: 14,
+    channels: 1,
+    dies: 1,
+    planes: 1,
+    logical_pages: 20,
+    entry_bytes: 4,
+};
+
+type Flash = Checked<Counted>;
+
+/// What a drive of a test is.
+#[derive(Clone, Copy)]
+struct Plan {
+    shape: Shape,
+    /// Streams of the placement.
+    streams: u8,
+    map_on_flash: bool,
+    levelled: bool,
+    log_pages: u32,
+    /// Free units beyond those that the drive needs at least.
+    more_free: u32,
+    journal: Option<u64>,
+}
+
+const PLAN: Plan = Plan {
+    shape: SHAPE,
+    streams: 1,
+    map_on_flash: false,
+    levelled: false,
+    log_pages: 0,
+    more_free: 0,
+    journal: None,
+};
+
+impl Plan {
+    fn units(units: u32) -> Self {
+        Self { shape: Shape { units, ..SHAPE }, ..PLAN }
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry::new(self.shape).unwrap()
+    }
+
+    fn config(&self) -> PageConfig {
+        let geometry = self.geometry();
+        let mut placements = PlacementConfig::new(geometry);
+        placements.dac.regions = self.streams;
+        let placement = AnyPlacement::new("dac", &placements).unwrap();
+        let frontiers =
+            PageConfig::frontiers(&placement, self.map_on_flash, self.levelled, self.log_pages);
+        let mut cleaning = Cleaning::new(u32::from(frontiers) + 1 + self.more_free);
+        cleaning.wear_gap = self.levelled.then_some(1000);
+        let victims = VictimConfig::new(self.shape.units, frontiers);
+        PageConfig {
+            geometry,
+            placement,
+            victim: victim("greedy", &victims).unwrap(),
+            cleaning,
+            free_order: FreeOrder::First,
+            verify: false,
+            journal: self.journal,
+        }
+    }
+
+    fn flash(&self) -> Flash {
+        let geometry = self.geometry();
+        let medium = match self.journal {
+            Some(_) => Layout::new(geometry).medium().unwrap(),
+            None => geometry,
+        };
+        Checked::new(Counted::default(), medium)
+    }
+
+    fn recover(&self, nand: Flash) -> (PageFtl<Flash, Ideal>, Mount) {
+        let mapping = Ideal::new(&MapConfig::new(self.geometry(), 0));
+        let (ftl, mount) = PageFtl::recover(nand, mapping, self.config(), self.log_pages).unwrap();
+        ftl.check();
+        (ftl, mount)
+    }
+
+    /// The same where every access of the map reads and writes it on flash.
+    fn recover_with_map(&self, nand: Flash) -> (PageFtl<Flash, NoCache>, Mount) {
+        assert!(self.map_on_flash);
+        let mapping = NoCache::new(&MapConfig::new(self.geometry(), 0));
+        let (ftl, mount) = PageFtl::recover(nand, mapping, self.config(), self.log_pages).unwrap();
+        ftl.check();
+        (ftl, mount)
+    }
+
+    /// A page in a unit.
+    fn at(&self, unit: u32, page: u32) -> Option<Ppn> {
+        Some(self.geometry().page(Unit(unit), page))
+    }
+}
+
+/// Programs units by hand, one page after the other: the numbers go up.
+struct Writer {
+    nand: Flash,
+    geometry: Geometry,
+    number: u64,
+}
+
+impl Writer {
+    fn new(plan: &Plan) -> Self {
+        Self { nand: plan.flash(), geometry: plan.geometry(), number: 0 }
+    }
+
+    fn put(&mut self, unit: u32, tag: Tag) {
+        let to = self.geometry.page(Unit(unit), self.nand.programmed(Unit(unit)));
+        self.nand.program(to, tag, Cause::Host, &mut Chain::default()).unwrap();
+    }
+
+    fn tag(&mut self, owner: Owner) -> Tag {
+        self.number += 1;
+        Tag::new(owner, self.number, self.number)
+    }
+
+    fn data(&mut self, unit: u32, lpns: Range<u32>) {
+        for lpn in lpns {
+            let tag = self.tag(Owner::Data(Lpn::new(lpn)));
+            self.put(unit, tag);
+        }
+    }
+
+    /// Pages of the log, from `at` on, of the user's pages.
+    fn logged(&mut self, unit: u32, at: u32, originals: Range<u32>) {
+        for (lpn, original) in (at..).zip(originals) {
+            let tag = self.tag(Owner::Data(Lpn::new(lpn)));
+            self.put(unit, Tag { original: Some(Lpn::new(original)), ..tag });
+        }
+    }
+
+    fn map(&mut self, unit: u32, tpns: Range<u32>) {
+        for tpn in tpns {
+            let tag = self.tag(Owner::Translation(Tpn::new(tpn)));
+            self.put(unit, tag);
+        }
+    }
+
+    fn torn(&mut self, unit: u32, pages: u32) {
+        let first = self.nand.programmed(Unit(unit));
+        self.data(unit, 0..pages);
+        (first..first + pages)
+            .for_each(|page| self.nand.set_tag(self.geometry.page(Unit(unit), page), None));
+    }
+}
+
+fn places<M: Mapping>(ftl: &PageFtl<Flash, M>, lpns: Range<u32>) -> Vec<Option<Ppn>> {
+    lpns.map(|lpn| ftl.place(Lpn::new(lpn))).collect()
+}
+
+#[test]
+fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
+    // Three streams of data, one of what levelling moves, one of the log: of the last four pages.
+    let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
+    let mut flash = Writer::new(&plan);
+    flash.data(0, 0..4);
+    flash.data(1, 4..7);
+    flash.data(2, 7..8);
+    flash.data(3, 8..10);
+    flash.logged(4, 16, 10..12);
+    flash.logged(5, 16, 12..16);
+    // A torn page is spent; the sixth unit with room.
+    flash.data(6, 0..1);
+    flash.torn(6, 2);
+    flash.data(7, 4..5);
+    flash.torn(7, 2);
+    let (ftl, mount) = plan.recover(flash.nand);
+    // By room: unit 2 three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
+    for (stream, unit, room) in [(0, 2, 3), (1, 3, 2), (2, 4, 2), (3, 1, 1), (4, 6, 1)] {
+        assert_eq!(ftl.frontiers.room(stream), room, "stream {stream}");
+        assert_eq!(ftl.blocks.stream(Unit(unit)), stream, "unit {unit}");
+        assert!(!ftl.blocks.is_sealed(Unit(unit)));
+    }
+    // What is full, and what no stream is left for; only the log is known by its pages.
+    for (unit, stream) in [(0, 0), (5, 4), (7, 0)] {
+        assert!(ftl.blocks.is_sealed(Unit(unit)), "unit {unit}");
+        assert_eq!(ftl.blocks.stream(Unit(unit)), stream, "unit {unit}");
+    }
+    assert_eq!(places(&ftl, 10..12), [plan.at(4, 0), plan.at(4, 1)]);
+    assert_eq!(places(&ftl, 12..16), [0, 1, 2, 3].map(|page| plan.at(5, page)));
+    assert_eq!(places(&ftl, 16..20), [None; 4]);
+    // In the order in which they were programmed last.
+    let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.blocks.sealed_after(Unit(unit))).to_vec();
+    assert_eq!(by_age, [0, 1, 2]);
+    let tag_reads = 4 + 3 + 1 + 2 + 2 + 4 + 3 + 3;
+    assert_eq!(mount, Mount { tag_reads, ..Mount::default() });
+}
+
+#[test]
+fn what_is_programmed_next_goes_behind_what_is_there() {
+    let mut flash = Writer::new(&PLAN);
+    flash.data(3, 0..2);
+    let (mut ftl, _) = PLAN.recover(flash.nand);
+    assert_eq!(ftl.stamp, crate::addr::Stamp { sequence: 2, serial: 2 });
+    ftl.write(Lpn::new(9), 1, &mut Chain::default()).unwrap();
+    assert_eq!(ftl.place(Lpn::new(9)), PLAN.at(3, 2));
+    let tag = ftl.into_nand().tag(PLAN.at(3, 2).unwrap());
+    assert_eq!(tag, Some(Tag::new(Owner::Data(Lpn::new(9)), 3, 3)));
+}
+
+#[test]
+fn units_of_which_nothing_is_wanted_are_free_and_worn() {
+    let plan = Plan { log_pages: 4, ..PLAN };
+    let mut flash = Writer::new(&plan);
+    flash.torn(9, 3);
+    flash.data(2, 0..4);
+    flash.data(4, 0..4);
+    flash.map(5, 0..2);
+    let (ftl, mount) = plan.recover(flash.nand);
+    assert_eq!(mount.erased, 3);
+    assert_eq!(ftl.blocks.free_units(), 14 - 1);
+    let worn: Vec<u32> =
+        (0..14).filter(|&unit| ftl.blocks.lifetime_erases(Unit(unit)) == 1).collect();
+    assert_eq!(worn, [2, 5, 9]);
+    assert_eq!(ftl.blocks.wear().sum::<u32>(), 0, "wear is counted from here");
+    assert_eq!(ftl.nand.counts(), FlashCounts::default());
+    assert_eq!(ftl.cleans(), Cleans::default());
+    assert_eq!(ftl.user_pages(), 16);
+    assert!(ftl.is_log_empty());
+}
+
+#[test]
+fn the_emptiest_units_are_emptied_until_there_is_room() {
+    // Seven full units but for two pages of the last. By pages wanted: 4, 4, 4, 4, 2, 1, 1.
+    let written = |flash: &mut Writer| {
+        (0..4).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
+        flash.data(4, 18..20);
+        flash.data(4, 16..18);
+        flash.data(5, 18..20);
+        flash.data(5, 17..19);
+        flash.data(6, 18..20);
+    };
+    let plan = Plan::units(7);
+    let mut flash = Writer::new(&plan);
+    written(&mut flash);
+    // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6; one more unit is to be free.
+    let (ftl, mount) = plan.recover(flash.nand.clone());
+    assert_eq!((mount.moved, mount.erased), (1, 0));
+    assert_eq!(ftl.blocks.free_units(), 1);
+    assert_eq!(
+        places(&ftl, 16..20),
+        [(6, 2), (5, 2), (6, 0), (6, 1)].map(|(unit, page)| plan.at(unit, page))
+    );
+    assert_eq!(ftl.nand.programmed(Unit(4)), 0);
+    assert_eq!(ftl.blocks.lifetime_erases(Unit(4)), 1);
+    // Two of them: then 17 takes the last page of unit 6.
+    let (ftl, mount) = Plan { more_free: 1, ..plan }.recover(flash.nand);
+    assert_eq!((mount.moved, ftl.blocks.free_units()), (2, 2));
+    assert_eq!(places(&ftl, 16..18), [plan.at(6, 2), plan.at(6, 3)]);
+}
+
+#[test]
+fn what_is_moved_goes_wherever_there_is_room() {
+    // No unit is free and three have to be, on three streams. Unit 1 has room for two pages and is
+    // the first stream's, unit 2 for one and is the second's.
+    let plan = Plan { streams: 3, ..Plan::units(8) };
+    let mut flash = Writer::new(&plan);
+    flash.data(5, 0..3);
+    flash.data(5, 16..17);
+    flash.data(6, 3..6);
+    flash.data(6, 17..18);
+    flash.data(7, 6..8);
+    flash.data(7, 18..20);
+    flash.data(0, 8..9);
+    flash.data(0, 0..3);
+    flash.data(1, 3..5);
+    flash.data(2, 5..8);
+    flash.data(3, 8..12);
+    flash.data(4, 12..16);
+    let (ftl, mount) = plan.recover(flash.nand);
+    // 16 and 17 leave units 5 and 6 for unit 1, which is full then. 18 takes the room in unit 2;
+    // for 19 unit 5, which has been free for longest, is opened. With unit 7 erased two are free,
+    // and the three pages of unit 0 fill unit 5.
+    assert_eq!(mount.moved, 1 + 1 + 2 + 3);
+    let expected = [(1, 2), (1, 3), (2, 3), (5, 0)].map(|(unit, page)| plan.at(unit, page));
+    assert_eq!(places(&ftl, 16..20), expected);
+    assert_eq!(places(&ftl, 0..3), [1, 2, 3].map(|page| plan.at(5, page)));
+    assert_eq!(ftl.blocks.free_units(), 3);
+    assert!(!ftl.cleaning, "it may clean from now on");
+}
+
+#[test]
+#[should_panic(expected = "too little spare")]
+fn a_drive_without_spare_cannot_make_room() {
+    let plan = Plan { more_free: 1, ..Plan::units(6) };
+    let mut flash = Writer::new(&plan);
+    (0..5).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
+    plan.recover(flash.nand);
+}
+
+#[test]
+fn the_map_is_written_anew_and_has_room_kept_for_it() {
+    // The stream of data and that of the map: two units free, and one for the two pages of the map.
+    let plan = Plan { map_on_flash: true, ..Plan::units(9) };
+    let mut flash = Writer::new(&plan);
+    flash.map(0, 0..2);
+    flash.map(0, 0..2);
+    (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));
+    flash.data(6, 0..1);
+    flash.data(7, 0..1);
+    let (ftl, mount) = plan.recover_with_map(flash.nand);
+    // Free are 8 and, as nothing is wanted of them, 0 and 6. That is enough: nothing is moved.
+    assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
+    assert_eq!(ftl.blocks.free_units(), 3 - 1);
+    let map = ftl.directory.iter().map(|ppn| ftl.nand.tag(ppn.unwrap()).unwrap().owner);
+    assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
+
+    // One more has to be: page 0 of unit 1 is not wanted, so its three others are moved.
+    let mut flash = Writer::new(&plan);
+    flash.map(0, 0..2);
+    (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));
+    flash.data(7, 0..1);
+    let (ftl, mount) = Plan { more_free: 1, ..plan }.recover_with_map(flash.nand);
+    assert_eq!((mount.erased, mount.moved, mount.map_programs), (1, 3, 2));
+    assert_eq!(ftl.blocks.free_units(), 4 - 1);
+    assert_eq!(places(&ftl, 1..4), [1, 2, 3].map(|page| plan.at(7, page)));
+}
+
+/// A drive of which some pages were written once, some twice and some often, which is a stream each.
+fn worked(plan: &Plan) -> PageFtl<Flash, Ideal> {
+    let mapping = Ideal::new(&MapConfig::new(plan.geometry(), 0));
+    let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
+    let chain = &mut Chain::default();
+    for lpns in [0..20, 4..16].into_iter().chain(core::iter::repeat_n(8..12, 16)) {
+        lpns.for_each(|lpn| ftl.write(Lpn::new(lpn), 1, chain).unwrap());
+    }
+    ftl
+}
+
+#[test]
+fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
+    let plan = Plan { streams: 3, journal: Some(1000), ..PLAN };
+    let mut before = worked(&plan);
+    before.shut_down(&mut Chain::default()).unwrap();
+    let units = || (0..SHAPE.units).map(Unit);
+    let sealed: Vec<_> = units()
+        .filter(|&unit| before.blocks.valid(unit) > 0 && before.blocks.is_sealed(unit))
+        .collect();
+    let erases: Vec<_> = units().map(|unit| before.blocks.lifetime_erases(unit)).collect();
+    assert!(erases.iter().sum::<u32>() > 0);
+    let streams = |ftl: &PageFtl<Flash, Ideal>| {
+        sealed.iter().map(|&unit| ftl.blocks.stream(unit)).collect::<Vec<_>>()
+    };
+    (0..3).for_each(|stream| assert!(streams(&before).contains(&stream), "{stream}"));
+
+    let (after, mount) = plan.recover(before.nand.clone());
+    assert_eq!(after.table, before.table);
+    assert_eq!(streams(&after), streams(&before));
+    let unwanted = |unit: Unit| before.nand.programmed(unit) > 0 && before.blocks.valid(unit) == 0;
+    let worn = units().zip(erases).map(|(unit, erases)| erases + u32::from(unwanted(unit)));
+    let lifetime = units().map(|unit| after.blocks.lifetime_erases(unit));
+    assert_eq!(lifetime.collect::<Vec<_>>(), worn.collect::<Vec<_>>());
+    // One page tells of each unit in use that nothing is newer than the checkpoint.
+    let in_use = units().filter(|&unit| before.nand.programmed(unit) > 0).count() as u64;
+    assert!(mount.from_checkpoint);
+    assert_eq!((mount.tag_reads, mount.moved), (in_use, 0));
+}
+
+#[test]
+fn a_recovery_ends_with_a_checkpoint() {
+    let plan = Plan { streams: 3, journal: Some(1000), ..PLAN };
+    let before = worked(&plan);
+    let taken = before.stamp;
+    let first = Layout::new(plan.geometry()).find(&before.nand).unwrap();
+    assert!(first.table.iter().all(Option::is_none), "the one of the empty drive");
+    let (after, mount) = plan.recover(before.nand);
+    assert_eq!(after.table, before.table);
+    // Two pages of the map, two of units, and the seal.
+    assert_eq!(mount.map_programs, 5);
+    let found = Layout::new(plan.geometry()).find(&after.nand).unwrap();
+    assert_eq!(found.table, after.table);
+    assert_eq!(found.stamp, taken);
+    assert_eq!(after.stamp.serial, taken.serial + 5);
+    for (unit, note) in (0..SHAPE.units).map(Unit).zip(&found.units) {
+        assert_eq!(note.erases, after.blocks.lifetime_erases(unit));
+        assert_eq!(note.stream, after.blocks.stream(unit));
+    }
+    // So that finding it once more is quick.
+    let (again, mount) = plan.recover(after.nand);
+    assert_eq!(again.table, after.table);
+    let in_use = (0..SHAPE.units).filter(|&unit| again.nand.programmed(Unit(unit)) > 0).count();
+    assert_eq!(mount.tag_reads, in_use as u64);
+}
+
+#[test]
+fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
+    // A checkpoint whenever a unit is opened, and a trim that writes two pages of the map: one may
+    // be taken when the first of them is written and the second is not forgotten yet.
+    for fill in 0..8 {
+        let plan = Plan { map_on_flash: true, journal: Some(1), ..PLAN };
+        let mapping = NoCache::new(&MapConfig::new(plan.geometry(), 0));
+        let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
+        let chain = &mut Chain::default();
+        let mut write = |ftl: &mut PageFtl<Flash, NoCache>, lpn: u32| {
+            let touch = crate::mapping::Touch::Write;
+            let lpn = Lpn::new(lpn);
+            let access =
+                crate::mapping::Access { lpn, touch, remaining: 1, first: true, mapped: false };
+            ftl.translate(access, chain).unwrap();
+            ftl.write(lpn, 1, chain).unwrap();
+        };
+        (0..20).for_each(|lpn| write(&mut ftl, lpn));
+        (0..fill).for_each(|_| write(&mut ftl, 0));
+        let chain = &mut Chain::default();
+        assert_eq!(ftl.trim(4..20, chain).unwrap(), 16);
+        ftl.flush(chain).unwrap();
+        let (after, _) = plan.recover_with_map(ftl.nand);
+        assert_eq!(after.table, ftl.table, "after {fill} writes");
+        assert!(places(&after, 4..20).iter().all(Option::is_none));
+    }
+}
+
+#[test]
+fn the_log_is_empty_until_something_is_written_there() {
+    use crate::ftl::Remap;
+    let plan = Plan { log_pages: 4, ..PLAN };
+    let (mut ftl, _) = plan.recover(plan.flash());
+    for lpn in [16, 19] {
+        assert!(ftl.is_log_empty());
+        ftl.write_log(Lpn::new(lpn), Some(Lpn::new(3)), &mut Chain::default()).unwrap();
+        assert!(!ftl.is_log_empty());
+        ftl.drop_log(lpn..lpn + 1, &mut Chain::default()).unwrap();
+    }
+    ftl.write(Lpn::new(15), 1, &mut Chain::default()).unwrap();
+    assert!(ftl.is_log_empty(), "a page of the user is none of the log");
+    let found = scan(&ftl.nand, &ftl.geometry, 4, None);
+    assert_eq!(found.table[15], ftl.place(Lpn::new(15)));
+}

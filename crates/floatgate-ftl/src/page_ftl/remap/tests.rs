@@ -1,0 +1,194 @@
+//! The log by hand, over a mapping that notes what it is asked.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+use crate::addr::Ppn;
+use crate::blocks::FreeOrder;
+use crate::geometry::{Geometry, Shape};
+use crate::mapping::{MapOp, Residency};
+use crate::nand::{Checked, Counted};
+use crate::page_ftl::{Cleaning, PageConfig};
+use crate::placement::{AnyPlacement, PlacementConfig};
+use crate::victim::{VictimConfig, victim};
+
+/// The last four of twenty pages are the log.
+const SHAPE: Shape = Shape {
+    page_bytes: 64,
+    pages_per_block: 4,
+    superblock: 1,
+    units: 20,
+    channels: 1,
+    dies: 1,
+    planes: 1,
+    logical_pages: 20,
+    entry_bytes: 4,
+};
+
+/// A map on flash of which nothing is ever fetched or written.
+#[derive(Default)]
+struct Noting(Vec<(u32, Touch, bool)>);
+
+impl Mapping for Noting {
+    fn access(&mut self, access: Access, _: &mut Vec<MapOp>) {
+        assert!(access.first && access.remaining == 1, "{access:?}");
+        self.0.push((access.lpn.get(), access.touch, access.mapped));
+    }
+
+    fn relocated(&mut self, _: &[(Lpn, Ppn)], _: &mut Vec<MapOp>) {}
+
+    fn residency(&self, _: Lpn) -> Residency {
+        Residency::Clean
+    }
+}
+
+type Drive = PageFtl<Checked<Counted>, Noting>;
+
+fn drive(levelled: bool) -> Drive {
+    let geometry = Geometry::new(SHAPE).unwrap();
+    let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry)).unwrap();
+    let frontiers = PageConfig::frontiers(&placement, true, levelled, 4);
+    let mut cleaning = Cleaning::new(u32::from(frontiers) + 1);
+    cleaning.wear_gap = levelled.then_some(100);
+    let config = PageConfig {
+        geometry,
+        placement,
+        victim: victim("greedy", &VictimConfig::new(SHAPE.units, frontiers)).unwrap(),
+        cleaning,
+        free_order: FreeOrder::First,
+        verify: false,
+        journal: None,
+    };
+    PageFtl::with_log(Checked::new(Counted::default(), geometry), Noting::default(), config, 4)
+        .unwrap()
+}
+
+fn lpn(number: u32) -> Lpn {
+    Lpn::new(number)
+}
+
+impl Drive {
+    fn log(&mut self, at: u32, original: Option<u32>) -> Ppn {
+        self.write_log(lpn(at), original.map(lpn), &mut Chain::default()).unwrap();
+        self.check();
+        self.place(lpn(at)).unwrap()
+    }
+
+    /// Whether it was remapped, and what the mapping was asked.
+    fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
+        let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
+        self.check();
+        (answer, core::mem::take(&mut self.mapping.0))
+    }
+}
+
+#[test]
+fn a_remap_clears_one_entry_and_points_the_other_there() {
+    let mut drive = drive(false);
+    let flash = drive.nand().counts();
+    let first = drive.log(16, Some(3));
+    let second = drive.log(17, Some(3));
+    // Nothing was at page 3 before; then something was.
+    let asked = |from, mapped| vec![(from, Touch::Trim, true), (3, Touch::Write, mapped)];
+    assert_eq!(drive.move_entry(16, 3), (true, asked(16, false)));
+    assert_eq!((drive.place(lpn(16)), drive.place(lpn(3))), (None, Some(first)));
+    assert_eq!(drive.move_entry(17, 3), (true, asked(17, true)));
+    assert_eq!((drive.place(lpn(17)), drive.place(lpn(3))), (None, Some(second)));
+    assert_eq!(drive.blocks().owner(first), None);
+    assert_eq!(drive.blocks().owner(second), Some(Owner::Data(lpn(3))));
+    // A page of the log that holds nothing is not remapped, and nothing is looked up for it.
+    assert_eq!(drive.move_entry(17, 3), (false, vec![]));
+    assert_eq!(drive.place(lpn(3)), Some(second));
+    // What was programmed is the two pages of the log.
+    let mut expected = flash;
+    expected.programs[Cause::Host as usize] += 2;
+    assert_eq!(drive.nand().counts(), expected);
+}
+
+#[test]
+fn a_unit_is_pinned_by_what_the_log_has_in_it() {
+    let mut drive = drive(false);
+    let first = drive.log(16, Some(3));
+    let unit = drive.geometry.unit(first);
+    let pins = |drive: &Drive| drive.blocks().pins(unit);
+    drive.log(17, None);
+    drive.log(18, Some(5));
+    assert_eq!(pins(&drive), 3);
+    // Written again: the place before is given up, and the new one is in the same unit.
+    let before = drive.place(lpn(18)).unwrap();
+    drive.log(18, Some(6));
+    assert_eq!(pins(&drive), 3);
+    assert_eq!(drive.blocks().owner(before), None);
+    assert!(!drive.blocks().is_sealed(unit), "full, and pinned");
+    drive.move_entry(16, 3);
+    assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(1));
+    assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(0));
+    assert_eq!(drive.drop_log(0..0, &mut Chain::default()), Ok(0));
+    assert_eq!(pins(&drive), 1);
+    assert!(!drive.blocks().is_sealed(unit));
+    drive.move_entry(18, 6);
+    assert_eq!(pins(&drive), 0);
+    assert!(drive.blocks().is_sealed(unit));
+    assert_eq!(drive.blocks().valid(unit), 2);
+}
+
+#[test]
+fn the_log_has_the_last_stream_and_its_own_count() {
+    for levelled in [false, true] {
+        let mut drive = drive(levelled);
+        // One of data, one of the map, and perhaps that of levelling.
+        let at = drive.log(16, Some(3));
+        let stream = if levelled { 3 } else { 2 };
+        assert_eq!(drive.blocks().stream(drive.geometry.unit(at)), stream);
+        drive.log(17, None);
+        drive.write(lpn(15), 1, &mut Chain::default()).unwrap();
+        let counts = |host_pages| StreamCounts { host_pages, gc_pages: 0 };
+        assert_eq!(drive.streams(), [counts(1), counts(2)]);
+        drive.restart();
+        assert_eq!(drive.streams(), [counts(0), counts(0)]);
+    }
+}
+
+#[test]
+fn out_of_band_a_page_of_the_log_names_both_pages() {
+    use crate::nand::Tagged;
+    let mut drive = drive(false);
+    for (at, original) in [(16, Some(3)), (17, None)] {
+        let ppn = drive.log(at, original);
+        let tag = drive.nand().tag(ppn).unwrap();
+        assert_eq!((tag.owner, tag.original), (Owner::Data(lpn(at)), original.map(lpn)));
+    }
+}
+
+#[test]
+#[should_panic(expected = "is not a page of the log")]
+fn what_goes_to_the_log_goes_there() {
+    drive(false).log(15, Some(3));
+}
+
+#[test]
+#[should_panic(expected = "from the log to the user's pages")]
+fn only_pages_of_the_log_are_remapped() {
+    drive(false).move_entry(15, 3);
+}
+
+#[test]
+#[should_panic(expected = "from the log to the user's pages")]
+fn nothing_is_remapped_into_the_log() {
+    drive(false).move_entry(16, 17);
+}
+
+#[test]
+#[should_panic(expected = "pages of the log only")]
+fn what_is_dropped_is_of_the_log() {
+    let _ = drive(false).drop_log(15..17, &mut Chain::default());
+}
+
+#[test]
+#[should_panic(expected = "unit 5 is pinned")]
+fn a_pin_too_many_is_found() {
+    let mut drive = drive(false);
+    drive.blocks.pin(Unit(5));
+    drive.check_pins();
+}

@@ -2,13 +2,15 @@
 //! times and causes, and the same answers to the host, whatever the way of cleaning.
 
 use floatgate_ftl::blocks::FreeOrder;
-use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::device::{Counters, Device, Ssd};
+use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
     Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, PageCacheConfig, Tpftl,
 };
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
+use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
 use floatgate_ftl::queue::{Arrivals, Queue};
 
 use crate::clockwork::Clockwork;
@@ -20,12 +22,12 @@ use crate::naive::{Naive, Policy};
 /// Everything in whole pages, at times that leave the drive busy or idle.
 const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };
 
-type Drive<M> = Ssd<PageFtl<Logged<Clockwork>, M>, ()>;
+pub type Drive<M> = Ssd<PageFtl<Logged<Clockwork>, M>, ()>;
 
-fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log) {
+pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log) {
     let log = Log::default();
     let nand = Logged::new(Clockwork::default(), log.clone());
-    let Ok(ftl) = PageFtl::new(nand, mapping, rig.page_config(false));
+    let Ok(ftl) = PageFtl::new(nand, mapping, rig.page_config(true));
     log.take();
     (Ssd::new(ftl, (), Queue::new(1, Arrivals::Open), &rig.geometry()), log)
 }
@@ -55,11 +57,14 @@ fn compare<M: Mapping + Send>(
     let policy = if rig.victim == "fifo" { Policy::Fifo } else { Policy::Greedy };
     let (mut ours, log) = drive(rig, build(&rig.map_config()));
     let mut naive = Naive::new(rig, build(&rig.map_config()), policy);
-    naive.mapping.restart();
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
     let mut workload = Workload::new(seed, MIX, pages, page_bytes);
     let mut came = Came::default();
     for number in 0..requests {
+        if number == requests / 4 {
+            ours.restart();
+            naive.restart();
+        }
         let mut request = workload.next();
         // Busy for a while, then with time to clean many units.
         request.at_ns = request.at_ns * 4 + (number as u64 / 100) * 100_000;
@@ -74,20 +79,22 @@ fn compare<M: Mapping + Send>(
         assert_eq!(done, [expected], "request {number}, {rig:?}");
         came.map_cleans += erases(&events, Cause::GcMap);
     }
+    same_account(rig, &ours, &mut naive);
+    let Cleans { foreground: cleans, emergency: emergencies, incremental, idle, wear } =
+        ours.counters().cleans;
+    Came { cleans, emergencies, incremental, idle, wear, ..came }
+}
+
+/// What both say of themselves, and of the map when it has been written back.
+fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
     ours.check();
-    let counters = ours.counters();
-    assert_eq!(counters.cleans, naive.cleans);
-    assert_eq!(counters.map, naive.mapping.stats());
-    assert_eq!(ours.streams(), naive.streams);
-    let cleans = counters.cleans;
-    Came {
-        cleans: cleans.foreground,
-        emergencies: cleans.emergency,
-        incremental: cleans.incremental,
-        idle: cleans.idle,
-        wear: cleans.wear,
-        ..came
-    }
+    let Counters { cleans, map, sample_reads, .. } = ours.counters();
+    let expected = (naive.cleans, naive.mapping.stats(), naive.sample_reads);
+    assert_eq!((cleans, map, sample_reads), expected, "{rig:?}");
+    assert_eq!((ours.streams(), ours.wear()), (naive.streams.clone(), naive.wear()));
+    assert_eq!((ours.free_units(), ours.cache_bytes()), naive.memory());
+    let placement = (naive.placement.memory_bytes(), naive.placement.extents());
+    assert_eq!(ours.placement_size(), placement);
 }
 
 fn erases(events: &[Event], cause: Cause) -> u64 {
@@ -142,16 +149,31 @@ const WAYS: [fn(&mut Cleaning); 14] = [
 ];
 
 /// One moves its pages down when they are cleaned, one goes by how often they are written, one by
-/// what it is told of cleaned units, one by the commands, one by their length.
-const PLACEMENTS: [&str; 6] = ["single", "dac", "direct", "sepbit", "autostream", "length"];
+/// what it is told of cleaned units, one by the commands, one by their length, two by samples.
+const PLACEMENTS: [(&str, fn(&mut PlacementConfig)); 8] = [
+    ("single", |_| {}),
+    ("dac", |_| {}),
+    ("direct", |config| config.direct.hot_threshold = 2),
+    ("sepbit", |_| {}),
+    ("autostream", |config| config.autostream.chunk_pages = 4),
+    ("length", |config| config.length.threshold_pages = 2),
+    ("asa", |config| {
+        (config.asa.update_period, config.asa.samples) = (100, 30);
+        config.asa.source = SampleSource::Written;
+    }),
+    ("asa", |config| {
+        (config.asa.update_period, config.asa.samples) = (150, 20);
+        (config.asa.relabel_on_gc, config.asa.clock) = (true, AsaClock::Time);
+    }),
+];
 
 const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 
 /// A drive with as many units as it needs, and `spare` more.
 fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
-    let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..Rig::new(shape, "", "") };
+    let base = Rig::new(shape, "dftl", "greedy");
+    let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
     rig.page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
-    (rig.mapping, rig.victim) = ("dftl", "greedy");
     // One more where a map page is two translation pages.
     rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;
     rig.spare(spare)
@@ -160,15 +182,16 @@ fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32
 #[test]
 fn every_operation_is_that_of_the_naive_engine() {
     let (mut came, mut number) = (Came::default(), 0);
-    for placement in PLACEMENTS {
+    for (placement, tune_placement) in PLACEMENTS {
         for way in WAYS {
             for mapping in MAPPINGS {
                 number += 1;
                 let shape = [SERIAL, STRIPED, ODD][number % 3];
                 let mut rig = rig(shape, placement, way, [6, 1, 3, 0][number % 4]);
+                rig.tune_placement = tune_placement;
                 rig.victim = ["greedy", "fifo"][number / 3 % 2];
                 rig.free_order = [FreeOrder::LeastWorn, FreeOrder::First][number / 2 % 2];
-                let more = with_mapping(mapping, rig, (number as u64, 500));
+                let more = with_mapping(mapping, rig, (number as u64, 400));
                 came.cleans += more.cleans;
                 came.emergencies += more.emergencies;
                 came.incremental += more.incremental;

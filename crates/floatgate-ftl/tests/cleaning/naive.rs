@@ -13,11 +13,12 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
 use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, MapOp, Mapping, Touch};
+use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
 use floatgate_ftl::nand::{Blame, Cause, Part};
 use floatgate_ftl::page_ftl::Cleaning;
-use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement};
+use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
 use floatgate_ftl::request::{Completion, Op, Request};
+use floatgate_ftl::rng::Rng;
 
 use crate::clockwork::{ERASE_NS, PROGRAM_NS, READ_NS};
 use crate::common::Rig;
@@ -81,6 +82,8 @@ pub struct Naive<M> {
     clock: u64,
     events: u64,
     drained: u64,
+    rng: Rng,
+    pub sample_reads: u64,
     pub log: Vec<Event>,
     pub cleans: Cleans,
     pub streams: Vec<StreamCounts>,
@@ -117,12 +120,39 @@ impl<M: Mapping> Naive<M> {
             clock: 0,
             events: 0,
             drained: 0,
+            rng: Rng::new(1),
+            sample_reads: 0,
             log: vec![],
             cleans: Cleans::default(),
         };
         (0..tpns).for_each(|tpn| _ = drive.program_map(Tpn::new(tpn), Cause::Map, &mut 0));
-        drive.log.clear();
+        drive.restart();
         drive
+    }
+
+    /// Counters, clocks and wear back to zero. What is free stays in the order in which it would
+    /// have been opened.
+    pub fn restart(&mut self) {
+        self.mapping.restart();
+        let mut free: Vec<Unit> = self.all().filter(|unit| self.is_free(unit)).collect();
+        free.sort_by_key(|unit| self.turn(*unit));
+        for unit in free {
+            self.events += 1;
+            self.units[unit.index()].freed = self.events;
+        }
+        self.units.iter_mut().for_each(|unit| unit.erases = 0);
+        self.streams.fill(StreamCounts::default());
+        (self.drained, self.sample_reads, self.cleans) = (0, 0, Cleans::default());
+        self.log.clear();
+    }
+
+    /// Free units, and bytes of the mapping cache.
+    pub fn memory(&self) -> (u32, u64) {
+        (self.free_units(), self.mapping.cache_bytes())
+    }
+
+    pub fn wear(&self) -> Vec<u32> {
+        self.units.iter().map(|unit| unit.erases).collect()
     }
 
     /// One request at a time.
@@ -145,7 +175,7 @@ impl<M: Mapping> Naive<M> {
             Op::Read | Op::Write => {
                 if request.op == Op::Write {
                     self.placement.command(Lpn::new(first), pages);
-                    assert!(self.placement.wants_samples().is_none(), "nobody draws samples here");
+                    self.show_samples(begin);
                 }
                 for page in 0..pages {
                     // The pages of a request are worked on at once, from its admission on.
@@ -170,6 +200,33 @@ impl<M: Mapping> Naive<M> {
         blame.0[Part::Die as usize] = done - begin - blame.0[Part::Gc as usize];
         self.drained = self.drained.max(done);
         Completion { arrival_ns: arrival, done_ns: done, blame }
+    }
+
+    /// Shows the placement as many pages as it wants. Nobody waits for the map pages that are read.
+    fn show_samples(&mut self, mut now: u64) {
+        let Some(Samples { count, source }) = self.placement.wants_samples() else { return };
+        let (mut pages, shown_at) = (vec![], now);
+        for _ in 0..count {
+            let cached = match source {
+                SampleSource::Cached => self.mapping.draw(&mut self.rng),
+                SampleSource::Written => None,
+            };
+            let Some(lpn) = cached.or_else(|| self.draw()) else { continue };
+            let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
+            if source == SampleSource::Written && absent {
+                self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut now);
+                self.sample_reads += 1;
+            }
+            pages.push(lpn);
+        }
+        self.placement.sampled(&pages, self.clock, shown_at);
+    }
+
+    /// A page that holds something; not forever, for few may.
+    fn draw(&mut self) -> Option<Lpn> {
+        let pages = self.table.len() as u64;
+        let mut drawn = (0..64).map(|_| self.rng.below(pages) as usize);
+        drawn.find(|&lpn| self.table[lpn].is_some()).map(|lpn| Lpn::new(lpn as u32))
     }
 
     /// Asks the mapping, and does its work; how long cleaning was waited for.

@@ -31,17 +31,22 @@ impl<M: Mapping> Naive<M> {
         self.all().filter(|unit| self.is_free(unit)).count() as u32
     }
 
-    /// What levelling moves goes to the most worn of the free units.
+    /// The order in which free units are opened.
+    pub(super) fn turn(&self, unit: Unit) -> (u32, u64, u32) {
+        let block = &self.units[unit.index()];
+        match self.free_order {
+            FreeOrder::LeastWorn => (block.erases, block.freed, unit.0),
+            FreeOrder::First => (0, block.freed, unit.0),
+        }
+    }
+
+    /// What levelling moves goes to the most worn of the free units, the last one of equals.
     pub(super) fn open(&mut self, stream: u8) {
         let free = self.all().filter(|unit| self.is_free(unit));
-        let block = |unit: &Unit| &self.units[unit.index()];
-        let by_wear = |unit: &Unit| (block(unit).erases, block(unit).freed, unit.0);
-        let next = match self.free_order {
-            _ if self.cleaning.wear_gap.is_some() && stream == self.wear_stream() => {
-                free.max_by_key(by_wear)
-            }
-            FreeOrder::LeastWorn => free.min_by_key(by_wear),
-            FreeOrder::First => free.min_by_key(|unit| (block(unit).freed, unit.0)),
+        let levels = self.cleaning.wear_gap.is_some() && stream == self.wear_stream();
+        let next = match levels {
+            true => free.max_by_key(|&unit| (self.units[unit.index()].erases, self.turn(unit))),
+            false => free.min_by_key(|&unit| self.turn(unit)),
         };
         let opened = &mut self.units[next.unwrap().index()];
         (opened.state, opened.stream, opened.opened) = (State::Open, stream, self.clock);

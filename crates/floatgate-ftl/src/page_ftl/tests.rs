@@ -7,6 +7,7 @@ use super::levelling::Levelling;
 use super::verify::FlashMap;
 use super::*;
 use crate::addr::Unit;
+use crate::future::Foretelling;
 use crate::geometry::Shape;
 use crate::mapping::{Ideal, MapConfig, NoCache, Touch};
 use crate::nand::Counted;
@@ -133,4 +134,56 @@ fn wear_counts_from_the_restart_on() {
     drive.restart();
     let levelling = drive.levelling.expect("it goes on");
     assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
+}
+
+#[test]
+fn the_reserve_is_a_unit_per_stream_and_one_more() {
+    let foreground = Cleaning::new(9);
+    assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams)), [2, 3, 6]);
+    // What is under way may take a second one of each stream.
+    let (pace, idle) = (Some(1), Some(7));
+    for (pace, idle_after_ns) in [(pace, None), (None, idle), (pace, idle)] {
+        let ahead = Cleaning { pace, idle_after_ns, ..foreground };
+        assert_eq!([1, 2, 5].map(|streams| ahead.least_low_water(streams)), [3, 5, 11]);
+    }
+    assert_eq!(foreground.high_water, 9);
+}
+
+#[test]
+fn a_unit_is_open_for_each_stream_of_data_and_for_each_other_purpose() {
+    let placement = AnyPlacement::new("dac", &PlacementConfig::new(geometry()));
+    let placement = placement.expect("a row of the table");
+    let streams = placement.streams();
+    let open = |map, wear, log| PageConfig::frontiers(&placement, map, wear, log) - streams;
+    assert_eq!([open(false, false, 0), open(true, false, 0), open(false, true, 0)], [0, 1, 1]);
+    assert_eq!([open(false, false, 8), open(true, true, 0), open(true, true, 1)], [1, 2, 3]);
+}
+
+#[test]
+fn pages_are_one_after_the_other_as_they_were_written() {
+    let drive = drive();
+    // The map is programmed elsewhere.
+    let places = |lpns: Range<u32>| lpns.map(|lpn| drive.place(Lpn::new(lpn)));
+    let first: Vec<_> = places(0..8).flatten().map(|ppn| drive.geometry.place(ppn).1).collect();
+    assert_eq!(first, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert!(places(32..64).all(|place| place.is_none()));
+    assert_eq!((drive.placement().streams(), drive.mapping().stats().misses), (1, 32));
+}
+
+/// The first page dies at once, the second one never.
+#[test]
+fn the_future_reaches_who_asks_for_it() {
+    let mut drive = drive();
+    let placement = AnyPlacement::new("oracle", &PlacementConfig::new(geometry()));
+    drive.placement = placement.expect("a row of the table");
+    let mut telling = Foretelling::new(64);
+    [1, 1, 2].into_iter().for_each(|lpn| telling.push(Lpn::new(lpn)).expect("a number"));
+    drive.foresee_writes(telling.finish());
+    let write = |lpn| {
+        let lpn = Lpn::new(lpn);
+        HostWrite { lpn, request_pages: 1, clock: 0, now_ns: 0 }
+    };
+    let hottest = drive.placement.streams() - 1;
+    assert_eq!(drive.placement.stream(write(1)), hottest);
+    assert_eq!([1, 2].map(|lpn| drive.placement.stream(write(lpn))), [0, 0]);
 }

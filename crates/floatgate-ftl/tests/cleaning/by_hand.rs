@@ -17,7 +17,7 @@ const UNITS: u32 = SERIAL.units;
 const PAGE_BYTES: u64 = SERIAL.page_bytes as u64;
 
 fn small(placement: &'static str, tune_cleaning: fn(&mut Cleaning)) -> Rig {
-    Rig { placement, tune_cleaning, low_water: 8, ..Rig::new(SERIAL, "ideal", "greedy") }
+    Rig { placement, tune_cleaning, low_water: 9, ..Rig::new(SERIAL, "ideal", "greedy") }
 }
 
 fn build(rig: &Rig) -> Drive<Ideal> {

@@ -6,11 +6,26 @@ use std::convert::Infallible;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation, Part};
 
-pub const READ_NS: u64 = 25;
-pub const PROGRAM_NS: u64 = 200;
 pub const ERASE_NS: u64 = 1500;
 
-/// Pages that are moved at once take as long as one.
+/// Some pages take longer than others, so that it matters which of several is waited for.
+pub fn read_ns(ppn: Ppn) -> u64 {
+    25 + u64::from(ppn.get() % 5)
+}
+
+pub fn program_ns(ppn: Ppn) -> u64 {
+    200 + u64::from(ppn.get() % 7)
+}
+
+/// Pages that are moved at once: the slowest is waited for, when they are read and when they are
+/// programmed.
+pub fn copy_ns(places: impl Iterator<Item = (Ppn, Ppn)> + Clone) -> u64 {
+    let slowest = |times: &mut dyn Iterator<Item = u64>| times.max().unwrap_or(0);
+    slowest(&mut places.clone().map(|(from, _)| read_ns(from)))
+        + slowest(&mut places.map(|(_, to)| program_ns(to)))
+}
+
+/// Counts, and moves chains on.
 #[derive(Clone, Debug, Default)]
 pub struct Clockwork(Counted);
 
@@ -28,7 +43,7 @@ impl Nand for Clockwork {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
-        takes(chain, READ_NS);
+        takes(chain, read_ns(from));
         self.0.read(from, owner, cause, chain)
     }
 
@@ -39,12 +54,12 @@ impl Nand for Clockwork {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
-        takes(chain, PROGRAM_NS);
+        takes(chain, program_ns(to));
         self.0.program(to, tag, cause, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
-        takes(chain, READ_NS + PROGRAM_NS);
+        takes(chain, copy_ns(moves.iter().map(|moved| (moved.from, moved.to))));
         self.0.copy(moves, cause, chain)
     }
 

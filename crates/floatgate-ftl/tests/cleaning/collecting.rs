@@ -6,7 +6,8 @@ use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Destination, Scope};
 use floatgate_ftl::placement::{AnyPlacement, Moving, Placement, Reclaimed};
 
-use super::{ERASE_NS, Naive, PROGRAM_NS, Page, Policy, READ_NS, State, To};
+use super::{Naive, Page, Policy, State, To};
+use crate::clockwork::{ERASE_NS, copy_ns};
 use crate::common::log::{Event, Kind};
 
 impl<M: Mapping> Naive<M> {
@@ -41,9 +42,15 @@ impl<M: Mapping> Naive<M> {
         self.cleans.emergency += 1;
         let sealed = self.sealed(None);
         let homes = sealed.into_iter().map(|unit| (unit, To::One(self.home(unit))));
-        let fitting = homes.filter(|&(unit, to)| self.fits(unit, to));
+        let fitting: Vec<_> = homes.filter(|&(unit, to)| self.fits(unit, to)).collect();
         let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
-        fitting.min_by_key(|&(unit, _)| (!gains(unit), self.cost(unit).1)).unwrap()
+        let first = |order: &dyn Fn(Unit) -> (bool, u32)| {
+            fitting.iter().copied().min_by_key(|&(unit, _)| order(unit)).unwrap()
+        };
+        let cheapest = first(&|unit| (!gains(unit), self.cost(unit).1));
+        let of_all = first(&|unit| (false, self.cost(unit).1));
+        self.passed_over += u64::from(of_all.0 != cheapest.0);
+        cheapest
     }
 
     /// Sealed units, stream by stream, by valid pages and then by the last change.
@@ -191,7 +198,7 @@ impl<M: Mapping> Naive<M> {
     ) {
         let places: Vec<Ppn> = row.iter().map(|_| self.allocate(stream, work).0).collect();
         let before = *work;
-        *work += READ_NS + PROGRAM_NS;
+        *work += copy_ns(row.iter().map(|page| page.0).zip(places.iter().copied()));
         for (&(from, owner), &to) in row.iter().zip(&places) {
             let kind = Kind::Copy(from, to, owner);
             self.log.push(Event { kind, cause, before, after: *work });

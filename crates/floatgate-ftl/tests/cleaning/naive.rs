@@ -20,7 +20,7 @@ use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource,
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
-use crate::clockwork::{ERASE_NS, PROGRAM_NS, READ_NS};
+use crate::clockwork::{program_ns, read_ns};
 use crate::common::Rig;
 use crate::common::log::{Event, Kind};
 
@@ -84,6 +84,8 @@ pub struct Naive<M> {
     drained: u64,
     rng: Rng,
     pub sample_reads: u64,
+    /// Emergencies in which a full unit would have been cheaper than the one that was taken.
+    pub passed_over: u64,
     pub log: Vec<Event>,
     pub cleans: Cleans,
     pub streams: Vec<StreamCounts>,
@@ -122,6 +124,7 @@ impl<M: Mapping> Naive<M> {
             drained: 0,
             rng: Rng::new(1),
             sample_reads: 0,
+            passed_over: 0,
             log: vec![],
             cleans: Cleans::default(),
         };
@@ -238,7 +241,7 @@ impl<M: Mapping> Naive<M> {
 
     fn read(&mut self, lpn: Lpn, now: &mut u64) {
         if let Some(from) = self.table[lpn.index()] {
-            self.enter(Kind::Read(from, Owner::Data(lpn)), Cause::Host, READ_NS, now);
+            self.enter(Kind::Read(from, Owner::Data(lpn)), Cause::Host, read_ns(from), now);
         }
     }
 
@@ -252,7 +255,7 @@ impl<M: Mapping> Naive<M> {
             self.keep_pace(pace, *now);
         }
         let (to, mut waited) = self.allocate(stream, now);
-        self.enter(Kind::Program(to, owner), Cause::Host, PROGRAM_NS, now);
+        self.enter(Kind::Program(to, owner), Cause::Host, program_ns(to), now);
         self.streams[usize::from(stream)].host_pages += 1;
         self.set(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
@@ -320,13 +323,13 @@ impl<M: Mapping> Naive<M> {
 
     fn read_map(&mut self, tpn: Tpn, cause: Cause, now: &mut u64) {
         let from = self.directory[tpn.index()].unwrap();
-        self.enter(Kind::Read(from, Owner::Translation(tpn)), cause, READ_NS, now);
+        self.enter(Kind::Read(from, Owner::Translation(tpn)), cause, read_ns(from), now);
     }
 
     fn program_map(&mut self, tpn: Tpn, cause: Cause, now: &mut u64) -> u64 {
         let (owner, stream) = (Owner::Translation(tpn), self.placement.streams());
         let (to, waited) = self.allocate(stream, now);
-        self.enter(Kind::Program(to, owner), cause, PROGRAM_NS, now);
+        self.enter(Kind::Program(to, owner), cause, program_ns(to), now);
         self.set(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {
             self.lose(old);

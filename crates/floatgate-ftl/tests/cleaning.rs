@@ -1,7 +1,15 @@
 //! Every placement under every way of cleaning: what was written is read, and what a way of
 //! cleaning promises it does.
 
+#[path = "cleaning/by_hand.rs"]
+mod by_hand;
+#[path = "cleaning/clockwork.rs"]
+mod clockwork;
 mod common;
+#[path = "cleaning/engine.rs"]
+mod engine;
+#[path = "cleaning/naive.rs"]
+mod naive;
 
 use common::laws::Seen;
 use common::shadow::run;

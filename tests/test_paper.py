@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,17 +220,33 @@ def test_wrong_calls(cli, tmp_path: Path, arguments: tuple[str, ...], words: str
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_traces_stand_ins_are_run_and_nothing_is_judged(cli, tmp_path: Path) -> None:
+def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "2000")
     empty = tmp_path / "empty"
     empty.mkdir()
-    done = cli("paper", "tlllp", "--json", "--traces", empty)
+    done = cli("paper", "tlllp", "--traces", empty, "--out", "here")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = json.loads((tmp_path / "here" / "results.json").read_text("utf-8"))
     assert {claim["verdict"] for claim in document["claims"]} == {UNCHECKED}
     assert all(run["trace"].startswith("stand-in: ") for run in document["runs"])
-    assert "umass-websearch-25k.trace.zst" in document["warnings"][0]
-    assert "synthetic stand-ins" in document["warnings"][1]
-    assert list(tmp_path.iterdir()) == [empty]
+    missing, stand_ins = document["warnings"]
+    assert "umass-websearch-25k.trace.zst" in missing
+    assert "synthetic stand-ins" in stand_ins
+    # What is printed is what is written, and nothing is compared with a backlog that is not there.
+    lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
+    for i, claim in enumerate(document["claims"], 1):
+        said = (str(i), claim["claim"], claim["paper"], claim["ours"], claim["verdict"])
+        assert " | ".join(said) in lines
+        assert f"{i}: {claim['why']}" in lines
+    for kind in ("warning", "note"):
+        printed = [line for line in lines if line.startswith(f"{kind}: ")]
+        assert printed == [f"{kind}: {text}" for text in document[f"{kind}s"]]
+    assert "up to 0%" not in done.stdout
+    numbers = pl.read_csv(tmp_path / "here" / "numbers.csv", infer_schema_length=None)
+    for row, run in zip(numbers.to_dicts(), document["runs"], strict=True):
+        assert row == {name: pytest.approx(run[name]) for name in row}
 
 
 @needs_traces

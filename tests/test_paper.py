@@ -1,18 +1,21 @@
-"""`floatgate paper`: verdicts as data, and the command as a user calls it."""
+"""`floatgate paper`: what verdicts are, and the command as a user calls it."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from verdicts import altered, measured, minus
+from verdicts.tlllp import as_stated, point
 
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, Measured, ordered, stated
-from floatgate.papers.tlllp_claims import judge, pairs
-from floatgate.papers.tlllp_runs import Lab, Point, cache_sizes
+from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, change, ordered, stated
+from floatgate.papers.tlllp_claims import pairs
+from floatgate.papers.tlllp_runs import Lab, cache_sizes
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 EXCERPTS = ("umass-*", "msr-sample-*")
@@ -22,113 +25,131 @@ needs_traces = pytest.mark.skipif(
     reason="the paper's traces are not here",
 )
 
+NEXT = "\N{NARROW NO-BREAK SPACE}"
 LAB = Lab("tlllp17", entry_bytes=8, least_cache=4096, most_cache=1 << 20, every=1)
 
 
-def _point(family: str, line: str, **numbers: Any) -> Point:
-    known: dict[str, Any] = {
-        "trace": family,
-        "family": family,
-        "line": line,
-        "arrivals": "open",
-        "cache_bytes": None if line == "none" else 4096,
-        "hit_ratio": 0.5,
-        "mean_us": 1000.0,
-        "stdev_us": 1000.0,
-        "utilization": 0.5,
-        "queue_share": 0.0,
-        "map_reads": 0.5,
-        "map_programs": 0.1,
-        "prefetch_used": None,
-        "map_share": 0.2,
-        "cleaning_share": 0.4,
-    }
-    return Point(**(known | numbers))
-
-
-def _as_the_paper_says() -> list[Point]:
-    """Points of which every claim holds."""
+def _apart() -> list[Any]:
+    """Pairs of DFTL and TLLLP with different numbers: A falls by 10% with a small cache and by 30%
+    with a large one, B by 40%; WebSearch, with one trace and one cache, by 8%."""
     rows = [
-        ("Financial1", 0.60, 0.70, 1000 * (1 - 0.1664), 1100.0),
-        ("WebSearch", 0.05, 0.50, 880.0, 850.0),
-        ("MSR", 0.85, 0.90, 930.0, 850.0),
+        ("A", "Financial1", 4096, (0.10, 0.30), (1000.0, 900.0), (800.0, 880.0), (0.5, 0.25)),
+        ("A", "Financial1", 8192, (0.20, 0.60), (500.0, 350.0), (400.0, 480.0), (0.7, 0.35)),
+        ("B", "Financial1", 4096, (0.45, 0.40), (250.0, 150.0), (200.0, 150.0), (0.9, 0.30)),
+        ("C", "WebSearch", 4096, (0.15, 0.35), (2000.0, 1840.0), (100.0, 130.0), (1.1, 0.45)),
     ]
     points = []
-    for family, before, after, mean, deviation in rows:
-        points += [
-            _point(family, "none", hit_ratio=0.0, mean_us=2000.0),
-            _point(family, "dftl", hit_ratio=before),
-            _point(family, "tlllp", hit_ratio=after, mean_us=mean, stdev_us=deviation),
-        ]
-    return points
-
-
-def _verdicts(points: list[Point]) -> dict[str, Measured]:
-    return {claim.key: found for claim, found in judge(points)}
-
-
-def _changed(family: str, line: str, **numbers: Any) -> list[Point]:
-    return [
-        replace(point, **numbers) if (point.family, point.line) == (family, line) else point
-        for point in _as_the_paper_says()
+    for trace, family, cache, hits, means, deviations, reads in rows:
+        for line, i in (("dftl", 0), ("tlllp", 1)):
+            points.append(
+                point(
+                    family,
+                    line,
+                    trace=trace,
+                    cache_bytes=cache,
+                    hit_ratio=hits[i],
+                    mean_us=means[i],
+                    stdev_us=deviations[i],
+                    map_reads=reads[i],
+                    map_programs=reads[i] / 10,
+                    prefetch_used=None if line == "dftl" else 0.25,
+                    map_share=reads[i] / 2,
+                    cleaning_share=(0.02, 0.08)[i],
+                )
+            )
+    none = {"A": 950.0, "B": 260.0, "C": 1900.0}
+    families = {"A": "Financial1", "B": "Financial1", "C": "WebSearch"}
+    return points + [
+        point(families[name], "none", trace=name, hit_ratio=0.0, mean_us=mean, map_reads=1.25)
+        for name, mean in none.items()
     ]
 
 
-def test_all_holds_where_the_numbers_are_the_papers() -> None:
-    found = _verdicts(_as_the_paper_says())
-    assert {key: got.verdict for key, got in found.items()} == dict.fromkeys(found, HOLDS)
-    assert found["mean-financial1"].number == pytest.approx(-0.1664)
-    assert found["deviation"].number == pytest.approx(-0.15)
-    assert all(got.why == "" for got in found.values())
+FINANCIAL1_COST = (
+    # Means over three pairs: (0.5 + 0.7 + 0.9) / 3 and (0.25 + 0.35 + 0.3) / 3.
+    "map reads 0.70 to 0.30 and programs 0.07 to 0.03 a page access; of the flash's time, map "
+    "35% to 15%, cleaning 2% to 8%; 25% of prefetched entries were used"
+)
+WEBSEARCH_COST = (
+    "map reads 1.10 to 0.45 and programs 0.11 to 0.04 a page access; of the flash's time, map "
+    "55% to 22%, cleaning 2% to 8%; 25% of prefetched entries were used"
+)
 
 
 @pytest.mark.parametrize(
-    ("family", "line", "numbers", "claim", "verdict"),
+    ("claim", "ours", "why", "number"),
     [
-        ("MSR", "tlllp", {"hit_ratio": 0.8}, "hit-ratio", PARTLY),
-        ("MSR", "tlllp", {"hit_ratio": 0.85}, "hit-ratio", PARTLY),
-        ("WebSearch", "tlllp", {"hit_ratio": 0.13}, "websearch-gain", PARTLY),
-        ("WebSearch", "tlllp", {"hit_ratio": 0.06}, "websearch-gain", FAILS),
-        ("MSR", "dftl", {"hit_ratio": 0.65}, "msr-dftl", PARTLY),
-        ("MSR", "dftl", {"hit_ratio": 0.3}, "msr-dftl", FAILS),
-        ("WebSearch", "tlllp", {"mean_us": 200.0}, "mean", PARTLY),
-        ("WebSearch", "tlllp", {"mean_us": 1900.0}, "mean", FAILS),
-        ("Financial1", "tlllp", {"mean_us": 890.0}, "mean-financial1", PARTLY),
-        ("Financial1", "tlllp", {"mean_us": 1001.0}, "mean-financial1", FAILS),
-        ("MSR", "tlllp", {"stdev_us": 100.0}, "deviation", PARTLY),
-        ("Financial1", "tlllp", {"stdev_us": 100.0}, "deviation", HOLDS),
-        ("Financial1", "tlllp", {"stdev_us": 900.0}, "deviation-financial1", FAILS),
-        ("MSR", "none", {"mean_us": 990.0}, "no-cache", PARTLY),
-        ("MSR", "tlllp", {"mean_us": 10.0}, "cleaning", PARTLY),
+        (
+            "hit-ratio",
+            "above in 3 of 4 pairs; -5.0 points to +40.0 points",
+            f"not on B at 4{NEXT}KiB: 25% of prefetched entries were used",
+            3 / 4,
+        ),
+        # A gains (20 + 40) / 2, B -5: 12.5 on average. WebSearch gains 20.
+        ("websearch-gain", "WebSearch +20.0 points, Financial1 +12.5 points", "", 0.20),
+        # A falls by (10 + 30) / 2, B by 40: 30% on average, and 19 with the 8 of WebSearch.
+        ("mean-financial1", "-30.0% (A -20.0%, B -40.0%)", FINANCIAL1_COST, -0.30),
+        (
+            "mean",
+            "-19.0% (Financial1 -30.0%, WebSearch -8.0%)",
+            f"Financial1: {FINANCIAL1_COST}; WebSearch: {WEBSEARCH_COST}",
+            -0.19,
+        ),
+        ("deviation", "+30.0% (WebSearch +30.0%)", f"WebSearch: {WEBSEARCH_COST}", 0.30),
+        # A rises by (10 + 20) / 2, B falls by 25.
+        ("deviation-financial1", "-5.0% (A +15.0%, B -25.0%)", FINANCIAL1_COST, -0.05),
+        (
+            "no-cache",
+            "worst in 2 of 4 (trace, cache) pairs",
+            (
+                f"A at 4{NEXT}KiB: DFTL takes 0.50 map reads and 0.05 programs a page access, no "
+                f"cache 1.25 and 0.10; C at 4{NEXT}KiB: DFTL takes 1.10 map reads and 0.11 "
+                "programs a page "
+                "access, no cache 1.25 and 0.10"
+            ),
+            2 / 4,
+        ),
+        (
+            "cleaning",
+            # (12.5 + 20) / 2 points, (30 + 8) / 2 percent.
+            (
+                "hit ratio +16.2 points, mean response -19.0%; cleaning 8% of the flash's time "
+                "with TLLLP"
+            ),
+            "cleaning takes of the flash's time: Financial1 8%, WebSearch 8%",
+            0.08,
+        ),
     ],
 )
-def test_one_number_off(
-    family: str, line: str, numbers: dict[str, float], claim: str, verdict: str
-) -> None:
-    found = _verdicts(_changed(family, line, **numbers))[claim]
-    assert found.verdict == verdict
-    assert found.why or verdict == HOLDS
+def test_what_is_said(claim: str, ours: str, why: str, number: float) -> None:
+    found = measured("tlllp", _apart())[claim]
+    signed = ours if claim == "no-cache" else minus(ours)
+    assert (found.ours, found.why, found.on) == (signed, why, "")
+    assert found.number == pytest.approx(number)
 
 
-def test_why_is_measured() -> None:
-    points = _changed("WebSearch", "tlllp", mean_us=1900.0, map_reads=0.25, prefetch_used=0.125)
-    why = _verdicts(points)["mean"].why
-    assert "map reads 0.50 to 0.25" in why
-    assert "12% of prefetched entries were used" in why
+def test_windows_of_msr_are_told_apart() -> None:
+    one = altered(as_stated(), {"family": "MSR"}, trace="first")
+    two = [replace(p, trace="second", hit_ratio=0.25) for p in one if p.trace == "first"]
+    found = measured("tlllp", one + two)["msr-dftl"]
+    assert found.ours == "Financial1 60.0%, WebSearch 5.0%, MSR 55.0%"
+    assert found.why == (
+        "windows of 10,000 requests from volumes that are not named: first 85.0%, second 25.0%"
+    )
+    assert found.number == pytest.approx(0.55)
 
 
-def test_what_is_not_there_cannot_be_checked() -> None:
-    assert {found.verdict for _, found in judge([])} == {UNCHECKED}
-    only = [point for point in _as_the_paper_says() if point.family == "WebSearch"]
-    found = _verdicts(only)
-    assert found["mean-financial1"].verdict == found["msr-dftl"].verdict == UNCHECKED
-    assert found["websearch-gain"].verdict == UNCHECKED
-    assert found["hit-ratio"].verdict == HOLDS
+def test_who_gains_more_than_websearch() -> None:
+    points = altered(as_stated(), {"family": "WebSearch", "line": "tlllp"}, hit_ratio=0.12)
+    points = altered(points, {"family": "Financial1", "line": "tlllp"}, prefetch_used=0.375)
+    found = measured("tlllp", points)["websearch-gain"]
+    assert found.ours == "Financial1 +10.0 points, WebSearch +7.0 points, MSR +5.0 points"
+    assert found.why == "Financial1 gains more: 38% of prefetched entries were used"
 
 
 def test_other_traces_and_closed_loops_are_no_evidence() -> None:
-    others = [_point("not in the paper", "dftl"), _point("not in the paper", "tlllp")]
-    closed = [_point("MSR", line, arrivals="closed") for line in ("dftl", "tlllp")]
+    others = [point("not in the paper", "dftl"), point("not in the paper", "tlllp")]
+    closed = [point("MSR", line, arrivals="closed") for line in ("dftl", "tlllp")]
     assert pairs(others + closed) == []
 
 
@@ -168,6 +189,13 @@ def test_cache_sizes(whole: int, sizes: list[int]) -> None:
     assert cache_sizes(LAB, whole) == sizes
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.1664, "-16.6%"), (0.1, "+10.0%"), (0.0, "+0.0%"), (2.5, "+250.0%")]
+)
+def test_a_change_has_a_sign(value: float, text: str) -> None:
+    assert change(value) == minus(text)
+
+
 def test_no_name_lists_the_papers(cli) -> None:
     done = cli("paper")
     assert done.returncode == 0
@@ -192,17 +220,33 @@ def test_wrong_calls(cli, tmp_path: Path, arguments: tuple[str, ...], words: str
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_traces_stand_ins_are_run_and_nothing_is_judged(cli, tmp_path: Path) -> None:
+def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "2000")
     empty = tmp_path / "empty"
     empty.mkdir()
-    done = cli("paper", "tlllp", "--json", "--traces", empty)
+    done = cli("paper", "tlllp", "--traces", empty, "--out", "here")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = json.loads((tmp_path / "here" / "results.json").read_text("utf-8"))
     assert {claim["verdict"] for claim in document["claims"]} == {UNCHECKED}
     assert all(run["trace"].startswith("stand-in: ") for run in document["runs"])
-    assert "umass-websearch-25k.trace.zst" in document["warnings"][0]
-    assert "synthetic stand-ins" in document["warnings"][1]
-    assert list(tmp_path.iterdir()) == [empty]
+    missing, stand_ins = document["warnings"]
+    assert "umass-websearch-25k.trace.zst" in missing
+    assert "synthetic stand-ins" in stand_ins
+    # What is printed is what is written, and nothing is compared with a backlog that is not there.
+    lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
+    for i, claim in enumerate(document["claims"], 1):
+        said = (str(i), claim["claim"], claim["paper"], claim["ours"], claim["verdict"])
+        assert " | ".join(said) in lines
+        assert f"{i}: {claim['why']}" in lines
+    for kind in ("warning", "note"):
+        printed = [line for line in lines if line.startswith(f"{kind}: ")]
+        assert printed == [f"{kind}: {text}" for text in document[f"{kind}s"]]
+    assert "up to 0%" not in done.stdout
+    numbers = pl.read_csv(tmp_path / "here" / "numbers.csv", infer_schema_length=None)
+    for row, run in zip(numbers.to_dicts(), document["runs"], strict=True):
+        assert row == {name: pytest.approx(run[name]) for name in row}
 
 
 @needs_traces

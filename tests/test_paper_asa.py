@@ -1,19 +1,20 @@
-"""`floatgate paper asa`: verdicts as data, excerpts without gaps, and the command."""
+"""`floatgate paper asa`: excerpts without gaps, and the command."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from verdicts import altered, measured, minus
+from verdicts.asa import as_stated
 
 from floatgate.papers import asa
-from floatgate.papers.asa_claims import SYNTHS, judge
-from floatgate.papers.asa_runs import CAMBRIDGE, FINANCIAL1, SYNTH, TPCC, Point
+from floatgate.papers.asa_claims import SYNTHS
 from floatgate.papers.batch import fold_pages
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, Measured
+from floatgate.papers.paper import HOLDS, UNCHECKED
 from floatgate.traces import read_trace
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
@@ -24,94 +25,144 @@ needs_traces = pytest.mark.skipif(
 )
 
 
-def _point(trace: str, family: str, line: str, gc: float, mean: float) -> Point:
-    return Point(
-        trace=trace,
-        family=family,
-        line=line,
-        spare=0.07,
-        cached=0.25,
-        arrivals="open",
-        write_amplification=3.0,
-        gc_reads=100,
-        gc_writes=100,
-        erases=10,
-        mean_us=1000.0,
-        gc_reads_ratio=gc,
-        gc_writes_ratio=gc,
-        erases_ratio=gc,
-        mean_ratio=mean,
-        volumes=10.0,
-        hit_ratio=0.5,
-    )
-
-
-def _as_the_paper_says() -> list[Point]:
-    """Points of which every claim holds."""
-    rows = [
-        ("Financial1, made up", FINANCIAL1, 0.67, 0.91),
-        ("Cambridge, made up", CAMBRIDGE, 0.95, 0.99),
-        ("TPCC, made up", TPCC, 0.95, 0.99),
-        *zip(SYNTHS, [SYNTH] * 3, (0.67, 0.85, 1.005), (0.91, 0.95, 1.0), strict=True),
-    ]
-    points = []
-    for trace, family, gc, mean in rows:
-        points.append(_point(trace, family, "dftl", 1.0, 1.0))
-        points += [
-            _point(trace, family, line, gc, mean)
-            for line in ("asa-bytes", "asa-entries", "asa-free")
-        ]
-        points.append(_point(trace, family, "oracle", 0.95, 0.99))
+def _apart() -> list[Any]:
+    """Ratios to DFTL that are all different."""
+    gc = {
+        ("Financial1, one", "asa-bytes"): 0.80,
+        ("Financial1, two", "asa-bytes"): 0.90,
+        ("Financial1, one", "asa-entries"): 0.60,
+        ("Financial1, two", "asa-entries"): 0.70,
+        ("Cambridge, made up", "asa-bytes"): 0.94,
+        ("TPCC, made up", "asa-bytes"): 1.03,
+        ("Cambridge, made up", "oracle"): 0.25,
+        ("TPCC, made up", "oracle"): 0.95,
+        ("synth9/10", "asa-bytes"): 0.98,
+        ("synth9/10", "asa-entries"): 0.75,
+        ("synth9/10", "oracle"): 0.14,
+        ("synth7/10", "asa-bytes"): 1.13,
+        ("synth7/10", "asa-entries"): 1.05,
+        ("synth5/10", "asa-bytes"): 1.18,
+        ("synth5/10", "asa-entries"): 1.11,
+        ("synth5/10", "asa-free"): 0.999,
+    }
+    mean = {
+        ("Financial1, one", "asa-bytes"): 1.45,
+        ("Financial1, two", "asa-bytes"): 1.05,
+        ("Financial1, one", "asa-entries"): 1.15,
+        ("Financial1, two", "asa-entries"): 0.95,
+        ("synth9/10", "asa-bytes"): 0.97,
+        ("synth9/10", "asa-entries"): 0.78,
+    }
+    wasted = {
+        ("Financial1, one", "dftl"): 2.50,
+        ("Financial1, one", "oracle"): 1.25,
+        ("Financial1, two", "dftl"): 2.75,
+        ("Financial1, two", "oracle"): 1.05,
+        ("synth9/10", "dftl"): 6.10,
+        ("synth9/10", "oracle"): 2.20,
+    }
+    points: list[Any] = as_stated()
+    for metric, values in (
+        ("gc_writes_ratio", gc),
+        ("mean_ratio", mean),
+        ("write_amplification", wasted),
+    ):
+        for (trace, line), value in values.items():
+            points = altered(points, {"trace": trace, "line": line}, **{metric: value})
     return points
 
 
-def _verdicts(points: list[Point]) -> dict[str, Measured]:
-    return {claim.key: found for claim, found in judge(points)}
-
-
-def test_all_holds_where_the_numbers_are_the_papers() -> None:
-    found = _verdicts(_as_the_paper_says())
-    assert {key: got.verdict for key, got in found.items()} == dict.fromkeys(found, HOLDS)
-    assert found["gc-financial1"].number == pytest.approx(-0.33)
-    assert found["gc-financial1"].on == "excerpts in a loop"
-    assert found["gc-synth"].on == ""
+LOOP = "excerpts in a loop"
+FINANCIAL1_CLEANING = (
+    "write amplification without the map: Financial1, one: 2.50 with DFTL, 1.25 with lifetimes "
+    "known; Financial1, two: 2.75 with DFTL, 1.05 with lifetimes known"
+)
+SYNTH_CLEANING = (
+    "write amplification without the map: synth9/10: 6.10 with DFTL, 2.20 with lifetimes known"
+)
 
 
 @pytest.mark.parametrize(
-    ("trace", "line", "gc", "claim", "verdict"),
+    ("claim", "ours", "why", "number", "on"),
     [
-        ("Financial1, made up", "asa-bytes", 0.9, "gc-financial1", PARTLY),
-        ("Financial1, made up", "asa-bytes", 1.1, "gc-financial1", FAILS),
-        ("synth9/10", "asa-bytes", 1.0, "gc-synth", FAILS),
-        ("Cambridge, made up", "asa-bytes", 0.7, "much-smaller", PARTLY),
-        ("Financial1, made up", "asa-bytes", 1.1, "much-smaller", FAILS),
-        ("synth7/10", "asa-bytes", 0.5, "ranking", PARTLY),
-        ("synth5/10", "asa-entries", 1.1, "uniform", PARTLY),
-        ("TPCC, made up", "oracle", 0.2, "cat", PARTLY),
+        (
+            "gc-financial1",
+            (
+                "-15.0% (Financial1, one -20.0%, Financial1, two -10.0%) with the same bytes, "
+                "-35.0% with as many entries"
+            ),
+            FINANCIAL1_CLEANING,
+            -0.15,
+            LOOP,
+        ),
+        (
+            "gc-synth",
+            "-2.0% with the same bytes, -25.0% with as many entries",
+            SYNTH_CLEANING,
+            -0.02,
+            "",
+        ),
+        (
+            "response-financial1",
+            (
+                "+25.0% (Financial1, one +45.0%, Financial1, two +5.0%) with the same bytes, +5.0% "
+                "with as many entries"
+            ),
+            FINANCIAL1_CLEANING,
+            0.25,
+            LOOP,
+        ),
+        (
+            "response-synth",
+            "-3.0% with the same bytes, -22.0% with as many entries",
+            SYNTH_CLEANING,
+            -0.03,
+            "",
+        ),
+        # The largest gain beside Financial1's is of Cambridge.
+        ("much-smaller", "Financial1 -15.0%; Cambridge -6.0%, TPCC +3.0%", "", -0.06, LOOP),
+        (
+            "ranking",
+            (
+                "-2.0%, +13.0%, +18.0% with the same bytes, -25.0%, +5.0%, +11.0% with as many "
+                "entries (9/10, 7/10, 5/10)"
+            ),
+            "",
+            -0.02,
+            "",
+        ),
+        (
+            "uniform",
+            "+11.0% with as many entries, +18.0% with the same bytes, -0.1% with DFTL's map",
+            "what is not the partitions is ASA-FTL's map, twice as large",
+            0.11,
+            "",
+        ),
     ],
 )
-def test_one_number_off(trace: str, line: str, gc: float, claim: str, verdict: str) -> None:
-    points = [
-        replace(p, gc_writes_ratio=gc) if (p.trace, p.line) == (trace, line) else p
-        for p in _as_the_paper_says()
-    ]
-    found = _verdicts(points)[claim]
-    assert found.verdict == verdict
+def test_what_is_said(claim: str, ours: str, why: str, number: float, on: str) -> None:
+    found = measured("asa", _apart())[claim]
+    assert (found.ours, found.why, found.on) == (minus(ours), why, on)
+    assert found.number == pytest.approx(number)
 
 
-def test_partitions_that_do_harm_to_uniform_writes_are_told_from_a_larger_map() -> None:
-    def with_ratio(*lines: str) -> list[Point]:
-        return [
-            replace(p, gc_writes_ratio=1.1) if p.trace == "synth5/10" and p.line in lines else p
-            for p in _as_the_paper_says()
-        ]
+def test_what_lifetimes_would_save() -> None:
+    found = measured("asa", _apart())["cat"]
+    assert found.ours == minus(
+        "cleaning's programs with all lifetimes known: Cambridge -75.0%, TPCC -5.0%, "
+        "synth9/10 -86.0%"
+    )
+    assert (found.number, found.on) == (pytest.approx(-0.75), LOOP)
+    assert found.why.startswith("CAT chooses among blocks that one frontier keeps mixing")
 
-    assert _verdicts(with_ratio("asa-entries"))["uniform"].verdict == PARTLY
-    assert _verdicts(with_ratio("asa-entries", "asa-free"))["uniform"].verdict == FAILS
 
-
-def test_what_is_not_there_cannot_be_checked() -> None:
-    assert {found.verdict for _, found in judge([])} == {UNCHECKED}
+def test_says_what_much_smaller_is_taken_for() -> None:
+    lost = altered(_apart(), {"family": "Financial1", "line": "asa-bytes"}, gc_writes_ratio=1.25)
+    found = measured("asa", lost)["much-smaller"]
+    assert (found.why, found.number) == ("there is no gain on Financial1", pytest.approx(0.25))
+    close = altered(_apart(), {"family": "Cambridge", "line": "asa-bytes"}, gc_writes_ratio=0.92)
+    found = measured("asa", close)["much-smaller"]
+    assert found.why == "much smaller is taken to be at most half of Financial1's"
 
 
 def test_pages_that_are_not_touched_are_left_out() -> None:

@@ -1,4 +1,4 @@
-"""`floatgate paper ncq`: verdicts as data, what is played, and the command."""
+"""`floatgate paper ncq`: what is played, and the command."""
 
 from __future__ import annotations
 
@@ -9,135 +9,137 @@ from typing import Any
 
 import polars as pl
 import pytest
+from verdicts import altered, measured, minus
+from verdicts.ncq import as_stated, point
 
 from floatgate._core import ConfigError
 from floatgate.papers import ncq
-from floatgate.papers.ncq_claims import judge
-from floatgate.papers.ncq_runs import (
-    FASTER,
-    FIRST,
-    MAIN,
-    SECOND,
-    SETUPS,
-    SIZES,
-    WORKLOADS,
-    Point,
-    played,
-    ways,
+from floatgate.papers.ncq_runs import FASTER, FIRST, MAIN, SECOND, SETUPS, WORKLOADS, played, ways
+from floatgate.papers.paper import HOLDS, UNCHECKED
+
+
+def _apart() -> list[Any]:
+    """Gains of workload 1 that grow with the buffer, of workload 2 that shrink."""
+    points: list[Any] = as_stated()
+    for i, size in enumerate((1, 2, 4, 8, 16, 32)):
+        for trace, hits in ((FIRST, 0.01 * (i + 1)), (SECOND, 0.012 - 0.002 * i)):
+            numbers = {
+                "hit_gain": hits,
+                "bandwidth_gain": 2 * hits,
+                "iops_gain": 3 * hits,
+                "hit_ratio": 0.20 + hits,
+                "waiting": 31.0 - i,
+                "busy": (0.95 if trace == FIRST else 0.85) - i / 100,
+            }
+            where = {"trace": trace, "line": "ncq", "buffer_mib": size}
+            points = altered(points, where, **numbers)
+    points = altered(points, {"line": "ncq-move"}, hit_gain=-0.0004)
+    return altered(points, {"line": "lru"}, hit_ratio=0.20)
+
+
+IN_POINTS = (
+    "Workload 1 +1.00, +2.00, +3.00, +4.00, +5.00, +6.00 points of hit ratio; "
+    "Workload 2 +1.20, +1.00, +0.80, +0.60, +0.40, +0.20 points of hit ratio"
 )
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, Measured
-
-GAINS = {FIRST: (0.04, 0.05, 0.04), SECOND: (0.02, 0.02, 0.01)}
-
-
-def _point(trace: str, line: str, size: int, **numbers: Any) -> Point:
-    known: dict[str, Any] = {
-        "trace": trace,
-        "line": line,
-        "setup": MAIN.key,
-        "buffer_mib": size,
-        "hit_ratio": 0.05,
-        "write_mb_s": 160.0,
-        "iops": 600.0,
-        "hit_gain": 0.0,
-        "bandwidth_gain": 0.0,
-        "iops_gain": 0.0,
-        "busy": 1.0,
-        "waiting": 31.0,
-        "write_amplification": 1.0,
-        "switch": 100,
-        "partial": 0,
-        "full": 0,
-    }
-    return Point(**(known | numbers))
-
-
-def _as_the_paper_says() -> list[Point]:
-    """Points of which every claim holds: gains that are halved with each size."""
-    points = []
-    for trace, (hits, bandwidth, iops) in GAINS.items():
-        for i, size in enumerate(SIZES):
-            part = 0.5**i if size < SIZES[-1] else 0.0
-            gains = {"hit_gain": hits * part, "bandwidth_gain": bandwidth * part}
-            waiting = 31.0 * part
-            points.append(_point(trace, "lru", size, hit_ratio=0.05))
-            points.append(_point(trace, "ncq-move", size))
-            points.append(
-                _point(trace, "ncq", size, **gains, iops_gain=iops * part, waiting=waiting)
-            )
-    return points
-
-
-def _verdicts(points: list[Point]) -> dict[str, Measured]:
-    return {claim.key: found for claim, found in judge(points)}
-
-
-def _changed(trace: str, size: int, **numbers: Any) -> list[Point]:
-    return [
-        replace(p, **numbers) if (p.trace, p.line, p.buffer_mib) == (trace, "ncq", size) else p
-        for p in _as_the_paper_says()
-    ]
-
-
-def test_all_holds_where_the_numbers_are_the_papers() -> None:
-    points = [
-        replace(p, hit_gain=0.002) if p.line == "ncq" and 0 < p.hit_gain < 0.002 else p
-        for p in _as_the_paper_says()
-    ]
-    found = _verdicts(points)
-    # Workload 2 fills its queue with 32 MiB: with a gain of nothing there, not with 16.
-    assert {key: got.verdict for key, got in found.items()} == dict.fromkeys(found, HOLDS)
-    assert found["hit-1"].number == pytest.approx(0.04)
-    assert found["iops-2"].number == pytest.approx(0.01)
-    assert all(got.why == "" for got in found.values())
+ONE_RECORD = (
+    "a buffer of 1 MiB holds one record of Workload 2, and the command that is served needs that "
+    "room, so that there is little to keep"
+)
 
 
 @pytest.mark.parametrize(
-    ("trace", "size", "numbers", "claim", "verdict"),
+    ("claim", "ours", "why", "number"),
     [
-        (FIRST, 1, {"hit_gain": 0.02}, "hit-1", PARTLY),
-        (FIRST, 1, {"hit_gain": -0.01}, "hit-1", FAILS),
-        (SECOND, 1, {"bandwidth_gain": 0.05}, "bandwidth-2", PARTLY),
-        (SECOND, 1, {"iops_gain": 0.02}, "iops-2", PARTLY),
-        (FIRST, 8, {"hit_gain": 0.05}, "falls", PARTLY),
-        (FIRST, 32, {"bandwidth_gain": 0.04}, "low", PARTLY),
-        (SECOND, 32, {"waiting": 20.0}, "short-queue", PARTLY),
-        (SECOND, 32, {"hit_gain": -0.0001}, "never-below", PARTLY),
-        (FIRST, 1, {"hit_gain": 0.0}, "small-buffer", PARTLY),
+        ("hit-1", "+1.00 points", "Workload 1: the hit ratio is 21.00% with pins", 0.01),
+        (
+            "bandwidth-1",
+            "+2.0%",
+            # 80% and 79% are missed: a drive that does nothing else gains 80 / 79.
+            (
+                "Workload 1: hit ratios of 20.00% and 21.00% leave +1.3% for a drive that is "
+                "always at work; with records of one size bandwidth and IOPS change alike, and "
+                "the paper's do "
+                "not"
+            ),
+            0.02,
+        ),
+        ("iops-1", "+3.0%", "", 0.03),
+        ("hit-2", "+1.20 points", "Workload 2: the hit ratio is 21.20% with pins", 0.012),
+        ("bandwidth-2", "+2.4%", "", 0.024),
+        ("falls", IN_POINTS, ONE_RECORD, None),
+        (
+            "low",
+            (
+                "gains with 32 MiB over those with 1 MiB: 6.00 (hit ratio of Workload 1), 0.17 "
+                "(hit ratio of Workload 2), 6.00 (write bandwidth of Workload 1), 0.17 (write "
+                "bandwidth of "
+                "Workload 2)"
+            ),
+            "low is taken to be at most half, and the queue is still full",
+            6.0,
+        ),
+        (
+            "short-queue",
+            "commands that wait: Workload 1 31.0 to 26.0, Workload 2 31.0 to 26.0 (1 to 32 MiB)",
+            (
+                "with 32 MiB the drive still serves commands 80% of the time, as it is slower than "
+                "what is offered, so the queue stays full"
+            ),
+            26.0,
+        ),
+        (
+            "never-below",
+            "12 of 12 runs; at worst +0.20 points of hit ratio and +0.4% of bandwidth",
+            "",
+            0.002,
+        ),
+        (
+            "small-buffer",
+            (
+                "at least +0.40 points over LRU with pins, at most 0.04 points either way with "
+                "moves alone"
+            ),
+            "",
+            0.004,
+        ),
     ],
 )
-def test_one_number_off(
-    trace: str, size: int, numbers: dict[str, float], claim: str, verdict: str
-) -> None:
-    found = _verdicts(_changed(trace, size, **numbers))[claim]
-    assert found.verdict == verdict
-    assert found.why
+def test_what_is_said(claim: str, ours: str, why: str, number: float | None) -> None:
+    found = measured("ncq", _apart())[claim]
+    assert (found.ours, found.why, found.on) == (ours, why, "")
+    assert found.number == (None if number is None else pytest.approx(number))
 
 
-def test_what_another_drive_does_is_told_and_not_judged() -> None:
-    rising = [
-        replace(p, hit_gain=0.001 * p.buffer_mib, bandwidth_gain=0.001 * p.buffer_mib)
-        for p in _as_the_paper_says()
-        if p.line == "ncq"
+def test_tells_what_a_faster_drive_does_and_does_not_judge_it() -> None:
+    faster = [
+        replace(p, setup=FASTER.key, hit_gain=0.04 / p.buffer_mib, waiting=30.0 / p.buffer_mib)
+        for p in _apart()
+        if p.line == "ncq" and p.trace == FIRST and p.buffer_mib in (1, 2, 32)
     ]
-    faster = [replace(p, setup=FASTER.key) for p in _as_the_paper_says() if p.line == "ncq"]
-    found = _verdicts(rising + faster)
-    assert found["falls"].verdict == found["low"].verdict == FAILS
-    assert "with 32 ways, which nearly keep up with Workload 1, its gains are +4.00" in (
-        found["falls"].why
+    said = (
+        "; with 32 ways, which nearly keep up with Workload 1, its gains are +4.00, +2.00, +0.12 "
+        "points and 30.0 to 0.9 commands wait"
     )
-    assert "with 32 ways" not in _verdicts(rising)["falls"].why
+    for claim in ("falls", "low", "short-queue"):
+        alone, both = measured("ncq", _apart())[claim], measured("ncq", _apart() + faster)[claim]
+        assert both == replace(alone, why=alone.why + said)
+    assert said not in measured("ncq", _apart() + faster[:2])["falls"].why
 
 
-def test_never_below_is_held_against_every_setup() -> None:
-    below = replace(_point(FIRST, "ncq", 4), setup="fast", hit_gain=-0.01)
-    found = _verdicts([*_as_the_paper_says(), below])["never-below"]
-    assert found.verdict == PARTLY
+def test_names_the_worst_run() -> None:
+    below = point(FIRST, "ncq", 4, setup="fast", hit_gain=-0.0125, bandwidth_gain=0.01)
+    slower = point(SECOND, "ncq", 8, setup="page", hit_gain=0.01, bandwidth_gain=-0.03)
+    found = measured("ncq", [*_apart(), below, slower])["never-below"]
+    assert found.ours == minus(
+        "13 of 14 runs; at worst -1.25 points of hit ratio and -3.0% of bandwidth"
+    )
     assert found.why == "Workload 1, 4 MiB, fast"
 
 
-def test_what_is_not_there_cannot_be_checked() -> None:
-    assert {found.verdict for _, found in judge([])} == {UNCHECKED}
+def test_no_share_of_a_gain_that_there_is_not() -> None:
+    where = {"trace": FIRST, "line": "ncq", "buffer_mib": 1}
+    found = measured("ncq", altered(_apart(), where, hit_gain=0.0))["low"]
+    assert "none (hit ratio of Workload 1), 0.17 (hit ratio of Workload 2)" in found.ours
 
 
 def test_what_is_played() -> None:

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from .asa_runs import CAMBRIDGE, FINANCIAL1, SYNTH, TPCC, Point
-from .paper import FAILS, HOLDS, PARTLY, Claim, Measured, absent, ordered, stated
+from .paper import FAILS, HOLDS, PARTLY, Claim, Measured, absent, change, ordered, stated
 
 BASE = "dftl"
 BYTES, ENTRIES, FREE, KNOWN = "asa-bytes", "asa-entries", "asa-free", "oracle"
@@ -56,18 +56,18 @@ def _stated(metric: str, family: str, trace: str, paper: float) -> Callable[[Poi
     """A number that the paper states for Financial1 or a synthetic load."""
 
     def measure(points: Points) -> Measured:
-        def change(line: str) -> float | None:
+        def against_dftl(line: str) -> float | None:
             if trace:
                 return _synth(points, trace, line, metric)
             return _family(points, family, line, metric)
 
-        same, entries = change(BYTES), change(ENTRIES)
+        same, entries = against_dftl(BYTES), against_dftl(ENTRIES)
         if same is None or entries is None:
             return absent(trace or family)
         verdict = stated(paper, same)
         parts = _by_trace(points, family, BYTES, metric)
-        each = "" if trace else f" ({', '.join(f'{n} {_change(c)}' for n, c in parts.items())})"
-        ours = f"{_change(same)}{each} with the same bytes, {_change(entries)} with as many entries"
+        each = "" if trace else f" ({', '.join(f'{n} {change(c)}' for n, c in parts.items())})"
+        ours = f"{change(same)}{each} with the same bytes, {change(entries)} with as many entries"
         why = "" if verdict == HOLDS else _cleaning(points, trace or family)
         return Measured(ours, verdict, why, same, "" if trace else "excerpts in a loop")
 
@@ -83,14 +83,14 @@ def _much_smaller(points: Points) -> Measured:
     }
     if base is None or not found:
         return absent("Financial1, and Cambridge or TPCC")
-    parts = ", ".join(f"{name} {_change(value)}" for name, value in found.items())
-    ours = f"Financial1 {_change(base)}; {parts}"
+    parts = ", ".join(f"{name} {change(value)}" for name, value in found.items())
+    ours = f"Financial1 {change(base)}; {parts}"
     on = "excerpts in a loop"
     if base >= 0:
         return Measured(ours, FAILS, "there is no gain on Financial1", base, on)
     cases = [-value <= SMALL * -base for value in found.values()]
     why = "" if all(cases) else "much smaller is taken to be at most half of Financial1's"
-    return Measured(ours, ordered(cases), why, max(-value for value in found.values()), on)
+    return Measured(ours, ordered(cases), why, min(found.values()), on)
 
 
 def _ranking(points: Points) -> Measured:
@@ -102,8 +102,8 @@ def _ranking(points: Points) -> Measured:
     others = [gain for gain in entries if gain is not None]
     cases = [a < b for changes in (known, others) for a, b in pairwise(changes)]
     ours = (
-        f"{', '.join(map(_change, known))} with the same bytes, "
-        f"{', '.join(map(_change, others))} with as many entries (9/10, 7/10, 5/10)"
+        f"{', '.join(map(change, known))} with the same bytes, "
+        f"{', '.join(map(change, others))} with as many entries (9/10, 7/10, 5/10)"
     )
     return Measured(ours, ordered(cases), "", known[0])
 
@@ -117,9 +117,9 @@ def _none_if_uniform(points: Points) -> Measured:
     free = _synth(points, even, FREE, "gc_writes_ratio")
     alone = free is not None and abs(free) <= SAME
     verdict = HOLDS if abs(entries) <= SAME else PARTLY if alone else FAILS
-    ours = f"{_change(entries)} with as many entries, {_change(same)} with the same bytes"
+    ours = f"{change(entries)} with as many entries, {change(same)} with the same bytes"
     if free is not None:
-        ours += f", {_change(free)} with DFTL's map"
+        ours += f", {change(free)} with DFTL's map"
     why = "" if verdict == HOLDS else "what is not the partitions is ASA-FTL's map, twice as large"
     return Measured(ours, verdict, why, entries)
 
@@ -132,11 +132,11 @@ def _cat_near_optimal(points: Points) -> Measured:
     }
     if not found:
         return absent("Cambridge or TPCC, with lifetimes known")
-    parts = [f"{name} {_change(value)}" for name, value in found.items()]
+    parts = [f"{name} {change(value)}" for name, value in found.items()]
     skewed = _synth(points, SKEWED, KNOWN, "gc_writes_ratio")
-    parts += [f"{SKEWED} {_change(skewed)}"] if skewed is not None else []
+    parts += [f"{SKEWED} {change(skewed)}"] if skewed is not None else []
     cases = [-value <= NEAR for value in found.values()]
-    ours = f"knowing all lifetimes saves of cleaning's programs: {', '.join(parts)}"
+    ours = f"cleaning's programs with all lifetimes known: {', '.join(parts)}"
     verdict = ordered(cases)
     why = (
         ""
@@ -221,7 +221,3 @@ def _cleaning(points: Points, name: str) -> str:
         bound = f", {known[0].write_amplification:.2f} with lifetimes known" if known else ""
         parts.append(f"{base.trace}: {base.write_amplification:.2f} with DFTL{bound}")
     return f"write amplification without the map: {'; '.join(parts)}"
-
-
-def _change(change: float) -> str:
-    return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .eti_runs import CAPTURED, EXCERPT, MSR, STAND_IN, SYNTHETIC, Extents, Point
 from .eti_schemes import MBF, MHF, SENSITIVITY
-from .paper import FAILS, HOLDS, PARTLY, UNCHECKED, Claim, Measured, absent, ordered, stated
+from .paper import FAILS, HOLDS, PARTLY, UNCHECKED, Claim, Measured, absent, change, ordered, stated
 
 if TYPE_CHECKING:
     from floatgate.hot_data import Hotness
@@ -113,7 +113,7 @@ def _src2_0(evidence: Evidence) -> Measured:
 
 
 def _range(gains: Sequence[float]) -> str:
-    return f"{_change(-max(gains))} to {_change(-min(gains))} against {len(gains)} rivals"
+    return f"{change(-max(gains))} to {change(-min(gains))} against {len(gains)} rivals"
 
 
 def _headline(evidence: Evidence) -> Measured:
@@ -125,7 +125,7 @@ def _headline(evidence: Evidence) -> Measured:
     if not found:
         return absent("ETI and its rivals on a trace")
     best = max(found, key=lambda trace: found[trace])
-    ours = ", ".join(f"{trace} {_change(-gain)}" for trace, gain in _sorted(found))
+    ours = ", ".join(f"{trace} {change(-gain)}" for trace, gain in _sorted(found))
     verdict = stated(0.20, found[best])
     around = "" if verdict == HOLDS else f"on {best}: {_around(evidence.amplification()[best])}"
     why = _because(around, evidence.unheard)
@@ -160,9 +160,7 @@ def _never_worse_than_mhf(evidence: Evidence) -> Measured:
     worse = {pair: loss for pair, loss in losses.items() if loss > NOISE}
     worst = max(losses.values())
     verdict = ordered([pair not in worse for pair in losses])
-    ours = (
-        f"worse in {len(worse)} of {len(losses)} (trace, variant) pairs, at most {_change(worst)}"
-    )
+    ours = f"worse in {len(worse)} of {len(losses)} (trace, variant) pairs, at most {change(worst)}"
     return Measured(ours, verdict, _because(_not_in(worse), evidence.unheard), worst, evidence.on)
 
 
@@ -178,8 +176,8 @@ def _mbf_one_trace(evidence: Evidence) -> Measured:
     worst = max(losses.values())
     few = len(worse) <= 1 and worst <= 0.04 * 1.5
     verdict = HOLDS if few else PARTLY if 2 * len(worse) <= len(losses) else FAILS
-    ours = f"worse on {len(worse)} of {len(losses)} traces, at most {_change(worst)}"
-    parts = ", ".join(f"{trace} {_change(loss)}" for trace, loss in _sorted(worse))
+    ours = f"worse on {len(worse)} of {len(losses)} traces, at most {change(worst)}"
+    parts = ", ".join(f"{trace} {change(loss)}" for trace, loss in _sorted(worse))
     why = "" if verdict == HOLDS else f"against the best of three variants: {parts}"
     return Measured(ours, verdict, why, worst, evidence.on)
 
@@ -194,8 +192,8 @@ def _larger_filters(evidence: Evidence) -> Measured:
         less = -min(changes) <= gains[0] / 2
         cases.append(less and max(changes) <= 0.01)
         all_changes += changes
-        both = " and ".join(map(_change, changes))
-        parts.append(f"{trace} {both} (ETI {_change(-gains[0])})")
+        both = " and ".join(map(change, changes))
+        parts.append(f"{trace} {both} (ETI {change(-gains[0])})")
     if not cases:
         return absent(f"a trace on which ETI gains {GAIN:.0%} over MBF, and larger filters")
     ours = f"twice and four times the bits: {'; '.join(parts)}"
@@ -218,40 +216,40 @@ def _insensitive(evidence: Evidence) -> Measured:
     if not changes:
         return absent("ETI with other alpha and beta")
     most = max(changes.values(), key=abs)
-    large = [pair for pair, change in changes.items() if abs(change) >= 0.02]
-    ours = f"at most {_change(most)}, in {len(changes)} (trace, setting) pairs"
+    large = [pair for pair, moved in changes.items() if abs(moved) >= 0.02]
+    ours = f"at most {change(most)}, in {len(changes)} (trace, setting) pairs"
     verdict = ordered([pair not in large for pair in changes])
     return Measured(ours, verdict, _not_in(large), most, evidence.on)
 
 
 def _extents_in_use(evidence: Evidence) -> Measured:
-    shares = {found.trace: found.mean / found.table for found in evidence.extents}
-    lengths = {point.trace: point.length for point in evidence.points}
-    kinds = {found.kind for found in evidence.extents}
-    long = [trace for trace in shares if lengths.get(trace, 0.0) >= LONG]
-    msr = [trace for trace in shares if trace in (*MSR, WINDOW)]
     waste = {trace: lines["eti"] for trace, lines in evidence.all_lines().items()}
-    if not long or not msr or not {*long, *msr} <= set(waste):
-        return absent("extents of a trace with long writes, and of an MSR trace")
+    known = [found for found in evidence.extents if found.trace in waste]
+    shares = {found.trace: found.mean / found.table for found in known}
+    lengths = {point.trace: point.length for point in evidence.points}
+    long = [trace for trace in shares if lengths[trace] >= LONG]
+    msr = [trace for trace in shares if trace in (*MSR, WINDOW)]
+    if not long or not msr:
+        return absent("extents and runs of a trace with long writes, and of an MSR trace")
     tests = {
         "traces with long writes have few": max(shares[trace] for trace in long) <= FEW,
         "MSR traces fill the table": min(shares[trace] for trace in msr) >= FULL,
         "and have the higher write amplification": max(waste[trace] for trace in long)
         < min(waste[trace] for trace in msr),
     }
-    parts = [
-        f"{found.trace} {shares[found.trace]:.0%} ({waste[found.trace]:.2f})"
-        for found in evidence.extents
-    ]
+    parts = [f"{trace} {share:.0%} ({waste[trace]:.2f})" for trace, share in shares.items()]
     ours = f"of the table, on average (write amplification): {', '.join(parts)}"
     right = sum(tests.values())
     verdict = HOLDS if right == len(tests) else PARTLY if right else FAILS
     why = "; ".join(f"not so: {test}" for test, passed in tests.items() if not passed)
+    kinds = {found.kind for found in known}
     return Measured(ours, verdict, why, min(shares[trace] for trace in msr), _on(kinds))
 
 
 def _captured(evidence: Evidence) -> list[Hotness]:
-    return [found for kind, found in evidence.hotness if kind == CAPTURED]
+    """Captured traces, of those that were long enough to have means."""
+    captured = (found for kind, found in evidence.hotness if kind == CAPTURED)
+    return [found for found in captured if found.extents[0].extents is not None]
 
 
 BY_CONSTRUCTION = "captured traces: stand-ins have it by construction"
@@ -280,7 +278,7 @@ def _half_is_accurate(evidence: Evidence) -> Measured:
     for data in found:
         whole = data.extents[0].extents or 0.0
         if whole < 2:
-            parts.append(f"{_short(data)} has one extent, which cannot be halved")
+            parts.append(f"{_short(data)} has fewer than two extents, which cannot be halved")
             continue
         counted += 1
         halved = next((at for at in data.extents if (at.extents or 0.0) <= whole / 2), None)
@@ -289,7 +287,10 @@ def _half_is_accurate(evidence: Evidence) -> Measured:
         wrong += share >= 0.05
         worst = max(worst, share)
         parts.append(f"{_short(data)} {share:.1%} ({where})")
-    verdict = HOLDS if wrong <= 1 else PARTLY if 2 * wrong <= counted else FAILS
+    if not counted:
+        return Measured("; ".join(parts), UNCHECKED, "it takes two extents to halve them")
+    but_one = wrong == 0 or wrong == 1 < counted
+    verdict = HOLDS if but_one else PARTLY if 2 * wrong <= counted else FAILS
     ours = f"cold writes misclassified with half the extents: {'; '.join(parts)}"
     why = "" if verdict == HOLDS else f"{wrong} of {counted} have 5% or more"
     return Measured(ours, verdict, why, worst, _on([CAPTURED]))
@@ -407,7 +408,3 @@ def _not_in(pairs: Iterable[tuple[str, str]]) -> str:
         traces.setdefault(trace, []).append(line)
     parts = [f"{trace} ({', '.join(lines)})" for trace, lines in traces.items()]
     return f"not so on {', '.join(parts)}" if parts else ""
-
-
-def _change(change: float) -> str:
-    return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")

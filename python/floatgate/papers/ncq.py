@@ -79,6 +79,11 @@ def _one(value: Any) -> str:
     return fixed(value, 1)
 
 
+def _hundredths(gain: Any) -> str:
+    """A difference of hit ratios in points: hundredths, and no percentage of anything."""
+    return fixed(gain * 100, 2)
+
+
 COLUMNS = (
     Column("Workload", "trace"),
     Column("Setup", "setup"),
@@ -87,7 +92,7 @@ COLUMNS = (
     Column("Hit ratio", "hit_ratio", percent),
     Column("MB/s", "write_mb_s", measured),
     Column("IOPS", "iops", measured),
-    Column("Hits over LRU", "hit_gain", percent),
+    Column("Hits over LRU, points", "hit_gain", _hundredths),
     Column("Bandwidth over LRU", "bandwidth_gain", percent),
     Column("Busy", "busy", percent),
     Column("Waiting", "waiting", _one),
@@ -136,7 +141,8 @@ def _exhibits(points: Sequence[Point]) -> list[Exhibit]:
     main = [point for point in points if point.setup == MAIN.key]
     found: list[Exhibit] = [_figure(key, *figure, points=main) for key, figure in FIGURES.items()]
     over = "Over LRU with the same drive, workload and size."
-    found.append(_table("hits", "Hit ratio over LRU", "hit_gain", percent, over, points))
+    title = "Hit ratio over LRU, in points"
+    found.append(_table("hits", title, "hit_gain", _hundredths, over, points))
     found.append(_table("bandwidth", "Bandwidth over LRU", "bandwidth_gain", percent, over, points))
     queue = "On average; the queue holds one more, which is served. What waits outside is left out."
     found.append(_table("waiting", "Commands that wait", "waiting", _one, queue, points))

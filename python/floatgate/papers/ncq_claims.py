@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from .ncq_runs import FASTER, FIRST, MAIN, SECOND, SIZES, Point
-from .paper import HOLDS, Claim, Measured, absent, ordered, stated
+from .paper import HOLDS, Claim, Measured, absent, change, ordered, stated
 
 NCQ, MOVE = "ncq", "ncq-move"
 BOTH = (FIRST, SECOND)
@@ -32,12 +32,9 @@ Points = Sequence[Point]
 
 
 def _text(metric: str, gain: float, unit: str = " points") -> str:
-    text = f"{gain * 100:+.2f}{unit}" if metric == "hit_gain" else f"{gain:+.1%}"
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def _change(change: float) -> str:
-    return _text("", change)
+    if metric != "hit_gain":
+        return change(gain)
+    return f"{gain * 100:+.2f}{unit}".replace("-", "\N{MINUS SIGN}")
 
 
 def _main(points: Points, trace: str, line: str = NCQ, setup: str = MAIN.key) -> dict[int, Point]:
@@ -83,25 +80,36 @@ def _why_gain(points: Points, trace: str, metric: str, point: Point) -> str:
         return f"{trace}: the hit ratio is {point.hit_ratio:.2%} with pins"
     return (
         f"{trace}: hit ratios of {base.hit_ratio:.2%} and {point.hit_ratio:.2%} leave "
-        f"{_change((1 - base.hit_ratio) / (1 - point.hit_ratio) - 1)} for a drive that is always "
+        f"{change((1 - base.hit_ratio) / (1 - point.hit_ratio) - 1)} for a drive that is always "
         "at work; with records of one size bandwidth and IOPS change alike, and the paper's do not"
     )
 
 
-def _gains(points: Points, metric: str) -> dict[str, list[float]]:
-    """The gains of each workload by size, smallest buffer first, where there are several."""
+BOTH_ENDS = f"runs with {SMALLEST} and {LARGEST} MiB"
+
+
+def _both_ends(points: Points) -> dict[str, dict[int, Point]]:
+    """The runs by size, of the workloads that have the smallest and the largest buffer."""
     found = {trace: _main(points, trace) for trace in BOTH}
+    ends = {SMALLEST, LARGEST}
+    return {trace: by_size for trace, by_size in found.items() if ends <= by_size.keys()}
+
+
+def _gains(points: Points, metric: str) -> dict[str, list[float]]:
+    """The gains of each workload by size, smallest buffer first."""
     return {
         trace: [getattr(by_size[size], metric) for size in sorted(by_size)]
-        for trace, by_size in found.items()
-        if len(by_size) > 1
+        for trace, by_size in _both_ends(points).items()
     }
 
 
-def _all_gains(points: Points) -> list[list[float]]:
-    """Those of hit ratio and of bandwidth; that of IOPS is the same."""
-    metrics = ("hit_gain", "bandwidth_gain")
-    return [gains for metric in metrics for gains in _gains(points, metric).values()]
+def _all_gains(points: Points) -> dict[str, list[float]]:
+    """Those of hit ratio and of bandwidth, by name; that of IOPS is the same."""
+    return {
+        f"{METRICS[metric]} of {trace}": gains
+        for metric in ("hit_gain", "bandwidth_gain")
+        for trace, gains in _gains(points, metric).items()
+    }
 
 
 def _in_points(points: Points) -> str:
@@ -114,10 +122,10 @@ def _in_points(points: Points) -> str:
 def _falls(points: Points) -> Measured:
     gains = _all_gains(points)
     if not gains:
-        return absent("buffers of several sizes")
+        return absent(BOTH_ENDS)
     cases = [
         all(after <= before + SAME for before, after in pairwise(one)) and one[-1] < one[0] - SAME
-        for one in gains
+        for one in gains.values()
     ]
     verdict = ordered(cases)
     why = (
@@ -132,24 +140,25 @@ def _falls(points: Points) -> Measured:
 def _low(points: Points) -> Measured:
     gains = _all_gains(points)
     if not gains:
-        return absent("buffers of several sizes")
-    left = [one[-1] / one[0] if one[0] > 0 else 0.0 for one in gains]
-    verdict = ordered([share <= LOW for share in left])
-    text = ", ".join(f"{share:.2f}" for share in left)
+        return absent(BOTH_ENDS)
+    verdict = ordered([one[-1] <= LOW * max(one[0], 0.0) for one in gains.values()])
+    left = {name: one[-1] / one[0] for name, one in gains.items() if one[0] > 0}
+    text = [f"{left[name]:.2f} ({name})" if name in left else f"none ({name})" for name in gains]
     why = "low is taken to be at most half, and the queue is still full" + _on_faster(points)
-    ours = f"gains with {LARGEST} MiB over those with {SMALLEST} MiB: {text}"
-    return Measured(ours, verdict, "" if verdict == HOLDS else why, max(left))
+    ours = f"gains with {LARGEST} MiB over those with {SMALLEST} MiB: {', '.join(text)}"
+    return Measured(
+        ours, verdict, "" if verdict == HOLDS else why, max(left.values(), default=None)
+    )
 
 
 def _short_queue(points: Points) -> Measured:
-    found = [_main(points, trace) for trace in BOTH]
-    known = [by_size for by_size in found if SMALLEST in by_size and LARGEST in by_size]
+    known = _both_ends(points)
     if not known:
-        return absent(f"runs with {SMALLEST} and {LARGEST} MiB")
-    waiting = [(one[SMALLEST].waiting, one[LARGEST].waiting) for one in known]
-    cases = [after <= LOW * before for before, after in waiting]
-    parts = [f"{before:.1f} to {after:.1f}" for before, after in waiting]
-    busy = min(one[LARGEST].busy for one in known)
+        return absent(BOTH_ENDS)
+    waiting = {t: (one[SMALLEST].waiting, one[LARGEST].waiting) for t, one in known.items()}
+    cases = [after <= LOW * before for before, after in waiting.values()]
+    parts = [f"{trace} {before:.1f} to {after:.1f}" for trace, (before, after) in waiting.items()]
+    busy = min(one[LARGEST].busy for one in known.values())
     verdict = ordered(cases)
     why = (
         ""
@@ -158,7 +167,7 @@ def _short_queue(points: Points) -> Measured:
         "slower than what is offered, so the queue stays full" + _on_faster(points)
     )
     ours = f"commands that wait: {', '.join(parts)} ({SMALLEST} to {LARGEST} MiB)"
-    return Measured(ours, verdict, why, waiting[0][1])
+    return Measured(ours, verdict, why, max(after for _, after in waiting.values()))
 
 
 def _never_below(points: Points) -> Measured:

@@ -221,6 +221,11 @@ def ordered(cases: Sequence[bool]) -> str:
     return HOLDS if right == len(cases) else PARTLY if 2 * right >= len(cases) else FAILS
 
 
+def change(value: float) -> str:
+    """A relative change in percent, with its sign."""
+    return f"{value:+.1%}".replace("-", "\N{MINUS SIGN}")
+
+
 def absent(what: str) -> Measured:
     """Nothing was found, for want of something."""
     return Measured("not measured", UNCHECKED, f"it takes {what}")

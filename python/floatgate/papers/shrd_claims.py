@@ -20,7 +20,7 @@ from .paper import (
     ordered,
     stated,
 )
-from .shrd_runs import MAP_PAGE, MIXED, RANDOM, SEQUENTIAL, TRACE, Point
+from .shrd_runs import IDEAL, LINES, MAP_PAGE, MIXED, PAGE, RANDOM, SEQUENTIAL, TRACE, Point
 
 Points = Sequence[Point]
 
@@ -29,6 +29,7 @@ STEADY = 0.8
 SMALL = 1.2
 """A gain of no more than a fifth is small."""
 F2FS = "f2fs"
+BOTH_CACHES = "random writes with a small cache, and with one for the whole map"
 
 
 def _random(points: Points, line: str) -> list[Point]:
@@ -39,18 +40,30 @@ def _random(points: Points, line: str) -> list[Point]:
     return sorted(same, key=lambda point: point.cache)
 
 
-def _gain(points: Points, line: str) -> float | None:
-    ours, theirs = _random(points, line), _random(points, "dftl")
-    return ours[0].iops / theirs[0].iops if ours and theirs else None
+def _at_smallest(points: Points) -> dict[str, Point]:
+    """Random writes with the smallest cache that there is, by line."""
+    smallest = min((p.cache for p in points if p.family == RANDOM), default=0)
+    sweeps = {line.key: _random(points, line.key) for line in LINES}
+    return {
+        line: sweep[0] for line, sweep in sweeps.items() if sweep and sweep[0].cache == smallest
+    }
+
+
+def _share_of_whole(points: Points, line: str) -> float | None:
+    """Throughput with the smallest cache, of that with a cache for the whole map."""
+    sweep = _random(points, line)
+    whole = max((point.map_pages * MAP_PAGE for point in sweep), default=0)
+    if not sweep or not sweep[0].cache < whole <= sweep[-1].cache:
+        return None
+    return sweep[0].iops / sweep[-1].iops
 
 
 def _thirty(points: Points) -> Measured:
-    gain, wide = _gain(points, "shrd"), _gain(points, "shrd-wide")
-    ideal = _random(points, "ideal")
-    if gain is None or wide is None or not ideal:
+    found = _at_smallest(points)
+    if len(found) < len(LINES):
         return absent("random writes with the smallest cache")
-    bound = ideal[0].iops / _random(points, "dftl")[0].iops
-    point = _random(points, "shrd")[0]
+    base, point = found["dftl"].iops, found["shrd"]
+    gain, wide, bound = (found[line].iops / base for line in ("shrd", "shrd-wide", "ideal"))
     ours = f"{gain:.1f}x; {wide:.1f}x with windows of 3/4 of the log; {bound:.1f}x at best"
     window = point.window or 0.0
     why = (
@@ -61,30 +74,25 @@ def _thirty(points: Points) -> Measured:
 
 
 def _steady(points: Points) -> Measured:
-    shares = {}
-    for line in ("shrd", "shrd-wide"):
-        sweep = _random(points, line)
-        if len(sweep) < 2:
-            return absent("random writes with several caches")
-        shares[line] = sweep[0].iops / sweep[-1].iops
+    share, wide = _share_of_whole(points, "shrd"), _share_of_whole(points, "shrd-wide")
+    if share is None or wide is None:
+        return absent(BOTH_CACHES)
     ours = (
-        f"{shares['shrd']:.0%} of the throughput with the whole map, "
-        f"{shares['shrd-wide']:.0%} with windows of 3/4 of the log"
+        f"{share:.0%} of the throughput with the whole map, "
+        f"{wide:.0%} with windows of 3/4 of the log"
     )
-    cases = [share >= STEADY for share in shares.values()]
-    verdict = HOLDS if cases[0] else PARTLY if cases[1] else FAILS
+    verdict = HOLDS if share >= STEADY else PARTLY if wide >= STEADY else FAILS
     part = [p.iops for p in _random(points, "shrd") if p.cache < p.map_pages * MAP_PAGE]
     spread = f"; with less than the whole map it is {min(part):,.0f} to {max(part):,.0f} a second"
     why = "a window must hold many pages of each map page" + (spread if len(part) > 1 else "")
     why = "" if verdict == HOLDS else why
-    return Measured(ours, verdict, why, shares["shrd"])
+    return Measured(ours, verdict, why, share)
 
 
 def _falls(points: Points) -> Measured:
-    sweep = _random(points, "dftl")
-    if len(sweep) < 2:
-        return absent("random writes with several caches")
-    share = sweep[0].iops / sweep[-1].iops
+    share = _share_of_whole(points, "dftl")
+    if share is None:
+        return absent(BOTH_CACHES)
     return Measured(
         f"{share:.0%} of the throughput with the whole map", ordered([share < 0.5]), "", share
     )
@@ -146,9 +154,10 @@ def _latency(points: Points) -> Measured:
         ("reads", base.mean_read_us, ours.mean_read_us),
         ("writes", base.mean_write_us, ours.mean_write_us),
     ):
-        if was and now:
-            parts.append(f"{name} {now:,.0f} against {was:,.0f} µs")
-            cases.append(now < was)
+        if was is None or now is None:
+            return absent(f"the mixed workload with its {name}")
+        parts.append(f"{name} {now:,.0f} against {was:,.0f} µs")
+        cases.append(now < was)
     return Measured(", ".join(parts), ordered(cases), "means, DFTL second", None)
 
 
@@ -166,7 +175,7 @@ def _locality(points: Points) -> Measured:
     if not pairs:
         return absent("random writes")
     base, ours = pairs[0]
-    wide = _random(points, "shrd-wide")
+    wide = [p for p in _random(points, "shrd-wide") if p.cache == base.cache]
     text = f"{base.loads:.3f} loads a write with DFTL, {ours.loads:.3f} with SHRD"
     text += f", {wide[0].loads:.3f} with windows of 3/4 of the log" if wide else ""
     why = "sorting helps as far as a window has several pages of a map page"
@@ -191,9 +200,14 @@ def _memory(points: Points) -> Measured:
     return Measured(f"{mib:.2f} MiB", stated(1.0, mib), why, mib)
 
 
-def _dram(_: Points) -> Measured:
-    gb = 8e12 / 4096 * 4 / 1e9
-    return Measured(f"{gb:.1f} GB", stated(8.0, gb), "arithmetic", gb)
+def _dram(points: Points) -> Measured:
+    kept = [p for p in points if p.line != IDEAL.key]
+    if not kept:
+        return absent("a run with its map on flash")
+    part = kept[0].map_pages * MAP_PAGE / kept[0].mapped_bytes
+    gb = part * 8e12 / 1e9
+    why = f"{part * PAGE:.1f} bytes of map for each page of {PAGE:,} bytes"
+    return Measured(f"{gb:.1f} GB", stated(8.0, gb), why, gb)
 
 
 def _f2fs(points: Points) -> Measured:

@@ -84,6 +84,8 @@ class Point:
     window: float | None
     """Pages remapped at once."""
     map_pages: float
+    mapped_bytes: int
+    """What the map has entries for: all that the host addresses, and its log."""
     host_memory: int
     read_share: float
     """Pages read, of all."""
@@ -137,6 +139,7 @@ def reduce(work: Workload, line: Line, result: Result) -> Point:
         copies=programs.gc / written,
         window=host.remapped_pages / host.windows if host.windows else None,
         map_pages=result.drive.translation_pages / together,
+        mapped_bytes=result.drive.logical_bytes + result.drive.log_pages * result.drive.page_bytes,
         host_memory=host.memory_bytes,
         read_share=pages_read / (pages_read + written),
     )

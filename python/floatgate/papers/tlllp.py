@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from floatgate.api import Progress
 
 BUSY = 0.95
-"""A utilization from which response times are those of a backlog."""
+"""A utilization from which response times are those of a backlog, if requests wait."""
+WAITING = 0.01
+"""Of the mean response time, the least wait that is one: a load without times never has any."""
 
 EXCERPTS = (
     Source("Financial1, 10k requests", FINANCIAL1, "umass-financial1-10k.ascii.zst"),
@@ -201,7 +203,8 @@ def _warnings(missing: Sequence[Source], paper_traces: bool) -> list[str]:
     if not paper_traces:
         told.append(
             "None of the paper's traces is here: the figures are of synthetic stand-ins, which "
-            "say nothing about the claims."
+            "say nothing about the claims. They have no times of their own: each request is sent "
+            "as soon as the queue has room, so response times depend on the queue's depth."
         )
     return told
 
@@ -210,7 +213,8 @@ def _saturated(points: Sequence[Point]) -> list[str]:
     """Traces whose requests come faster than the device can serve them, on some scheme."""
     worst: dict[str, Point] = {}
     for point in points:
-        if point.arrivals == "open" and point.utilization >= BUSY:
+        backlog = point.utilization >= BUSY and point.queue_share >= WAITING
+        if point.arrivals == "open" and backlog:
             known = worst.setdefault(point.trace, point)
             worst[point.trace] = max(known, point, key=lambda point: point.queue_share)
     return [

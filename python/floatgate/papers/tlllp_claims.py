@@ -12,7 +12,7 @@ from statistics import fmean
 
 from floatgate.report.values import size
 
-from .paper import FAILS, HOLDS, PARTLY, Claim, Measured, absent, ordered, stated
+from .paper import FAILS, HOLDS, PARTLY, Claim, Measured, absent, change, ordered, stated
 from .tlllp_runs import Point
 
 FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
@@ -72,8 +72,8 @@ def _websearch_gains_most(points: Sequence[Point]) -> Measured:
 
 def _msr_high(points: Sequence[Point]) -> Measured:
     hits = _by_family(points, lambda a, _: _hits(a))
-    if MSR not in hits:
-        return absent("an MSR trace")
+    if MSR not in hits or len(hits) < 2:
+        return absent("MSR and another trace of the paper")
     highest = hits[MSR] == max(hits.values())
     tests = (highest, hits[MSR] >= HIGH)
     ours = ", ".join(f"{name} {value:.1%}" for name, value in hits.items())
@@ -130,7 +130,7 @@ def _gain_smaller(points: Sequence[Point]) -> Measured:
     parts = (f"{name} {value:.0%}" for name, value in shares.items())
     ours = (
         f"hit ratio {_points(fmean(hits.values()))}, "
-        f"mean response {_percent(fmean(means.values()))}; cleaning {share:.0%} of the flash's "
+        f"mean response {change(fmean(means.values()))}; cleaning {share:.0%} of the flash's "
         "time with TLLLP"
     )
     verdict = (FAILS, PARTLY, HOLDS)[smaller + (share >= LARGE)]
@@ -238,11 +238,11 @@ def _by_family(points: Sequence[Point], of: Callable[[Point, Point], float]) -> 
 def _average(points: Sequence[Point], found: dict[str, float], paper: float) -> Measured:
     """A number that the paper states as an average over workloads."""
     ours = fmean(found.values())
-    parts = ", ".join(f"{name} {_percent(value)}" for name, value in found.items())
+    parts = ", ".join(f"{name} {change(value)}" for name, value in found.items())
     verdict = stated(paper, ours)
     reasons = [f"{name}: {_cost(points, name)}" for name in found]
     why = "" if verdict == HOLDS else "; ".join(reasons)
-    return Measured(f"{_percent(ours)} ({parts})", verdict, why, ours)
+    return Measured(f"{change(ours)} ({parts})", verdict, why, ours)
 
 
 def _one(
@@ -253,10 +253,10 @@ def _one(
     if not traces:
         return absent(family)
     ours = fmean(traces.values())
-    parts = ", ".join(f"{name} {_percent(value)}" for name, value in traces.items())
+    parts = ", ".join(f"{name} {change(value)}" for name, value in traces.items())
     verdict = stated(paper, ours)
     why = "" if verdict == HOLDS else _cost(points, family)
-    return Measured(f"{_percent(ours)} ({parts})", verdict, why, ours)
+    return Measured(f"{change(ours)} ({parts})", verdict, why, ours)
 
 
 def _cost(points: Sequence[Point], family: str) -> str:
@@ -299,7 +299,3 @@ def _place(point: Point) -> str:
 
 def _points(gain: float) -> str:
     return f"{100 * gain:+.1f} points".replace("-", "\N{MINUS SIGN}")
-
-
-def _percent(change: float) -> str:
-    return f"{change:+.1%}".replace("-", "\N{MINUS SIGN}")

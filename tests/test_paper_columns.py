@@ -1,0 +1,185 @@
+"""The columns of the tables of all runs: each number of a point as it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from exhibits import printed
+from verdicts import asa, eti, ncq, shrd, tlllp
+
+from floatgate.papers import asa as asa_paper
+from floatgate.papers import eti as eti_paper
+from floatgate.papers import ncq as ncq_paper
+from floatgate.papers import shrd as shrd_paper
+from floatgate.papers import tlllp as tlllp_paper
+from floatgate.papers.ncq_runs import FIRST
+from floatgate.papers.paper import Column
+from floatgate.papers.shrd_runs import MIXED
+
+POINTS: dict[str, tuple[Any, Sequence[Column], dict[str, str]]] = {
+    "tlllp": (
+        replace(
+            tlllp.point("MSR", "tlllp", trace="MSR, a window"),
+            cache_bytes=8192,
+            hit_ratio=0.4321,
+            mean_us=12_345.0,
+            stdev_us=56.78,
+            utilization=0.875,
+            map_reads=0.7654,
+            map_programs=0.1299,
+            prefetch_used=0.25,
+            cleaning_share=0.375,
+        ),
+        tlllp_paper.COLUMNS,
+        {
+            "Trace": "MSR, a window",
+            "Scheme": "tlllp",
+            "Arrivals": "open",
+            "Cache": "8 KiB",
+            "Hit ratio": "43.21%",
+            "Mean, µs": "12 345",
+            "Std dev, µs": "56.8",
+            "Map reads": "0.765",
+            "Map programs": "0.130",
+            "Prefetched used": "25.00%",
+            "Cleaning": "37.50%",
+            "Utilization": "87.50%",
+        },
+    ),
+    "asa": (
+        replace(
+            asa.point("synth7/10", "synth", "asa-bytes", 1.1, 1.2),
+            spare=0.03,
+            cached=0.125,
+            write_amplification=2.3456,
+            gc_reads=1234,
+            gc_writes=2345,
+            erases=34,
+            mean_us=456.7,
+            volumes=12.34,
+            hit_ratio=0.5678,
+        ),
+        asa_paper.COLUMNS,
+        {
+            "Workload": "synth7/10",
+            "FTL": "asa-bytes",
+            "Spare": "3.00%",
+            "Cached": "12.50%",
+            "Data write amplification": "2.346",
+            "GC reads": "1 234",
+            "GC writes": "2 345",
+            "Erasures": "34",
+            "Mean, µs": "457",
+            "Map hit ratio": "56.78%",
+            "Volumes": "12.3",
+        },
+    ),
+    "ncq": (
+        replace(
+            ncq.point(FIRST, "ncq", 4),
+            hit_ratio=0.0789,
+            write_mb_s=161.8,
+            iops=647.3,
+            hit_gain=0.0293,
+            bandwidth_gain=-0.0456,
+            iops_gain=0.9,
+            busy=0.9876,
+            waiting=30.96,
+            write_amplification=1.0625,
+            switch=7890,
+            partial=12,
+            full=3,
+        ),
+        ncq_paper.COLUMNS,
+        {
+            "Workload": FIRST,
+            "Setup": "main",
+            "Buffer": "ncq",
+            "MiB": "4",
+            "Hit ratio": "7.89%",
+            "MB/s": "162",
+            "IOPS": "647",
+            "Hits over LRU, points": "2.93",
+            "Bandwidth over LRU": "-4.56%",
+            "Busy": "98.76%",
+            "Waiting": "31.0",
+            "Programs per page written": "1.062",
+            "Switch merges": "7 890",
+            "Partial": "12",
+            "Full": "3",
+        },
+    ),
+    "shrd": (
+        replace(
+            shrd.point("mixed", MIXED, "shrd", 131_072, 2322.0),
+            log=32 << 20,
+            mean_read_us=44.56,
+            mean_write_us=7.891,
+            commands=0.0194,
+            packed=121.26,
+            loads=0.63912,
+            data_programs=1.4567,
+            window=1023.6,
+            read_share=0.34,
+        ),
+        shrd_paper.COLUMNS,
+        {
+            "Workload": "mixed",
+            "Scheme": "shrd",
+            "Map cache": "128 KiB",
+            "Log": "32 MiB",
+            "Threshold": "16 KiB",
+            "Requests/s": "2 322",
+            "Read, µs": "44.6",
+            "Write, µs": "7.89",
+            "Commands per request": "0.019",
+            "Requests per twrite": "121.3",
+            "Map loads per write": "0.6391",
+            "Data programs per write": "1.457",
+            "Pages per window": "1 024",
+            "Reads": "34.00%",
+        },
+    ),
+    "eti": (
+        eti.point(
+            "usr_0",
+            "eti",
+            4.5678,
+            hot_share=0.0321,
+            victim_valid=0.7654,
+            memory_bytes=9232,
+            extents=1987,
+            volumes=2.046,
+        ),
+        eti_paper.COLUMNS,
+        {
+            "Trace": "usr_0",
+            "Kind": "stand-in",
+            "Scheme": "eti",
+            "Victim": "greedy",
+            "Write amplification": "4.568",
+            "Hot": "3.21%",
+            "Valid in a victim": "76.54%",
+            "Memory": "9.016 KiB",
+            "Extents at the end": "1 987",
+            "Volumes": "2.05",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("paper", POINTS)
+def test_all_runs(paper: str) -> None:
+    point, columns, expected = POINTS[paper]
+    titles, cells = printed(columns, [asdict(point)])
+    assert dict(zip(titles, cells, strict=True)) == expected
+
+
+def test_what_a_run_does_not_have_is_a_dash() -> None:
+    point = tlllp.point("MSR", "none", hit_ratio=None)
+    titles, cells = printed(tlllp_paper.COLUMNS, [asdict(point)])
+    row = dict(zip(titles, cells, strict=True))
+    assert [row[title] for title in ("Cache", "Hit ratio", "Prefetched used")] == ["–"] * 3

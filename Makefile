@@ -29,7 +29,7 @@ build: setup
 demo: build
 	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=2M \
 		--device small-nvme --set start.fill=random --set mapping.cache=512KiB \
-		--vary mapping.scheme=ideal,dftl,none --out $(DEMO)
+		--vary mapping.scheme=ideal,dftl,none --out $(DEMO) --force
 	@echo "Open $(DEMO)/report.html"
 
 test: test-rust test-python

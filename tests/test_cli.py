@@ -91,7 +91,7 @@ def test_run_writes_its_files_and_nothing_else(cli, tmp_path: Path) -> None:
     assert "<html" in (folder / "report.html").read_text("utf-8")
     assert list(folder.glob("*.svg"))
     assert not [path for path in tmp_path.rglob(".*")]
-    again = cli("run", SMALL, *QUICK, "--out", "a/b", "-q")
+    again = cli("run", SMALL, *QUICK, "--out", "a/b", "-q", "--force")
     assert (again.returncode, again.stderr) == (0, "")
     assert not [path for path in tmp_path.rglob(".*")]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -27,6 +27,8 @@ POLL_SECONDS = 0.1
 
 BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""
+
+_T = TypeVar("_T")
 
 Progress = Callable[[str, int, int], None]
 """Called with the phase ("read", "fill" or "run") and the requests done and in all, of all runs
@@ -353,20 +355,33 @@ def measure(
     progress: Progress | None,
     **options: object,
 ) -> dict[str, Any]:
-    """What the engine says of a workload. It works in a thread of its own: Ctrl-C is heard."""
+    """What the engine says of a workload."""
     control = _core.Control()
+
+    def tell() -> None:
+        if progress is not None:
+            progress(*control.progress())
+
+    text = watched(lambda: engine(workload, **options, control=control), control.cancel, tell)
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[], None]) -> _T:
+    """What `work` returns. It runs in a thread of its own, so that Ctrl-C is heard.
+
+    `tell` is called some ten times a second and at the end, `stop` in any case: it must make
+    `work` end soon.
+    """
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(engine, workload, **options, control=control)
+        future = pool.submit(work)
         try:
             while not wait([future], POLL_SECONDS).done:
-                if progress is not None:
-                    progress(*control.progress())
+                tell()
         finally:
-            control.cancel()
-    if progress is not None:
-        progress(*control.progress())
-    document: dict[str, Any] = json.loads(future.result())
-    return document
+            stop()
+    tell()
+    return future.result()
 
 
 def _cores() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +36,7 @@ def compare(
     verify: options.Verify = False,
     format: options.TraceFormat = None,
     out: options.Out = None,
+    force: options.Force = False,
     pictures: options.Pictures = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -50,7 +50,7 @@ def compare(
     settings = options.pairs("--set", set)
     if out is None and (pictures or not json):
         out = DEFAULT_OUT
-    with output.staged(out) if out else contextlib.nullcontext() as part:
+    with output.staged(out, force=force, inputs=traces) as part:
         from floatgate import api
 
         with output.progress_bar(quiet) as progress:

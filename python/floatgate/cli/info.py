@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -68,6 +67,7 @@ def info(
     partial: Partial = False,
     seed: options.Seed = 1,
     out: Out = None,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -76,7 +76,7 @@ def info(
     how = {"gb": gb, "hot_from": hot_from, "rounding": rounding, "partial": partial or None}
     _belong("--hotness", hotness, {f"--{key.replace('_', '-')}": how[key] for key in how})
     _belong("--map-curve or --hotness", map_curve or hotness, {"--out": out})
-    with output.staged(out) if out else contextlib.nullcontext() as part:
+    with output.staged(out, force=force, inputs=[trace]) as part:
         from floatgate import curves, hot_data
         from floatgate.traces import trace_info
 

@@ -44,6 +44,9 @@ TraceFormat = Annotated[
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace what is there under the name of the output.")
+]
 TimeUnit = Annotated[
     str | None, typer.Option(help="Unit of times in the file: ns, 100ns, us, ms or s.")
 ]

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ PHASES = {
     "generate": "generating",
     "fill": "filling the drive",
     "run": "simulating",
+    "count": "counting moments",
+    "crash": "cutting the power",
     "curve": "measuring the map cache",
     "hotness": "measuring hot and cold data",
 }
@@ -72,43 +74,127 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
 
 
 @contextlib.contextmanager
-def staged(target: Path) -> Iterator[Path]:
+def staged(
+    target: Path | None, *, force: bool = False, inputs: Sequence[str | Path] = ()
+) -> Iterator[Path | None]:
     """A directory whose files move into `target` at the end, and vanish where something fails.
 
-    It lies on the file system of `target`, so that moving is renaming. Where it cannot be made,
-    that is an error of the call, found before any work is done.
+    None where there is no target. It lies on the file system of `target`, so that moving is
+    renaming. Where it cannot be made, that is an error of the call, found before any work is
+    done; so is a `target` with files in it, unless `force` replaces those of the same names.
+    None of `inputs` is ever replaced.
     """
-    base = target.absolute()
+    if target is None:
+        yield None
+        return
+    base = real = _real(target)
     while not os.path.lexists(base):
         base = base.parent
     try:
+        if not force and real.is_dir() and any(real.iterdir()):
+            raise _refused(f"{target}: is not empty; --force replaces the files of a former run")
         part = Path(tempfile.mkdtemp(dir=base, prefix=".floatgate-", suffix=".part"))
     except OSError as error:
         raise _unwritable(target, error) from error
     try:
         yield part
-        target.mkdir(parents=True, exist_ok=True)
-        for file in sorted(part.iterdir()):
-            file.replace(target / file.name)
+        moves = [(file, target / file.name) for file in sorted(part.iterdir())]
+        for _, place in moves:
+            _refuse_input(place, inputs)
+        real.mkdir(parents=True, exist_ok=True)
+        for file, place in moves:
+            _settle(file, place)
+    except OSError as error:
+        raise _named(error, part, target) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def staged_file(target: Path) -> Iterator[Path]:
-    """A new file beside `target` that takes its name at the end, and vanishes on failure."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+def staged_file(
+    target: Path, *, force: bool = False, inputs: Sequence[str | Path] = ()
+) -> Iterator[Path]:
+    """A new file that becomes `target` at the end, and vanishes on failure.
+
+    `-` is standard output. What is there and no regular file, a device or a FIFO, stays what it
+    is and is written to; of a symbolic link, the file behind it is meant. A file that exists is
+    replaced only by `force`, and one of `inputs` never: an error of the call, found before any
+    work is done.
+    """
+    through = _is_stdout(target) or is_special(target)
+    if not through:
+        _refuse_input(target, inputs)
+        if target.is_dir():
+            raise _refused(f"{target}: is a directory; expected the name of a file")
+        if target.exists() and not force:
+            raise _refused(f"{target}: exists; --force replaces it")
+    folder = Path(tempfile.gettempdir()) if through else _real(target).parent
     try:
-        part.touch()
+        part = _new_file(folder, target.name)
     except OSError as error:
         raise _unwritable(target, error) from error
     try:
         yield part
-        part.replace(target)
+        _settle(part, target)
+    except OSError as error:
+        raise _named(error, part, target) from error
     finally:
         part.unlink(missing_ok=True)
 
 
+def _named(error: OSError, part: Path, target: Path) -> OSError:
+    """The error with the name that the user knows, instead of that of a file in the making."""
+    if error.filename is None or Path(error.filename).is_relative_to(part):
+        return OSError(error.errno, error.strerror or str(error), str(target))
+    return error
+
+
+def _new_file(folder: Path, name: str) -> Path:
+    """An empty file with the mode of any new file, under a name of this process."""
+    part = folder / f".{name}.{os.getpid()}.part"
+    part.touch()
+    return part
+
+
+def _settle(part: Path, target: Path) -> None:
+    """Puts the finished `part` where `target` is: by renaming, or through what is no file."""
+    if _is_stdout(target):
+        with part.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    elif is_special(target):
+        with part.open("rb") as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+    else:
+        part.replace(_real(target))
+
+
+def _is_stdout(target: Path) -> bool:
+    return str(target) == "-"
+
+
+def is_special(target: Path) -> bool:
+    """Whether `target` is there, and neither a file nor a directory."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _real(target: str | Path) -> Path:
+    """`target` behind its symbolic links; what is not there yet has none."""
+    return Path(os.path.realpath(target))
+
+
+def _refuse_input(target: Path, inputs: Sequence[str | Path]) -> None:
+    """An output that is an input, by whatever name, or that lies in a directory of inputs."""
+    for given in inputs:
+        inside = os.path.isdir(given) and _real(target).is_relative_to(_real(given))
+        same = os.path.isfile(target) and os.path.exists(given) and target.samefile(given)
+        if inside or same:
+            raise _refused(f"{target}: is the input, or lies in it; expected another place")
+
+
+def _refused(text: str) -> typer.BadParameter:
+    return typer.BadParameter(text, param_hint="'--out'")
+
+
 def _unwritable(target: Path, error: OSError) -> typer.BadParameter:
-    reason = error.strerror or str(error)
-    return typer.BadParameter(f"{target}: cannot be written: {reason}", param_hint="'--out'")
+    return _refused(f"{target}: cannot be written: {error.strerror or error}")

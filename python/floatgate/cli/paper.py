@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,6 +27,7 @@ def paper(
     full: Full = False,
     traces: Traces = None,
     out: options.Out = None,
+    force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -41,7 +41,7 @@ def paper(
         return
     if out is None and not json:
         out = Path(f"floatgate-paper-{Path(name).name}")
-    with output.staged(out) if out else contextlib.nullcontext() as part:
+    with output.staged(out, force=force) as part:
         from floatgate import papers
 
         with output.progress_bar(quiet) as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +25,7 @@ def run(
     verify: options.Verify = False,
     format: options.TraceFormat = None,
     out: options.Out = None,
+    force: options.Force = False,
     pictures: options.Pictures = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -34,7 +34,7 @@ def run(
     if pictures and out is None:
         raise typer.BadParameter("pictures are written into --out DIR", param_hint="'--pictures'")
     settings = options.pairs("--set", set)
-    with output.staged(out) if out else contextlib.nullcontext() as part:
+    with output.staged(out, force=force, inputs=[trace]) as part:
         from floatgate import api
 
         with output.progress_bar(quiet) as progress:

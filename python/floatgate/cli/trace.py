@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,9 +24,13 @@ BATCH = 1 << 17
 """Requests of a generator that are in memory at once."""
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A trace file, directory or URL.")]
-OutFile = Annotated[
-    Path, typer.Option("--out", "-o", metavar="X.parquet", help="The Parquet file to write.")
-]
+OUT = typer.Option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    help="The file to write: .parquet, .csv, .csv.gz, .csv.zst, .csv.bz2 or .csv.xz; "
+    "- is standard output, as Parquet.",
+)
 
 app.command(epilog="Example: floatgate trace info financial.spc.zst --hotness")(info.info)
 
@@ -32,20 +38,21 @@ app.command(epilog="Example: floatgate trace info financial.spc.zst --hotness")(
 @app.command("import", epilog="Example: floatgate trace import usr_0.csv.gz -o usr_0.parquet")
 def import_(
     file: File,
-    out: OutFile,
+    out: Annotated[Path, OUT],
+    force: options.Force = False,
     format: options.TraceFormat = None,
     time_unit: options.TimeUnit = None,
     address_unit: options.AddressUnit = None,
     length_unit: options.LengthUnit = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a trace to Parquet, which is read faster and says its units."""
-    with output.staged_file(out) as part:
-        from floatgate.traces import read_trace, write_parquet
+    """Convert a trace to Parquet, which is read faster and says its units, or to CSV."""
+    with _staged(out, force, [file]) as (part, suffix):
+        from floatgate.traces import read_trace, write_trace
 
         units = options.units(time_unit, address_unit, length_unit)
         trace = read_trace(file, format=format, units=units)
-        write_parquet(trace, part)
+        write_trace(trace, part, suffix)
     for note in (*trace.units.guessed, *trace.notes):
         output.say(f"note: {note}", quiet)
     output.say(f"wrote {trace.frame.height:,} requests to {out}", quiet)
@@ -59,9 +66,8 @@ def generate(
             metavar="SPEC", help="A generator: NAME:key=value,...; with --list, a NAME."
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="X.parquet", help="The file to write.")
-    ] = None,
+    out: Annotated[Path | None, OUT] = None,
+    force: options.Force = False,
     list_: Annotated[
         bool, typer.Option("--list", help="List the generators with their keys instead.")
     ] = False,
@@ -69,7 +75,7 @@ def generate(
     seed: options.Seed = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write the requests of a generator to a Parquet file."""
+    """Write the requests of a generator to a file."""
     if list_:
         lists.generators(spec, json)
         return
@@ -79,36 +85,63 @@ def generate(
     if json:
         raise typer.BadParameter("is for --list", param_hint="'--json'")
     assert spec is not None and out is not None
-    with output.staged_file(out) as part:
+    with _staged(out, force) as (part, suffix):
         from floatgate._core import Workload
 
         workload = Workload.generator(spec, seed)
         with output.progress_bar(quiet) as progress:
-            _sink(workload, part, seed, progress)
+            _write(workload, part, suffix, seed, progress)
     output.say(f"wrote {workload.requests:,} requests to {out}", quiet)
 
 
-def _sink(workload: Workload, path: Path, seed: int, progress: Any) -> None:
-    """Streams the requests to `path`, a row group at a time."""
-    import polars as pl
-    from polars.io.plugins import register_io_source
+@contextlib.contextmanager
+def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
+    """The new file, and the suffix that says what it is to hold."""
+    with output.staged_file(out, force=force, inputs=inputs) as part:
+        from floatgate.traces import TraceError, suffix_of
 
-    from floatgate.traces import Trace, Units
-    from floatgate.traces.formats import parquet
+        try:
+            suffix = suffix_of(out.name)
+        except TraceError:
+            # Standard output, devices and FIFOs have names that say nothing.
+            if str(out) != "-" and not output.is_special(out):
+                raise
+            suffix = ".parquet"
+        if str(out) == "-" and sys.stdout.isatty():
+            raise typer.BadParameter("a terminal shows no Parquet", param_hint="'--out'")
+        yield part, suffix
+
+
+def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any) -> None:
+    """Writes the requests into `path`, some at a time. A thread does: Ctrl-C is heard."""
+    import polars as pl
+
+    from floatgate._core import Cancelled
+    from floatgate.api import watched
+    from floatgate.traces import Trace, Units, write_trace
     from floatgate.traces.model import SCHEMA
 
-    def batches(*_: Any) -> Iterator[pl.DataFrame]:
-        done = 0
+    done, stopped = 0, False
+
+    def batches() -> Iterator[pl.DataFrame]:
+        nonlocal done
         for batch in workload.batches(BATCH):
+            if stopped:
+                raise Cancelled
             frame = pl.DataFrame(batch)
             done += frame.height
-            if progress is not None:
-                progress("generate", done, workload.requests)
             yield frame
 
-    schema = {name: kind for name, kind in SCHEMA.items() if name != "device"}
-    units = Units("ns", "bytes", "bytes")
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+
+    def tell() -> None:
+        if progress is not None:
+            progress("generate", done, workload.requests)
+
+    columns = {name: kind for name, kind in SCHEMA.items() if name != "device"}
     notes = [f"generated from {workload.name}, seed {seed}"]
-    about = Trace(workload.name, "generator", pl.DataFrame(schema=SCHEMA), units, notes=notes)
-    lazy = register_io_source(batches, schema=schema)
-    lazy.sink_parquet(path, metadata=parquet.metadata(about))
+    units = Units("ns", "bytes", "bytes")
+    about = Trace(workload.name, "generator", pl.DataFrame(schema=columns), units, notes=notes)
+    watched(lambda: write_trace(about, path, suffix, batches()), stop, tell)

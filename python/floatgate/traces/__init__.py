@@ -7,6 +7,7 @@ from .info import trace_info
 from .layout import Layout, lay_out
 from .model import Trace, TraceError, Units
 from .read import read_trace, write_parquet
+from .write import suffix_of, write_trace
 
 __all__ = [
     "FORMATS",
@@ -17,6 +18,8 @@ __all__ = [
     "Units",
     "lay_out",
     "read_trace",
+    "suffix_of",
     "trace_info",
     "write_parquet",
+    "write_trace",
 ]

@@ -1,0 +1,87 @@
+"""Traces as files: Parquet, or the project's CSV, which may be compressed; the name says which."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import polars as pl
+import zstandard
+from polars.io.plugins import register_io_source
+
+from .formats import floatgate_csv, parquet
+from .model import SCHEMA, Trace, TraceError
+
+PARQUET = ".parquet"
+
+_CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[IO[bytes]]]] = {
+    ".csv": contextlib.nullcontext,
+    # Without the time of its making, equal requests make equal files.
+    ".csv.gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
+    ".csv.zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
+    ".csv.bz2": lambda file: bz2.BZ2File(file, "wb"),
+    ".csv.xz": lambda file: lzma.LZMAFile(file, "wb"),
+}
+
+
+def suffix_of(name: str) -> str:
+    """The suffix that says what the file `name` holds. Raises `TraceError` where none does."""
+    known = (PARQUET, *_CODECS)
+    for suffix in known:
+        if name.lower().endswith(suffix):
+            return suffix
+    raise TraceError(f"{name}: its suffix names no format; expected one of {', '.join(known)}")
+
+
+def write_trace(
+    trace: Trace, path: Path, suffix: str, batches: Iterable[pl.DataFrame] | None = None
+) -> None:
+    """Writes `trace` into the file `path`, in the format of `suffix`.
+
+    `batches` are its requests where its own frame has none, some rows at a time. `read_trace` gives
+    the same requests back; only Parquet keeps what else is known of a trace. Raises `TraceError`
+    for several devices in a CSV, which has no column for them, OSError where writing fails.
+    """
+    frames = [trace.frame] if batches is None else batches
+    with path.open("wb") as file:
+        if suffix == PARQUET:
+            _write_parquet(frames, trace, file)
+        else:
+            _write_csv(frames, trace, file, suffix)
+
+
+def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO) -> None:
+    def source(*_: Any) -> Iterator[pl.DataFrame]:
+        for frame in frames:
+            yield frame.select(*schema)
+
+    schema = {name: SCHEMA[name] for name in trace.frame.columns}
+    lazy = register_io_source(source, schema=schema)
+    try:
+        lazy.sink_parquet(file, metadata=parquet.metadata(trace))
+    except pl.exceptions.ComputeError as error:
+        # Polars has no class of its own for this.
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), file.name) from error
+
+
+def _write_csv(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO, suffix: str) -> None:
+    if len(trace.devices) > 1:
+        raise TraceError(
+            f"{trace.name} has {len(trace.devices)} devices, for which CSV has no column; "
+            f"expected {PARQUET}"
+        )
+    with _CODECS[suffix](file) as sink:
+        sink.write(floatgate_csv.HEADER)
+        for frame in frames:
+            sink.write(floatgate_csv.lines(frame))

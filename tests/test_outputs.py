@@ -1,0 +1,232 @@
+"""Where results go: what exists is safe, an input is never an output, devices stay devices."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from floatgate.traces import read_trace
+
+SMALL = "uniform:span=16MiB,writes=5k,reads=0.3,trim=0.1,flush=0.05,interarrival=100ns"
+LINES = (
+    "timestamp_us,op,offset_bytes,size_bytes\n1.5,R,0,512\n2.25,W,4096,8192\n3,T,0,4096\n4,F,0,0\n"
+)
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="no devices, links or FIFOs")
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    path = tmp_path / "x.csv"
+    path.write_text(LINES)
+    return path
+
+
+def _refused(done: subprocess.CompletedProcess[str], expected: str) -> None:
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@posix
+@pytest.mark.parametrize("name", ["x.csv", "hard.csv", "dir/../x.csv"])
+def test_an_input_is_never_the_output(cli, tmp_path: Path, csv: Path, name: str) -> None:
+    (tmp_path / "hard.csv").hardlink_to(csv)
+    (tmp_path / "dir").mkdir()
+    _refused(cli("trace", "import", "x.csv", "-o", name, "--force"), "is the input")
+    assert csv.read_text() == LINES
+
+
+@posix
+def test_a_link_to_the_input_is_the_input_too(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "soft.csv").symlink_to("x.csv")
+    _refused(cli("trace", "import", "soft.csv", "-o", "x.csv", "--force"), "is the input")
+    _refused(cli("trace", "import", "x.csv", "-o", "soft.csv", "--force"), "is the input")
+    assert csv.read_text() == LINES
+
+
+def test_nothing_is_written_into_a_directory_of_inputs(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    assert cli("trace", "import", "x.csv", "-o", "parts/1.parquet").returncode == 0
+    _refused(cli("trace", "import", "parts", "-o", "parts/2.parquet"), "lies in it")
+    assert os.listdir(tmp_path / "parts") == ["1.parquet"]
+
+
+def test_a_report_does_not_replace_its_input(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "out").mkdir()
+    mine = tmp_path / "out" / "timeline.parquet"
+    assert cli("trace", "import", "x.csv", "-o", mine).returncode == 0
+    before = mine.read_bytes()
+    done = cli("run", mine, "--out", "out", "--force")
+    _refused(done, "is the input")
+    assert mine.read_bytes() == before
+    assert os.listdir(tmp_path / "out") == ["timeline.parquet"]
+
+
+def test_what_exists_is_replaced_by_force_alone(cli, tmp_path: Path, csv: Path) -> None:
+    target = tmp_path / "made.parquet"
+    target.write_text("mine")
+    _refused(cli("trace", "import", csv, "-o", target), "made.parquet: exists; --force")
+    _refused(cli("trace", "generate", SMALL, "-o", target), "made.parquet: exists; --force")
+    assert target.read_text() == "mine"
+    assert cli("trace", "import", csv, "-o", target, "--force").returncode == 0
+    assert pl.read_parquet(target).height == 4
+    assert sorted(os.listdir(tmp_path)) == ["made.parquet", "x.csv"]
+
+
+@pytest.mark.parametrize(
+    "command", [("run",), ("compare", "x.csv"), ("trace", "info", "--hotness")]
+)
+def test_a_directory_in_use_needs_force(cli, tmp_path: Path, csv: Path, command) -> None:
+    (tmp_path / "out").mkdir()
+    other = tmp_path / "out" / "thesis.txt"
+    other.write_text("mine")
+    _refused(cli(*command, "x.csv", "--out", "out"), "out: is not empty; --force")
+    assert os.listdir(tmp_path / "out") == ["thesis.txt"]
+    assert cli(*command, "x.csv", "--out", "out", "--force").returncode == 0
+    assert other.read_text() == "mine"
+    assert any(path.suffix == ".html" for path in (tmp_path / "out").iterdir())
+
+
+def test_an_empty_directory_needs_no_force(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "out").mkdir()
+    assert cli("run", csv, "--out", "out").returncode == 0
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+@posix
+def test_a_symbolic_link_keeps_pointing(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "link.parquet"
+    link.symlink_to("there/data.parquet")
+    assert cli("trace", "import", csv, "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert pl.read_parquet(tmp_path / "there" / "data.parquet").height == 4
+    _refused(cli("trace", "import", csv, "-o", link), "exists")
+
+
+@posix
+def test_a_fifo_is_written_to_and_stays(cli, tmp_path: Path, csv: Path) -> None:
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    heard: list[bytes] = []
+    reader = threading.Thread(target=lambda: heard.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    assert cli("trace", "import", csv, "-o", fifo).returncode == 0
+    reader.join(10)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert heard[0][:4] == b"PAR1" == heard[0][-4:]
+
+
+@posix
+def test_a_device_is_written_to_and_stays(cli, csv: Path) -> None:
+    """A pseudo-terminal: no mistake of ours can put a file in the place of that device."""
+    import pty
+    import tty
+
+    reader, device = pty.openpty()
+    tty.setraw(device)
+    name = os.ttyname(device)
+    done = cli("trace", "import", csv, "-o", name)
+    assert done.returncode == 0, done.stderr
+    assert os.read(reader, 4) == b"PAR1"
+    assert stat.S_ISCHR(os.stat(name).st_mode)
+    os.close(device)
+    os.close(reader)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
+def test_a_full_device_is_a_line(tmp_path: Path) -> None:
+    call = [sys.executable, "-m", "floatgate", "trace", "generate", SMALL, "-o", "-"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "floatgate: -: No space left on device\n"
+
+
+def test_a_dash_is_standard_output(tmp_path: Path, csv: Path) -> None:
+    call = [sys.executable, "-m", "floatgate", "trace", "import", "x.csv", "-o"]
+    piped = subprocess.run([*call, "-"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert piped.returncode == 0
+    subprocess.run([*call, "file.parquet", "-q"], cwd=tmp_path, check=True, timeout=60)
+    assert piped.stdout == (tmp_path / "file.parquet").read_bytes()
+    assert b"wrote" in piped.stderr
+    assert sorted(os.listdir(tmp_path)) == ["file.parquet", "x.csv"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.zst", "csv.bz2", "csv.xz"])
+def test_the_suffix_says_what_is_written(cli, tmp_path: Path, suffix: str) -> None:
+    magic = {"gz": b"\x1f\x8b", "zst": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ"}
+    magic |= {"csv": b"timestamp_us,op,", "parquet": b"PAR1"}
+    assert cli("trace", "generate", SMALL, "-o", "whole.parquet").returncode == 0
+    assert cli("trace", "generate", SMALL, "-o", f"made.{suffix}").returncode == 0
+    assert cli("trace", "import", "whole.parquet", "-o", f"copy.{suffix}").returncode == 0
+    expected = read_trace(tmp_path / "whole.parquet").frame
+    assert set(expected["op"]) == {0, 1, 2, 3}
+    for name in (f"made.{suffix}", f"copy.{suffix}"):
+        assert (tmp_path / name).read_bytes().startswith(magic[suffix.rpartition(".")[2]])
+        assert read_trace(tmp_path / name).frame.equals(expected)
+
+
+def test_equal_requests_are_equal_files(cli, tmp_path: Path) -> None:
+    digests = set()
+    for name in ("a.csv.gz", "b.csv.gz"):
+        assert cli("trace", "generate", SMALL, "-o", name).returncode == 0
+        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).digest())
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("name", ["x", "x.csv.lz4", "x.parquet.gz"])
+def test_an_unknown_suffix_is_refused_with_the_known(cli, tmp_path: Path, name: str) -> None:
+    _refused(cli("trace", "generate", SMALL, "-o", name), ".parquet, .csv, .csv.gz, .csv.zst")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_csv_has_no_column_for_devices(cli, tmp_path: Path) -> None:
+    (tmp_path / "two.disksim").write_text("0.5 0 8 8 0\n1.5 1 16 8 1\n")
+    _refused(cli("trace", "import", "two.disksim", "-o", "two.csv"), "2 devices")
+    assert os.listdir(tmp_path) == ["two.disksim"]
+
+
+def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "d.parquet").mkdir()
+    _refused(cli("trace", "import", csv, "-o", "d.parquet", "--force"), "is a directory")
+    _refused(cli("run", csv, "--out", "x.csv"), "cannot be written")
+
+
+@posix
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("trace", "generate", SMALL, "-o", "made.parquet"),
+        ("trace", "generate", SMALL, "-o", "made.csv"),
+        ("trace", "import", "x.csv", "-o", "made.parquet"),
+        ("run", "x.csv", "--out", "made"),
+        ("compare", "x.csv", "--vary", "queue.depth=1,2", "--out", "made"),
+    ],
+)
+def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, call) -> None:
+    """A limit on the size of files stands for the disk: both fail in the middle of a write."""
+    import resource
+
+    done = subprocess.run(
+        [sys.executable, "-m", "floatgate", *call],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("floatgate: made")
+    assert "File too large" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["x.csv"]

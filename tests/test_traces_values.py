@@ -6,7 +6,7 @@ Every expected number is the sample's own text times the unit that the format de
 from __future__ import annotations
 
 import struct
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import polars as pl
@@ -375,11 +375,9 @@ def test_blktrace_without_issues_is_read_from_the_queue(tmp_path: Path) -> None:
     data += blk(90, 8, 1024, COMPLETE, READS, device=(259, 3), cpu=5)
     trace = read_bytes(data, tmp_path)
     assert (trace.devices, trace.frame.rows()) == (["259,3"], [(0, READ, 0, 4096, 1024)])
-    assert trace.notes == [
-        "1 record left out: actions other than Q, the one that is read",
-        "all records are of CPU 5; blktrace writes a file for each CPU, and such files may be "
-        "joined end to end",
-    ]
+    other, one_cpu = trace.notes
+    assert other == "1 record left out: actions other than Q, the one that is read"
+    assert one_cpu.startswith("all records are of CPU 5; blktrace writes a file for each CPU")
 
 
 def test_blktrace_files_of_several_cpus_may_be_joined(tmp_path: Path) -> None:
@@ -503,7 +501,7 @@ def test_requests_of_equal_time_keep_the_order_of_the_file(tmp_path: Path) -> No
     order = sorted(range(6000), key=lambda n: times[n])
     assert trace.frame["offset"].to_list() == [(n + 1) * SECTOR for n in order]
     assert trace.frame["op"].to_list() == [1 - n % 2 for n in order]
-    backwards = sum(after < before for before, after in zip(times, times[1:], strict=False))
+    backwards = sum(after < before for before, after in pairwise(times))
     assert trace.notes == [f"{backwards:,} lines stepped backwards in time; sorted by time"]
 
 

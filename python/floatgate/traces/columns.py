@@ -85,7 +85,7 @@ def _split(line: str, places: Mapping[str, str]) -> tuple[str, list[str]]:
     """The delimiter and the cells of the first line, which has every column that is asked for."""
     for delimiter in _DELIMITERS:
         whole = line.strip() if delimiter == _BLANKS else line
-        cells = [cell.strip().strip('"') for cell in re.split(delimiter, whole)]
+        cells = [cell.strip(' \t"') for cell in re.split(delimiter, whole)]
         if all(_index(value, cells) >= 0 for value in places.values()):
             return delimiter, cells
     wanted = ", ".join(f"{key}={value}" for key, value in places.items())

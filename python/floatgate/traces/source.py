@@ -19,7 +19,7 @@ EXTRAS = {
     "http": ("http", "https"),
     "s3": ("s3", "s3a"),
     "gcs": ("gs", "gcs"),
-    "azure": ("az", "abfs", "abfss"),
+    "azure": ("az", "abfs"),
 }
 
 

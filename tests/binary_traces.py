@@ -43,7 +43,8 @@ def hp_srt() -> bytes:
 
 
 def oracle_general() -> bytes:
-    rows = [(5, 9 << 40, 5000, 2), (5, 3, 100, -1), (6, 9 << 40, 4000, -1), (9, 12, 1, -1)]
+    rows = [(5, 9 << 40, 5000, 2), (5, 12, 100, 4), (6, 9 << 40, 4000, -1), (9, 12, 8192, -1)]
+    rows.append((9, 3, 4096, -1))
     return b"".join(struct.pack("<IQIq", *row) for row in rows)
 
 

@@ -138,7 +138,13 @@ def test_modulo_wraps_and_splits(rows: list[Request], capacity: int) -> None:
 
 def test_wrong_modes_and_capacities() -> None:
     trace = trace_of([(1, 0, 0, 4096)])
-    for mode, capacity in [("nope", None), ("modulo", None), ("modulo", 5000), ("fold", 4096)]:
+    for mode, capacity in [
+        ("nope", None),
+        ("modulo", None),
+        ("modulo", 0),
+        ("modulo", 9 * 512),
+        ("fold", 4096),
+    ]:
         with pytest.raises(TraceError):
             lay_out(trace, mode, capacity=capacity)
 
@@ -206,10 +212,8 @@ def test_adjacent_touched_regions_are_one_run() -> None:
 
 def test_what_a_layout_changes_is_counted() -> None:
     rows = [(1, 0, 0, MIB), (2, 0, 0, 2 * MIB), (2, 0, 5 * MIB, MIB), (2, 0, 7 * MIB, 512)]
-    assert lay_out(trace_of(rows)).notes == [
-        f"2 trims dropped and 1 clipped: {2 * MIB + 512:,} bytes in regions of 1 MiB that nothing "
-        "reads or writes"
-    ]
+    (note,) = lay_out(trace_of(rows)).notes
+    assert note.startswith(f"2 trims dropped and 1 clipped: {2 * MIB + 512:,} bytes in regions")
     assert lay_out(trace_of(rows), "span").notes == []
     wrapped = lay_out(trace_of([(1, 0, 4096, 8192), (0, 0, 0, 9000)]), "modulo", capacity=8192)
     assert wrapped.notes == [

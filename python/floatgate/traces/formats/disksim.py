@@ -39,7 +39,7 @@ def time_unit(frame: pl.DataFrame) -> tuple[str, str]:
     does not is taken.
     """
     time = frame["time"]
-    whole = bool((time == time.cast(pl.Int64)).all())
+    whole = bool((time % 1 == 0).all())
     written = "whole numbers" if whole else "numbers with a fraction"
     steps = ("ns", "us", "ms", "s") if whole else ("ms", "s")
     ticks = float(time.max() - time.min()) if len(time) else 0.0  # type: ignore[arg-type, operator]

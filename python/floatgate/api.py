@@ -18,6 +18,7 @@ import polars as pl
 from . import _core
 from .result import Result
 from .traces import Trace, lay_out, read_trace
+from .traces.gaps import parse_duration
 from .traces.layout import MODES
 
 DEFAULT_DEVICE = "classic"
@@ -47,6 +48,7 @@ def run(
     time_scale: float = 1.0,
     verify: bool = False,
     format: str | None = None,
+    close_gaps: str | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Simulates one trace on one device.
@@ -57,9 +59,11 @@ def run(
     `set` maps config keys with dots to values: {"mapping.cache": "64KiB"}.
 
     `limit` keeps the first so many requests, `repeat` (from 1) plays them so often, `time_scale`
-    (above 0) multiplies the time between them. `addresses` is how the devices of a trace become
-    one address space: "fold" leaves out what is never touched, "span" keeps it, "modulo" wraps it
-    onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is behind all that is random.
+    (above 0) multiplies the time between them; before that, `close_gaps`, such as "1h", shortens
+    every longer gap between two requests of the trace to that duration. `addresses` is how the
+    devices of a trace become one address space: "fold" leaves out what is never touched, "span"
+    keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is
+    behind all that is random.
     `verify` keeps and checks the content of every page; slower.
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
@@ -78,6 +82,7 @@ def run(
         time_scale=time_scale,
         verify=verify,
         format=format,
+        close_gaps=close_gaps,
         progress=progress,
     )[0]
 
@@ -104,6 +109,7 @@ def compare_results(
     time_scale: float = 1.0,
     verify: bool = False,
     format: str | None = None,
+    close_gaps: str | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Simulates every trace with every combination of the values in `vary`.
@@ -113,7 +119,7 @@ def compare_results(
     traces, then of the values, the last key varying fastest; they do not depend on `workers`, the
     number of runs at a time (all cores without it). The rest is as for `run`.
     """
-    how = _How(repeat, limit, seed, addresses, time_scale, verify, format)
+    how = _How(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps)
     if workers is not None and workers < 1:
         raise _core.ConfigError(f"workers: {workers} given; expected at least 1")
     configs = _configs(device, set or {}, vary)
@@ -178,6 +184,7 @@ class _How:
     time_scale: float
     verify: bool
     format: str | None
+    close_gaps: str | None = None
 
     def __post_init__(self) -> None:
         def expect(holds: bool, name: str, expected: str) -> None:
@@ -191,6 +198,8 @@ class _How:
         expect(self.addresses in MODES, "addresses", " or ".join(MODES))
         scale = self.time_scale
         expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
+        if self.close_gaps is not None:
+            parse_duration(self.close_gaps)
 
 
 @dataclass(frozen=True)
@@ -309,7 +318,7 @@ def _notes(trace: Trace) -> list[str]:
 def _open(trace: Any, how: _How) -> _Source:
     if isinstance(trace, str) and _is_generator(trace):
         return _generated(trace, how)
-    read = read_trace(trace, format=how.format, limit=how.limit)
+    read = read_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
     return _Source(read.name, how, None, read)
 
 
@@ -330,8 +339,9 @@ def _is_generator(text: str) -> bool:
 
 
 def _generated(text: str, how: _How) -> _Source:
-    if how.format is not None:
-        raise _core.ConfigError(f"format: {how.format!r} given, but {text} is a generator")
+    for name in ("format", "close_gaps"):
+        if (given := getattr(how, name)) is not None:
+            raise _core.ConfigError(f"{name}: {given!r} given, but {text} is a generator")
     workload = _core.Workload.generator(text, how.seed)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":

@@ -35,6 +35,7 @@ def compare(
     time_scale: options.TimeScale = 1.0,
     verify: options.Verify = False,
     format: options.TraceFormat = None,
+    close_gaps: options.CloseGaps = None,
     out: options.Out = None,
     force: options.Force = False,
     pictures: options.Pictures = None,
@@ -67,6 +68,7 @@ def compare(
                 time_scale=time_scale,
                 verify=verify,
                 format=format,
+                close_gaps=close_gaps,
                 progress=progress,
             )
         table = api.comparison_table(results, list(varied))

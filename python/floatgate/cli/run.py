@@ -24,6 +24,7 @@ def run(
     time_scale: options.TimeScale = 1.0,
     verify: options.Verify = False,
     format: options.TraceFormat = None,
+    close_gaps: options.CloseGaps = None,
     out: options.Out = None,
     force: options.Force = False,
     pictures: options.Pictures = None,
@@ -49,6 +50,7 @@ def run(
                 time_scale=time_scale,
                 verify=verify,
                 format=format,
+                close_gaps=close_gaps,
                 progress=progress,
             )
         if part is not None:

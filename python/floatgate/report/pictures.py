@@ -54,7 +54,9 @@ def _spec(figure: Figure) -> dict[str, Any]:
     alone = len(figure.drawings) == 1
     own = any(drawing.legend for drawing in figure.drawings)
     how = "shared" if figure.legend else "independent"
-    plots = [_still(drawing, theme.PICTURE_WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings]
+    plots = [
+        _still(drawing, theme.PICTURE_WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings
+    ]
     if not (figure.legend or own):
         for plot in plots:
             hide_legends(plot)

@@ -226,9 +226,7 @@ def wear_table(runs: Sequence[Run]) -> Table:
     names = {"erases_min": "Least", "erases_mean": "Mean", "erases_max": "Most"}
     names["erases_stdev"] = "Std dev"
     worn = [
-        run
-        for run in runs
-        if any(number(run.result, "wear", name) is not None for name in names)
+        run for run in runs if any(number(run.result, "wear", name) is not None for name in names)
     ]
     columns = []
     for name, title in names.items():
@@ -246,11 +244,11 @@ def operations_table(result: Result) -> Table | None:
     for key, name in names.items():
         values = [number(result, "flash", kind, key) for kind in kinds]
         if any(values):
-            rows.append([Cell(name), *(Cell(count(value)) for value in values)])
+            rows.append([Cell(name), *(Cell(count(value), value) for value in values)])
     if not rows:
         return None
     sums = [total(result, "flash", kind) for kind in kinds]
-    rows.append([Cell("all"), *(Cell(count(value)) for value in sums)])
+    rows.append([Cell("all"), *(Cell(count(value), value) for value in sums)])
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
 
 

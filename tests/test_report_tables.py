@@ -214,7 +214,7 @@ def test_a_part_that_a_run_lacks_is_nought(documents: list[dict[str, Any]]) -> N
     documents[0]["latency"]["blame_us"] = blame | {"bus": 0.0}
     table = tables.parts_table("", frames.blame(label_runs(documents)), frames.BLAME.values(), 1)
     at = table.columns.index("Bus")
-    assert [row[at].text for row in table.rows][0] == "0.0"
+    assert table.rows[0][at].text == "0.0"
     assert table.rows[1][at].order == documents[1]["latency"]["blame_us"]["bus"]
 
 
@@ -263,8 +263,11 @@ def test_provenance(documents: list[dict[str, Any]]) -> None:
         ("Engine", "0.9.1"),
         (
             "Start",
-            f"fill: random, {start['volumes']:.3g} drive volumes written before the run, settled, "
-            f"write amplification {factor(start['write_amplification'])} at its end",
+            (
+                f"fill: random, {start['volumes']:.3g} drive volumes written before the run, "
+                "settled, "
+                f"write amplification {factor(start['write_amplification'])} at its end"
+            ),
         ),
         ("Workload", ", ".join(f"{whole(work[kind])} {kind}" for kind in kinds)),
         ("Pages read", whole(work["read_pages"])),
@@ -294,7 +297,7 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
         f"spare factor {share(drive['spare_factor'])}"
     )
     assert facts["Flash"] == (
-        f"{whole(drive['channels'])} channels × 1 die × {whole(drive['planes'])} planes; "
+        f"{whole(drive['channels'])} channels of 1 die of {whole(drive['planes'])} planes; "
         f"{whole(drive['units'])} erase units of {whole(drive['pages_per_unit'])} pages of "
         f"{size(drive['page_bytes'])}"
     )

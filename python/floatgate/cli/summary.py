@@ -47,6 +47,7 @@ QUANTILES = {
     "p95": "p95",
     "p99": "p99",
     "p999": "p99.9",
+    "p9999": "p99.99",
     "max": "max",
 }
 """Columns of a run's response times: names of the result, with titles that fit a terminal."""
@@ -84,8 +85,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         for metric, title in COLUMNS.items()
     ]
     # A key is broken at its dots: the room is the numbers'.
-    keyed = [name.replace(".", ".\n") for name in names]
-    drawn = _columns(keyed, [column.title for column in columns])
+    drawn = _columns([name.replace(".", ".\n") for name in names], map(_heading, columns))
     for told, numbers in zip(
         zip(*names.values(), strict=True),
         zip(*(column.cells for column in columns), strict=True),
@@ -186,8 +186,9 @@ def _workload(result: Result) -> Lines:
     yield "workload", workload.name
     yield "", f"{count(workload.requests)} requests: {', '.join(requests)}"
     read, written = count(workload.read_pages), count(workload.write_pages)
+    volumes = f"{measured(workload.volumes_written)} drive volumes"
     footprint = _pages(workload.footprint_pages, result.drive.page_bytes)
-    yield "", f"pages read {read}, written {written}; footprint {footprint}"
+    yield "", f"pages read {read}, written {written} ({volumes}); footprint {footprint}"
 
 
 def _amplification(result: Result) -> Lines:
@@ -231,7 +232,7 @@ def _latency(result: Result) -> Table:
         tables.times(title, [getattr(row, f"{name}_us") for row in timed.values()])
         for name, title in QUANTILES.items()
     ]
-    drawn = _columns(["latency"], [column.title for column in columns])
+    drawn = _columns(["latency"], map(_heading, columns))
     for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
         drawn.add_row(kind, *(cell.text for cell in cells))
     return drawn
@@ -283,6 +284,11 @@ def _about(told: Told, total: int) -> str:
     if len(runs) == total:
         return text
     return f"{text} ({'; '.join(runs) if len(runs) <= 3 else f'{len(runs)} of {total} runs'})"
+
+
+def _heading(column: tables.Column) -> str:
+    """The column's title with its unit below it, as a terminal is narrow."""
+    return column.title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
 def _grid(lines: Iterable[tuple[str, str]]) -> Table:

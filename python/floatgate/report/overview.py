@@ -87,7 +87,7 @@ def _flash(result: Result) -> str:
         return ""
     channels, dies, planes, units, pages = map(count, values[:-1])
     parts = [_many(channels, "channel"), _many(dies, "die"), _many(planes, "plane")]
-    return f"{' × '.join(parts)}; {units} erase units of {pages} pages of {size(values[-1])}"
+    return f"{' of '.join(parts)}; {units} erase units of {pages} pages of {size(values[-1])}"
 
 
 def _many(number: str, noun: str) -> str:

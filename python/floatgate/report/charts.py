@@ -27,6 +27,9 @@ LABEL_ABOVE = -11
 BAR_BELOW = 7
 """A row's height, its bar's, and how far label and bar sit from the row's middle, in pixels."""
 
+SHORT = "format(datum.value, '~s')"
+"""A label such as 20k; the format of an axis would write its zero as 0k."""
+
 LINE_DIGITS = 6
 """Digits of a number in a line: there are thousands, and their tooltips show four."""
 
@@ -143,7 +146,7 @@ def chart_timeline(
 
     `beyond` has the points that the axis does not reach, with the `edge` to mark them at.
     """
-    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", format="~s", grid=False))
+    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
     y = alt.Y(
         f"{metric}:Q",
         scale=alt.Scale(domain=list(domain), nice=True),
@@ -158,7 +161,7 @@ def chart_timeline(
     plot = _lines(frame, x, y, colours, dashes, tooltip, 170)
     if beyond is None or beyond.is_empty():
         return plot
-    marks = alt.Chart(_data(beyond)).mark_point(filled=True, size=40, opacity=1, aria=False)
+    marks = alt.Chart(_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
     up = alt.condition(
         f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
@@ -285,7 +288,7 @@ def _stack(
             x=alt.X(
                 "value:Q",
                 scale=alt.Scale(domain=[0, limit], nice=False),
-                axis=alt.Axis(title=title, format="~s", tickCount=8),
+                axis=alt.Axis(title=title, labelExpr=SHORT, tickCount=8),
             ),
             y=_row_axis(rows),
             # The whole list is the domain, so that a cause keeps its colour in every report.
@@ -349,9 +352,9 @@ def near(plot: Plot, tooltip: Told) -> Plot:
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten within the domain; with 2 and 5 between them when they are few."""
+    """Powers of ten within the domain, and the more steps between them the fewer they are."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+    steps = range(1, 10) if high < 10 * low else (1, 2, 5) if len(decades) <= 4 else (1,)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     return [tick for tick in ticks if low <= tick <= high]
 

@@ -16,6 +16,9 @@ from .values import TIMES, rows_of, unit_of
 BULK = (0.02, 0.98)
 """Between these quantiles lie the values that an axis is for."""
 
+FAR = 3
+"""An axis leaves out what lies further from the bulk than this many times its width."""
+
 
 class Metric(NamedTuple):
     """A column of the timeline."""
@@ -107,7 +110,6 @@ def _add(
             f"from the others ({min(values):.4g} to {max(values):.4g} in all); triangles at its "
             "edge mark them."
         )
-    room = 0.0 if high > low else 0.5
     for name, frame in known.items():
         if frame.is_empty():
             continue
@@ -117,7 +119,7 @@ def _add(
             metric.name,
             metric.title,
             *series(drawn, group),
-            (low - room, high + room),
+            _domain(low, high, metric.style),
             metric.style,
             _beyond(frame, metric.name, low, high),
         )
@@ -126,17 +128,21 @@ def _add(
         figure.drawings.append(Drawing(join_title(metric.title, name), chart, what, own))
 
 
-def robust_span(values: Sequence[float]) -> tuple[float, float]:
-    """Least and most of the values that an axis shows.
+def _domain(low: float, high: float, style: str) -> tuple[float, float]:
+    """The ends of the axis, which must differ."""
+    if high > low:
+        return low, high
+    return (0.0, 1.0) if style.endswith("%") else (low - 0.5, high + 0.5)
 
-    One that lies further from the bulk of them than the bulk is wide would flatten the rest.
-    """
+
+def robust_span(values: Sequence[float]) -> tuple[float, float]:
+    """Least and most of the values that an axis shows: not those that would flatten the rest."""
     column = pl.Series(values)
     low, high = (column.quantile(share, "linear") or 0.0 for share in BULK)
-    width = high - low
-    if width == 0:
+    room = FAR * (high - low)
+    if room == 0:
         return min(values), max(values)
-    inside = [value for value in values if low - width <= value <= high + width]
+    inside = [value for value in values if low - room <= value <= high + room]
     return min(inside), max(inside)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from .charts import BAR, BAR_BELOW, ROW_HEIGHT, Plot, _data, _row_axis
+from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, _data, _row_axis
 from .figure import Drawing, Figure, join_title, sentence
 from .legends import first
 from .runs import Run, panels
@@ -91,7 +91,7 @@ def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
     x = alt.X(
         "start:Q",
         scale=alt.Scale(domain=[0, frame["end"].max()], nice=False),
-        axis=alt.Axis(title="Erase unit", format="~s", grid=False),
+        axis=alt.Axis(title="Erase unit", labelExpr=SHORT, grid=False),
     )
     bars = alt.Chart(_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
     plot: Plot = bars.encode(x=x, x2="end:Q", y=_row_axis(rows), **_shades(title, scale, style))

@@ -37,15 +37,25 @@ def browser() -> Iterator[Any]:
 class Seen:
     """A page that remembers what it complained about and what it asked for."""
 
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> None:
+    def __init__(
+        self,
+        browser: Any,
+        path: Path,
+        width: int = 1280,
+        scheme: str = "light",
+        until: str = "drawn",
+        part: str = "",
+    ) -> None:
+        """Opens the page, at a `part` of it, `until` all plots are `drawn`, or it is `ready`:
+        those in sight are."""
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self._hear(message))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-drawn]", state="attached", timeout=30_000)
+        self.page.goto(path.as_uri() + part)
+        self.page.wait_for_selector(f"html[data-{until}]", state="attached", timeout=30_000)
 
     def _hear(self, message: Any) -> None:
         if message.type in ("error", "warning"):

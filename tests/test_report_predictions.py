@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -40,7 +41,8 @@ def _layers(figure: Any, mark: str) -> list[dict[str, Any]]:
         if layer["mark"]["type"] == mark:
             data = layer.get("data") or spec["data"]
             values = data.get("values") or spec["datasets"][data["name"]]
-            found.append(layer | {"values": values})
+            rows = json.loads(values) if isinstance(values, str) else values
+            found.append(layer | {"values": rows})
     return found
 
 

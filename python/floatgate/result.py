@@ -35,6 +35,8 @@ class WorkloadResult:
     """Pages that read requests touched."""
     write_pages: int
     """Pages that write requests touched."""
+    volumes_written: float
+    """Those per page that the host can address: drive capacities written."""
     trimmed_pages: int
     """Pages that trims emptied."""
     unwritten_pages_read: int
@@ -269,6 +271,8 @@ class LatencySummary:
     p99_us: float | None
     p999_us: float | None
     """The 99.9th percentile."""
+    p9999_us: float | None
+    """The 99.99th percentile."""
     max_us: float | None
 
 
@@ -342,6 +346,18 @@ class ThroughputResult:
 
 
 @dataclass(frozen=True)
+class WearMap:
+    """Wear and validity over the flash: at most 4096 cells of equally many erase units, in the
+    order of their number; the last may have fewer."""
+
+    units_per_cell: int
+    erases: tuple[float, ...]
+    """Mean erases of the units of each cell."""
+    valid: tuple[float, ...]
+    """Share of the pages of each cell that hold what is still wanted, 0 to 1."""
+
+
+@dataclass(frozen=True)
 class WearResult:
     """Erases per erase unit."""
 
@@ -349,6 +365,7 @@ class WearResult:
     erases_mean: float | None
     erases_max: float | None
     erases_stdev: float | None
+    map: WearMap
 
 
 @dataclass(frozen=True)
@@ -452,7 +469,12 @@ class Result:
 
     @property
     def timeline(self) -> pl.DataFrame:
-        """One row per window of the run, at `host_pages` written and `seconds` simulated."""
+        """One row per window of the run, at `host_pages` written and `seconds` simulated.
+
+        Per window: `write_amplification`, `hit_ratio`; `mean_us`, `p50_us`, `p99_us`, `p999_us`
+        and `max_us` of its reads and writes; pages programmed by cause (`gc_programs`,
+        `map_programs`, `merge_programs`). Null where a window has nothing of the kind.
+        """
         import polars as pl
 
         return pl.DataFrame(self._document["timeline"], strict=False)

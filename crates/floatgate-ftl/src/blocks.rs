@@ -270,6 +270,11 @@ impl Blocks {
         self.units.iter().map(|unit| unit.erases)
     }
 
+    /// Wanted pages of every unit.
+    pub fn valid_pages(&self) -> impl Iterator<Item = u32> {
+        self.units.iter().map(|unit| unit.valid)
+    }
+
     /// Counts wear from here on. The order in which free units are opened stays as it is.
     pub fn restart_wear(&mut self) {
         self.units.iter_mut().for_each(|unit| unit.erases = 0);

@@ -167,6 +167,9 @@ pub trait Device: Send {
     /// Erases of every unit since the last [`Device::restart`].
     fn wear(&self) -> Vec<u32>;
 
+    /// Pages of every unit that hold what is still wanted, translation pages included.
+    fn valid_pages(&self) -> Vec<u32>;
+
     /// Units that are free.
     fn free_units(&self) -> u32;
 
@@ -552,6 +555,10 @@ where
 
     fn wear(&self) -> Vec<u32> {
         self.ftl.blocks().wear().collect()
+    }
+
+    fn valid_pages(&self) -> Vec<u32> {
+        self.ftl.blocks().valid_pages().collect()
     }
 
     fn free_units(&self) -> u32 {

@@ -150,6 +150,8 @@ fn compare(order: FreeOrder, seed: u64) {
         agree(&model, Pool::All);
         assert_eq!(model.blocks.fewest_valid(stream), model.fewest_valid(stream));
         assert!(model.blocks.wear().eq(model.units.iter().map(|unit| unit.erases)));
+        let valid = model.units.iter().map(|unit| unit.valid.len() as u32);
+        assert!(model.blocks.valid_pages().eq(valid));
         let free = model.units.iter().filter(|unit| unit.written == 0).count();
         assert_eq!(model.blocks.free_units() as usize, free);
         if step % 7 == 0 {

@@ -32,8 +32,11 @@ pub struct LatencySummary {
     p95_us: Option<f64>,
     p99_us: Option<f64>,
     p999_us: Option<f64>,
+    /// The 99.99th percentile.
+    p9999_us: Option<f64>,
     max_us: Option<f64>,
-    /// Latency, and the fraction of requests that took no longer.
+    /// Latency, and the fraction of requests that took no longer: every 1 % up to 99 %, every
+    /// 0.1 % up to 99.9 %, in the tail as finely as there are requests, and the longest at 1.
     cdf: Vec<(f64, f64)>,
 }
 
@@ -55,9 +58,37 @@ impl Latencies {
         self.count
     }
 
+    fn add(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect("a histogram grows to what is added");
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+    }
+
     /// Mean in nanoseconds.
     fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The latency in microseconds that a fraction of the requests did not exceed.
+    fn at(&self, fraction: f64) -> Option<f64> {
+        (self.count > 0).then(|| us(self.histogram.value_at_quantile(fraction)))
+    }
+
+    fn longest(&self) -> Option<f64> {
+        (self.count > 0).then(|| us(self.histogram.max()))
+    }
+
+    /// The fractions at which the distribution is given. From 99.9 % on, a fraction that leaves
+    /// less than one request above it says no more than the longest.
+    fn fractions(&self) -> impl Iterator<Item = f64> {
+        let body = (1..=99).map(|p| (p, 100));
+        let tail = (991..=999).map(|p| (p, 1000));
+        let fine = (9991..=9999).map(|p| (p, 10_000));
+        let finest = (99_991..=99_999).map(|p| (p, 100_000));
+        let told_apart = |&(part, whole): &(u64, u64)| whole <= self.count * (whole - part);
+        let beyond = fine.chain(finest).filter(told_apart);
+        body.chain(tail).chain(beyond).map(|(part, whole)| part as f64 / whole as f64)
     }
 
     fn deviation(&self) -> Option<f64> {
@@ -66,23 +97,21 @@ impl Latencies {
         Some((mean_of_squares - mean * mean).max(0.0).sqrt())
     }
 
-    /// All figures, and the distribution up to the 99.9th percentile.
+    /// All figures, and the distribution.
     pub fn summary(&self) -> LatencySummary {
-        let at = |quantile: f64| {
-            (self.count > 0).then(|| us(self.histogram.value_at_quantile(quantile)))
-        };
-        let fractions = (1..=99).map(|p| f64::from(p) / 100.0);
-        let tail = (991..=999).map(|p| f64::from(p) / 1000.0);
+        let last = self.longest().map(|longest| (longest, 1.0));
+        let points = self.fractions().filter_map(|fraction| Some((self.at(fraction)?, fraction)));
         LatencySummary {
             requests: self.count,
             mean_us: self.mean().map(|ns| ns / 1000.0),
             stdev_us: self.deviation().map(|ns| ns / 1000.0),
-            p50_us: at(0.5),
-            p95_us: at(0.95),
-            p99_us: at(0.99),
-            p999_us: at(0.999),
-            max_us: (self.count > 0).then(|| us(self.histogram.max())),
-            cdf: fractions.chain(tail).filter_map(|q| Some((at(q)?, q))).collect(),
+            p50_us: self.at(0.5),
+            p95_us: self.at(0.95),
+            p99_us: self.at(0.99),
+            p999_us: self.at(0.999),
+            p9999_us: self.at(0.9999),
+            max_us: self.longest(),
+            cdf: points.chain(last).collect(),
         }
     }
 }
@@ -98,8 +127,16 @@ pub struct Timeline {
     pub write_amplification: Vec<Option<f64>>,
     /// Of the mapping cache, in the stretch.
     pub hit_ratio: Vec<Option<f64>>,
-    /// Mean latency of the stretch's reads and writes.
+    /// Mean latency of the stretch's reads and writes; absent where it has none, as are those below.
     pub mean_us: Vec<Option<f64>>,
+    /// Their median in microseconds.
+    pub p50_us: Vec<Option<f64>>,
+    /// Their 99th percentile in microseconds.
+    pub p99_us: Vec<Option<f64>>,
+    /// Their 99.9th percentile in microseconds.
+    pub p999_us: Vec<Option<f64>>,
+    /// The longest of them in microseconds.
+    pub max_us: Vec<Option<f64>>,
     /// Pages programmed by cleaning in the stretch.
     pub gc_programs: Vec<u64>,
     /// Translation pages programmed in the stretch, those of cleaning included.
@@ -111,7 +148,7 @@ pub struct Timeline {
 /// Everything that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// Reads and writes together.
+    /// Reads and writes together, in the stretches that have ended.
     pub all: Latencies,
     /// Reads.
     pub read: Latencies,
@@ -128,7 +165,10 @@ pub struct Metrics {
     /// How things changed over the run.
     pub timeline: Timeline,
     touched: Touched,
-    before: Stretch,
+    /// Reads and writes of the stretch that has not ended.
+    stretch: Latencies,
+    /// Totals at the end of the stretch before.
+    before: Counters,
 }
 
 /// Pages touched by a read or a write, one bit each.
@@ -147,14 +187,6 @@ impl Touched {
             self.bits[(page >> 6) as usize] |= 1 << (page & 63);
         }
     }
-}
-
-/// Totals at the end of the stretch before.
-#[derive(Clone, Debug, Default)]
-struct Stretch {
-    counters: Counters,
-    requests: u64,
-    sum_ns: u128,
 }
 
 /// Ratio of two counts; absent where the second is none.
@@ -195,7 +227,7 @@ impl Metrics {
                 Op::Trim | Op::Flush => continue,
             };
             kind.record(latency);
-            self.all.record(latency);
+            self.stretch.record(latency);
             for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
                 *sum += u128::from(part);
             }
@@ -210,11 +242,10 @@ impl Metrics {
 
     /// Ends a stretch of the timeline.
     pub fn end_stretch(&mut self, now: Counters) {
-        let was = &self.before.counters;
+        let was = &self.before;
         let host = now.host.write_pages - was.host.write_pages;
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
-        let requests = self.all.count - self.before.requests;
-        let latency = (self.all.sum - self.before.sum_ns) as f64 / 1000.0;
+        let latencies = std::mem::take(&mut self.stretch);
         let of = |causes: &[Cause]| -> u64 {
             let by = |counters: &Counters, cause| counters.flash.programs[cause as usize];
             causes.iter().map(|&cause| by(&now, cause) - by(was, cause)).sum()
@@ -224,37 +255,18 @@ impl Metrics {
         timeline.seconds.push(self.interval.map_or(0.0, |(_, end)| end as f64 / 1e9));
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
-        timeline.mean_us.push((requests > 0).then(|| latency / requests as f64));
+        timeline.mean_us.push(latencies.mean().map(|ns| ns / 1000.0));
+        timeline.p50_us.push(latencies.at(0.5));
+        timeline.p99_us.push(latencies.at(0.99));
+        timeline.p999_us.push(latencies.at(0.999));
+        timeline.max_us.push(latencies.longest());
         timeline.gc_programs.push(of(&[Cause::Gc]));
         timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal]));
         timeline.merge_programs.push(of(&[Cause::Merge]));
-        self.before = Stretch { counters: now, requests: self.all.count, sum_ns: self.all.sum };
+        self.all.add(&latencies);
+        self.before = now;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_reach_as_far_as_the_latencies() {
-        let mut latencies = Latencies::default();
-        (1..=1000).for_each(|s| latencies.record(s * 1_000_000_000));
-        let summary = latencies.summary();
-        let near = |us: Option<f64>, s: f64| (us.unwrap() / 1e6 / s - 1.0).abs() < 0.002;
-        assert!(near(summary.p50_us, 500.0) && near(summary.p99_us, 990.0), "{summary:?}");
-        assert_eq!(summary.requests, 1000);
-    }
-
-    #[test]
-    fn mean_and_deviation_are_exact() {
-        let mut latencies = Latencies::default();
-        [1000, 2000, 3000, 6000].into_iter().for_each(|ns| latencies.record(ns));
-        let summary = latencies.summary();
-        assert_eq!(summary.mean_us, Some(3.0));
-        assert_eq!(summary.stdev_us, Some(3.5f64.sqrt()));
-        assert_eq!(summary.max_us.map(f64::round), Some(6.0));
-        assert!(summary.cdf.is_sorted());
-        assert_eq!(Latencies::default().summary().p99_us, None);
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! The result of a run: every number, and every doubt about it.
 
+mod wear;
+
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::nand::{Cause, Health, Part};
 use serde::Serialize;
@@ -107,8 +109,8 @@ impl RunResult {
             latency: latency(metrics),
             throughput: throughput(metrics, &counters, subject.plan),
             cleaning: cleaning(&counters, subject.plan.geometry.pages_per_unit()),
-            wear: wear_summary(&wear),
-            lifetime: lifetime(subject, metrics, &wear),
+            wear: wear::summary(subject, &wear),
+            lifetime: wear::lifetime(subject, metrics, &wear),
             timeline: metrics.timeline.clone(),
             warnings: warnings(subject, metrics, &counters),
             notes: notes(subject, metrics, &counters),
@@ -164,6 +166,7 @@ fn workload(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Va
         "flushes": flushes,
         "read_pages": counters.host.read_pages,
         "write_pages": counters.host.write_pages,
+        "volumes_written": volumes_written(subject.plan, counters),
         "trimmed_pages": counters.host.trimmed_pages,
         "unwritten_pages_read": counters.host.empty_reads,
         "partial_page_reads": counters.host.merge_reads,
@@ -171,6 +174,11 @@ fn workload(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Va
         "skipped": 0,
         "duration_s": metrics.interval.map(|(begin, end)| (end - begin) as f64 / 1e9),
     })
+}
+
+/// Pages that the host has written per page that it can address.
+pub fn volumes_written(plan: &Plan, counters: &Counters) -> f64 {
+    counters.host.write_pages as f64 / f64::from(plan.user_pages())
 }
 
 fn drive(plan: &Plan) -> Value {
@@ -324,24 +332,6 @@ fn cleaning(counters: &Counters, pages_per_unit: u32) -> Value {
     })
 }
 
-/// How long the flash lasts if the host goes on as it did, wear as even as it was.
-fn lifetime(subject: &Subject<'_>, metrics: &Metrics, wear: &[u32]) -> Value {
-    let endurance = f64::from(subject.config.flash.endurance);
-    let mean = wear.iter().map(|&n| f64::from(n)).sum::<f64>() / wear.len() as f64;
-    let most = f64::from(wear.iter().copied().max().unwrap_or(0));
-    let written = metrics.write_bytes as f64;
-    let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
-    let (begin, end) = metrics.interval.unwrap_or_default();
-    let seconds = (end - begin) as f64 / 1e9;
-    let years = |bytes: f64| bytes / written * seconds / (365.25 * 86_400.0);
-    json!({
-        "endurance": subject.config.flash.endurance,
-        "host_bytes": until(mean),
-        "host_bytes_first_unit": until(most),
-        "years": until(mean).map(years),
-    })
-}
-
 fn latency(metrics: &Metrics) -> Value {
     let requests = metrics.all.summary();
     let count = metrics.all.count();
@@ -368,22 +358,6 @@ fn throughput(metrics: &Metrics, counters: &Counters, plan: &Plan) -> Value {
         "write_mb_s": per_second(metrics.write_bytes as f64 / 1e6),
         "device_seconds": seconds,
         "utilization": per_second(counters.occupation.busy_ns as f64 / 1e9 / dies),
-    })
-}
-
-fn wear_summary(wear: &[u32]) -> Value {
-    let units = wear.len() as f64;
-    let mean = wear.iter().map(|&n| f64::from(n)).sum::<f64>() / units;
-    let variance = wear.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum::<f64>() / units;
-    let mut sorted = wear.to_vec();
-    sorted.sort_unstable();
-    let groups = sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len()));
-    json!({
-        "erases_min": sorted.first(),
-        "erases_mean": mean,
-        "erases_max": sorted.last(),
-        "erases_stdev": variance.sqrt(),
-        "histogram": groups.collect::<Vec<_>>(),
     })
 }
 

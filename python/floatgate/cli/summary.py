@@ -12,8 +12,19 @@ from rich.text import Text
 from floatgate.report import curve_tables, tables
 from floatgate.report.frames import BLAME, NAMED
 from floatgate.report.runs import label_runs
-from floatgate.report.values import count, fixed, flatten, measured, percent, ratio, size
-from floatgate.result import LatencySummary, Result
+from floatgate.report.told import Told, messages
+from floatgate.report.values import (
+    TIMES,
+    count,
+    fixed,
+    flatten,
+    measured,
+    percent,
+    ratio,
+    size,
+    unit_of,
+)
+from floatgate.result import Result
 
 from .output import console
 
@@ -21,13 +32,25 @@ COLUMNS = {
     "write_amplification": "WA",
     "data_write_amplification": "data WA",
     "hit_ratio": "map hits",
-    "mean_us": "mean µs",
-    "p99_us": "p99 µs",
-    "p999_us": "p99.9 µs",
+    "mean_us": "mean",
+    "p99_us": "p99",
+    "p999_us": "p99.9",
     "iops": "IOPS",
     "erases": "erases",
 }
 """Columns of a comparison: metrics of the report, with titles that fit a terminal."""
+
+QUANTILES = {
+    "mean": "mean",
+    "stdev": "std dev",
+    "p50": "p50",
+    "p95": "p95",
+    "p99": "p99",
+    "p999": "p99.9",
+    "p9999": "p99.99",
+    "max": "max",
+}
+"""Columns of a run's response times: names of the result, with titles that fit a terminal."""
 
 SMALL = 0.0005
 """Parts of a sum below this share of it are left out of a line."""
@@ -56,16 +79,23 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         del names["trace"]
     configs = [flatten(result.config) for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
-    drawn = _columns(list(names), COLUMNS.values())
-    for told, row in zip(
-        zip(*names.values(), strict=True), tables.summary_rows(documents), strict=True
+    rows = tables.summary_rows(documents)
+    columns = [
+        tables.METRICS[metric][1](title, [row[metric] for row in rows])
+        for metric, title in COLUMNS.items()
+    ]
+    # A key is broken at its dots: the room is the numbers'.
+    drawn = _columns([name.replace(".", ".\n") for name in names], map(_heading, columns))
+    for told, numbers in zip(
+        zip(*names.values(), strict=True),
+        zip(*(column.cells for column in columns), strict=True),
+        strict=True,
     ):
-        numbers = (tables.METRICS[metric][1](row[metric]) for metric in COLUMNS)
-        drawn.add_row(*map(Text, told), *numbers)
+        drawn.add_row(*map(Text, told), *(cell.text for cell in numbers))
     out = console()
     out.print(drawn)
-    found = [tables.messages(runs, kind) for kind in ("warnings", "notes")]
-    _messages(out, *([_about(text, who, len(runs)) for text, who in texts] for texts in found))
+    found = [messages(runs, kind) for kind in ("warnings", "notes")]
+    _messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
@@ -156,8 +186,9 @@ def _workload(result: Result) -> Lines:
     yield "workload", workload.name
     yield "", f"{count(workload.requests)} requests: {', '.join(requests)}"
     read, written = count(workload.read_pages), count(workload.write_pages)
+    volumes = f"{measured(workload.volumes_written)} drive volumes"
     footprint = _pages(workload.footprint_pages, result.drive.page_bytes)
-    yield "", f"pages read {read}, written {written}; footprint {footprint}"
+    yield "", f"pages read {read}, written {written} ({volumes}); footprint {footprint}"
 
 
 def _amplification(result: Result) -> Lines:
@@ -192,31 +223,27 @@ def _cleaning(result: Result) -> Lines:
         yield "units cleaned", f"{kinds}; {percent(valid)} of a victim's pages were moved"
 
 
-def _unit(result: Result) -> tuple[str, float]:
-    """The unit that latencies are shown in, and its microseconds: a backlog can take hours."""
-    mean = result.latency.all.mean_us or 0.0
-    return ("s", 1e6) if mean >= 1e6 else ("ms", 1e3) if mean >= 1e4 else ("µs", 1.0)
-
-
 def _latency(result: Result) -> Table:
-    unit, us = _unit(result)
-    titles = ("requests", "mean", "std dev", "p50", "p95", "p99", "p99.9", "max")
-    drawn = _columns([f"latency, {unit}"], titles)
-    for kind in ("read", "write", "all"):
-        row: LatencySummary = getattr(result.latency, kind)
-        times = (row.mean_us, row.stdev_us, row.p50_us, row.p95_us, row.p99_us, row.p999_us)
-        if row.requests:
-            known = (time / us for time in (*times, row.max_us) if time is not None)
-            drawn.add_row(kind, count(row.requests), *map(measured, known))
+    """Response times by kind of request; a unit to each column."""
+    summaries = {kind: getattr(result.latency, kind) for kind in ("read", "write", "all")}
+    timed = {kind: row for kind, row in summaries.items() if row.requests}
+    requests = tables.written(count)("requests", [row.requests for row in timed.values()])
+    columns = [requests] + [
+        tables.times(title, [getattr(row, f"{name}_us") for row in timed.values()])
+        for name, title in QUANTILES.items()
+    ]
+    drawn = _columns(["latency"], map(_heading, columns))
+    for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
+        drawn.add_row(kind, *(cell.text for cell in cells))
     return drawn
 
 
 def _causes(result: Result) -> Lines:
-    unit, us = _unit(result)
-    blame = {BLAME[part]: (n or 0.0) / us for part, n in vars(result.latency.blame_us).items()}
+    blame = {BLAME[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
     if any(blame.values()):
+        unit, us = unit_of([sum(blame.values())], TIMES)
         ordered = dict(sorted(blame.items(), key=lambda part: -part[1]))
-        yield f"mean by cause, {unit}", _sum(ordered, measured)
+        yield f"mean by cause, {unit}", _sum(ordered, lambda time: measured(time / us))
     for name, cache in (("map cache", result.mapping), ("write buffer", result.buffer)):
         if cache.hit_ratio is not None:
             yield name, f"{percent(cache.hit_ratio)} hits, {count(cache.misses)} misses"
@@ -251,11 +278,17 @@ def _pages(pages: int, page_bytes: int) -> str:
     return f"{count(pages)} page{'' if pages == 1 else 's'} ({size(pages * page_bytes)})"
 
 
-def _about(text: str, runs: Sequence[str], total: int) -> str:
+def _about(told: Told, total: int) -> str:
     """A message with the runs it is about, unless that is all of them."""
+    text, runs = told.text, told.runs
     if len(runs) == total:
         return text
     return f"{text} ({'; '.join(runs) if len(runs) <= 3 else f'{len(runs)} of {total} runs'})"
+
+
+def _heading(column: tables.Column) -> str:
+    """The column's title with its unit below it, as a terminal is narrow."""
+    return column.title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
 def _grid(lines: Iterable[tuple[str, str]]) -> Table:

@@ -27,6 +27,12 @@ LABEL_ABOVE = -11
 BAR_BELOW = 7
 """A row's height, its bar's, and how far label and bar sit from the row's middle, in pixels."""
 
+SHORT = "format(datum.value, '~s')"
+"""A label such as 20k; the format of an axis would write its zero as 0k."""
+
+LINE_DIGITS = 6
+"""Digits of a number in a line: there are thousands, and their tooltips show four."""
+
 MARK_BELOW = 24
 MARK_HEIGHT = 18
 """How far the text of a mark sits from the row's middle, and what it adds to the row's height."""
@@ -63,9 +69,9 @@ def chart_amplification(
     return taller
 
 
-def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
-    """Stacked bars: where the mean response time went, in microseconds per request."""
-    return _stack(frame, rows, list(BLAME.values()), "µs per request", ",.4~r", limit)
+def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float, unit: str) -> Plot:
+    """Stacked bars: where the mean response time went, in units of time per request."""
+    return _stack(frame, rows, list(BLAME.values()), f"{unit} per request", ",.4~r", limit)
 
 
 def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
@@ -91,53 +97,77 @@ def chart_distribution(
     colours: Sequence[str],
     dashes: Sequence[str],
     domain: tuple[float, float],
+    top: float,
+    unit: str,
 ) -> Plot:
-    """Lines: share of requests faster than a time; log time, and a scale that opens the tail."""
-    labels = "{0: '0%', 0.301: '50%', 1: '90%', 2: '99%', 3: '99.9%'}"
+    """Lines: share of requests faster than a time, both axes log; `top` is the most nines.
+
+    `time` and the domain are in `unit`.
+    """
+    nines = range(1, math.floor(top) + 1)
+    ticks = {0.0: "0%", 0.301: "50%"} | {
+        float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}%" for n in nines
+    }
     y = alt.Y(
         "nines:Q",
-        scale=alt.Scale(domain=[0, 3]),
+        scale=alt.Scale(domain=[0, top]),
         axis=alt.Axis(
             title="Requests faster than",
-            values=[0, 0.301, 1, 2, 3],
-            labelExpr=f"{labels}[datum.value]",
+            values=list(ticks),
+            labelExpr=f"{json.dumps(list(ticks.values()))}"
+            "[datum.value > 0 ? floor(datum.value) + 1 : 0]",
+            labelOverlap=False,
         ),
     )
     x = alt.X(
-        "us:Q",
+        "time:Q",
         scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(title="Response time, µs", format="~s", values=_log_ticks(*domain)),
+        axis=alt.Axis(title=f"Response time, {unit}", format="~s", values=_log_ticks(*domain)),
     )
     tooltip = [
-        alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("us:Q", title="Response time, µs", format=",.4~r"),
-        alt.Tooltip("share:Q", title="Requests faster", format=".2%"),
+        ("run", "Run", ""),
+        ("time", f"Response time, {unit}", ",.4~r"),
+        ("share", "Requests no slower", ".7~%"),
     ]
-    return _lines(frame, x, y, colours, dashes, tooltip, 280)
+    return _lines(frame, x, y, colours, dashes, tooltip, 300)
 
 
 def chart_timeline(
     frame: pl.DataFrame,
     metric: str,
+    title: str,
     colours: Sequence[str],
     dashes: Sequence[str],
     domain: tuple[float, float],
     style: str,
+    beyond: pl.DataFrame | None = None,
 ) -> Plot:
-    """Lines: a metric over the run, against host pages written; `style` is a d3 number format."""
-    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", format="~s", grid=False))
+    """Lines: a column of the frame over the run; `style` is a d3 number format.
+
+    `beyond` has the points that the axis does not reach, with the `edge` to mark them at.
+    """
+    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
     y = alt.Y(
-        "value:Q",
+        f"{metric}:Q",
         scale=alt.Scale(domain=list(domain), nice=True),
         axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
     )
     tooltip = [
-        alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("value:Q", title=metric, format=style),
-        alt.Tooltip("pages:Q", title="Host pages written", format=",.0f"),
-        alt.Tooltip("seconds:Q", title="Device time, s", format=",.4~r"),
+        ("run", "Run", ""),
+        (metric, title, style),
+        ("pages", "Host pages written", ",.0f"),
+        ("seconds", "Device time, s", ",.4~r"),
     ]
-    return _lines(frame, x, y, colours, dashes, tooltip, 170)
+    plot = _lines(frame, x, y, colours, dashes, tooltip, 170)
+    if beyond is None or beyond.is_empty():
+        return plot
+    marks = alt.Chart(_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
+    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
+    up = alt.condition(
+        f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
+    )
+    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=colour, shape=up)
+    return marked
 
 
 @dataclass(frozen=True)
@@ -183,10 +213,7 @@ def chart_sweep(
         scale=alt.Scale(domain=list(domain), nice=True),
         axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
     )
-    tooltip = [
-        alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("value:Q", title=metric, format=style),
-    ]
+    tooltip = [("run", "Run", ""), ("value", metric, style)]
     lines = _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
     if predicted is None or predicted.is_empty():
         return lines
@@ -261,7 +288,7 @@ def _stack(
             x=alt.X(
                 "value:Q",
                 scale=alt.Scale(domain=[0, limit], nice=False),
-                axis=alt.Axis(title=title, format="~s"),
+                axis=alt.Axis(title=title, labelExpr=SHORT, tickCount=8),
             ),
             y=_row_axis(rows),
             # The whole list is the domain, so that a cause keeps its colour in every report.
@@ -286,18 +313,22 @@ def _stack(
     return _rows(bars + text, rows)
 
 
+Told = Sequence[tuple[str, str, str]]
+"""What is told about a point: field, title, and d3 number format (empty for text)."""
+
+
 def _lines(
     frame: pl.DataFrame,
     x: alt.X,
     y: alt.Y,
     colours: Sequence[str],
     dashes: Sequence[str],
-    tooltip: list[alt.Tooltip],
+    tooltip: Told,
     height: int,
     dots: bool = False,
 ) -> Plot:
-    """Lines with the point nearest to the pointer marked and described."""
-    base = alt.Chart(_data(frame)).encode(
+    """Lines with the point nearest to the pointer described."""
+    base = alt.Chart(_data(frame, LINE_DIGITS)).encode(
         x=x,
         y=y,
         color=alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend()),
@@ -306,23 +337,24 @@ def _lines(
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
         line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))
-    near = alt.selection_point(
-        "near", on="pointerover", clear="pointerout", nearest=True, empty=False
-    )
-    faint = 1 if dots else 0
-    points = (
-        base.mark_point(filled=True, size=55, clip=not dots, aria=False)
-        .encode(opacity=alt.condition(near, alt.value(1), alt.value(faint)), tooltip=tooltip)
-        .add_params(near)
-    )
-    plot: Plot = (line + points).properties(height=height)
-    return plot
+    plot: Plot = line + base.mark_point(filled=True, size=55) if dots else alt.layer(line)
+    return near(plot.properties(height=height), tooltip)
+
+
+def near(plot: Plot, tooltip: Told) -> Plot:
+    """The plot with the point of its first layer that is nearest to the pointer described.
+
+    The page's script does it. A selection of Vega-Lite would draw each point and the area it
+    attracts the pointer from: thousands of elements that nobody sees.
+    """
+    told: Plot = plot.properties(usermeta={"near": [list(one) for one in tooltip]})
+    return told
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten within the domain; with 2 and 5 between them when they are few."""
+    """Powers of ten within the domain, and the more steps between them the fewer they are."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(decades) <= 4 else (1,)
+    steps = range(1, 10) if high < 10 * low else (1, 2, 5) if len(decades) <= 4 else (1,)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
     return [tick for tick in ticks if low <= tick <= high]
 
@@ -353,10 +385,11 @@ def _rows(chart: alt.LayerChart, rows: Sequence[str]) -> Plot:
     return plot
 
 
-def _data(frame: pl.DataFrame) -> alt.InlineData:
+def _data(frame: pl.DataFrame, digits: int = 8) -> alt.InlineData:
     """The frame inside the spec, without a row limit and free of global settings.
 
-    Eight digits are more than a plot or a tooltip shows, and half the bytes.
+    Eight digits are more than a bar or its tooltip shows, and half the bytes. It is one text,
+    because Altair checks and copies lists number by number, which takes seconds for many runs.
     """
-    floats = pl.selectors.float()
-    return alt.InlineData(values=frame.with_columns(floats.round_sig_figs(8)).to_dicts())
+    text = frame.with_columns(pl.selectors.float().round_sig_figs(digits)).write_json()
+    return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))

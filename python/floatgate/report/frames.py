@@ -44,9 +44,6 @@ BLAME = {
 """Where a request's time went; the same cause has the same colour as in `CAUSES`."""
 
 KINDS = ("read", "write", "all")
-TAIL = 0.999
-"""The distribution is drawn up to this share of the requests."""
-
 HISTOGRAM_BARS = 40
 CURVE_STEP = 0.02
 """Points of a distribution closer than this, in decades both ways, are one point on screen."""
@@ -104,42 +101,42 @@ def hit_ratio(runs: Iterable[Run], cache: str) -> pl.DataFrame:
 
 
 def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
-    """Response times (`us`) against the share of requests that are faster, to p99.9.
+    """Response times (`us`) against the share of requests that are faster, to the slowest.
 
     `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %, so that the tail, where
-    devices differ, takes as much room as the body.
+    devices differ, takes as much room as the body. The slowest of n requests is as slow as
+    1/n of them: it stands at log10(n).
     """
     rows = []
     for run in runs:
-        points = _curve(run, kind)
         rows += [
-            (run.label, run.colour, run.dash, us, share, -math.log10(1 - share))
-            for us, share in points
+            (run.label, run.colour, run.dash, us, share, nines)
+            for us, share, nines in _curve(run, kind)
         ]
     schema = _LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def timeline(runs: Iterable[Run], metric: str) -> pl.DataFrame:
-    """One value per window of the run, at the host pages written by the window's end.
+def timeline(runs: Iterable[Run], metrics: Sequence[str]) -> pl.DataFrame:
+    """A row per window of a run, at the host pages written by its end; a column per metric.
 
-    A run with a single window, or with no value at all, has no timeline.
+    A run with a single window has no timeline.
     """
+    schema = _LINE | {"pages": pl.Float64, "seconds": pl.Float64}
+    schema |= dict.fromkeys(metrics, pl.Float64)
     rows = []
     for run in runs:
-        pages = rows_of(run.result, "timeline", "host_pages")
-        seconds = rows_of(run.result, "timeline", "seconds")
-        values = [finite(value) for value in rows_of(run.result, "timeline", metric)]
-        if len(pages) < 2 or all(value is None for value in values):
+        windows = len(rows_of(run.result, "timeline", "host_pages"))
+        if windows < 2:
             continue
-        seconds += [None] * (len(pages) - len(seconds))
+        columns = []
+        for name in ("host_pages", "seconds", *metrics):
+            values = [finite(value) for value in rows_of(run.result, "timeline", name)]
+            columns.append(values or [None] * windows)
         rows += [
-            (run.label, run.colour, run.dash, float(page), finite(second), value)
-            for page, second, value in zip(pages, seconds, values, strict=False)
-            if finite(page) is not None
+            (run.label, run.colour, run.dash, *window) for window in zip(*columns, strict=True)
         ]
-    schema = _LINE | {"pages": pl.Float64, "seconds": pl.Float64, "value": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("pages")
 
 
 def wear_histogram(run: Run) -> pl.DataFrame:
@@ -205,24 +202,24 @@ def _parts(
     ]
 
 
-def _curve(run: Run, kind: str) -> list[tuple[float, float]]:
-    """The points of a distribution that show on screen, with p99.9 as the last."""
-    points: list[tuple[float, float]] = []
+def _curve(run: Run, kind: str) -> list[tuple[float, float, float]]:
+    """Time, share and nines of the points that show on screen, the slowest request the last."""
+    points: list[tuple[float, float, float]] = []
+    slowest = number(run.result, "latency", kind, "max_us")
     for us, share in rows_of(run.result, "latency", kind, "cdf"):
         # No logarithm of zero: a request that took no time (a full buffer hit) stands at the edge.
-        if us is None or us <= 0 or not 0 <= share < TAIL:
+        if us is None or us <= 0 or not 0 <= share < 1:
             continue
-        if points and _close(points[-1], (us, share)):
-            continue
-        points.append((us, share))
-    end = number(run.result, "latency", kind, "p999_us")
-    if points and end is not None and end >= points[-1][0]:
-        points.append((end, TAIL))
+        # A point is the end of a bin of times, and the slowest request may lie before it.
+        point = (min(us, slowest or us), share, -math.log10(1 - share))
+        if not (points and _close(points[-1], point)):
+            points.append(point)
+    requests = number(run.result, "latency", kind, "requests")
+    if points and requests and slowest:
+        points.append((slowest, 1.0, max(math.log10(requests), points[-1][2])))
     return points
 
 
-def _close(a: tuple[float, float], b: tuple[float, float]) -> bool:
+def _close(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool:
     """Whether two points of a distribution fall on nearly the same place of the plot."""
-    across = abs(math.log10(b[0] / a[0]))
-    up = abs(math.log10((1 - a[1]) / (1 - b[1])))
-    return across < CURVE_STEP and up < CURVE_STEP
+    return abs(math.log10(b[0] / a[0])) < CURVE_STEP and abs(b[2] - a[2]) < CURVE_STEP

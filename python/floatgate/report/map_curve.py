@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from . import page
-from .charts import Plot, _data
+from .charts import Plot, _data, near
 from .curve_tables import Document, needed_table, sizes_table, source_words
 from .figure import Drawing, Figure
 from .files import write_whole
@@ -49,21 +49,13 @@ def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> 
     marks = alt.Chart(_data(needed)).encode(x=x, y=y)
     dots = marks.mark_point(filled=True, size=45)
     text = marks.mark_text(align="right", dx=-7, dy=-7, style="total", aria=False)
-    near = alt.selection_point(
-        "near", on="pointerover", clear="pointerout", nearest=True, empty=False
-    )
-    hover = base.mark_point(filled=True, size=55, aria=False).encode(
-        y=y,
-        opacity=alt.condition(near, alt.value(1), alt.value(0)),
-        tooltip=[
-            alt.Tooltip("size:N", title="Cache"),
-            alt.Tooltip("entries:Q", title="Entries", format=",.0f"),
-            alt.Tooltip("hit_ratio:Q", title="Hit ratio", format=".2%"),
-        ],
-    )
-    parts = band + ceiling + line + dots + text.encode(text="label:N") + hover.add_params(near)
-    plot: Plot = parts.properties(height=320)
-    return plot
+    tooltip = [
+        ("size", "Cache", ""),
+        ("entries", "Entries", ",.0f"),
+        ("hit_ratio", "Hit ratio", ".2%"),
+    ]
+    parts = line + band + ceiling + dots + text.encode(text="label:N")
+    return near(parts.properties(height=320), tooltip)
 
 
 def curve_figure(document: Document) -> Figure:

@@ -17,7 +17,10 @@ from . import tables, theme
 from .figure import Figure
 from .figures import figures
 from .files import write_whole
+from .overview import Facts, overview
+from .payload import payload
 from .runs import Run, label_runs, varying
+from .told import Told, messages
 from .values import Result, leaf, plain
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -42,22 +45,36 @@ def _render(results: Sequence[Result], title: str | None) -> str:
         raise ValueError("a report needs at least one result; none was given")
     runs = label_runs(results)
     keys = varying(results)
+    differing = [vary.key for vary in keys]
     return fill_page(
         figures(runs),
         title=title or _title(runs),
         subtitle=_subtitle(runs),
         runs=runs,
         single=len(runs) == 1,
-        warnings=tables.messages(runs, "warnings"),
-        notes=tables.messages(runs, "notes"),
+        warnings=messages(runs, "warnings"),
+        notes=messages(runs, "notes"),
+        overview=overview(runs),
         summary=tables.summary_table(runs),
         varying=tables.varying_table(keys),
-        details=[_details(run, [vary.key for vary in keys]) for run in runs],
+        config=[row for row in tables.config_rows(runs[0].result, differing) if not row[2]],
+        details=[_details(run, differing) for run in runs],
     )
 
 
-def fill_page(found: Sequence[Figure], **content: Any) -> str:
-    """The template with these figures and everything else that it names."""
+def fill_page(
+    found: Sequence[Figure],
+    *,
+    warnings: Sequence[tuple[str, Sequence[str]]],
+    notes: Sequence[tuple[str, Sequence[str]]],
+    overview: Facts = (),
+    config: Sequence[tuple[str, str, bool]] = (),
+    **content: Any,
+) -> str:
+    """The template with these figures and everything else that it names.
+
+    `config` is what all runs share; a warning or note has the runs it is about.
+    """
     environment = Environment(
         loader=PackageLoader(__package__ or "", "assets"),
         autoescape=True,
@@ -67,8 +84,12 @@ def fill_page(found: Sequence[Figure], **content: Any) -> str:
     )
     return environment.get_template("report.html.jinja").render(
         **content,
+        warnings=[Told(*one) for one in warnings],
+        notes=[Told(*one) for one in notes],
+        overview=overview,
+        config=config,
         figures=found,
-        payload={"config": theme.browser_config(), "plots": _specs(found)},
+        payload=payload(found),
         dashes=[" ".join(map(str, dash)) for dash in theme.DASHES],
         light=Markup(theme.css_variables(theme.LIGHT)),
         dark=Markup(theme.css_variables(theme.DARK)),
@@ -96,29 +117,13 @@ def _subtitle(runs: Sequence[Run]) -> str:
 
 
 def _details(run: Run, differing: Sequence[str]) -> dict[str, Any]:
-    """Everything about one run that is not compared: provenance, operations, config."""
+    """Everything about one run that is not compared: provenance, operations, its own config."""
     return {
         "label": run.label,
         "provenance": tables.provenance(run.result),
         "operations": tables.operations_table(run.result),
-        "config": tables.config_rows(run.result, differing),
+        "config": [row for row in tables.config_rows(run.result, differing) if row[2]],
     }
-
-
-def _specs(found: Sequence[Figure]) -> dict[str, dict[str, Any]]:
-    """The Vega-Lite specs by the id of the element they are drawn in."""
-    specs = {}
-    for figure in found:
-        for i, drawing in enumerate(figure.drawings):
-            spec = drawing.chart.to_dict()
-            # The config is the page's, the same for all plots; its legends are text beside them.
-            del spec["config"]
-            for layer in spec.get("layer", [spec]):
-                for channel in {"color", "strokeDash"} & set(layer["encoding"]):
-                    layer["encoding"][channel]["legend"] = None
-            spec["description"] = drawing.description
-            specs[f"{figure.key}-{i}"] = spec
-    return specs
 
 
 @cache

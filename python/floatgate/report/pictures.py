@@ -16,9 +16,8 @@ from .page import SCHEMA
 from .runs import label_runs
 from .values import Result
 
-WIDTH = 620
 PAIR_WIDTH = 400
-"""Width in pixels of a plot alone in its row, and of one of two beside each other."""
+"""Width in pixels of one of two plots beside each other."""
 
 PIXELS = 2.0
 """Pixels in a PNG for each pixel of the drawing, so that print does not blur."""
@@ -54,13 +53,13 @@ def _spec(figure: Figure) -> dict[str, Any]:
     """The figure's plots side by side in one Vega-Lite spec, with its title."""
     alone = len(figure.drawings) == 1
     own = any(drawing.legend for drawing in figure.drawings)
-    how = "independent" if own else "shared"
-    config = theme.picture_config()
-    if figure.lines:
-        config["legend"] |= {"symbolType": "stroke", "symbolSize": 400}
+    how = "shared" if figure.legend else "independent"
+    plots = [
+        _still(drawing, theme.PICTURE_WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings
+    ]
     if not (figure.legend or own):
-        config["legend"] = {"disable": True}
-    plots = [_still(drawing, WIDTH if alone else PAIR_WIDTH) for drawing in figure.drawings]
+        for plot in plots:
+            hide_legends(plot)
     return {
         "title": {"text": figure.title, "fontSize": 16, "offset": 14},
         # Only the outermost spec may hold data by name; the names are digests, so none collide.
@@ -69,21 +68,27 @@ def _spec(figure: Figure) -> dict[str, Any]:
         "columns": 1 if alone else 2,
         "spacing": 28,
         "resolve": {"scale": {"color": how, "strokeDash": how}},
-        "config": config,
+        "config": theme.picture_config(lines=figure.lines),
     }
 
 
 def _still(drawing: Drawing, width: int) -> dict[str, Any]:
-    """One plot without what answers to a pointer, which a picture has not."""
+    """One plot without what the page's script needs."""
     spec = drawing.chart.to_dict()
-    for name in ("config", "$schema", "params"):
+    for name in ("config", "$schema", "usermeta"):
         spec.pop(name, None)
-    for layer in spec.get("layer", []):
-        layer["encoding"].get("opacity", {}).pop("condition", None)
     spec["width"] = width
     if drawing.heading:
         spec["title"] = drawing.heading
     return spec
+
+
+def hide_legends(spec: dict[str, Any]) -> None:
+    """Leaves out the legends that tell runs and causes apart; shades of numbers keep theirs."""
+    for layer in spec.get("layer", [spec]):
+        for channel in ("color", "strokeDash"):
+            if layer["encoding"].get(channel, {}).get("type") == "nominal":
+                layer["encoding"][channel]["legend"] = None
 
 
 def _draw(spec: dict[str, Any], kind: str) -> bytes:

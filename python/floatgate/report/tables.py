@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
+from . import overview
 from .frames import KINDS, NAMED
 from .runs import Run, Varying, label_runs
 from .values import (
     ABSENT,
+    SIZES,
+    TIMES,
     Result,
     count,
     finite,
@@ -26,6 +30,7 @@ from .values import (
     rows_of,
     size,
     total,
+    unit_of,
 )
 
 
@@ -49,26 +54,60 @@ class Table:
     """Columns set as text, to the left; the others are numbers, to the right."""
 
 
-METRICS = {
-    "write_amplification": ("Write amplification", ratio),
-    "data_write_amplification": ("Data write amplification", ratio),
-    "hit_ratio": ("Map hit ratio", percent),
-    "mean_us": ("Mean,\N{NO-BREAK SPACE}µs", measured),
-    "p99_us": ("p99,\N{NO-BREAK SPACE}µs", measured),
-    "p999_us": ("p99.9,\N{NO-BREAK SPACE}µs", measured),
-    "iops": ("IOPS", count),
-    "erases": ("Erases", count),
-    "device_seconds": ("Device time,\N{NO-BREAK SPACE}s", measured),
-    "warnings": ("Warnings", count),
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers: its heading, with the unit that all of them are in, and its cells."""
+
+    title: str
+    cells: list[Cell]
+
+
+Make = Callable[[str, Sequence[float | None]], Column]
+"""Makes a column of a title and the values."""
+
+
+def written(write: Callable[[float | None], str]) -> Make:
+    """Columns whose every number is written by `write`."""
+    return lambda title, values: Column(title, [Cell(write(value), value) for value in values])
+
+
+def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
+    """Columns in the unit that suits their values, which the heading then names."""
+
+    def make(title: str, values: Sequence[float | None]) -> Column:
+        name, base = unit_of(values, units)
+        known = [None if value is None else value / base for value in values]
+        cells = [Cell(measured(value), value) for value in known]
+        return Column(f"{title},\N{NO-BREAK SPACE}{name}", cells)
+
+    return make
+
+
+times = in_unit_of(TIMES)
+"""A column of microseconds."""
+
+METRICS: dict[str, tuple[str, Make]] = {
+    "write_amplification": ("Write amplification", written(ratio)),
+    "data_write_amplification": ("Data write amplification", written(ratio)),
+    "hit_ratio": ("Map hit ratio", written(percent)),
+    "mean_us": ("Mean", times),
+    "p99_us": ("p99", times),
+    "p999_us": ("p99.9", times),
+    "iops": ("IOPS", written(count)),
+    "erases": ("Erases", written(count)),
+    "device_seconds": ("Device time,\N{NO-BREAK SPACE}s", written(measured)),
+    "lifetime_bytes": ("Lifetime", in_unit_of(SIZES)),
+    "warnings": ("Warnings", written(count)),
 }
-"""Columns of the summary: heading with unit, and how to write the number."""
+"""Columns of the summary: heading, and how to make the column."""
 
 
 def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
     """One row per run: `label` and the main metrics, numbers as they are, None where absent.
 
     Latencies in microseconds over all requests, `hit_ratio` of the mapping cache (0 to 1),
-    `erases` of the whole flash for every cause, `warnings` their number.
+    `erases` of the whole flash for every cause, `lifetime_bytes` that the host can write until
+    the mean unit has reached its endurance, `warnings` their number.
     """
     return [_summary(run) for run in label_runs(results)]
 
@@ -86,20 +125,29 @@ def _summary(run: Run) -> dict[str, Any]:
         "iops": number(result, "throughput", "iops"),
         "erases": total(result, "flash", "erases"),
         "device_seconds": number(result, "throughput", "device_seconds"),
+        "lifetime_bytes": number(result, "lifetime", "host_bytes"),
         "warnings": len(rows_of(result, "warnings")),
     }
 
 
 def summary_table(runs: Sequence[Run]) -> Table:
     """The main metrics of every run side by side."""
-    rows = []
-    for run in runs:
-        metrics = _summary(run)
-        cells = [
-            Cell(write(metrics[name]), metrics[name], name) for name, (_, write) in METRICS.items()
-        ]
-        rows.append([Cell(run.name, run.name), *cells])
-    return Table("Main metrics", ["Run", *(title for title, _ in METRICS.values())], rows)
+    metrics = [_summary(run) for run in runs]
+    columns = []
+    for name, (title, make) in METRICS.items():
+        made = make(title, [row[name] for row in metrics])
+        cells = [dataclasses.replace(cell, metric=name) for cell in made.cells]
+        columns.append(Column(made.title, cells))
+    return beside("Main metrics", {"Run": [run.name for run in runs]}, columns)
+
+
+def beside(title: str, names: Mapping[str, Sequence[str]], columns: Sequence[Column]) -> Table:
+    """A table of columns: those of text first, by their headings, then those of numbers."""
+    texts = [[Cell(text, text) for text in texts] for texts in names.values()]
+    every = [*texts, *(column.cells for column in columns)]
+    titles = [*names, *(column.title for column in columns)]
+    rows = [list(row) for row in zip(*every, strict=True)]
+    return Table(title, titles, rows, frozenset(range(len(names))))
 
 
 def varying_table(keys: Iterable[Varying]) -> Table:
@@ -111,23 +159,35 @@ def varying_table(keys: Iterable[Varying]) -> Table:
     return Table("What varies", ["Key", "Values", "Which"], rows, frozenset({0, 2}))
 
 
+QUANTILES = {
+    "mean": "Mean",
+    "stdev": "Std dev",
+    "p50": "p50",
+    "p95": "p95",
+    "p99": "p99",
+    "p999": "p99.9",
+    "p9999": "p99.99",
+    "max": "Max",
+}
+"""What a result says of its response times, `mean_us` and so on, and the headings."""
+
+
 def latency_table(runs: Sequence[Run]) -> Table:
-    """Response times in microseconds, for reads, writes and all requests of each run."""
-    names = ("mean", "stdev", "p50", "p95", "p99", "p999", "max")
-    rows = []
-    for run in runs:
-        for kind in KINDS:
-            if number(run.result, "latency", kind, "mean_us") is None:
-                continue
-            times = [number(run.result, "latency", kind, f"{name}_us") for name in names]
-            requests = number(run.result, "latency", kind, "requests")
-            rows.append(
-                [Cell(run.name, run.name), Cell(kind, kind), Cell(count(requests), requests)]
-                + [Cell(measured(time), time) for time in times]
-            )
-    titles = ["Mean", "Std dev", "p50", "p95", "p99", "p99.9", "Max"]
-    title = "Response time by kind of request, µs"
-    return Table(title, ["Run", "Kind", "Requests", *titles], rows, frozenset({0, 1}))
+    """Response times of reads, writes and all requests of each run; a unit to each column."""
+    timed = [
+        (run, kind)
+        for run in runs
+        for kind in KINDS
+        if number(run.result, "latency", kind, "mean_us") is not None
+    ]
+
+    def values(name: str) -> list[float | None]:
+        return [number(run.result, "latency", kind, name) for run, kind in timed]
+
+    columns = [written(count)("Requests", values("requests"))]
+    columns += [times(title, values(f"{name}_us")) for name, title in QUANTILES.items()]
+    names = {"Run": [run.name for run, _ in timed], "Kind": [kind for _, kind in timed]}
+    return beside("Response time by kind of request", names, columns)
 
 
 def parts_table(title: str, frame: pl.DataFrame, names: Iterable[str], digits: int) -> Table:
@@ -163,16 +223,17 @@ def with_predictions(table: Table, predicted: pl.DataFrame) -> Table:
 
 def wear_table(runs: Sequence[Run]) -> Table:
     """Erases per unit of every run."""
-    names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
-    rows = []
-    for run in runs:
-        values = [number(run.result, "wear", name) for name in names]
-        if any(value is not None for value in values):
-            low, mean, high, stdev = values
-            texts = [count(low), fixed(mean, 2), count(high), fixed(stdev, 2)]
-            cells = [Cell(text, value) for text, value in zip(texts, values, strict=True)]
-            rows.append([Cell(run.name, run.name), *cells])
-    return Table("Erases per unit", ["Run", "Least", "Mean", "Most", "Std dev"], rows)
+    names = {"erases_min": "Least", "erases_mean": "Mean", "erases_max": "Most"}
+    names["erases_stdev"] = "Std dev"
+    worn = [
+        run for run in runs if any(number(run.result, "wear", name) is not None for name in names)
+    ]
+    columns = []
+    for name, title in names.items():
+        whole = name in ("erases_min", "erases_max")
+        write = count if whole else lambda value: fixed(value, 2)
+        columns.append(written(write)(title, [number(run.result, "wear", name) for run in worn]))
+    return beside("Erases per unit", {"Run": [run.name for run in worn]}, columns)
 
 
 def operations_table(result: Result) -> Table | None:
@@ -183,11 +244,11 @@ def operations_table(result: Result) -> Table | None:
     for key, name in names.items():
         values = [number(result, "flash", kind, key) for kind in kinds]
         if any(values):
-            rows.append([Cell(name), *(Cell(count(value)) for value in values)])
+            rows.append([Cell(name), *(Cell(count(value), value) for value in values)])
     if not rows:
         return None
     sums = [total(result, "flash", kind) for kind in kinds]
-    rows.append([Cell("all"), *(Cell(count(value)) for value in sums)])
+    rows.append([Cell("all"), *(Cell(count(value), value) for value in sums)])
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
 
 
@@ -205,26 +266,9 @@ def provenance(result: Result) -> list[tuple[str, str]]:
         ("Seed", plain(leaf(result, "seed")) if leaf(result, "seed") is not None else ABSENT),
         ("Floatgate", plain(leaf(result, "floatgate") or ABSENT)),
         ("Engine", plain(leaf(result, "engine", "version") or ABSENT)),
-        ("Start", _start(result)),
+        ("Start", overview.start(result) or ABSENT),
     ]
     return [*pairs, *_workload(result), *_drive(result), *_cost(result)]
-
-
-def _start(result: Result) -> str:
-    fill = leaf(result, "start", "fill")
-    if fill is None:
-        return ABSENT
-    parts = [f"fill: {plain(fill)}"]
-    volumes = number(result, "start", "volumes")
-    if volumes:
-        parts.append(f"{volumes:.3g} drive volumes written before the run")
-    settled = leaf(result, "start", "settled")
-    if settled is not None:
-        parts.append("settled" if settled else "not settled")
-    factor = number(result, "start", "write_amplification")
-    if factor is not None:
-        parts.append(f"write amplification {ratio(factor)} at its end")
-    return ", ".join(parts)
 
 
 def _workload(result: Result) -> list[tuple[str, str]]:
@@ -257,17 +301,6 @@ def _cost(result: Result) -> list[tuple[str, str]]:
         ("Simulated in", ABSENT if seconds is None else f"{measured(seconds)} s"),
         ("Peak memory", size(number(result, "engine", "peak_rss_bytes"))),
     ]
-
-
-def messages(runs: Sequence[Run], kind: str) -> list[tuple[str, list[str]]]:
-    """Each different text under `kind` (`warnings`, `notes`) with the runs that carry it."""
-    found: dict[str, list[str]] = {}
-    for run in runs:
-        for text in rows_of(run.result, kind):
-            names = found.setdefault(str(text), [])
-            if run.name not in names:
-                names.append(run.name)
-    return list(found.items())
 
 
 def series_limit(frames: Mapping[str, pl.DataFrame]) -> float:

@@ -60,6 +60,9 @@ DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 PICTURE_FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 
+PICTURE_WIDTH = 620
+"""Pixels of a plot that is alone in its row of a picture file."""
+
 
 def css_variables(colours: dict[str, str]) -> str:
     """The colours as CSS declarations."""
@@ -73,20 +76,17 @@ def browser_config() -> dict[str, Any]:
     return config
 
 
-def picture_config() -> dict[str, Any]:
-    """The Vega-Lite config of picture files: the light theme, with legends under the plot."""
+def picture_config(*, lines: bool = False) -> dict[str, Any]:
+    """The Vega-Lite config of picture files: the light theme, with legends under the plot.
+
+    `lines` says that the legends' entries are lines, not areas.
+    """
     config = _config(LIGHT, PICTURE_FONT)
     config["background"] = LIGHT["paper"]
     config["padding"] = 16
-    config["legend"] = {
-        "orient": "bottom",
-        "columns": 4,
-        "labelColor": LIGHT["ink"],
-        "labelFontSize": 11,
-        "labelLimit": 320,
-        "symbolStrokeWidth": 2,
-        "title": None,
-    }
+    config["legend"] |= {"orient": "bottom", "columns": 4, "symbolStrokeWidth": 2, "title": None}
+    if lines:
+        config["legend"] |= {"symbolType": "stroke", "symbolSize": 400}
     return config
 
 
@@ -110,6 +110,14 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
             "titlePadding": 8,
         },
         "axisBand": {"labelColor": colours["ink"]},
+        "legend": {
+            "labelColor": colours["ink"],
+            "labelFontSize": 11,
+            "labelLimit": 320,
+            "titleColor": colours["muted"],
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+        },
         "title": {
             "anchor": "start",
             "color": colours["ink"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Result = Mapping[str, Any]
@@ -106,6 +106,25 @@ def size(value: float | None) -> str:
             return f"{value:.4g}{NARROW_SPACE}{unit}"
         value /= 1024
     return f"{value:.4g}{NARROW_SPACE}TiB"
+
+
+TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
+"""Units of simulated time, each with its microseconds."""
+
+SIZES = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40))
+"""Units of capacity, each with its bytes."""
+
+
+def unit_of(
+    values: Iterable[float | None], units: Sequence[tuple[str, float]]
+) -> tuple[str, float]:
+    """The largest of the units in which every value but zero is one or more, else the first.
+
+    It is the unit of a column: all of its numbers are read in the same one.
+    """
+    known = [abs(value) for value in values if value]
+    fit = [unit for unit in units if known and min(known) >= unit[1]]
+    return fit[-1] if fit else units[0]
 
 
 def plain(value: Any) -> str:

@@ -6,7 +6,11 @@ import copy
 import itertools
 import math
 import random
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Any, get_type_hints
+
+from floatgate.result import Result
 
 WINDOWS = 60
 HIT_RATIO = {"dftl": 0.62, "tpftl": 0.74, "sftl": 0.68}
@@ -42,7 +46,7 @@ def sample(
             "placement": {"scheme": "single", "gc_destination": "same"},
             "cleaning": {"victim": "greedy", "low_water": 3},
             "buffer": {"scheme": "lru", "capacity": "1MiB"},
-            "queue": {"depth": 32},
+            "queue": {"depth": 32, "arrivals": "closed"},
             scheme: {"protected": 0.5},
         },
         "seed": seed,
@@ -57,6 +61,7 @@ def sample(
             "read_pages": 610_000,
             "write_pages": host,
             "trimmed_pages": 0,
+            "volumes_written": host / 487_590,
             "footprint_pages": 402_117,
             "skipped": 3,
             "duration_s": 43_712.4,
@@ -109,6 +114,12 @@ def sample(
             "utilization": 0.82,
         },
         "wear": _wear(rng, sum(erases.values())),
+        "lifetime": {
+            "endurance": 100_000,
+            "host_bytes": 1.9e14 / amplification,
+            "host_bytes_first_unit": 1.2e14 / amplification,
+            "years": 21.4 / amplification,
+        },
         "timeline": _timeline(rng, host, hit, amplification, latency["all"]["mean_us"]),
         "warnings": [],
         "notes": [],
@@ -121,6 +132,65 @@ def sample(
             "peak_rss_bytes": 31_457_280,
         },
     }
+
+
+FIRST, STEP = 1009, 37
+"""The digits of the numbers in `distinct`: prime steps, so that three digits tell them apart."""
+
+SHARES = ("hit_ratio", "utilization", "spare_factor", "over_provisioning", "victim_valid_mean")
+
+
+def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
+    """A whole result in which no two numbers are equal, nor look so with three digits.
+
+    It has the fields of the typed result. Its numbers mean nothing: what shows one of them
+    can be traced to one place in the document.
+    """
+    digits = itertools.count(first, STEP)
+    document = _distinct(Result, digits)
+    document["floatgate"] = "0.9.0"
+    document["workload"] |= {"name": trace, "hash": f"{trace}-digest"}
+    document["engine"]["version"] = "0.9.1"
+    document["start"] = {"fill": "random", "settled": True}
+    document["start"] |= {"volumes": next(digits) / 1e3, "write_amplification": next(digits) / 1e3}
+    document["warnings"], document["notes"] = ["a warning", "another"], ["a note"]
+    document["placement"]["streams"] = [
+        {"host_pages": next(digits), "gc_pages": next(digits)} for _ in range(3)
+    ]
+    document["faults"]["read_only"] = False
+    for kind in ("all", "read", "write"):
+        document["latency"][kind]["cdf"] = [[next(digits) / 1e3, i / 9] for i in range(1, 10)]
+    document["wear"]["histogram"] = [[next(digits), next(digits)] for _ in range(5)]
+    timeline = ("host_pages", "seconds", "write_amplification", "hit_ratio", "mean_us", "p50_us")
+    document["timeline"] = {
+        name: [next(digits) for _ in range(4)]
+        for name in (*timeline, "p99_us", "p999_us", "max_us", "gc_programs", "map_programs")
+    }
+    document["config"] = {
+        "mapping": {"scheme": "dftl", "cache": "64KiB"},
+        "cleaning": {"victim": "greedy"},
+        "placement": {"scheme": "single"},
+        "buffer": {"scheme": "none"},
+        "queue": {"depth": 17, "arrivals": "closed"},
+    }
+    return document
+
+
+def _distinct(kind: Any, digits: Iterator[int]) -> dict[str, Any]:
+    """Every number of a dataclass as a number of its own, of the size that its field suggests."""
+    document: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint):
+            document[name] = _distinct(hint, digits)
+        elif name in SHARES:
+            document[name] = next(digits) / 1e5
+        elif hint in (int, int | None):
+            document[name] = next(digits)
+        elif hint in (float, float | None):
+            document[name] = next(digits) / 1e3
+        elif name in ("erases", "valid"):
+            document[name] = [next(digits) / 1e5 for _ in range(6)]
+    return document
 
 
 def study() -> list[dict[str, Any]]:
@@ -143,7 +213,7 @@ def bare() -> dict[str, Any]:
     result["write_amplification"] = result["data_write_amplification"] = None
     result["flash"]["programs"] = dict.fromkeys(result["flash"]["programs"], 0)
     result["flash"]["erases"] = dict.fromkeys(result["flash"]["erases"], 0)
-    for table in ("mapping", "buffer", "throughput", "wear", "start", "engine"):
+    for table in ("mapping", "buffer", "throughput", "wear", "lifetime", "start", "engine"):
         result[table] = dict.fromkeys(result[table])
     for kind in ("all", "read", "write"):
         result["latency"][kind] = dict.fromkeys(result["latency"][kind])
@@ -192,6 +262,7 @@ def _distribution(rng: random.Random, median: float, spread: float) -> dict[str,
 
     cdf = [[at(share), share] for share in (i / 200 for i in range(1, 200))]
     cdf += [[at(share), share] for share in (0.996, 0.997, 0.998, 0.999, 0.9995)]
+    cdf.append([times[-1], 1.0])
     return {
         "requests": 480_000,
         "mean_us": mean,
@@ -200,6 +271,7 @@ def _distribution(rng: random.Random, median: float, spread: float) -> dict[str,
         "p95_us": at(0.95),
         "p99_us": at(0.99),
         "p999_us": at(0.999),
+        "p9999_us": at(0.9999),
         "max_us": times[-1],
         "cdf": cdf,
     }
@@ -218,6 +290,11 @@ def _wear(rng: random.Random, erases: int) -> dict[str, Any]:
         "erases_max": max(counts),
         "erases_stdev": spread,
         "histogram": [[worn, units] for worn, units in sorted(counts.items())],
+        "map": {
+            "units_per_cell": 32,
+            "erases": [mean + rng.gauss(0, spread / 5) for _ in range(8204 // 32 + 1)],
+            "valid": [rng.uniform(0.5, 1) for _ in range(8204 // 32 + 1)],
+        },
     }
 
 
@@ -233,6 +310,10 @@ def _timeline(
         ],
         "hit_ratio": [None, *(hit * s * rng.uniform(0.97, 1.0) for s in settle[1:])],
         "mean_us": [mean_us * (0.4 + 0.6 * s) * rng.uniform(0.85, 1.2) for s in settle],
+        "p50_us": [mean_us * (0.3 + 0.4 * s) * rng.uniform(0.9, 1.1) for s in settle],
+        "p99_us": [mean_us * (2 + 3 * s) * rng.uniform(0.8, 1.3) for s in settle],
+        "p999_us": [mean_us * (4 + 6 * s) * rng.uniform(0.7, 1.4) for s in settle],
+        "max_us": [mean_us * (9 + 9 * s) * rng.paretovariate(1.5) for s in settle],
         "gc_programs": [round(8000 * s) for s in settle],
         "map_programs": [round(5000 * s) for s in settle],
     }

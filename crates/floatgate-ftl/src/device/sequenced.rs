@@ -457,6 +457,10 @@ where
         self.drive.wear()
     }
 
+    fn valid_pages(&self) -> Vec<u32> {
+        self.drive.valid_pages()
+    }
+
     fn free_units(&self) -> u32 {
         self.drive.free_units()
     }

@@ -1,9 +1,42 @@
 "use strict";
-// Draws the plots, keeps them as wide as their box, shows tooltips, sorts tables.
+// Draws the plots, first those in sight, and keeps them as wide as their box; shows tooltips;
+// sorts tables; saves plots and tables as files.
 // Colours are CSS variables, so a change of colour scheme is none of this script's business.
 (() => {
-  const { config, plots } = JSON.parse(document.getElementById("payload").textContent);
+  const { config, width: pictureWidth, plots, data } = JSON.parse(
+    document.getElementById("payload").textContent,
+  );
   const tip = document.getElementById("tip");
+
+  // Data come once, as columns; texts as pairs of a text and how often it follows.
+  const rowsOf = (name) => {
+    const entries = Object.entries(data[name]).map(([key, column]) => [
+      key,
+      Array.isArray(column[0])
+        ? column.flatMap(([text, times]) => new Array(times).fill(text))
+        : column,
+    ]);
+    const length = entries.length ? entries[0][1].length : 0;
+    return Array.from({ length }, (_, i) =>
+      Object.fromEntries(entries.map(([key, column]) => [key, column[i]])),
+    );
+  };
+
+  const layersOf = (spec) => spec.layer ?? [spec];
+
+  // A copy of the spec with its data, and without the legends that are text in the page.
+  const filled = (plot, legends) => {
+    const spec = structuredClone(plot.spec);
+    spec.datasets = {};
+    for (const layer of [spec, ...layersOf(spec)]) {
+      if (layer.data?.name) spec.datasets[layer.data.name] ??= rowsOf(layer.data.name);
+      for (const channel of ["color", "strokeDash"]) {
+        const encoding = layer.encoding?.[channel];
+        if (encoding?.type === "nominal" && !legends) encoding.legend = null;
+      }
+    }
+    return spec;
+  };
 
   const showTip = (event, value) => {
     if (value === null || value === undefined || value === "") {
@@ -26,19 +59,62 @@
     tip.style.top = `${Math.max(4, top)}px`;
   };
 
+  // Describes the point of a plot's lines that is nearest to the pointer.
+  const describeNearest = (box, spec, view) => {
+    const told = spec.usermeta?.near;
+    if (!told) return;
+    const first = layersOf(spec)[0];
+    const rows = spec.datasets[(first.data ?? spec.data).name];
+    const field = (channel) => (first.encoding ?? spec.encoding)[channel].field;
+    const [xField, yField] = [field("x"), field("y")];
+    const mark = document.createElement("span");
+    mark.className = "near";
+    mark.hidden = true;
+    box.append(mark);
+    const clamp = (at, most) => Math.min(Math.max(at, 0), most);
+    box.addEventListener("pointermove", (event) => {
+      const frame = box.querySelector("svg").getBoundingClientRect();
+      const [left, top] = view.origin();
+      const [x, y] = [view.scale("x"), view.scale("y")];
+      let nearest = null;
+      for (const row of rows) {
+        if (row[xField] === null || row[yField] === null) continue;
+        const at = [left + x(row[xField]), top + clamp(y(row[yField]), view.height())];
+        const far = Math.hypot(frame.left + at[0] - event.clientX, frame.top + at[1] - event.clientY);
+        if (!nearest || far < nearest.far) nearest = { far, at, row };
+      }
+      mark.hidden = !nearest;
+      if (!nearest) return;
+      mark.style.left = `${nearest.at[0]}px`;
+      mark.style.top = `${nearest.at[1]}px`;
+      const text = (value, style) => (style ? view.locale().format(style)(value) : value);
+      const known = told.filter(([name]) => nearest.row[name] !== null);
+      const lines = known.map(([name, title, style]) => [title, text(nearest.row[name], style)]);
+      showTip(event, Object.fromEntries(lines));
+    });
+    box.addEventListener("pointerleave", () => {
+      mark.hidden = true;
+      tip.hidden = true;
+    });
+  };
+
   const drawings = new Map();
 
-  const draw = async (box, spec) => {
+  const draw = async (box) => {
     const width = box.clientWidth;
+    const spec = filled(plots[box.id], false);
     const fit = { width, autosize: { type: "fit-x", contains: "padding" } };
     const { view } = await vegaEmbed(box, { ...spec, ...fit }, {
       actions: false,
-      config,
+      config: config.page,
       defaultStyle: false,
       renderer: "svg",
       tooltip: (handler, event, item, value) => showTip(event, value),
     });
+    box.style.minHeight = "";
     drawings.set(box, { view, width });
+    describeNearest(box, spec, view);
+    watcher.observe(box);
   };
 
   // A plot is drawn again only for a new width: drawing changes the height, which comes back here.
@@ -52,17 +128,45 @@
     }
   });
 
+  const idle = () =>
+    new Promise((done) => self.requestIdleCallback ? requestIdleCallback(done, { timeout: 200 }) : setTimeout(done, 1));
+
+  // What is in sight comes first, and the rest while nothing else is to be done, so that the page
+  // is whole when it is printed or searched.
   const drawAll = async () => {
-    for (const [id, spec] of Object.entries(plots)) {
-      const box = document.getElementById(id);
+    const waiting = new Set(Object.keys(plots).map((id) => document.getElementById(id)));
+    const near = new Set();
+    const sight = new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) {
+          near[isIntersecting ? "add" : "delete"](target);
+        }
+      },
+      { rootMargin: "400px" },
+    );
+    for (const box of waiting) {
+      const { height } = plots[box.id].spec;
+      if (typeof height === "number") box.style.minHeight = `${height + 45}px`;
+      sight.observe(box);
+    }
+    await idle();
+    while (waiting.size) {
+      const seen = [...near].find((box) => waiting.has(box));
+      if (!seen) {
+        document.documentElement.dataset.ready = "true";
+        await idle();
+      }
+      const box = seen ?? [...near].find((one) => waiting.has(one)) ?? [...waiting][0];
+      waiting.delete(box);
+      sight.unobserve(box);
       try {
-        await draw(box, spec);
-        watcher.observe(box);
+        await draw(box);
       } catch (error) {
         box.textContent = `This plot could not be drawn: ${error.message}`;
         console.error(error);
       }
     }
+    document.documentElement.dataset.ready = "true";
     document.documentElement.dataset.drawn = "true";
   };
 
@@ -89,8 +193,89 @@
     body.append(...rows);
   };
 
+  const saveAs = (name, url) => {
+    const link = document.createElement("a");
+    link.download = name;
+    link.href = url;
+    link.click();
+  };
+
+  const saveText = (name, type, text) => {
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    saveAs(name, url);
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  };
+
+  // The plot as the picture files have it: light, with its title and legends.
+  const savePlot = async (id, kind) => {
+    const plot = plots[id];
+    const spec = { ...filled(plot, plot.legend), width: pictureWidth, title: plot.title };
+    const options = { actions: false, config: config[plot.picture], renderer: "svg" };
+    const { view } = await vegaEmbed(document.createElement("div"), spec, options);
+    if (kind === "SVG") saveText(`${id}.svg`, "image/svg+xml", await view.toSVG());
+    else saveAs(`${id}.png`, await view.toImageURL("png", 2));
+    view.finalize();
+  };
+
+  const cellsOf = (row) => [...row.cells].map((cell) => cell.textContent.trim());
+
+  const csv = (table) => {
+    const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const exact = (cell) => {
+      const { order } = cell.dataset;
+      return order && !Number.isNaN(Number(order)) ? order : cell.textContent.trim();
+    };
+    const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(exact));
+    return [cellsOf(table.tHead.rows[0]), ...rows]
+      .map((row) => `${row.map(quoted).join(",")}\r\n`)
+      .join("");
+  };
+
+  const LATEX = {
+    "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}",
+    "\u202f": "\\,", "\u00a0": "~", "\u2013": "--", "\u2212": "$-$", "\u2264": "$\\leq$",
+    "\u00b5": "\\textmu{}", "\u00d7": "$\\times$", "\u00b7": "$\\cdot$",
+  };
+
+  const latex = (table) => {
+    const escape = (text) =>
+      text.replace(/[\\~^\u202f\u00a0\u2013\u2212\u2264\u00b5\u00d7\u00b7&%$#_{}]/g,
+        (one) => LATEX[one] ?? `\\${one}`);
+    const line = (row) => `${cellsOf(row).map(escape).join(" & ")} \\\\`;
+    const heads = [...table.tHead.rows[0].cells];
+    const sides = heads.map((cell) => (cell.classList.contains("text") ? "l" : "r")).join("");
+    return [
+      "% needs \\usepackage{booktabs,textcomp}",
+      `\\begin{tabular}{${sides}}`,
+      "\\toprule",
+      line(table.tHead.rows[0]),
+      "\\midrule",
+      ...[...table.tBodies[0].rows].map(line),
+      "\\bottomrule",
+      "\\end{tabular}",
+      "",
+    ].join("\n");
+  };
+
+  const save = (button) => {
+    const kind = button.dataset.save;
+    const plot = button.closest(".panel")?.querySelector(".plot");
+    if (plot) {
+      savePlot(plot.id, kind);
+      return;
+    }
+    const table = button.closest("table");
+    const title = table.caption.firstChild.textContent.trim();
+    const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/-+$/, "");
+    if (kind === "CSV") saveText(`${name}.csv`, "text/csv", csv(table));
+    else saveText(`${name}.tex`, "application/x-tex", latex(table));
+  };
+
   for (const button of document.querySelectorAll(".sortable th button")) {
     button.addEventListener("click", () => sort(button));
+  }
+  for (const button of document.querySelectorAll("[data-save]")) {
+    button.addEventListener("click", () => save(button));
   }
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") tip.hidden = true;

@@ -1,0 +1,74 @@
+"""How the runs of a figure are told apart, and which of them it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from .figure import Figure, Legend
+from .runs import Run
+from .theme import SERIES
+
+
+def say_missing(
+    figure: Figure,
+    found: Iterable[pl.DataFrame],
+    runs: Sequence[Run],
+    why: str,
+    title: str = "",
+) -> None:
+    """Names the runs that are not in any of the frames, and why."""
+    present = {label for frame in found for label in frame["run"]}
+    missing = [run.name for run in runs if run.label not in present]
+    if not missing:
+        return
+    subject = f"{title}: not drawn" if title else "Not drawn"
+    who = "" if len(missing) == len(runs) else f" for {some(missing)}"
+    figure.reasons.append(f"{subject}{who}: {why}.")
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many more."""
+    shown = "; ".join(names[:4])
+    return shown if len(names) <= 4 else f"{shown}; and {len(names) - 4} more"
+
+
+def line_legend(drawn: Sequence[Run]) -> list[Legend]:
+    """Colours and line patterns of the figure's plots, where they share them."""
+    return [] if len(drawn) < 2 or not shared(drawn) else entries(drawn)
+
+
+def own_legend(drawn: Sequence[Run], group: Sequence[Run]) -> list[Legend]:
+    """The legend of a single plot, where each needs its own."""
+    return [] if shared(drawn) else entries(group)
+
+
+def series(drawn: Sequence[Run], group: Sequence[Run]) -> tuple[list[str], list[str]]:
+    """Colour and line pattern domains of the plot of `group`."""
+    runs = drawn if shared(drawn) else group
+    return first([run.colour for run in runs]), first([run.dash for run in runs])
+
+
+def shared(drawn: Sequence[Run]) -> bool:
+    """Whether the colours go round for all runs, so that they mean the same in every plot."""
+    return len({run.colour for run in drawn}) <= SERIES
+
+
+def entries(runs: Sequence[Run]) -> list[Legend]:
+    colours, dashes = first([run.colour for run in runs]), first([run.dash for run in runs])
+    entries = [Legend(text, i) for i, text in enumerate(colours)]
+    if len(dashes) > 1:
+        entries += [Legend(text, None, i) for i, text in enumerate(dashes)]
+    return entries
+
+
+def first(values: Iterable[str]) -> list[str]:
+    """The different values in order of appearance."""
+    return list(dict.fromkeys(values))
+
+
+def span(found: Iterable[pl.DataFrame], column: str) -> tuple[float, float] | None:
+    """Least and most of a column over several frames."""
+    values = [float(x) for frame in found for x in frame[column] if x is not None]
+    return (min(values), max(values)) if values else None

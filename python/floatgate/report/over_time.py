@@ -1,0 +1,154 @@
+"""The figures of what changes during a run: one value per window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from . import charts, frames
+from .figure import Drawing, Figure, join_title, sentence
+from .legends import line_legend, own_legend, say_missing, series, some, span
+from .runs import Run, panels
+from .values import TIMES, rows_of, unit_of
+
+BULK = (0.02, 0.98)
+"""Between these quantiles lie the values that an axis is for."""
+
+FAR = 3
+"""An axis leaves out what lies further from the bulk than this many times its width."""
+
+
+class Metric(NamedTuple):
+    """A column of the timeline."""
+
+    name: str
+    title: str
+    style: str
+    """As a d3 number format."""
+    absent: str
+    """Why a run may not have it."""
+
+
+STATE = (
+    Metric("write_amplification", "Write amplification", ",.3f", "the host wrote nothing"),
+    Metric("hit_ratio", "Map hit ratio", ".1%", "there is no mapping cache"),
+)
+
+UNTIMED = "no response times were recorded"
+TIMED = (
+    Metric("mean_us", "Mean", ",.4~r", UNTIMED),
+    Metric("p50_us", "p50", ",.4~r", UNTIMED),
+    Metric("p99_us", "p99", ",.4~r", UNTIMED),
+    Metric("p999_us", "p99.9", ",.4~r", UNTIMED),
+    Metric("max_us", "Max", ",.4~r", UNTIMED),
+)
+
+Frames = dict[str, pl.DataFrame]
+"""The timeline of the runs of each panel."""
+
+
+def over_time(drawn: Sequence[Run]) -> list[Figure]:
+    """The state of the drive, and the response times, over the run."""
+    short = [run.name for run in drawn if len(rows_of(run.result, "timeline", "host_pages")) < 2]
+    long = [run for run in drawn if run.name not in short]
+    columns = [metric.name for metric in (*STATE, *TIMED)]
+    found = {name: frames.timeline(group, columns) for name, group in panels(long).items()}
+    timed, found = _in_units(found)
+    state = Figure(
+        "timeline",
+        "Over the run",
+        "Each point is one window of the run, at the number of pages the host had written.",
+        lines=True,
+    )
+    if short:
+        who = "" if len(short) == len(drawn) else f" ({some(short)})"
+        state.reasons.append(f"No timeline where a run has fewer than two windows{who}.")
+    latency = Figure(
+        "latency-over-time",
+        "Response time over the run",
+        "Mean and percentiles of the response times of all requests, window by window.",
+        lines=True,
+    )
+    for figure, metrics in ((state, STATE), (latency, timed)):
+        for metric in metrics:
+            _add(figure, drawn, long, found, metric)
+        if figure.drawings:
+            figure.legend = line_legend(drawn)
+    return [state, latency] if long else [state]
+
+
+def _in_units(found: Frames) -> tuple[list[Metric], Frames]:
+    """The response times in units that suit their plots: one set of frames serves all plots."""
+    metrics = []
+    for metric in TIMED:
+        ends = span(found.values(), metric.name) or (0.0, 0.0)
+        unit, base = unit_of(ends[1:], TIMES)
+        metrics.append(metric._replace(title=f"{metric.title}, {unit}"))
+        found = {
+            name: frame.with_columns(pl.col(metric.name) / base) for name, frame in found.items()
+        }
+    return metrics, found
+
+
+def _add(
+    figure: Figure, drawn: Sequence[Run], long: Sequence[Run], found: Frames, metric: Metric
+) -> None:
+    """The plots of one metric, one per panel and all to the same scale; or why there are none."""
+    known = {name: frame.drop_nulls(metric.name) for name, frame in found.items()}
+    if long:
+        say_missing(figure, known.values(), long, metric.absent, metric.title)
+    values = [float(value) for frame in known.values() for value in frame[metric.name]]
+    if not values:
+        return
+    low, high = robust_span(values)
+    beyond = sum(not low <= value <= high for value in values)
+    if beyond:
+        figure.reasons.append(
+            f"{metric.title}: the axis leaves out {beyond} of {len(values)} windows, which are far "
+            f"from the others ({min(values):.4g} to {max(values):.4g} in all); triangles at its "
+            "edge mark them."
+        )
+    for name, frame in known.items():
+        if frame.is_empty():
+            continue
+        group = panels(drawn)[name]
+        chart = charts.chart_timeline(
+            found[name],
+            metric.name,
+            metric.title,
+            *series(drawn, group),
+            _domain(low, high, metric.style),
+            metric.style,
+            _beyond(frame, metric.name, low, high),
+        )
+        what = sentence(f"{metric.title} over host pages written", name, frame)
+        own = own_legend(drawn, group)
+        figure.drawings.append(Drawing(join_title(metric.title, name), chart, what, own))
+
+
+def _domain(low: float, high: float, style: str) -> tuple[float, float]:
+    """The ends of the axis, which must differ."""
+    if high > low:
+        return low, high
+    return (0.0, 1.0) if style.endswith("%") else (low - 0.5, high + 0.5)
+
+
+def robust_span(values: Sequence[float]) -> tuple[float, float]:
+    """Least and most of the values that an axis shows: not those that would flatten the rest."""
+    column = pl.Series(values)
+    low, high = (column.quantile(share, "linear") or 0.0 for share in BULK)
+    room = FAR * (high - low)
+    if room == 0:
+        return min(values), max(values)
+    inside = [value for value in values if low - room <= value <= high + room]
+    return min(inside), max(inside)
+
+
+def _beyond(frame: pl.DataFrame, name: str, low: float, high: float) -> pl.DataFrame:
+    """The windows outside of an axis, with the `edge` of it that they are nearest to."""
+    value = pl.col(name)
+    columns = ("colour", "pages", name)
+    outside = frame.filter((value < low) | (value > high)).select(*columns)
+    return outside.with_columns(edge=value.clip(low, high))

@@ -1,0 +1,122 @@
+"""The figure of wear and validity by the place of an erase unit on the drive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, _data, _row_axis
+from .figure import Drawing, Figure, join_title, sentence
+from .legends import first
+from .runs import Run, panels
+from .values import number, rows_of
+
+CELLS = 128
+"""Cells of a row at most, where several runs are drawn; each is the mean of its own."""
+
+MAPS = (
+    ("erases", "Erases of a unit", ",.2f"),
+    ("valid", "Valid pages at the end", ".1%"),
+)
+"""What is mapped: name in `wear.map`, title, number format."""
+
+
+def wear_map(drawn: Sequence[Run]) -> list[Figure]:
+    """One figure, if a result has maps: a plot for each of `MAPS` and panel."""
+    figure = Figure(
+        "wear-map",
+        "Wear and validity by erase unit",
+        "Erase units in the order of their numbers",
+    )
+    alone = len(drawn) == 1
+    figure.caption += ", in rows from the top left." if alone else " from left to right."
+    for name, title, style in MAPS:
+        found = {panel: map_cells(group, name, CELLS) for panel, group in panels(drawn).items()}
+        if alone:
+            found = {"": map_cells(drawn, name, None)}
+        values = [value for frame in found.values() for value in frame["value"]]
+        for panel, frame in found.items():
+            if not frame.is_empty():
+                scale = (min(values), max(values)) if name == "erases" else (0.0, 1.0)
+                chart = (_chart_grid if alone else _chart_rows)(frame, title, scale, style)
+                what = sentence(f"{title} by erase unit", panel, frame)
+                figure.drawings.append(Drawing(join_title(title, panel), chart, what))
+    return [figure] if figure.drawings else []
+
+
+def map_cells(runs: Sequence[Run], name: str, most: int | None) -> pl.DataFrame:
+    """A row per cell of a run's map: units `start` up to `end`, and their mean `value`.
+
+    Neighbours are joined until there are at most `most`; the last may hold fewer units.
+    """
+    rows = []
+    for run in runs:
+        values = rows_of(run.result, "wear", "map", name)
+        size = number(run.result, "wear", "map", "units_per_cell")
+        if not values or not size:
+            continue
+        units = number(run.result, "drive", "units") or 0
+        units = max(units + (number(run.result, "drive", "reserve_units") or 0), 1)
+        joined = 1 if most is None else math.ceil(len(values) / most)
+        for at in range(0, len(values), joined):
+            part = values[at : at + joined]
+            end = min((at + len(part)) * size, units)
+            rows.append((run.label, run.row, at * size, end, sum(part) / len(part)))
+    schema = {"run": pl.String, "row": pl.String}
+    schema |= dict.fromkeys(("start", "end", "value"), pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
+    """Cells in rows from the top left, for one run."""
+    columns = math.ceil(math.sqrt(2 * frame.height))
+    rows = math.ceil(frame.height / columns)
+    at = pl.int_range(pl.len())
+    placed = frame.with_columns(x=at % columns, y=at // columns)
+    placed = placed.with_columns(x2=pl.col("x") + 1, y2=pl.col("y") + 1)
+    # Nothing is read off the axes: a cell's place is told by its tooltip.
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False))
+    cells = alt.Chart(_data(placed)).mark_rect(strokeWidth=0)
+    plot: Plot = cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", **_shades(title, scale, style))
+    return plot.properties(height=min(max(12 * rows, 60), 320))
+
+
+def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
+    """A row of cells for each run."""
+    rows = first(frame["row"])
+    x = alt.X(
+        "start:Q",
+        scale=alt.Scale(domain=[0, frame["end"].max()], nice=False),
+        axis=alt.Axis(title="Erase unit", labelExpr=SHORT, grid=False),
+    )
+    bars = alt.Chart(_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
+    plot: Plot = bars.encode(x=x, x2="end:Q", y=_row_axis(rows), **_shades(title, scale, style))
+    return plot.properties(height=ROW_HEIGHT * len(rows))
+
+
+def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, alt.SchemaBase | list]:
+    """Colour by value, with its legend, and what a cell tells."""
+    low, high = scale if scale[1] > scale[0] else (scale[0], scale[0] + 1)
+    percent = style.endswith("%")
+    legend = alt.Legend(
+        title=title,
+        orient="top",
+        direction="horizontal",
+        gradientLength=200,
+        format=".0%" if percent else "~s",
+        tickCount=4,
+    )
+    colour = alt.Color(
+        "value:Q", scale=alt.Scale(scheme="viridis", domain=[low, high]), legend=legend
+    )
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("start:Q", title="Erase units from", format=",.0f"),
+        alt.Tooltip("end:Q", title="up to, not with", format=",.0f"),
+        alt.Tooltip("value:Q", title=f"{title}, mean", format=style),
+    ]
+    return {"color": colour, "tooltip": tooltip}

@@ -1,0 +1,324 @@
+"""What the plots draw, against the document: identities, histograms, axes, curves."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
+
+import report_samples as samples
+
+from floatgate.report import frames, over_time, payload
+from floatgate.report.figures import figures
+from floatgate.report.runs import Run, label_runs
+from floatgate.report.wear_map import map_cells
+
+
+def _run(**tables: Any) -> Run:
+    """A sample with some of its tables changed."""
+    document = samples.sample()
+    for name, values in tables.items():
+        document[name] |= values
+    (run,) = label_runs([document])
+    return run
+
+
+def _figure(key: str, documents: list[dict[str, Any]]) -> Any:
+    (found,) = (figure for figure in figures(label_runs(documents)) if figure.key == key)
+    return found
+
+
+def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
+    document = samples.distinct()
+    parts = frames.amplification(label_runs([document]))
+    programs, factor = document["flash"]["programs"], document["write_amplification"]
+    whole = sum(programs.values())
+    shown = {part["part"]: part for part in parts.iter_rows(named=True)}
+    for cause, name in frames.CAUSES.items():
+        # There is no colour left for what these two are drawn with.
+        pages = programs.get(cause, programs["journal"] + programs["retire"])
+        assert shown[name]["value"] == pytest.approx(factor * pages / whole)
+        assert shown[name]["share"] == pytest.approx(pages / whole)
+    assert parts["value"].sum() == pytest.approx(factor)
+
+
+def test_the_parts_of_the_mean_sum_to_it() -> None:
+    document = samples.sample()
+    parts = frames.blame(label_runs([document]))
+    assert parts["value"].sum() == pytest.approx(document["latency"]["all"]["mean_us"])
+    blame = document["latency"]["blame_us"]
+    for cause, name in frames.BLAME.items():
+        found = parts.filter(pl.col("part") == name)["value"].to_list()
+        assert found == ([pytest.approx(blame[cause])] if blame.get(cause) else [])
+
+
+def test_an_unknown_cause_is_drawn_as_other() -> None:
+    document = samples.sample()
+    document["flash"]["programs"]["a cause of tomorrow"] = 100_000
+    parts = frames.amplification(label_runs([document]))
+    other = parts.filter(pl.col("part") == "other")
+    pages = sum(document["flash"]["programs"].values())
+    assert other["share"].to_list() == [pytest.approx(100_000 / pages)]
+
+
+def test_hit_ratios_have_their_own_counts() -> None:
+    document = samples.distinct()
+    for cache in ("mapping", "buffer"):
+        (row,) = frames.hit_ratio(label_runs([document]), cache).iter_rows(named=True)
+        known = document[cache]
+        assert (row["value"], row["hits"], row["misses"]) == (
+            known["hit_ratio"],
+            known["hits"],
+            known["misses"],
+        )
+
+
+def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> None:
+    document = samples.sample()
+    write = document["latency"]["write"]
+    curve = frames.distribution(label_runs([document]), "write")
+    known = {share: us for us, share in write["cdf"]}
+    for us, share, nines in curve.select("us", "share", "nines").rows()[:-1]:
+        assert known[share] == us
+        assert 1 - 10**-nines == pytest.approx(share)
+    assert curve["us"].is_sorted() and curve["nines"].is_sorted()
+    # One in all the requests is the slowest.
+    *_, last = curve.select("us", "share", "nines").rows()
+    assert last == (write["max_us"], 1.0, math.log10(write["requests"]))
+    # What is left out is too close to a neighbour to be seen.
+    kept = set(curve["share"])
+    gaps = [share for share in known if share not in kept and share < 1]
+    for share in gaps:
+        near = [
+            abs(math.log10((1 - share) / (1 - other))) < frames.CURVE_STEP
+            and abs(math.log10(known[share] / known[other])) < frames.CURVE_STEP
+            for other in kept - {1.0}
+        ]
+        assert any(near)
+    assert len(kept) > 30
+
+
+def test_a_distribution_leaves_out_what_a_log_axis_cannot_show() -> None:
+    cdf = [[0.0, 0.2], [5.0, 0.5], [90.0, 0.9], [400.0, 1.0]]
+    run = _run(latency={"read": {"cdf": cdf, "requests": 100, "max_us": 80.0}})
+    curve = frames.distribution([run], "read").select("us", "share", "nines").rows()
+    # The end of the last bin lies behind the slowest request, which no request is.
+    assert [row[:2] for row in curve] == [(5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
+    assert curve[-1][2] == 2.0
+    assert frames.distribution([_run(latency={"read": {}})], "read").is_empty()
+
+
+@pytest.mark.parametrize(
+    "histogram",
+    [
+        [[3, 10]],
+        [[0, 5], [1, 2]],
+        [[i, i + 1] for i in range(39)],
+        [[i, i + 1] for i in range(40)],
+        [[i, i + 1] for i in range(41)],
+        [[i, i + 1] for i in range(999)],
+        [[7, 1], [90, 2], [1000, 3], [1001, 0]],
+    ],
+)
+def test_wear_bins_hold_the_units_within_them(histogram: list[list[int]]) -> None:
+    bins = frames.wear_histogram(_run(wear={"histogram": histogram}))
+    known = [(erases, units) for erases, units in histogram if units]
+    for first, last, units in bins.select("first", "last", "units").rows():
+        assert units == sum(count for erases, count in known if first <= erases <= last)
+    assert bins["units"].sum() == sum(units for _, units in known)
+    widths = set(bins["last"] - bins["first"] + 1)
+    assert len(widths) == 1
+    # Equal bins from the least worn unit on, and no more than there is room for, nor coarser.
+    (width,) = widths
+    low, high = min(known)[0], max(known)[0]
+    assert bins["first"][0] == low and all((first - low) % width == 0 for first in bins["first"])
+    assert (high - low) // width < 40
+    assert width == 1 or (high - low) // (width - 1) >= 40
+
+
+@pytest.mark.parametrize(
+    ("low", "mean", "high", "stdev", "band"),
+    [
+        (10, 50.0, 90, 12.0, (38.0, 62.0)),
+        (45, 50.0, 90, 12.0, (45.0, 62.0)),
+        (10, 50.0, 55, 12.0, (38.0, 55.0)),
+        (48, 50.0, 52, 12.0, (48.0, 52.0)),
+    ],
+)
+def test_the_band_of_wear_stays_within_the_least_and_the_most(
+    low: int, mean: float, high: int, stdev: float, band: tuple[float, float]
+) -> None:
+    names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
+    wear = dict(zip(names, (low, mean, high, stdev), strict=True))
+    (row,) = frames.wear_range([_run(wear=wear)]).iter_rows(named=True)
+    assert (row["low"], row["mean"], row["high"], row["stdev"]) == (low, mean, high, stdev)
+    assert (row["near"], row["far"]) == band
+    for name in names:
+        assert frames.wear_range([_run(wear=wear | {name: None})]).is_empty()
+
+
+def test_a_timeline_has_each_metric_in_its_column() -> None:
+    document = samples.distinct()
+    columns = ["write_amplification", "hit_ratio", "mean_us", "p50_us", "p99_us"]
+    columns += ["p999_us", "max_us"]
+    frame = frames.timeline(label_runs([document]), columns)
+    known = document["timeline"]
+    assert frame["pages"].to_list() == known["host_pages"]
+    assert frame["seconds"].to_list() == known["seconds"]
+    for name in columns:
+        assert frame[name].to_list() == known[name]
+
+
+def test_a_timeline_needs_two_windows_and_takes_what_is_there() -> None:
+    document = samples.sample()
+    del document["timeline"]["p50_us"]
+    document["timeline"]["mean_us"][3] = float("nan")
+    frame = frames.timeline(label_runs([document]), ["mean_us", "p50_us"])
+    assert frame.height == samples.WINDOWS
+    assert frame["p50_us"].null_count() == samples.WINDOWS
+    assert frame["mean_us"].is_null().arg_true().to_list() == [3]
+    for windows in (0, 1):
+        document["timeline"] = {name: v[:windows] for name, v in document["timeline"].items()}
+        assert frames.timeline(label_runs([document]), ["mean_us"]).is_empty()
+
+
+@pytest.mark.parametrize("outlier", [5000.0, -3000.0])
+def test_an_outlier_does_not_flatten_the_rest(outlier: float) -> None:
+    values = [100.0 + i for i in range(100)]
+    assert over_time.robust_span(values) == (100.0, 199.0)
+    assert over_time.robust_span([*values, outlier]) == (100.0, 199.0)
+    # One that is not far away stays on the axis.
+    assert over_time.robust_span([*values, 400.0]) == (100.0, 400.0)
+    # Where all are equal but one, that one is what there is to see.
+    assert over_time.robust_span([3.0] * 99 + [8.0]) == (3.0, 8.0)
+
+
+def test_outliers_are_marked_at_the_edge_and_told() -> None:
+    document = samples.sample()
+    factors = document["timeline"]["write_amplification"]
+    factors[:] = [2.0 + i / 100 for i in range(samples.WINDOWS)]
+    factors[30] = 70.0
+    figure = _figure("timeline", [document])
+    drawing = figure.drawings[0]
+    spec = drawing.chart.to_dict()
+    assert drawing.heading == "Write amplification"
+    line, marks = spec["layer"]
+    low, high = line["encoding"]["y"]["scale"]["domain"]
+    assert (low, high) == (2.0, max(set(factors) - {70.0}))
+    (row,) = json.loads(spec["datasets"][marks["data"]["name"]])
+    assert row["write_amplification"] == 70.0 and row["edge"] == high
+    assert row["pages"] == document["timeline"]["host_pages"][30]
+    # The line still has it.
+    rows = json.loads(spec["datasets"][spec["data"]["name"]])
+    assert rows[30]["write_amplification"] == 70.0
+    (told,) = (text for text in figure.reasons if text.startswith("Write amplification"))
+    assert f"leaves out 1 of {samples.WINDOWS} windows" in told and "2 to 70" in told
+    factors[30] = 2.3
+    figure = _figure("timeline", [document])
+    assert len(figure.drawings[0].chart.to_dict()["layer"]) == 1 and figure.reasons == []
+
+
+def test_response_times_over_the_run_are_in_the_unit_of_their_plot() -> None:
+    document = samples.sample()
+    for i, name in enumerate(("mean_us", "p50_us", "p99_us", "p999_us", "max_us")):
+        times = [float(50 * (i + 1) * 10**i + window) for window in range(samples.WINDOWS)]
+        document["timeline"][name] = times
+    figure = _figure("latency-over-time", [document])
+    headings = [drawing.heading for drawing in figure.drawings]
+    assert headings == ["Mean, µs", "p50, ms", "p99, ms", "p99.9, ms", "Max, s"]
+    for drawing, name, base in zip(
+        figure.drawings,
+        ("mean_us", "p50_us", "p99_us", "p999_us", "max_us"),
+        (1, 1e3, 1e3, 1e3, 1e6),
+        strict=True,
+    ):
+        spec = drawing.chart.to_dict()
+        (rows,) = (json.loads(text) for text in spec["datasets"].values())
+        drawn = [row[spec["layer"][0]["encoding"]["y"]["field"]] for row in rows]
+        known = document["timeline"][name]
+        assert drawn == pytest.approx([time / base for time in known], rel=1e-5)
+
+
+def test_a_result_without_percentiles_over_time_is_still_drawn() -> None:
+    document = samples.sample()
+    for name in ("p50_us", "p99_us", "p999_us", "max_us"):
+        del document["timeline"][name]
+    del document["wear"]["map"]
+    figure = _figure("latency-over-time", [document])
+    assert [drawing.heading.partition(",")[0] for drawing in figure.drawings] == ["Mean"]
+    assert sum("not drawn" in reason for reason in figure.reasons) == 4
+    assert "wear-map" not in {one.key for one in figures(label_runs([document]))}
+
+
+def test_cells_of_a_map_are_means_of_their_units() -> None:
+    drive = {"units": 20, "reserve_units": 3}
+    cells = {"units_per_cell": 4, "erases": [1, 2, 3, 4, 5, 60], "valid": [0, 0.5, 1, 0, 0.5, 1]}
+    run = _run(drive=drive, wear={"map": cells})
+    whole = map_cells([run], "erases", None).select("start", "end", "value").rows()
+    assert whole == [(4 * i, min(4 * i + 4, 23), cells["erases"][i]) for i in range(6)]
+    joined = map_cells([run], "valid", 4).select("start", "end", "value").rows()
+    assert joined == [(0, 8, 0.25), (8, 16, 0.5), (16, 23, 0.75)]
+    assert map_cells([_run(wear={"map": None})], "erases", None).is_empty()
+
+
+def test_a_map_has_every_cell_in_its_place() -> None:
+    figure = _figure("wear-map", [samples.sample()])
+    assert [drawing.heading for drawing in figure.drawings] == [
+        "Erases of a unit",
+        "Valid pages at the end",
+    ]
+    for drawing, name in zip(figure.drawings, ("erases", "valid"), strict=True):
+        spec = drawing.chart.to_dict()
+        (rows,) = (json.loads(text) for text in spec["datasets"].values())
+        known = samples.sample()["wear"]["map"][name]
+        width = spec["encoding"]["x"]["scale"]["domain"][1]
+        at = {(row["x"], row["y"]): row["value"] for row in rows}
+        assert len(at) == len(known)
+        for i, value in enumerate(known):
+            assert at[i % width, i // width] == pytest.approx(value, rel=1e-6)
+    both = _figure("wear-map", [samples.sample(), samples.sample(scheme="tpftl")])
+    assert "from left to right" in both.caption
+
+
+def test_columns_give_back_their_rows() -> None:
+    rows = [
+        {"run": run, "value": value, "what": None}
+        for run, value in (("a", 1.5), ("a", None), ("b", 2), ("a", 3))
+    ]
+    columns = payload.columns(rows)
+    assert columns == {
+        "run": [["a", 2], ["b", 1], ["a", 1]],
+        "value": [1.5, None, 2, 3],
+        "what": [None] * 4,
+    }
+    assert payload.columns([]) == {}
+
+
+def test_the_page_has_the_data_of_a_figure_once() -> None:
+    found = figures(label_runs([samples.sample(), samples.sample(scheme="tpftl")]))
+    page = payload.payload(found)
+    over = {
+        name: plot["spec"]["data"]["name"]
+        for name, plot in page["plots"].items()
+        if name.startswith(("timeline", "latency-over-time")) and "data" in plot["spec"]
+    }
+    assert len(over) >= 5 and len(set(over.values())) == 1
+    assert set(over.values()) <= set(page["data"])
+    assert all("datasets" not in plot["spec"] for plot in page["plots"].values())
+
+
+def test_a_sweep_has_a_point_per_run() -> None:
+    runs = label_runs([samples.distinct(first=n) for n in (1009, 1013, 1021)])
+    for path in (("write_amplification",), ("latency", "all", "mean_us")):
+        frame = frames.sweep(runs, [4.0, 2.0, 1.0], path)
+        values = [run.result for run in runs]
+        for name in path:
+            values = [value[name] for value in values]
+        assert frame["value"].to_list() == values and frame["at"].to_list() == [4.0, 2.0, 1.0]

@@ -1,0 +1,341 @@
+"""Every table of the report, cell by cell, from results in which no number is there twice."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
+
+import report_samples as samples
+from plainly import THIN, decimals, factor, share, size, three, whole
+
+from floatgate.report import frames, overview, summary_rows, tables
+from floatgate.report.runs import label_runs, varying
+from floatgate.report.tables import Table
+from floatgate.report.values import ABSENT
+
+NB = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture
+def documents() -> list[dict[str, Any]]:
+    """Two runs without a number in common."""
+    found = [samples.distinct(first=1009), samples.distinct(first=1019)]
+    found[1]["seed"] = found[0]["seed"]
+    found[1]["config"]["mapping"]["scheme"] = "tpftl"
+    return found
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def orders(table: Table) -> list[list[Any]]:
+    return [[cell.order for cell in row] for row in table.rows]
+
+
+def _main(document: dict[str, Any]) -> dict[str, float]:
+    """The main metrics, each from its place in the document."""
+    latency = document["latency"]["all"]
+    return {
+        "write_amplification": document["write_amplification"],
+        "data_write_amplification": document["data_write_amplification"],
+        "hit_ratio": document["mapping"]["hit_ratio"],
+        "mean_us": latency["mean_us"],
+        "p99_us": latency["p99_us"],
+        "p999_us": latency["p999_us"],
+        "iops": document["throughput"]["iops"],
+        "erases": sum(document["flash"]["erases"].values()),
+        "device_seconds": document["throughput"]["device_seconds"],
+        "lifetime_bytes": document["lifetime"]["host_bytes"],
+        "warnings": len(document["warnings"]),
+    }
+
+
+def test_a_summary_row_has_the_results_numbers(documents: list[dict[str, Any]]) -> None:
+    expected = [
+        {"label": f"mapping.scheme={name}"} | _main(document)
+        for name, document in zip(("dftl", "tpftl"), documents, strict=True)
+    ]
+    assert summary_rows(documents) == expected
+
+
+def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
+    table = tables.summary_table(label_runs(documents))
+    assert table.columns == [
+        "Run",
+        "Write amplification",
+        "Data write amplification",
+        "Map hit ratio",
+        f"Mean,{NB}µs",
+        f"p99,{NB}µs",
+        f"p99.9,{NB}µs",
+        "IOPS",
+        "Erases",
+        f"Device time,{NB}s",
+        f"Lifetime,{NB}B",
+        "Warnings",
+    ]
+    written = [factor, factor, share, three, three, three, whole, whole, three, three, whole]
+    for row, document in zip(table.rows, documents, strict=True):
+        known = _main(document)
+        assert [cell.metric for cell in row[1:]] == list(known)
+        assert [cell.order for cell in row[1:]] == list(known.values())
+        expected = [write(value) for write, value in zip(written, known.values(), strict=True)]
+        assert [cell.text for cell in row[1:]] == expected
+    assert [row[0].text for row in table.rows] == ["dftl", "tpftl"]
+    assert table.text_columns == {0}
+
+
+def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
+    runs = label_runs([samples.distinct(first=1009), samples.distinct(first=1019)])
+    for run, mean, p99, written in zip(
+        runs, (999.0, 4000.0), (2500.0, 1.25e7), (3 << 40, 512 << 30), strict=True
+    ):
+        run.result["latency"]["all"] |= {"mean_us": mean, "p99_us": p99, "p999_us": None}
+        run.result["lifetime"]["host_bytes"] = written
+    table = tables.summary_table(runs)
+    column = dict(zip(table.columns, zip(*texts(table), strict=True), strict=True))
+    assert column[f"Mean,{NB}µs"] == ("999", f"4{THIN}000")
+    assert column[f"p99,{NB}ms"] == ("2.50", f"12{THIN}500")
+    assert column[f"p99.9,{NB}µs"] == (ABSENT, ABSENT)
+    assert column[f"Lifetime,{NB}GiB"] == (f"3{THIN}072", "512")
+    # What is sorted, and saved as CSV, is in the unit of the heading.
+    assert [row[5].order for row in table.rows] == [2.5, 12500.0]
+
+
+def test_response_times_by_kind(documents: list[dict[str, Any]]) -> None:
+    documents[1]["latency"]["read"]["mean_us"] = None
+    table = tables.latency_table(label_runs(documents))
+    known = {"mean": "Mean", "stdev": "Std dev", "p50": "p50", "p95": "p95", "p99": "p99"}
+    known |= {"p999": "p99.9", "p9999": "p99.99", "max": "Max"}
+    assert table.columns == ["Run", "Kind", "Requests", *(f"{t},{NB}µs" for t in known.values())]
+    assert table.text_columns == {0, 1}
+    timed = [("dftl", documents[0], kind) for kind in ("read", "write", "all")]
+    timed += [("tpftl", documents[1], kind) for kind in ("write", "all")]
+    for row, (name, document, kind) in zip(table.rows, timed, strict=True):
+        times = document["latency"][kind]
+        values = [times.get(f"{key}_us") for key in known]
+        shown = [ABSENT if value is None else three(value) for value in values]
+        assert [cell.text for cell in row] == [name, kind, whole(times["requests"]), *shown]
+        assert [cell.order for cell in row[2:]] == [times["requests"], *values]
+
+
+def test_erases_per_unit(documents: list[dict[str, Any]]) -> None:
+    none = samples.distinct("fin2")
+    none["wear"] = dict.fromkeys(none["wear"])
+    table = tables.wear_table(label_runs([*documents, none]))
+    assert table.columns == ["Run", "Least", "Mean", "Most", "Std dev"]
+    for row, document in zip(table.rows, documents, strict=True):
+        wear = document["wear"]
+        exact = [wear[f"erases_{name}"] for name in ("min", "mean", "max", "stdev")]
+        written = [whole(exact[0]), decimals(exact[1], 2), whole(exact[2]), decimals(exact[3], 2)]
+        assert [cell.text for cell in row[1:]] == written
+        assert [cell.order for cell in row[1:]] == exact
+
+
+CAUSES = {
+    "host": "host requests",
+    "gc": "cleaning",
+    "map": "map",
+    "gc_map": "map, for cleaning",
+    "merge": "merges",
+    "wear": "wear levelling",
+    "remap": "remapping",
+    "journal": "journal",
+    "retire": "broken units",
+}
+
+
+def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
+    flash = documents[0]["flash"]
+    for kind in ("reads", "programs", "erases"):
+        flash[kind]["remap"] = 0
+    table = tables.operations_table(documents[0])
+    assert table is not None
+    assert table.columns == ["Cause", "Reads", "Programs", "Erases"]
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+    kinds = ("reads", "programs", "erases")
+    expected = {
+        name: [whole(flash[kind][key]) for kind in kinds]
+        for key, name in CAUSES.items()
+        if key != "remap"
+    }
+    expected["all"] = [whole(sum(flash[kind].values())) for kind in kinds]
+    assert rows == expected
+    assert [cell.order for cell in table.rows[-1][1:]] == [
+        sum(flash[kind].values()) for kind in kinds
+    ]
+    assert tables.operations_table({}) is None
+
+
+def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> None:
+    parts = frames.amplification(label_runs(documents))
+    table = tables.parts_table("Title", parts, frames.CAUSES.values(), 3)
+    drawn = ["host", "gc", "map", "gc_map", "merge", "wear", "remap"]
+    assert table.columns == [
+        "Run", "Host writes", "Cleaning", "Map", "Map, for cleaning", "Merges", "Wear levelling",
+        "Remapping", "Other", "Sum",
+    ]  # fmt: skip
+    for row, document in zip(table.rows, documents, strict=True):
+        programs = document["flash"]["programs"]
+        scale = document["write_amplification"] / sum(programs.values())
+        values = [programs[key] * scale for key in drawn]
+        # There are no colours left for these two.
+        values.append((programs["journal"] + programs["retire"]) * scale)
+        assert [cell.order for cell in row[1:-1]] == pytest.approx(values)
+        assert [cell.text for cell in row[1:-1]] == [factor(value) for value in values]
+        assert row[-1].text == factor(document["write_amplification"])
+
+
+def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, Any]]) -> None:
+    table = tables.parts_table(
+        "Title", frames.blame(label_runs(documents)), frames.BLAME.values(), 3
+    )
+    named = {
+        "die": "Flash itself", "gc": "Cleaning", "map": "Map", "bus": "Bus", "merge": "Merges",
+        "queue": "Queue", "buffer": "Write buffer", "remap": "Remapping",
+    }  # fmt: skip
+    assert table.columns == ["Run", *named.values(), "Sum"]
+    for row, document in zip(table.rows, documents, strict=True):
+        blame = document["latency"]["blame_us"]
+        values = [blame[key] for key in named]
+        expected = [decimals(value, 3) for value in (*values, sum(values))]
+        assert [cell.text for cell in row[1:]] == expected
+
+
+def test_a_part_that_a_run_lacks_is_nought(documents: list[dict[str, Any]]) -> None:
+    blame = documents[0]["latency"]["blame_us"]
+    documents[0]["latency"]["blame_us"] = blame | {"bus": 0.0}
+    table = tables.parts_table("", frames.blame(label_runs(documents)), frames.BLAME.values(), 1)
+    at = table.columns.index("Bus")
+    assert table.rows[0][at].text == "0.0"
+    assert table.rows[1][at].order == documents[1]["latency"]["blame_us"]["bus"]
+
+
+def test_predictions_stand_beside_their_runs(documents: list[dict[str, Any]]) -> None:
+    table = Table(
+        "T", ["Run", "Sum"], [[tables.Cell("a"), tables.Cell("1")], [tables.Cell("b")] * 2]
+    )
+    frame = pl.DataFrame({"run": ["b"], "value": [2.5], "law": ["greedy"], "source": ["Bux"]})
+    found = tables.with_predictions(table, frame)
+    assert found.columns == ["Run", "Sum", "Predicted", "Closed form"]
+    assert texts(found) == [["a", "1", ABSENT, ABSENT], ["b", "b", "2.500", "greedy (Bux)"]]
+    assert [row[2].order for row in found.rows] == [None, 2.5]
+    assert found.text_columns == {0, 3}
+    assert tables.with_predictions(table, frame.clear()) is table
+
+
+def test_what_varies(documents: list[dict[str, Any]]) -> None:
+    third = samples.distinct(first=1019)
+    third["config"]["queue"]["depth"] = 3
+    table = tables.varying_table(varying([*documents, third]))
+    assert texts(table)[:2] == [
+        ["mapping.scheme", "2", "dftl · tpftl"],
+        ["queue.depth", "2", "17 · 3"],
+    ]
+    assert texts(table)[2][:2] == ["seed", "2"]
+    assert table.columns == ["Key", "Values", "Which"]
+
+
+def test_config_rows_mark_what_differs(documents: list[dict[str, Any]]) -> None:
+    rows = tables.config_rows(documents[0], ["mapping.scheme"])
+    assert ("mapping.scheme", "dftl", True) in rows
+    assert ("queue.depth", "17", False) in rows and ("mapping.cache", "64KiB", False) in rows
+    assert len(rows) == sum(len(keys) for keys in documents[0]["config"].values())
+
+
+def test_provenance(documents: list[dict[str, Any]]) -> None:
+    document = documents[0]
+    work, drive, engine = document["workload"], document["drive"], document["engine"]
+    start = document["start"]
+    kinds = ("requests", "reads", "writes", "trims", "flushes")
+    assert tables.provenance(document) == [
+        ("Trace", "fin1"),
+        ("Trace digest", "fin1-digest"),
+        ("Seed", str(document["seed"])),
+        ("Floatgate", "0.9.0"),
+        ("Engine", "0.9.1"),
+        (
+            "Start",
+            (
+                f"fill: random, {start['volumes']:.3g} drive volumes written before the run, "
+                "settled, "
+                f"write amplification {factor(start['write_amplification'])} at its end"
+            ),
+        ),
+        ("Workload", ", ".join(f"{whole(work[kind])} {kind}" for kind in kinds)),
+        ("Pages read", whole(work["read_pages"])),
+        ("Pages written", whole(work["write_pages"])),
+        ("Footprint, pages", whole(work["footprint_pages"])),
+        ("Skipped requests", whole(work["skipped"])),
+        ("Drive, logical", size(drive["logical_bytes"])),
+        ("Drive, physical", size(drive["physical_bytes"])),
+        ("Spare factor", share(drive["spare_factor"])),
+        ("Simulated in", f"{three(engine['wall_seconds'])} s"),
+        ("Peak memory", size(engine["peak_rss_bytes"])),
+    ]
+    assert {text for _, text in tables.provenance({})} == {ABSENT}
+
+
+def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
+    document = documents[0]
+    document["workload"]["volumes_written"] = 3.25
+    document["drive"]["dies"] = 1
+    drive, work, life = document["drive"], document["workload"], document["lifetime"]
+    facts = dict(overview.overview(label_runs([document])))
+    assert list(facts) == [
+        "Drive", "Flash", "Policies", "Workload", "Start", "Queue depth", "Lifetime",
+    ]  # fmt: skip
+    assert facts["Drive"] == (
+        f"{size(drive['logical_bytes'])} for the host on {size(drive['physical_bytes'])} of flash, "
+        f"spare factor {share(drive['spare_factor'])}"
+    )
+    assert facts["Flash"] == (
+        f"{whole(drive['channels'])} channels of 1 die of {whole(drive['planes'])} planes; "
+        f"{whole(drive['units'])} erase units of {whole(drive['pages_per_unit'])} pages of "
+        f"{size(drive['page_bytes'])}"
+    )
+    assert facts["Policies"] == "map dftl, cleaning greedy, placement single, buffer none"
+    kinds = ("reads", "writes", "trims", "flushes")
+    assert facts["Workload"] == (
+        f"fin1: {whole(work['requests'])} requests "
+        f"({', '.join(f'{whole(work[kind])} {kind}' for kind in kinds)}), "
+        "3.25 drive volumes written"
+    )
+    assert facts["Start"] == dict(tables.provenance(document))["Start"]
+    assert facts["Queue depth"] == "17, arrivals closed"
+    written = life["host_bytes"]
+    assert facts["Lifetime"] == (
+        f"{three(written)}{THIN}B written by the host, {three(life['years'])} years at this rate, "
+        f"of {whole(life['endurance'])} erases a unit"
+    )
+
+
+def test_the_overview_of_runs_that_differ(documents: list[dict[str, Any]]) -> None:
+    for document, units, written, years, depth in zip(
+        documents, (500, 1500), (3 << 30, 9 << 40), (2.5, 0.25), (8, 32), strict=True
+    ):
+        document["drive"]["units"] = units
+        document["lifetime"] |= {"host_bytes": written, "years": years, "endurance": 3000}
+        document["config"]["queue"]["depth"] = depth
+    facts = dict(overview.overview(label_runs(documents)))
+    assert f"; 500 to 1{THIN}500 erase units of " in facts["Flash"]
+    assert facts["Policies"].startswith("map dftl / tpftl, cleaning greedy,")
+    assert facts["Queue depth"] == "8 to 32, arrivals closed"
+    assert facts["Lifetime"] == (
+        f"3.00 to 9{THIN}216{THIN}GiB written by the host, 0.250 to 2.50 years at this rate, "
+        f"of 3{THIN}000 erases a unit"
+    )
+    for i, document in enumerate(documents):
+        document["workload"]["name"] = f"trace {chr(97 + i)}"
+    facts = dict(overview.overview(label_runs(documents)))
+    assert facts["Workload"].count("; trace b: ") == 1
+    many = [samples.distinct(f"trace {name}") for name in "abcd"]
+    assert dict(overview.overview(label_runs(many)))["Workload"] == "4 different ones, see below"
+    assert overview.overview(label_runs([{}])) == []

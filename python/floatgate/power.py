@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import _core, api
+from . import _core, configs, jobs, sources
 from .report.values import quantity
 
 POINTS = 20_000
@@ -33,7 +33,7 @@ def crash(
     every: int | None = None,
     point: int | None = None,
     second: int = 50,
-    progress: api.Progress | None = None,
+    progress: jobs.Progress | None = None,
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
@@ -53,9 +53,9 @@ def crash(
     "mount_us_mean", "name" and "notes". Raises as `run` does.
     """
     _check(every, point, second, addresses)
-    how = api._How(1, limit, seed, addresses, 1.0, False, format)
-    ((_, config),) = api._configs(device, set or {}, {})
-    source = api._open(trace, how)
+    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
+    config = configs.resolve(device, set or {})
+    source = sources.open_source(trace, how)
     load = source.load(None)
     notes = list(load.notes)
     if point is None and every is None:
@@ -64,7 +64,7 @@ def crash(
             notes.append(f"one of {every} moments is explored; --every 1 explores them all")
     asked = {"every": every, "point": point, "second": second, "seed": seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
-    found = api.measure(engine, load.workload, progress, **asked)
+    found = jobs.measure(engine, load.workload, progress, **asked)
     return {"name": source.name, **found, "every": every, "notes": notes}
 
 
@@ -78,7 +78,7 @@ def _check(every: int | None, point: int | None, second: int, addresses: str) ->
         raise _core.ConfigError("addresses: 'modulo' given; expected fold or span")
 
 
-def _sample(config: str, load: api._Load) -> int:
+def _sample(config: str, load: sources.Load) -> int:
     """Which moments are explored for about POINTS of them, or fewer on a large drive."""
     span = load.span_bytes or load.workload.span_bytes
     page = quantity(json.loads(config)["flash"]["page"]) or 1

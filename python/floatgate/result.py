@@ -270,6 +270,8 @@ class LatencySummary:
     p999_us: float | None
     """The 99.9th percentile."""
     max_us: float | None
+    cdf: tuple[tuple[float, float], ...]
+    """Response time in microseconds and share of requests (0 to 1) that took no longer, rising."""
 
 
 @dataclass(frozen=True)
@@ -414,6 +416,8 @@ class EngineResult:
 class Result:
     """One simulation: what was run, and what came of it."""
 
+    device: str
+    """The preset's name or the path that the config is from; "config" where it was a dict."""
     config: dict[str, Any]
     """The resolved config, defaults included, as nested tables."""
     seed: int

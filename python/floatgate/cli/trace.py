@@ -117,7 +117,7 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
     import polars as pl
 
     from floatgate._core import Cancelled
-    from floatgate.api import watched
+    from floatgate.jobs import watched
     from floatgate.traces import Trace, Units, write_trace
     from floatgate.traces.model import SCHEMA
 

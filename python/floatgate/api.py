@@ -1,7 +1,8 @@
-"""`run` and `compare`: traces and devices in, results out."""
+"""`run` and `compare`: traces and devices in, results out; and what there is to choose from."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from . import _core, configs, jobs, sources
-from .configs import DEFAULT_DEVICE, DEVICE, Device
+from .comparison import Comparison
+from .configs import DEFAULT_DEVICE, Device
 from .jobs import Progress
 from .result import Result
 from .sources import RunOptions
@@ -58,9 +60,9 @@ def run(
 def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -> pl.DataFrame:
     """Simulates every trace with every combination of the values in `vary`; a row per run.
 
-    Takes what `compare_results` takes and is `comparison_table` of its results.
+    Takes what `compare_results` takes and is the `table` of what that returns.
     """
-    return comparison_table(compare_results(traces, vary=vary, **options), list(vary))
+    return compare_results(traces, vary=vary, **options).table()
 
 
 def compare_results(
@@ -75,7 +77,7 @@ def compare_results(
     resume: bool = False,
     progress: Progress | None = None,
     **options: Any,
-) -> list[Result]:
+) -> Comparison:
     """Simulates every trace with every combination of the values in `vary`.
 
     `traces` is a list of what `run` takes, or a single one; `vary` maps config keys to lists of
@@ -107,7 +109,7 @@ def compare_results(
         planned += [_job(opened[how.seed], drive, how) for drive in drives for how in hows]
     if len(planned) == 1:
         planned = [replace(planned[0], label="")]
-    return jobs.run_all(planned, workers or jobs.cores(), progress, kept)
+    return Comparison(jobs.run_all(planned, workers or jobs.cores(), progress, kept), list(vary))
 
 
 def _seeds(seeds: int | Sequence[int] | None, first: int) -> list[int]:
@@ -137,46 +139,16 @@ def _job(source: sources.Source, drive: configs.Resolved, how: RunOptions) -> jo
     return jobs.Job(label, drive.config, load, how.seed, how.verify, drive.device)
 
 
-def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame:
-    """One row per result: `trace`, the config keys `keys`, then every metric.
+def devices() -> list[dict[str, str]]:
+    """The presets: "name", "summary", "source" and the config itself, "toml"."""
+    found: list[dict[str, str]] = json.loads(_core.presets())
+    return found
 
-    With several seeds among the results, `seed` comes before the metrics. A metric's column has
-    the path that it has in the result: `write_amplification`, `latency.all.p99_us`,
-    `flash.programs.gc`. Units are those of `Result`.
+
+def policies() -> dict[str, list[dict[str, Any]]]:
+    """The policies of each axis: "name", "doc", "source" and "parameters".
+
+    Each of the parameters has "name" (its config key), "doc", "default" and "expected".
     """
-    rows = []
-    several = len({result.seed for result in results}) > 1
-    for result in results:
-        document = result.to_dict()
-        row: dict[str, Any] = {"trace": result.workload.name}
-        row |= {key: value_of(document, key) for key in keys}
-        row |= {"seed": result.seed} if several else {}
-        row |= {name: document[name] for name in ("write_amplification", _DATA)}
-        for section in ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host"):
-            row |= _numbers(document[section], f"{section}.")
-        rows.append(row | {"warnings": len(result.warnings)})
-    return pl.DataFrame(rows, infer_schema_length=None, strict=False)
-
-
-_DATA = "data_write_amplification"
-
-
-def value_of(document: Mapping[str, Any], key: str) -> Any:
-    """What a result's document has for a key that varied: one of its config, or "device"."""
-    if key == DEVICE:
-        return document[DEVICE]
-    value: Any = document["config"]
-    for step in key.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
-def _numbers(table: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The numbers (and nulls) in nested tables under dotted names; lists are left out."""
-    flat: dict[str, Any] = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _numbers(value, f"{prefix}{name}.")
-        elif value is None or isinstance(value, (int, float)):
-            flat[f"{prefix}{name}"] = value
-    return flat
+    found: dict[str, list[dict[str, Any]]] = json.loads(_core.policies())
+    return found

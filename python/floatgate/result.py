@@ -469,6 +469,11 @@ class Result:
         """The whole document as JSON text, numbers as the engine gave them."""
         return json.dumps(self._document, indent=2, ensure_ascii=False)
 
+    def _repr_html_(self) -> str:
+        from .notebook import result_html
+
+        return result_html(self)
+
     def __repr__(self) -> str:
         return (
             f"<Result of {self.workload.name}: write amplification {self.write_amplification}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,21 @@ def _notes(trace: Trace) -> list[str]:
 def open_source(trace: Any, how: RunOptions) -> Source:
     if isinstance(trace, str) and is_generator(trace):
         return open_generator(trace, how)
-    read = read_trace(trace, format=how.format, limit=how.limit)
+    if isinstance(trace, Trace):
+        if how.format is not None:
+            raise _core.ConfigError(f"format: {how.format!r} given, but the trace is read already")
+        read = first_requests(trace, how.limit)
+    else:
+        read = read_trace(trace, format=how.format, limit=how.limit)
     return Source(read.name, how, None, read)
+
+
+def first_requests(trace: Trace, limit: int | None) -> Trace:
+    """The trace with only so many of its requests."""
+    if limit is None or limit >= trace.frame.height:
+        return trace
+    note = f"only the first {limit:,} of {trace.frame.height:,} requests"
+    return replace(trace, frame=trace.frame.head(limit), notes=[*trace.notes, note])
 
 
 def is_generator(text: str) -> bool:

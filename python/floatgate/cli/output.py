@@ -41,7 +41,8 @@ def console() -> Console:
 def say(text: str, quiet: bool = False) -> None:
     """A message, which is no result and so goes to standard error."""
     if not quiet:
-        print(text, file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr)
 
 
 def print_json(document: Any) -> None:

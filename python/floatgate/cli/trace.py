@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import info, lists, options, output
-from .failure import OneLineErrors
+from .commands import App
 
 if TYPE_CHECKING:
     import polars as pl
 
     from floatgate._core import Workload
 
-app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False)
+app = App(add_completion=False)
 
 BATCH = 1 << 17
 """Requests of a generator that are in memory at once."""

@@ -30,6 +30,10 @@ def csv(tmp_path: Path) -> Path:
     return path
 
 
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def _refused(done: subprocess.CompletedProcess[str], expected: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
@@ -57,7 +61,7 @@ def test_nothing_is_written_into_a_directory_of_inputs(cli, tmp_path: Path, csv:
     (tmp_path / "parts").mkdir()
     assert cli("trace", "import", "x.csv", "-o", "parts/1.parquet").returncode == 0
     _refused(cli("trace", "import", "parts", "-o", "parts/2.parquet"), "lies in it")
-    assert os.listdir(tmp_path / "parts") == ["1.parquet"]
+    assert _names(tmp_path / "parts") == ["1.parquet"]
 
 
 def test_a_report_does_not_replace_its_input(cli, tmp_path: Path, csv: Path) -> None:
@@ -68,7 +72,7 @@ def test_a_report_does_not_replace_its_input(cli, tmp_path: Path, csv: Path) -> 
     done = cli("run", mine, "--out", "out", "--force")
     _refused(done, "is the input")
     assert mine.read_bytes() == before
-    assert os.listdir(tmp_path / "out") == ["timeline.parquet"]
+    assert _names(tmp_path / "out") == ["timeline.parquet"]
 
 
 def test_what_exists_is_replaced_by_force_alone(cli, tmp_path: Path, csv: Path) -> None:
@@ -79,7 +83,7 @@ def test_what_exists_is_replaced_by_force_alone(cli, tmp_path: Path, csv: Path) 
     assert target.read_text() == "mine"
     assert cli("trace", "import", csv, "-o", target, "--force").returncode == 0
     assert pl.read_parquet(target).height == 4
-    assert sorted(os.listdir(tmp_path)) == ["made.parquet", "x.csv"]
+    assert _names(tmp_path) == ["made.parquet", "x.csv"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +94,7 @@ def test_a_directory_in_use_needs_force(cli, tmp_path: Path, csv: Path, command)
     other = tmp_path / "out" / "thesis.txt"
     other.write_text("mine")
     _refused(cli(*command, "x.csv", "--out", "out"), "out: is not empty; --force")
-    assert os.listdir(tmp_path / "out") == ["thesis.txt"]
+    assert _names(tmp_path / "out") == ["thesis.txt"]
     assert cli(*command, "x.csv", "--out", "out", "--force").returncode == 0
     assert other.read_text() == "mine"
     assert any(path.suffix == ".html" for path in (tmp_path / "out").iterdir())
@@ -138,7 +142,7 @@ def test_a_device_is_written_to_and_stays(cli, csv: Path) -> None:
     done = cli("trace", "import", csv, "-o", name)
     assert done.returncode == 0, done.stderr
     assert os.read(reader, 4) == b"PAR1"
-    assert stat.S_ISCHR(os.stat(name).st_mode)
+    assert stat.S_ISCHR(Path(name).stat().st_mode)
     os.close(device)
     os.close(reader)
 
@@ -159,7 +163,7 @@ def test_a_dash_is_standard_output(tmp_path: Path, csv: Path) -> None:
     subprocess.run([*call, "file.parquet", "-q"], cwd=tmp_path, check=True, timeout=60)
     assert piped.stdout == (tmp_path / "file.parquet").read_bytes()
     assert b"wrote" in piped.stderr
-    assert sorted(os.listdir(tmp_path)) == ["file.parquet", "x.csv"]
+    assert _names(tmp_path) == ["file.parquet", "x.csv"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.zst", "csv.bz2", "csv.xz"])
@@ -193,7 +197,7 @@ def test_an_unknown_suffix_is_refused_with_the_known(cli, tmp_path: Path, name: 
 def test_csv_has_no_column_for_devices(cli, tmp_path: Path) -> None:
     (tmp_path / "two.disksim").write_text("0.5 0 8 8 0\n1.5 1 16 8 1\n")
     _refused(cli("trace", "import", "two.disksim", "-o", "two.csv"), "2 devices")
-    assert os.listdir(tmp_path) == ["two.disksim"]
+    assert _names(tmp_path) == ["two.disksim"]
 
 
 def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
@@ -229,4 +233,4 @@ def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, cal
     assert done.stderr.startswith("floatgate: made")
     assert "File too large" in done.stderr
     assert done.stderr.count("\n") == 1
-    assert os.listdir(tmp_path) == ["x.csv"]
+    assert _names(tmp_path) == ["x.csv"]

@@ -11,41 +11,60 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._core import Cancelled, ConfigError, RunError, __version__
-    from .api import compare, compare_results, run
+    from .api import compare, compare_results, devices, policies, run
+    from .comparison import Comparison
     from .curves import map_curve
     from .hot_data import Hotness, hotness
+    from .models import predict
     from .power import crash
     from .result import Result
-
-__all__ = [
-    "Cancelled",
-    "ConfigError",
-    "Hotness",
-    "Result",
-    "RunError",
-    "__version__",
-    "compare",
-    "compare_results",
-    "crash",
-    "hotness",
-    "map_curve",
-    "run",
-]
+    from .traces import Trace, TraceError, read_trace, trace_info
 
 _HOMES = {
     "Cancelled": "_core",
+    "Comparison": "comparison",
     "ConfigError": "_core",
     "Hotness": "hot_data",
     "Result": "result",
     "RunError": "_core",
+    "Trace": "traces",
+    "TraceError": "traces",
     "__version__": "_core",
     "compare": "api",
     "compare_results": "api",
     "crash": "power",
+    "devices": "api",
     "hotness": "hot_data",
     "map_curve": "curves",
+    "policies": "api",
+    "predict": "models",
+    "read_trace": "traces",
     "run": "api",
+    "trace_info": "traces",
 }
+
+__all__ = [
+    "Cancelled",
+    "Comparison",
+    "ConfigError",
+    "Hotness",
+    "Result",
+    "RunError",
+    "Trace",
+    "TraceError",
+    "__version__",
+    "compare",
+    "compare_results",
+    "crash",
+    "devices",
+    "hotness",
+    "map_curve",
+    "policies",
+    "predict",
+    "read_trace",
+    "run",
+    "trace_info",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from . import _core, api
+from . import _core, jobs, sources
 from .traces import read_trace
 from .traces.info import unique_pages
 from .traces.model import WRITE, Trace
@@ -38,7 +38,7 @@ def map_curve(
     limit: int | None = None,
     addresses: str = "fold",
     format: str | None = None,
-    progress: api.Progress | None = None,
+    progress: jobs.Progress | None = None,
 ) -> dict[str, Any]:
     """The hit ratio of an LRU cache of map entries, for every size of the cache, from one pass.
 
@@ -71,16 +71,16 @@ def map_curve(
     rate = _rate(sample)
     if progress is not None:
         progress("read", 0, 0)
-    how = api._How(1, limit, seed, addresses, 1.0, False, format)
-    source = api._open(trace, how)
+    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
+    source = sources.open_source(trace, how)
     return curve_of(source, page_bytes, rate, progress)
 
 
 def curve_of(
-    source: api._Source,
+    source: sources.Source,
     page_bytes: int,
     sample: float | str | None,
-    progress: api.Progress | None,
+    progress: jobs.Progress | None,
 ) -> dict[str, Any]:
     """The document of `map_curve` for what has been read already."""
     load = source.load(None)
@@ -95,7 +95,7 @@ def curve_of(
             )
     assert not isinstance(rate, str)
     asked = {"page_bytes": page_bytes, "sample": rate}
-    document = api.measure(_core.map_curve, load.workload, progress, **asked)
+    document = jobs.measure(_core.map_curve, load.workload, progress, **asked)
     if trims := document["trims_ignored"]:
         notes.append(
             f"the curve leaves out {trims:,} trim{'s' if trims > 1 else ''}: which map entries "
@@ -109,21 +109,21 @@ def parse_options(page: str, sample: str | None) -> tuple[int, float | str | Non
     return _page_bytes(page), _rate(sample)
 
 
-def read_source(file: str, *, seed: int, **options: Any) -> tuple[api._Source, Trace]:
+def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source, Trace]:
     """A trace file or a generator for `curve_of`, and its requests for `trace_info`.
 
     `options` are those of `read_trace`; they are for files.
     """
-    how = api._How(1, None, seed, "fold", 1.0, False, None)
-    if not api._is_generator(file):
+    how = sources.RunOptions(seed=seed)
+    if not sources.is_generator(file):
         trace = read_trace(file, **options)
-        return api._Source(trace.name, how, None, trace), trace
+        return sources.Source(trace.name, how, None, trace), trace
     for name, given in options.items():
         if given:
             raise _core.ConfigError(f"{name}: {given!r} given, but {file} is a generator")
-    source = api._generated(file, how)
+    source = sources.open_generator(file, how)
     assert source.workload is not None
-    frames = [pl.DataFrame(batch) for batch in source.workload.batches(api.BATCH)]
+    frames = [pl.DataFrame(batch) for batch in source.workload.batches(sources.BATCH)]
     trace = read_trace(pl.concat(frames))
     trace.name, trace.format = source.name, "generator"
     trace.notes.append(f"generated with seed {seed}, unless its text has one")
@@ -155,7 +155,7 @@ def _rate(sample: float | str | None) -> float | str | None:
     return rate
 
 
-def _automatic(source: api._Source, workload: _core.Workload, page_bytes: int) -> float | None:
+def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int) -> float | None:
     """The rate for a workload; None for all pages."""
     accesses, pages = _size(source.trace, workload, page_bytes)
     if accesses <= ACCESSES_EXACT:
@@ -170,7 +170,7 @@ def _size(trace: Trace | None, workload: _core.Workload, page_bytes: int) -> tup
         data = trace.frame.filter(pl.col("op") <= WRITE)
         return _accesses(data, page_bytes), unique_pages(data) * max(PAGE / page_bytes, 1)
     # The first requests of a generator are like the others.
-    first = next(iter(workload.batches(api.BATCH)), None)
+    first = next(iter(workload.batches(sources.BATCH)), None)
     if first is None:
         return 0, 0
     frame = pl.DataFrame(first)

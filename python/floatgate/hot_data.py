@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core, api
+from . import _core, jobs, sources
 from .result import _build
 
 GB = 1_000_000_000
@@ -218,7 +218,7 @@ def hotness(
     seed: int = 1,
     limit: int | None = None,
     format: str | None = None,
-    progress: api.Progress | None = None,
+    progress: jobs.Progress | None = None,
 ) -> Hotness:
     """Where hot data lie, how hot they are, and how sequential the requests, from one pass.
 
@@ -240,7 +240,8 @@ def hotness(
     options = parse_options(gb, hot_from, rounding, partial)
     if progress is not None:
         progress("read", 0, 0)
-    source = api._open(trace, api._How(1, limit, seed, "span", 1.0, False, format))
+    how = sources.RunOptions(limit=limit, seed=seed, addresses="span", format=format)
+    source = sources.open_source(trace, how)
     return hotness_of(source, options, progress)
 
 
@@ -268,13 +269,13 @@ def parse_options(gb: int | str, hot_from: int, rounding: str, partial: bool) ->
     return Options(size, hot_from, rounding, partial)
 
 
-def hotness_of(source: api._Source, options: Options, progress: api.Progress | None) -> Hotness:
+def hotness_of(source: sources.Source, options: Options, progress: jobs.Progress | None) -> Hotness:
     """`hotness` of what has been read already."""
     # Holes count: two hot pages with one between them are not neighbours.
     how = dataclasses.replace(source.how, addresses="span")
     load = dataclasses.replace(source, how=how, loads={}).load(None)
     engine, asked = _core.hotness, dataclasses.asdict(options)
-    document = api.measure(engine, load.workload, progress, **asked)
+    document = jobs.measure(engine, load.workload, progress, **asked)
     document |= {"name": source.name, "notes": [*load.notes, *_notes(document)]}
     return Hotness.from_dict(document)
 

@@ -33,9 +33,9 @@ def create(
     `device` and `set` are those of `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
     for what is wrong with the call or where the file exists, RunError where it cannot be written.
     """
-    from . import api
+    from . import configs
 
-    [(_, config)] = api._configs(device, set or {}, {})
+    config = configs.resolve(device, set or {})
     _core.image_create(Path(path), config, size=_bytes("size", size), seed=seed)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import _core, api
+from . import _core, configs, jobs, sources
 from .report.values import quantity
 
 POINTS = 20_000
@@ -34,7 +34,7 @@ def crash(
     every: int | None = None,
     point: int | None = None,
     second: int | None = None,
-    progress: api.Progress | None = None,
+    progress: jobs.Progress | None = None,
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
@@ -57,14 +57,14 @@ def crash(
     and ConfigError for a `point` that there is not.
     """
     _check(every, point, second, addresses)
-    how = api._How(1, limit, seed, addresses, 1.0, False, format)
-    ((_, config),) = api._configs(device, set or {}, {})
-    source = api._open(trace, how)
+    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
+    config = configs.resolve(device, set or {})
+    source = sources.open_source(trace, how)
     load = source.load(None)
     most = _most(config, load)
     asked = {"every": every, "point": point, "second": second, "most": most, "seed": seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
-    found = api.measure(engine, load.workload, progress, **asked)
+    found = jobs.measure(engine, load.workload, progress, **asked)
     left_out = found["moments"] + found["recovery_moments"] - found["points"]
     notes = [*load.notes, *_left_out(found)] if point is None else load.notes
     return {"name": source.name, **found, "left_out": left_out, "notes": notes}
@@ -80,7 +80,7 @@ def _check(every: int | None, point: int | None, second: int | None, addresses: 
         raise _core.ConfigError("addresses: 'modulo' given; expected fold or span")
 
 
-def _most(config: str, load: api._Load) -> int:
+def _most(config: str, load: sources.Load) -> int:
     """POINTS, or fewer on a large drive."""
     span = load.span_bytes or load.workload.span_bytes
     page = quantity(json.loads(config)["flash"]["page"]) or 1

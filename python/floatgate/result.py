@@ -274,6 +274,8 @@ class LatencySummary:
     p9999_us: float | None
     """The 99.99th percentile."""
     max_us: float | None
+    cdf: tuple[tuple[float, float], ...]
+    """Response time in microseconds and share of requests (0 to 1) that took no longer, rising."""
 
 
 @dataclass(frozen=True)
@@ -431,6 +433,8 @@ class EngineResult:
 class Result:
     """One simulation: what was run, and what came of it."""
 
+    device: str
+    """The preset's name or the path that the config is from; "config" where it was a dict."""
     config: dict[str, Any]
     """The resolved config, defaults included, as nested tables."""
     seed: int
@@ -486,6 +490,11 @@ class Result:
     def to_json(self) -> str:
         """The whole document as JSON text, numbers as the engine gave them."""
         return json.dumps(self._document, indent=2, ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        from .notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -5,22 +5,15 @@ Nothing here imports Polars or the engine before a command needs it, so that hel
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated, Any
 
 import typer
 
-from . import compare, crash, image, lists, paper, run, trace
-from .failure import CALL_WRONG, OneLineErrors, complain, is_usage_error
+from . import compare, crash, image, lists, paper, run, streams, trace
+from .commands import App
+from .failure import CALL_WRONG, complain, is_usage_error
 
-app = typer.Typer(
-    name="floatgate",
-    cls=OneLineErrors,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = App(name="floatgate", pretty_exceptions_enable=False)
 app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo")(run.run)
 app.command(
     epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
@@ -64,14 +57,12 @@ def _usage(error: Any) -> str:
     return f"{error.format_message().rstrip('.')}{where}"
 
 
-def main() -> None:
-    """Runs the command in `sys.argv` and ends the process with its exit status."""
+def main() -> int:
+    """Runs the command in `sys.argv`; returns the exit status."""
+    streams.open_all()
     try:
         status = app(standalone_mode=False)
-        sys.stdout.flush()
     except BrokenPipeError:
-        # What is left in the buffer has no reader; Python must not try again when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception as error:
         if not is_usage_error(error):
@@ -79,4 +70,4 @@ def main() -> None:
         if words := _usage(error):
             complain(words)
         status = CALL_WRONG
-    sys.exit(status if isinstance(status, int) else 0)
+    return streams.flushed(status if isinstance(status, int) else 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_text
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,31 +15,52 @@ from . import options, output
 if TYPE_CHECKING:
     import polars as pl
 
+    from floatgate.comparison import Comparison
+
 Vary = Annotated[
     list[str] | None,
     typer.Option(metavar="KEY=V1,V2,...", help="Values of a config key; may be repeated."),
 ]
 Workers = Annotated[int | None, typer.Option(help="Runs at a time (default: one per core).")]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|S1,S2,...",
+        help="Run all with several seeds: so many from --seed on, or these; with 95 % intervals.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KEY=VALUE,...",
+        help="Show differences to the runs with these values (with --seeds: to the first row).",
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on where a comparison into the same directory has ended."),
+]
 
 DEFAULT_OUT = Path("floatgate-compare")
 
+RUNS = "runs"
+"""The directory in --out where each run is kept as soon as it has ended."""
 
+
+@options.takes_run_options
 def compare(
     traces: Annotated[list[str], typer.Argument(metavar="TRACE...", help=options.TRACE_HELP)],
+    *,
     vary: Vary = None,
     device: options.Device = None,
     set: options.Set = None,
+    seeds: Seeds = None,
+    baseline: Baseline = None,
     workers: Workers = None,
-    repeat: options.Repeat = 1,
-    limit: options.Limit = None,
-    seed: options.Seed = 1,
-    addresses: options.Addresses = "fold",
-    time_scale: options.TimeScale = 1.0,
-    verify: options.Verify = False,
-    format: options.TraceFormat = None,
-    close_gaps: options.CloseGaps = None,
+    how: dict[str, Any],
     out: options.Out = None,
     force: options.Force = False,
+    resume: Resume = False,
     pictures: options.Pictures = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -45,69 +68,113 @@ def compare(
     """Simulate every trace with every combination of values, in parallel.
 
     Writes a report, and the table as Parquet and CSV, into --out DIR (default:
-    floatgate-compare; with --json nothing, unless --out is given).
+    floatgate-compare; with --json nothing, unless --out is given). Each run is kept there as soon
+    as it has ended: --resume takes it instead of running it again.
     """
-    varied = _varied(vary, traces)
+    varied = _varied(vary, traces, seeds)
     settings = options.pairs("--set", set)
-    if out is None and (pictures or not json):
+    base = None if baseline is None else options.pairs("--baseline", baseline.split(","))
+    if out is None and (pictures or resume or not json):
         out = DEFAULT_OUT
-    with output.staged(out, force=force, inputs=traces) as part:
+    with output.staged(out, force=force or resume, inputs=traces) as part:
         from floatgate import api
+        from floatgate.comparison import idle_keys
 
-        with output.progress_bar(quiet) as progress:
+        with output.progress_bar(quiet) as progress, _kept(out, quiet) as keep:
             results = api.compare_results(
                 traces,
                 vary=varied,
                 device=device,
                 set=settings,
+                seeds=_seeds(seeds),
                 workers=workers,
-                repeat=repeat,
-                limit=limit,
-                seed=seed,
-                addresses=addresses,
-                time_scale=time_scale,
-                verify=verify,
-                format=format,
-                close_gaps=close_gaps,
+                keep=keep,
+                resume=resume,
                 progress=progress,
+                **how,
             )
-        table = api.comparison_table(results, list(varied))
-        document = {"table": table.to_dicts(), "results": [r.to_dict() for r in results]}
+        tables = {"table": results.table()}
+        if seeds or base:
+            tables["summary"] = results.summary(base)
+        idle = [
+            f"{key} changes nothing: runs that differ in it alone are equal"
+            for key in idle_keys(tables["table"], results.keys)
+        ]
+        document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
+        document |= {"warnings": idle, "results": [result.to_dict() for result in results]}
         if part:
-            _write(document, table, part, pictures)
+            _write(document, tables, part, pictures)
     if json:
         output.print_json(document)
     else:
-        from .summary import print_comparison
-
-        print_comparison(results, list(varied))
+        _print(results, tables.get("summary"))
+    for text in idle:
+        output.say(f"warning: {text}", quiet)
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
 
 
-def _varied(texts: list[str] | None, traces: list[str]) -> dict[str, list[str]]:
-    """The values of each key that varies; without one, there must be several traces."""
+def _seeds(text: str | None) -> int | list[int] | None:
+    """How many seeds, or which."""
+    if text is None:
+        return None
+    try:
+        found = [int(one) for one in text.split(",")]
+    except ValueError:
+        words = f"{text!r}; expected a number of seeds, or seeds between commas"
+        raise typer.BadParameter(words, param_hint="'--seeds'") from None
+    return found if "," in text else found[0]
+
+
+@contextlib.contextmanager
+def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
+    """Where runs are kept; what is there is said if the comparison does not come to its end."""
+    keep = None if out is None else out / RUNS
+    try:
+        yield keep
+    except BaseException:
+        if keep is not None and (ended := len([*keep.glob("*.json")])):
+            runs = f"{ended} run{'s' * (ended > 1)}"
+            output.say(f"note: {runs} kept in {keep}; --resume goes on from there", quiet)
+        raise
+
+
+def _print(results: Comparison, summary: pl.DataFrame | None) -> None:
+    if summary is None:
+        from .summary import print_comparison
+
+        print_comparison(results, results.keys)
+    else:
+        from .interval_summary import print_intervals
+
+        print_intervals(summary, results.keys)
+
+
+def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> dict[str, list[str]]:
+    """The values of each key that varies; without one, there are several traces or seeds."""
     varied = options.lists("--vary", texts)
-    if not varied and len(traces) < 2:
+    if not varied and len(traces) < 2 and seeds is None:
         raise typer.BadParameter(
-            "nothing to compare: give --vary, or more traces", param_hint="'--vary'"
+            "nothing to compare: give --vary, --seeds, or more traces", param_hint="'--vary'"
         )
     return varied
 
 
 def _write(
     document: dict[str, Any],
-    table: pl.DataFrame,
+    tables: Mapping[str, pl.DataFrame],
     directory: Path,
     pictures: options.PictureKind | None,
 ) -> None:
-    """results.json, table.parquet, table.csv, report.html and, if asked for, the pictures."""
+    """results.json, the tables as Parquet and CSV, report.html and, if asked for, the pictures."""
     from floatgate.report import write_pictures, write_report
+    from floatgate.report.files import write_frame
 
     text = json_text.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")
-    table.write_parquet(directory / "table.parquet")
-    table.write_csv(directory / "table.csv")
+    for name, table in tables.items():
+        for suffix in ("parquet", "csv"):
+            write_frame(directory / f"{name}.{suffix}", table)
     write_report(document["results"], directory / "report.html")
     if pictures:
         write_pictures(document["results"], directory, pictures)

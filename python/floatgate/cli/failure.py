@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from floatgate.ending import Ended
+
 RUN_FAILED = 1
 CALL_WRONG = 2
-INTERRUPTED = 130
-"""What shells report for a program that Ctrl-C ended."""
 
 
 def complain(text: str) -> None:
     """Says what is wrong, in one line."""
-    print(f"floatgate: {' '.join(text.split())}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"floatgate: {' '.join(text.split())}", file=sys.stderr)
 
 
 class OneLineErrors(TyperGroup):
@@ -27,8 +30,8 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            complain("interrupted")
-            raise typer.Exit(INTERRUPTED) from error
+            # Typer would say so in its own way.
+            raise Ended(signal.SIGINT) from error
         except BrokenPipeError as error:
             # Whoever read our output has seen enough: no failure, and nothing to say.
             raise typer.Exit from error
@@ -65,6 +68,6 @@ def _status(error: Exception) -> int | None:
 
 
 def _words(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__

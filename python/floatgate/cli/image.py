@@ -12,9 +12,10 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from . import options, output
-from .failure import RUN_FAILED, OneLineErrors
+from .commands import App
+from .failure import RUN_FAILED
 
-app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False)
+app = App(add_completion=False)
 
 NUMBER_MAX = 2**32 - 1
 

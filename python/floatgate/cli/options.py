@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,10 +15,23 @@ TRACE_HELP = (
     "or a generator: NAME:key=value,... (floatgate trace generate --list)"
 )
 
+
+def presets(incomplete: str) -> list[str]:
+    """For the shell: the names of drives."""
+    import json
+
+    from floatgate import _core
+
+    names = [row["name"] for row in json.loads(_core.presets())]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 Device = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME|FILE.toml", help="The drive: a preset (default: classic) or a TOML file."
+        metavar="NAME|FILE.toml",
+        help="The drive: a preset (default: classic) or a TOML file.",
+        autocompletion=presets,
     ),
 ]
 Set = Annotated[
@@ -76,6 +91,40 @@ Pictures = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
+
+
+RUN: dict[str, tuple[Any, Any]] = {
+    "repeat": (Repeat, 1),
+    "limit": (Limit, None),
+    "seed": (Seed, 1),
+    "addresses": (Addresses, "fold"),
+    "time_scale": (TimeScale, 1.0),
+    "verify": (Verify, False),
+    "format": (TraceFormat, None),
+    "close_gaps": (CloseGaps, None),
+}
+"""The fields of `RunOptions`: what they are on the command line, and their defaults."""
+
+
+def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of a run, in the place of its parameter `how`: a dict of them."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(name, keyword, annotation=kind, default=default)
+        for name, (kind, default) in RUN.items()
+    ]
+    parameters = []
+    for own in inspect.signature(command, eval_str=True).parameters.values():
+        parameters += shared if own.name == "how" else [own.replace(kind=keyword)]
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        how = {name: given.pop(name) for name in RUN}
+        command(**given, how=how)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    return call
 
 
 def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:

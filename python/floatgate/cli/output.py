@@ -43,7 +43,8 @@ def console() -> Console:
 def say(text: str, quiet: bool = False) -> None:
     """A message, which is no result and so goes to standard error."""
     if not quiet:
-        print(text, file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr)
 
 
 def print_json(document: Any) -> None:
@@ -185,11 +186,18 @@ def _real(target: str | Path) -> Path:
 
 def _refuse_input(target: Path, inputs: Sequence[str | Path]) -> None:
     """An output that is an input, by whatever name, or that lies in a directory of inputs."""
-    for given in inputs:
-        inside = os.path.isdir(given) and _real(target).is_relative_to(_real(given))
-        same = os.path.isfile(target) and os.path.exists(given) and target.samefile(given)
-        if inside or same:
-            raise _refused(f"{target}: is the input, or lies in it; expected another place")
+    if any(_holds(Path(given), target) for given in inputs):
+        raise _refused(f"{target}: is the input, or lies in it; expected another place")
+
+
+def _holds(source: Path, target: Path) -> bool:
+    """Whether writing `target` would change what is read from `source`."""
+    try:
+        if source.is_dir():
+            return _real(target).is_relative_to(_real(source))
+        return target.is_file() and target.samefile(source)
+    except (OSError, ValueError):
+        return False  # A generator or a URL is no path.
 
 
 def _refused(text: str) -> typer.BadParameter:

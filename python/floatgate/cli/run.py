@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,18 +13,13 @@ if TYPE_CHECKING:
     from floatgate.result import Result
 
 
+@options.takes_run_options
 def run(
     trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
+    *,
     device: options.Device = None,
     set: options.Set = None,
-    repeat: options.Repeat = 1,
-    limit: options.Limit = None,
-    seed: options.Seed = 1,
-    addresses: options.Addresses = "fold",
-    time_scale: options.TimeScale = 1.0,
-    verify: options.Verify = False,
-    format: options.TraceFormat = None,
-    close_gaps: options.CloseGaps = None,
+    how: dict[str, Any],
     out: options.Out = None,
     force: options.Force = False,
     pictures: options.Pictures = None,
@@ -39,20 +34,7 @@ def run(
         from floatgate import api
 
         with output.progress_bar(quiet) as progress:
-            result = api.run(
-                trace,
-                device=device,
-                set=settings,
-                repeat=repeat,
-                limit=limit,
-                seed=seed,
-                addresses=addresses,
-                time_scale=time_scale,
-                verify=verify,
-                format=format,
-                close_gaps=close_gaps,
-                progress=progress,
-            )
+            result = api.run(trace, device=device, set=settings, progress=progress, **how)
         if part is not None:
             _write(result, part, pictures)
     if json:
@@ -68,10 +50,11 @@ def run(
 def _write(result: Result, directory: Path, pictures: options.PictureKind | None) -> None:
     """result.json, timeline.parquet, report.html and, if asked for, the pictures."""
     from floatgate.report import write_pictures, write_report
+    from floatgate.report.files import write_frame
 
     document = result.to_dict()
     (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
-    result.timeline.write_parquet(directory / "timeline.parquet")
+    write_frame(directory / "timeline.parquet", result.timeline)
     write_report([document], directory / "report.html")
     if pictures:
         write_pictures([document], directory, pictures)

@@ -77,7 +77,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     names = {"trace": [result.workload.name for result in results]}
     if len(set(names["trace"])) == 1 and keys:
         del names["trace"]
-    configs = [flatten(result.config) for result in results]
+    configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
     rows = tables.summary_rows(documents)
     columns = [

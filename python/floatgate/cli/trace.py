@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import info, lists, options, output
-from .failure import OneLineErrors
+from .commands import App
 
 if TYPE_CHECKING:
     import polars as pl
 
     from floatgate._core import Workload
 
-app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, add_completion=False)
+app = App(add_completion=False)
 
 BATCH = 1 << 17
 """Requests of a generator that are in memory at once."""
@@ -119,7 +119,7 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
     import polars as pl
 
     from floatgate._core import Cancelled
-    from floatgate.api import watched
+    from floatgate.jobs import watched
     from floatgate.traces import Trace, Units, write_trace
     from floatgate.traces.model import SCHEMA
 

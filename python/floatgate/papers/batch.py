@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floatgate import _core, api
+from floatgate import _core, configs, jobs, sources
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
 
@@ -47,22 +47,23 @@ class Bench:
     def __init__(self, device: str, progress: Progress | None) -> None:
         self.device = device
         self.progress = progress
-        self._sources: dict[Played, api._Source] = {}
-        self._loads: dict[Played, api._Load] = {}
+        self._sources: dict[Played, sources.Source] = {}
+        self._loads: dict[Played, sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
         """The results, in the order of the tasks; on all cores."""
-        jobs = []
+        planned = []
         for task in tasks:
             source = self._open(task.played)
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
-            [(_, config)] = api._configs(self.device, task.set, {})
-            jobs.append(api._Job(f"{source.name}, {settings}", config, self._load(task.played)))
-        return api._run_all(jobs, _how(Played("")), api._cores(), self.progress)
+            config = configs.resolve(self.device, task.set)
+            label, load = f"{source.name}, {settings}", self._load(task.played)
+            planned.append(jobs.Job(label, config, load, SEED, device=self.device))
+        return jobs.run_all(planned, jobs.cores(), self.progress)
 
     def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
         """The order in which the first `limit` requests change map entries, behind SHRD or not."""
-        [(_, config)] = api._configs(self.device, {}, {})
+        config = configs.resolve(self.device, {})
         load = self._load(played)
         found: dict[str, Any] = json.loads(
             _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
@@ -80,27 +81,27 @@ class Bench:
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
-    def _load(self, played: Played) -> api._Load:
+    def _load(self, played: Played) -> sources.Load:
         if played not in self._loads:
             source = self._open(played)
             self._loads[played] = _dense(source, played) if played.dense else source.load(None)
         return self._loads[played]
 
-    def _open(self, played: Played) -> api._Source:
+    def _open(self, played: Played) -> sources.Source:
         if played not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            self._sources[played] = api._open(played.spec, _how(played))
+            self._sources[played] = sources.open_source(played.spec, _how(played))
         return self._sources[played]
 
 
-def _dense(source: api._Source, played: Played) -> api._Load:
+def _dense(source: sources.Source, played: Played) -> sources.Load:
     """A trace of reads and writes without the pages that it does not touch."""
     assert source.trace is not None, "a generator says itself where its requests go"
     frame, pages = fold_pages(source.trace)
     workload = _core.Workload.recorded(source.name, frame, played.repeat, 1.0)
     note = "addresses: pages of 4 KiB that are never touched are left out"
-    return api._Load(workload, pages * PAGE, [note], source.trace.unparsed_lines)
+    return sources.Load(workload, pages * PAGE, [note], source.trace.unparsed_lines)
 
 
 def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
@@ -117,5 +118,5 @@ def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
     return frame.with_columns(offset.alias("offset")), pages.len()
 
 
-def _how(played: Played) -> api._How:
-    return api._How(played.repeat, played.limit, SEED, "fold", 1.0, False, None)
+def _how(played: Played) -> sources.RunOptions:
+    return sources.RunOptions(played.repeat, played.limit, SEED)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -23,6 +28,19 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def write_frame(path: Path, frame: pl.DataFrame) -> None:
+    """Writes a small table as Parquet, or as CSV where `path` says so, in one step.
+
+    Raises OSError where the disk is full, for which Polars has no error of its own.
+    """
+    content = io.BytesIO()
+    if path.suffix == ".csv":
+        frame.write_csv(content)
+    else:
+        frame.write_parquet(content)
+    write_whole(path, content.getvalue())
 
 
 def _umask() -> int:

@@ -10,8 +10,9 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import polars as pl
 import zstandard
@@ -22,13 +23,13 @@ from .model import SCHEMA, Trace, TraceError
 
 PARQUET = ".parquet"
 
-_CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[IO[bytes]]]] = {
+# Without the time of its making, equal requests make equal files.
+_CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     ".csv": contextlib.nullcontext,
-    # Without the time of its making, equal requests make equal files.
     ".csv.gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
     ".csv.zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
-    ".csv.bz2": lambda file: bz2.BZ2File(file, "wb"),
-    ".csv.xz": lambda file: lzma.LZMAFile(file, "wb"),
+    ".csv.bz2": partial(bz2.open, mode="wb"),
+    ".csv.xz": partial(lzma.open, mode="wb"),
 }
 
 

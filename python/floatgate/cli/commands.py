@@ -1,0 +1,47 @@
+"""What all commands have in common: strict options, `-h`, one-line errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from .failure import OneLineErrors
+
+
+class Strict(TyperCommand):
+    """A command that takes no option twice and no empty value; Click would take the last one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses as Click does; raises BadParameter."""
+        if not ctx.resilient_parsing:
+            given, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            single = [one for one in order if not getattr(one, "multiple", True)]
+            for option, times in Counter(single).items():
+                if times > 1:
+                    raise _wrong("is given more than once", option)
+            for option in order:
+                if given.get(option.name) == "":
+                    raise _wrong("is empty; expected a value", option)
+        return super().parse_args(ctx, args)
+
+
+def _wrong(text: str, option: Any) -> typer.BadParameter:
+    hint = " / ".join(option.opts) if option.param_type_name == "option" else option.name.upper()
+    return typer.BadParameter(text, param_hint=f"'{hint}'")
+
+
+class App(typer.Typer):
+    """A group of commands."""
+
+    def __init__(self, **options: Any) -> None:
+        settings = {"help_option_names": ["-h", "--help"]}
+        common: dict[str, Any] = {"cls": OneLineErrors, "no_args_is_help": True}
+        super().__init__(**common, context_settings=settings, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
+        """Adds a command that is strict about its options."""
+        return super().command(name, cls=Strict, **options)

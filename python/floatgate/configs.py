@@ -1,0 +1,156 @@
+"""From what a caller gives as a drive to resolved configs: presets, files, dicts, variations."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _core
+
+DEFAULT_DEVICE = "classic"
+
+DEVICE = "device"
+"""What varies the whole drive, where other keys vary one value of its config."""
+
+Device = str | Path | Mapping[str, Any]
+"""A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """One drive of a comparison."""
+
+    label: str
+    """What varies: `key=value, ...`; empty if nothing does."""
+    device: str
+    """The preset's name or the path; "config" for a dict."""
+    config: str
+    """The resolved config, as JSON text."""
+
+
+def resolve(device: Device | None, set: Mapping[str, Any]) -> str:
+    """The config of `device`, as JSON text, with the keys in `set` changed."""
+    return resolve_all(device, set, {})[0].config
+
+
+def resolve_all(
+    device: Device | None, set: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]
+) -> list[Resolved]:
+    """Every combination of the values in `vary`; all are checked before any runs.
+
+    Raises ConfigError for a key that no config in the comparison uses, among others.
+    """
+    _check(device, set, vary)
+    read = {_name(one): _device(one) for one in vary.get(DEVICE, (device,))}
+    fixed = [(key, _text(value)) for key, value in set.items()]
+    found = []
+    for values in itertools.product(*vary.values()):
+        chosen = dict(zip(vary, values, strict=True))
+        label = ", ".join(f"{key}={_text(value)}" for key, value in chosen.items())
+        name = _name(chosen.pop(DEVICE, device))
+        sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
+        found.append(Resolved(label, name, _core.resolve(*read[name], sets)))
+    _check_used(vary, [json.loads(one.config) for one in found])
+    return found
+
+
+def capacity(config: str) -> int:
+    """Bytes that the host can address on a drive whose blocks are given, in whole 4 KiB."""
+    if json.loads(config)["flash"].get("blocks") is None:
+        raise _core.ConfigError(
+            "addresses: modulo wraps onto a drive of known size; expected flash.blocks to be set"
+        )
+    return _core.logical_bytes(config, 0) // 4096 * 4096
+
+
+def _check(
+    device: Device | None, set: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]
+) -> None:
+    for key, values in vary.items():
+        if isinstance(values, str) or not values:
+            raise _core.ConfigError(f"vary: {key} has {values!r}; expected a list of values")
+        if key in set:
+            raise _core.ConfigError(f"vary: {key} is also set, to {set[key]!r}; expected one")
+    if device is not None and DEVICE in vary:
+        raise _core.ConfigError(f"vary: device is also given, as {_name(device)}; expected one")
+    for one in vary.get(DEVICE, ()):
+        if not isinstance(one, (str, Path)):
+            raise _core.ConfigError(f"vary: device={one!r}; expected names of presets or files")
+
+
+def _check_used(
+    vary: Mapping[str, Sequence[Any]], configs: Sequence[Mapping[str, Mapping[str, Any]]]
+) -> None:
+    """Raises ConfigError for a policy's own key where no config has that policy."""
+    chosen = {
+        value
+        for config in configs
+        for table in config.values()
+        if isinstance(table, Mapping)
+        for key, value in table.items()
+        if key in ("scheme", "victim")
+    }
+    for key in vary:
+        owners = {
+            row["name"]
+            for rows in json.loads(_core.policies()).values()
+            for row in rows
+            if any(parameter["name"] == key for parameter in row["parameters"])
+        }
+        if owners and not owners & chosen:
+            raise _core.ConfigError(
+                f"vary: {key} is a key of {' and '.join(sorted(owners))}, which no run uses"
+            )
+
+
+def _text(value: Any) -> str:
+    """A Python value as the config's own text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _name(device: Device | None) -> str:
+    if device is None:
+        return DEFAULT_DEVICE
+    return "config" if isinstance(device, Mapping) else str(device)
+
+
+def _device(device: Device | None) -> tuple[str | None, str | None]:
+    """Preset name and TOML text: one or the other."""
+    if device is None:
+        return DEFAULT_DEVICE, None
+    if isinstance(device, Mapping):
+        return None, _checked(_toml(device), "device")
+    path = Path(device)
+    known = {preset["name"] for preset in json.loads(_core.presets())}
+    if device in known or not (path.suffix == ".toml" or path.is_file()):
+        return str(device), None
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
+    return None, _checked(text, str(path))
+
+
+def _checked(text: str, where: str) -> str:
+    """`text` if it is a config; the error says where it is from."""
+    try:
+        _core.resolve(None, text, [])
+    except _core.ConfigError as error:
+        raise _core.ConfigError(f"{where}: {error}") from error
+    return text
+
+
+def _toml(table: Mapping[str, Any], path: str = "") -> str:
+    """Nested dicts as TOML. What is None is left out, as in a config that does not say it."""
+    lines, tables = [], []
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            tables.append(_toml(value, f"{path}{key}."))
+        elif value is not None:
+            lines.append(f"{path}{key} = {json.dumps(value, ensure_ascii=False, default=str)}")
+    return "\n".join([*lines, *tables])

@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench fuzz lock clean
+.PHONY: help setup build demo test test-rust test-python test-long lint bench fuzz mutants lock clean
 
 help:
 	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
@@ -13,7 +13,8 @@ help:
 	@echo "make lint       formatters, linters, type checker"
 	@echo "make bench      page programs/s, bytes/page; maps, buffers, log blocks; trace reading"
 	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
-	@echo "make lock       renew requirements.lock"
+	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
+	@echo "make lock       renew requirements.lock and requirements-mutants.lock"
 
 $(VENV)/ready: requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -71,9 +72,21 @@ fuzz:
 	$(FUZZ) run $(UNCHECKED) $(TARGET) $(FUZZED)/kept $(FUZZED)/corpus -- -merge=1 -use_counters=0
 	$(CORPUS) pack fuzz/corpus/$(TARGET).hex $(FUZZED)/kept
 
+$(VENV)/mutants-ready: requirements-mutants.lock $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-mutants.lock
+	touch $@
+
+# See docs/mutants.md.
+FILES ?=
+mutants: build $(VENV)/mutants-ready
+	$(BIN)/python tools/mutants.py $(FILES) $(if $(CHANGED),--changed $(CHANGED)) \
+		$(if $(SHARD),--shard $(SHARD)) $(if $(MINUTES),--minutes $(MINUTES))
+
+LOCK := $(BIN)/uv pip compile --quiet pyproject.toml --universal --python-version 3.10 \
+	--no-header --no-emit-index-url --no-emit-find-links
 lock: setup
-	$(BIN)/uv pip compile --quiet pyproject.toml --group tools --universal --python-version 3.10 \
-		--no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
+	$(LOCK) --group tools -o requirements.lock
+	$(LOCK) --group mutants --constraint requirements.lock -o requirements-mutants.lock
 
 clean:
 	rm -rf $(VENV) target $(DEMO)

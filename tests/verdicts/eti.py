@@ -59,7 +59,8 @@ def as_stated() -> Evidence:
     points = _trace("src2_0") + _trace("usr_0")
     long = _trace("SW1", length=21.6)
     points += [replace(p, write_amplification=p.write_amplification / 2) for p in long]
-    points += [replace(p, kind=EXCERPT, memory_bytes=9232) for p in _trace("MSR window")]
+    points += _trace("MSR window", kind=EXCERPT, memory_bytes=1024)
+    points = altered(points, {"kind": EXCERPT, "line": "eti"}, memory_bytes=9232)
     extents = [
         Extents("src2_0", STAND_IN, 2000.0, 2048, 2048),
         Extents("MSR window", EXCERPT, 1900.0, 2048, 2048),
@@ -156,6 +157,14 @@ def _in_use(long: float, msr: float, long_waste: float) -> Evidence:
     return replace(evidence, extents=extents)
 
 
+def _two_long(extents: float, long_waste: float) -> Evidence:
+    """Another trace with long writes beside SW1, with so many of 2,048 extents and such waste."""
+    evidence = as_stated()
+    other = point("other", "eti", long_waste, kind=CAPTURED, length=30.0)
+    found = Extents("other", CAPTURED, extents, 2048, 2048)
+    return Evidence([*evidence.points, other], (), [*evidence.extents, found])
+
+
 def _hot(*pairs: tuple[float, float]) -> Evidence:
     """Captures with so many extents at first and merged."""
     return Evidence([], [(CAPTURED, hotness([a, b], [0.0, 0.0])) for a, b in pairs])
@@ -169,7 +178,7 @@ def _halved(*shares: float) -> Evidence:
 
 
 def _memory(size: float) -> Evidence:
-    return alter({"kind": EXCERPT}, memory_bytes=round(size))
+    return alter({"kind": EXCERPT, "line": "eti"}, memory_bytes=round(size))
 
 
 def _of(kind: str) -> Evidence:
@@ -227,6 +236,7 @@ CASES = [
     Case("larger-filters", PARTLY, "1.1% higher on one", _larger(0.0, 0.011, "usr_0")),
     Case("larger-filters", FAILS, "1.1% higher on three", _larger(0.011, 0.0, *ALL[:3])),
     Case("larger-filters", UNCHECKED, "no larger filters", lacks(*LARGER)),
+    Case("larger-filters", UNCHECKED, "one of two larger filters", lacks(LARGER[0])),
     Case(
         "larger-filters",
         HOLDS,
@@ -250,6 +260,20 @@ CASES = [
     Case("extents", PARTLY, "too many with long writes", _in_use(0.26, 0.75, 1.9)),
     Case("extents", PARTLY, "MSR does not fill the table", _in_use(0.25, 0.74, 1.9)),
     Case("extents", PARTLY, "as much waste with long writes", _in_use(0.25, 0.75, 2.0)),
+    Case("extents", PARTLY, "one of two long traces has too many", _two_long(600.0, 1.0)),
+    Case("extents", PARTLY, "one of two long traces wastes as much", _two_long(300.0, 2.0)),
+    Case("extents", HOLDS, "two long traces", _two_long(300.0, 1.9)),
+    Case(
+        "extents",
+        PARTLY,
+        "one of two MSR traces wastes less than the long ones",
+        replace(
+            as_stated(),
+            points=altered(
+                as_stated().points, {"trace": "src2_0", "line": "eti"}, write_amplification=0.9
+            ),
+        ),
+    ),
     Case("extents", PARTLY, "only the waste is as stated", _in_use(0.26, 0.74, 1.9)),
     Case("extents", FAILS, "nothing is as stated", _in_use(0.26, 0.74, 2.0)),
     Case("extents", HOLDS, "writes of 16.1 pages are long", alter({"trace": "SW1"}, length=16.1)),

@@ -273,6 +273,27 @@ def test_shrd() -> None:
     assert (plain.packed, plain.window) == (None, None)
 
 
+def test_shrd_every_line_has_every_cache_and_setting_but_the_whole_map() -> None:
+    bench: Any = _Bench([_shrd(commands=60 * n) for n in range(1, 9)])
+    work = shrd_runs.Workload("random writes", shrd_runs.RANDOM, Played("x"))
+    logs = ({"host.log": "1MiB"}, {"host.log": "2MiB"})
+    lines = (shrd_runs.DFTL, shrd_runs.WIDE, shrd_runs.IDEAL)
+    found = shrd_runs.simulate(bench, [work], lines, (512, 1024), logs[:1])
+    assert [(p.line, p.commands) for p, _ in found] == [
+        *(("dftl", 0.1), ("dftl", 0.2), ("shrd-wide", 0.3), ("shrd-wide", 0.4)),
+        ("ideal", 0.5),
+    ]
+    assert [task.set["mapping.cache"] for task in bench.tasks] == [
+        *("512B", "1024B", "512B", "1024B"),
+        "512B",
+    ]
+    assert {task.set["queue.arrivals"] for task in bench.tasks} == {"closed"}
+    bench.tasks.clear()
+    shrd_runs.simulate(bench, [work], lines[1:2], (512,), logs)
+    assert [task.set["host.log"] for task in bench.tasks] == ["1MiB", "2MiB"]
+    assert {task.set["shrd.remap_size"] for task in bench.tasks} == {"0.75"}
+
+
 def _eti(streams: list[int], extents: int | None = 900) -> Any:
     pages = [SimpleNamespace(host_pages=count) for count in streams]
     return _result(

@@ -167,6 +167,18 @@ def test_what_is_played() -> None:
     )
     assert played(second, setups["align"], 5).spec.endswith("exponential,align=4KiB")
     assert len(setups) == len(SETUPS)
+    assert played(first, setups["span"], 5).spec.startswith("iometer:span=1024MiB,")
+
+
+def test_a_block_over_several_dies() -> None:
+    """32 pages and 2 ms to erase them, over eight dies."""
+    assert ways(4, 2) == {
+        "flash.channels": "4",
+        "flash.dies": "2",
+        "flash.superblock": "8",
+        "flash.pages_per_block": "4",
+        "flash.erase": "250000ns",
+    }
     for channels, dies in ((4, 4), (8, 4), (1, 1)):
         block = ways(channels, dies)
         assert int(block["flash.pages_per_block"]) * int(block["flash.superblock"]) == 32

@@ -221,6 +221,13 @@ def test_a_change_has_a_sign(value: float, text: str) -> None:
     assert change(value) == minus(text)
 
 
+def test_every_second_cache_size_from_the_largest_down() -> None:
+    some = replace(LAB, every=2)
+    assert cache_sizes(some, 64 << 10) == [8 << 10, 32 << 10]
+    assert cache_sizes(some, 32 << 10) == [4 << 10, 16 << 10]
+    assert cache_sizes(some, 16) == [4 << 10]
+
+
 def test_no_name_lists_the_papers(cli) -> None:
     done = cli("paper")
     assert done.returncode == 0

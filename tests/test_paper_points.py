@@ -70,6 +70,48 @@ def test_tlllp() -> None:
         assert point.prefetch_used is None
 
 
+@pytest.mark.parametrize("arrivals", ["open", "closed"])
+def test_tlllp_every_line_has_its_own_results(
+    arrivals: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trace of 4,096 pages: its map has 32 KiB, caches 4, 8 and 16."""
+    asked = []
+
+    def compare(specs: list[str], **how: Any) -> list[Any]:
+        asked.append(how["set"])
+        schemes = how["vary"].get("mapping.scheme", [how["set"].get("mapping.scheme")])
+        caches = how["vary"].get("mapping.cache", ["0B"])
+        results = []
+        for scheme in schemes:
+            for cache in caches:
+                result = _tlllp(hit_ratio=(scheme, "dftl.evict_batch" in how["set"], str(cache)))
+                result.workload.footprint_pages = 4096
+                results.append(result)
+        return results
+
+    monkeypatch.setattr(tlllp_runs.api, "compare_results", compare)
+    lines = (
+        tlllp_runs.Line("dftl", "", "dftl", {}),
+        tlllp_runs.Line("batch", "", "dftl", {"dftl.evict_batch": "true"}),
+        tlllp_runs.Line("tlllp", "", "tlllp", {}),
+    )
+    lab = tlllp_runs.Lab("tlllp17", 8, 4096, 1 << 20, every=1)
+    source = Source("a trace", "MSR", "file", 500)
+    found = [p for p, _ in tlllp_runs.run_trace(lab, source, "file", lines, arrivals, None)]
+    sizes = (4096, 8192, 16_384)
+    assert [(p.line, p.cache_bytes, p.hit_ratio) for p in found] == [
+        ("none", None, ("none", False, "0B")),
+        ("ideal", None, ("ideal", False, "0B")),
+        *(("dftl", size, ("dftl", False, f"{size}B")) for size in sizes),
+        *(("batch", size, ("dftl", True, str(size))) for size in sizes),
+        *(("tlllp", size, ("tlllp", False, f"{size}B")) for size in sizes),
+    ]
+    assert {p.arrivals for p in found} == {arrivals}
+    assert {each["queue.arrivals"] for each in asked} == {arrivals}
+    depths = {each.get("queue.depth") for each in asked}
+    assert depths == ({"1"} if arrivals == "closed" else {None})
+
+
 @pytest.mark.parametrize(
     ("text", "us"), [("500ns", 0.5), ("50us", 50.0), ("2ms", 2000.0), ("3s", 3e6), ("1.5us", 1.5)]
 )

@@ -368,6 +368,37 @@ def test_eti() -> None:
         assert point.hot_share is None, "nothing is told apart, or nothing written"
 
 
+def test_eti_a_model_has_a_part_of_everything_and_a_real_trace_all_of_it() -> None:
+    model = eti_runs.Workload("src2_0", STAND_IN, Played("made"), 64, 400)
+    real = eti_runs.Workload("HP", EXCERPT, Played("file"), 99)
+    scheme = Scheme("mbf-1-x2", "", "MBF", "mbf", {"mbf.bits": "4096", "mbf.hashes": "crc16"})
+    bench: Any = _Bench([_eti([1, 1])] * 4)
+    cases = [(model, scheme), (real, scheme)]
+    eti_runs.simulate(bench, cases, 16, victim="cost_benefit")
+    parts = {
+        "eti.extents": "128",
+        "eti.decay_period": "256",
+        "mbf.clear_every": "256",
+        "mhf.counters": "128",
+        "mhf.decay_period": "256",
+        "direct.decay_period": "256",
+        "lru_lists.hot": "32",
+        "lru_lists.candidates": "64",
+    }
+    chosen = {
+        "cleaning.victim": "cost_benefit",
+        "placement.scheme": "mbf",
+        "mbf.hashes": "crc16",
+    }
+    of_model, of_real = (task.set for task in bench.tasks)
+    assert of_model == chosen | parts | {"flash.blocks": "64", "mbf.bits": "256"}
+    assert of_real == chosen | {"flash.blocks": "99", "mbf.bits": "4096"}
+    bench.tasks.clear()
+    eti_runs.simulate(bench, cases[:1])
+    whole = {"flash.blocks": "64", "mbf.bits": "4096", "cleaning.victim": "greedy"}
+    assert bench.tasks[0].set == chosen | whole
+
+
 def test_eti_extents_are_counted_at_moments_of_the_second_half() -> None:
     """Two moments of each workload: at 5/8 and 7/8 of it."""
     works = [

@@ -39,7 +39,9 @@ def _apart() -> list[Any]:
         ("C", "WebSearch", 4096, (0.15, 0.35), (2000.0, 1840.0), (100.0, 130.0), (1.1, 0.45)),
     ]
     points = []
-    for trace, family, cache, hits, means, deviations, reads in rows:
+    for (trace, family, cache, hits, means, deviations, reads), used in zip(
+        rows, (0.125, 0.375, 0.25, 0.25), strict=True
+    ):
         for line, i in (("dftl", 0), ("tlllp", 1)):
             points.append(
                 point(
@@ -52,7 +54,7 @@ def _apart() -> list[Any]:
                     stdev_us=deviations[i],
                     map_reads=reads[i],
                     map_programs=reads[i] / 10,
-                    prefetch_used=None if line == "dftl" else 0.25,
+                    prefetch_used=None if line == "dftl" else used,
                     map_share=reads[i] / 2,
                     cleaning_share=(0.02, 0.08)[i],
                 )
@@ -139,6 +141,29 @@ def test_windows_of_msr_are_told_apart() -> None:
     assert found.number == pytest.approx(0.55)
 
 
+def test_a_window_of_msr_that_is_highest_and_not_high() -> None:
+    high = measured("tlllp", as_stated())["msr-dftl"]
+    low = altered(as_stated(), {"family": "MSR", "line": "dftl"}, hit_ratio=0.69)
+    assert high.why == ""
+    assert measured("tlllp", low)["msr-dftl"].why.endswith("that are not named: MSR 69.0%")
+
+
+def test_as_many_hits_are_not_more() -> None:
+    points = altered(as_stated(), {"family": "MSR", "line": "tlllp"}, hit_ratio=0.85)
+    found = measured("tlllp", points)["hit-ratio"]
+    assert found.ours == "above in 2 of 3 pairs; +0.0 points to +45.0 points"
+    assert found.why == f"not on MSR at 4{NEXT}KiB: nothing was prefetched"
+    assert found.number == pytest.approx(2 / 3)
+
+
+def test_as_slow_as_no_cache_is_told() -> None:
+    points = altered(as_stated(), {"family": "MSR", "line": "tlllp"}, mean_us=2000.0, map_reads=0.4)
+    assert measured("tlllp", points)["no-cache"].why == (
+        f"MSR at 4{NEXT}KiB: TLLLP takes 0.40 map reads and 0.10 programs a page access, no cache "
+        "0.60 and 0.10"
+    )
+
+
 def test_who_gains_more_than_websearch() -> None:
     points = altered(as_stated(), {"family": "WebSearch", "line": "tlllp"}, hit_ratio=0.12)
     points = altered(points, {"family": "Financial1", "line": "tlllp"}, prefetch_used=0.375)
@@ -194,6 +219,13 @@ def test_cache_sizes(whole: int, sizes: list[int]) -> None:
 )
 def test_a_change_has_a_sign(value: float, text: str) -> None:
     assert change(value) == minus(text)
+
+
+def test_every_second_cache_size_from_the_largest_down() -> None:
+    some = replace(LAB, every=2)
+    assert cache_sizes(some, 64 << 10) == [8 << 10, 32 << 10]
+    assert cache_sizes(some, 32 << 10) == [4 << 10, 16 << 10]
+    assert cache_sizes(some, 16) == [4 << 10]
 
 
 def test_no_name_lists_the_papers(cli) -> None:

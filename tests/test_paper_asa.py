@@ -165,6 +165,12 @@ def test_says_what_much_smaller_is_taken_for() -> None:
     assert found.why == "much smaller is taken to be at most half of Financial1's"
 
 
+def test_what_is_missing_is_named() -> None:
+    found = measured("asa", [])
+    assert found["gc-financial1"].why == "it takes Financial1"
+    assert found["gc-synth"].why == "it takes synth9/10"
+
+
 def test_pages_that_are_not_touched_are_left_out() -> None:
     frame = pl.DataFrame(
         {

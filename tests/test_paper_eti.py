@@ -181,6 +181,7 @@ def test_on_a_stand_in_without_anything_hot() -> None:
         "ETI takes nothing for hot: hot pages of the stand-in are written evenly; write "
         "amplification: no separation 9.900, ETI 3.000, a counter per page 3.400, the oracle 1.600"
     )
+    assert (found.ours, found.number) == (minus("-25.0% to +20.0% against 6 rivals"), 0.25)
     headline = measured("eti", replace(evidence, points=points))["headline"]
     assert "src2_0" not in headline.ours
     assert headline.why.endswith("for hot on src2_0, pgbench")

@@ -9,6 +9,7 @@ from typing import Any
 from exhibits import by_key, cells
 from verdicts import eti, shrd
 
+from floatgate.models import alpha_from_spare_factor, fifo_mixed, oracle_greedy_same_pool
 from floatgate.papers import eti_exhibits, shrd_pattern
 from floatgate.papers import shrd as shrd_paper
 from floatgate.papers.batch import Played
@@ -200,7 +201,9 @@ def test_eti_figure_4() -> None:
 
 
 def test_eti_figure_5() -> None:
-    rows = eti_exhibits.figure_5(_eti_points()).rows
+    figure = eti_exhibits.figure_5(_eti_points())
+    assert list(figure.labels) == ["eti", "mbf-1", "mbf-2", "mbf-3"]
+    rows = figure.rows
     assert [(r["line"], r["times"], r["write_amplification"]) for r in rows[:4]] == [
         ("eti", None, 2.5),
         ("mbf-1", 1.0, 3.2),
@@ -233,11 +236,14 @@ def test_eti_closed_forms_have_the_synthetic_loads() -> None:
     [(name, value)] = bars.rules["uniform"]
     # 7% spare: greedy cleaning of many blocks, as tests/test_models_uniform.py holds it.
     assert (name, round(value, 3)) == ("greedy", 6.945)
-    assert [name for name, _ in bars.rules["80/20"]] == [
-        "no error, greedy",
-        "uniform greedy",
-        "FIFO, mixed",
-    ]
+    alpha = alpha_from_spare_factor(0.07)
+    for load, writes, pages in (("80/20", 0.8, 0.2), ("90/10", 0.9, 0.1)):
+        split = oracle_greedy_same_pool(alpha, 128, writes, pages, "cold")
+        assert bars.rules[load] == [
+            ("no error, greedy", split.write_amplification),
+            ("uniform greedy", value),
+            ("FIFO, mixed", fifo_mixed(alpha, writes, pages)),
+        ]
 
 
 def test_eti_every_placement() -> None:

@@ -70,6 +70,48 @@ def test_tlllp() -> None:
         assert point.prefetch_used is None
 
 
+@pytest.mark.parametrize("arrivals", ["open", "closed"])
+def test_tlllp_every_line_has_its_own_results(
+    arrivals: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trace of 4,096 pages: its map has 32 KiB, caches 4, 8 and 16."""
+    asked = []
+
+    def compare(specs: list[str], **how: Any) -> list[Any]:
+        asked.append(how["set"])
+        schemes = how["vary"].get("mapping.scheme", [how["set"].get("mapping.scheme")])
+        caches = how["vary"].get("mapping.cache", ["0B"])
+        results = []
+        for scheme in schemes:
+            for cache in caches:
+                result = _tlllp(hit_ratio=(scheme, "dftl.evict_batch" in how["set"], str(cache)))
+                result.workload.footprint_pages = 4096
+                results.append(result)
+        return results
+
+    monkeypatch.setattr(tlllp_runs.api, "compare_results", compare)
+    lines = (
+        tlllp_runs.Line("dftl", "", "dftl", {}),
+        tlllp_runs.Line("batch", "", "dftl", {"dftl.evict_batch": "true"}),
+        tlllp_runs.Line("tlllp", "", "tlllp", {}),
+    )
+    lab = tlllp_runs.Lab("tlllp17", 8, 4096, 1 << 20, every=1)
+    source = Source("a trace", "MSR", "file", 500)
+    found = [p for p, _ in tlllp_runs.run_trace(lab, source, "file", lines, arrivals, None)]
+    sizes = (4096, 8192, 16_384)
+    assert [(p.line, p.cache_bytes, p.hit_ratio) for p in found] == [
+        ("none", None, ("none", False, "0B")),
+        ("ideal", None, ("ideal", False, "0B")),
+        *(("dftl", size, ("dftl", False, f"{size}B")) for size in sizes),
+        *(("batch", size, ("dftl", True, str(size))) for size in sizes),
+        *(("tlllp", size, ("tlllp", False, f"{size}B")) for size in sizes),
+    ]
+    assert {p.arrivals for p in found} == {arrivals}
+    assert {each["queue.arrivals"] for each in asked} == {arrivals}
+    depths = {each.get("queue.depth") for each in asked}
+    assert depths == ({"1"} if arrivals == "closed" else {None})
+
+
 @pytest.mark.parametrize(
     ("text", "us"), [("500ns", 0.5), ("50us", 50.0), ("2ms", 2000.0), ("3s", 3e6), ("1.5us", 1.5)]
 )
@@ -273,6 +315,27 @@ def test_shrd() -> None:
     assert (plain.packed, plain.window) == (None, None)
 
 
+def test_shrd_every_line_has_every_cache_and_setting_but_the_whole_map() -> None:
+    bench: Any = _Bench([_shrd(commands=60 * n) for n in range(1, 9)])
+    work = shrd_runs.Workload("random writes", shrd_runs.RANDOM, Played("x"))
+    logs = ({"host.log": "1MiB"}, {"host.log": "2MiB"})
+    lines = (shrd_runs.DFTL, shrd_runs.WIDE, shrd_runs.IDEAL)
+    found = shrd_runs.simulate(bench, [work], lines, (512, 1024), logs[:1])
+    assert [(p.line, p.commands) for p, _ in found] == [
+        *(("dftl", 0.1), ("dftl", 0.2), ("shrd-wide", 0.3), ("shrd-wide", 0.4)),
+        ("ideal", 0.5),
+    ]
+    assert [task.set["mapping.cache"] for task in bench.tasks] == [
+        *("512B", "1024B", "512B", "1024B"),
+        "512B",
+    ]
+    assert {task.set["queue.arrivals"] for task in bench.tasks} == {"closed"}
+    bench.tasks.clear()
+    shrd_runs.simulate(bench, [work], lines[1:2], (512,), logs)
+    assert [task.set["host.log"] for task in bench.tasks] == ["1MiB", "2MiB"]
+    assert {task.set["shrd.remap_size"] for task in bench.tasks} == {"0.75"}
+
+
 def _eti(streams: list[int], extents: int | None = 900) -> Any:
     pages = [SimpleNamespace(host_pages=count) for count in streams]
     return _result(
@@ -303,6 +366,37 @@ def test_eti() -> None:
     for streams in ([1000], [0, 0]):
         point = eti_runs.reduce(work, scheme, "greedy", _eti(streams))
         assert point.hot_share is None, "nothing is told apart, or nothing written"
+
+
+def test_eti_a_model_has_a_part_of_everything_and_a_real_trace_all_of_it() -> None:
+    model = eti_runs.Workload("src2_0", STAND_IN, Played("made"), 64, 400)
+    real = eti_runs.Workload("HP", EXCERPT, Played("file"), 99)
+    scheme = Scheme("mbf-1-x2", "", "MBF", "mbf", {"mbf.bits": "4096", "mbf.hashes": "crc16"})
+    bench: Any = _Bench([_eti([1, 1])] * 4)
+    cases = [(model, scheme), (real, scheme)]
+    eti_runs.simulate(bench, cases, 16, victim="cost_benefit")
+    parts = {
+        "eti.extents": "128",
+        "eti.decay_period": "256",
+        "mbf.clear_every": "256",
+        "mhf.counters": "128",
+        "mhf.decay_period": "256",
+        "direct.decay_period": "256",
+        "lru_lists.hot": "32",
+        "lru_lists.candidates": "64",
+    }
+    chosen = {
+        "cleaning.victim": "cost_benefit",
+        "placement.scheme": "mbf",
+        "mbf.hashes": "crc16",
+    }
+    of_model, of_real = (task.set for task in bench.tasks)
+    assert of_model == chosen | parts | {"flash.blocks": "64", "mbf.bits": "256"}
+    assert of_real == chosen | {"flash.blocks": "99", "mbf.bits": "4096"}
+    bench.tasks.clear()
+    eti_runs.simulate(bench, cases[:1])
+    whole = {"flash.blocks": "64", "mbf.bits": "4096", "cleaning.victim": "greedy"}
+    assert bench.tasks[0].set == chosen | whole
 
 
 def test_eti_extents_are_counted_at_moments_of_the_second_half() -> None:

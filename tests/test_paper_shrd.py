@@ -131,6 +131,12 @@ def test_what_is_said(claim: str, ours: str, why: str, number: float | None, on:
     assert found.number == (None if number is None else pytest.approx(number))
 
 
+def test_one_small_cache_has_no_range() -> None:
+    slow = altered(as_stated(), {"family": RANDOM, "cache": SMALL}, iops=1000.0)
+    found = measured("shrd", slow)["steady"]
+    assert found.why == "a window must hold many pages of each map page"
+
+
 def test_small_runs_are_reduced_to_points_and_drawn() -> None:
     bench = Bench("shrd17", None)
     work = Workload("random writes", RANDOM, Played("uniform:span=256MiB,size=4KiB,writes=20k"))

@@ -131,6 +131,7 @@ CASES = [
         "three of four rise",
         _rising(_rising_both("hit_gain"), FIRST, "bandwidth_gain"),
     ),
+    Case("falls", HOLDS, "two sizes are enough", _only(1, 32)),
     Case("falls", UNCHECKED, "one size", _only(1)),
     Case("falls", UNCHECKED, "the largest is missing", _only(1, 2, 4, 8, 16)),
     Case("falls", UNCHECKED, "the smallest is missing", _only(2, 4, 8, 16, 32)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED
@@ -100,6 +101,21 @@ def _map_of(gigabytes: float) -> list[Point]:
 CASES = [
     # "SHRD improves 30x better performance at a small map cache."
     *about("thirty", 30.0, lambda ours: random("shrd", iops=1000.0 * ours), signed=False),
+    Case(
+        "thirty",
+        HOLDS,
+        "another log does not count",
+        [
+            replace(point("random writes", RANDOM, "shrd", SMALL, 1.0), log=16 * MIB),
+            *as_stated(),
+        ],
+    ),
+    Case(
+        "thirty",
+        HOLDS,
+        "other workloads have smaller caches",
+        altered(as_stated(), {"family": MIXED}, cache=SMALL // 2),
+    ),
     Case("thirty", UNCHECKED, "SHRD was not run", without(as_stated(), line="shrd")),
     Case(
         "thirty",
@@ -153,6 +169,7 @@ CASES = [
     Case("mixed", FAILS, "both are slower", _mixed(mean_read_us=1101.0, mean_write_us=1001.0)),
     Case("mixed", UNCHECKED, "it is missing", without(as_stated(), family=MIXED)),
     Case("mixed", UNCHECKED, "it has no reads", altered(as_stated(), {}, mean_read_us=None)),
+    Case("mixed", UNCHECKED, "SHRD has no reads", _mixed(mean_read_us=None)),
     Case("mixed", UNCHECKED, "it has no writes", altered(as_stated(), {}, mean_write_us=None)),
     # "Multiple small random writes" become a "single large sequential write".
     Case("commands", HOLDS, "fewer than half as many", random("shrd", commands=0.49)),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .ncq_runs import FASTER, FIRST, MAIN, SECOND, SIZES, Point
+from .ncq_runs import DEPTH, FASTER, FIRST, MAIN, MIB, SECOND, SIZES, WORKLOADS, Point
 from .paper import HOLDS, Claim, Measured, absent, change, ordered, stated
 
 NCQ, MOVE = "ncq", "ncq-move"
@@ -25,7 +25,7 @@ SAME = 0.001
 LOW = 0.5
 """Of the gain with the smallest buffer, up to which one is low; the paper gives no number."""
 
-QUEUED_MIB = {FIRST: 32 / 4, SECOND: 32}
+QUEUED_MIB = {work.name: DEPTH * work.record / MIB for work in WORKLOADS}
 """What a full queue asks for."""
 
 Points = Sequence[Point]

@@ -1,0 +1,165 @@
+"""What is drawn of a paper's figures: each value, where it is, and under which name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from floatgate.papers.drawing import figure_of
+from floatgate.papers.paper import Bars, Column, Dots, Lines, Numbers
+
+LABELS = {"b": "Line B", "a": "Line A", "unused": "not there"}
+
+
+def _values(plot: Any) -> list[dict[str, Any]]:
+    """All rows of data of a plot, layer by layer, each set once."""
+    found: list[list[dict[str, Any]]] = []
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            data = part.get("data")
+            if isinstance(data, dict) and data.get("values") not in [None, *found]:
+                found.append(data["values"])
+            for inner in part.values():
+                look(inner)
+        elif isinstance(part, list):
+            for inner in part:
+                look(inner)
+
+    document = plot.to_dict()
+    look(document)
+    named = list(document.get("datasets", {}).values())
+    return [row for rows in [*found, *named] for row in rows]
+
+
+def test_a_line_that_has_no_parameter_is_the_same_at_every_value() -> None:
+    rows = [
+        {"trace": "one", "line": "a", "size": 4, "hits": 0.25},
+        {"trace": "one", "line": "a", "size": 8, "hits": 0.5},
+        {"trace": "one", "line": "b", "size": None, "hits": 0.75},
+        {"trace": "two", "line": "a", "size": 16, "hits": 0.125},
+    ]
+    figure = figure_of(
+        Lines(
+            key="k",
+            title="Hits",
+            caption="",
+            rows=rows,
+            metric="hits",
+            style=".1%",
+            labels=LABELS,
+            x="size",
+            x_title="Size",
+            x_text="{:.0f} B".format,
+        )
+    )
+    assert [drawing.heading for drawing in figure.drawings] == ["one", "two"]
+    assert [entry.text for entry in figure.legend] == ["Line B", "Line A"]
+    drawn = {
+        (row["run"], row["at"], row["value"])
+        for row in _values(figure.drawings[0].chart)
+        if "value" in row and row.get("run") in LABELS.values()
+    }
+    assert drawn == {
+        ("Line A", 4.0, 0.25),
+        ("Line A", 8.0, 0.5),
+        ("Line B", 4.0, 0.75),
+        ("Line B", 8.0, 0.75),
+    }
+
+
+def test_bars_have_their_values_and_rules() -> None:
+    rows = [
+        {"trace": "one", "line": "a", "gain": 1.5},
+        {"trace": "one", "line": "b", "gain": 2.5},
+        {"trace": "two", "line": "a", "gain": 3.5},
+    ]
+    figure = figure_of(
+        Bars(
+            key="k",
+            title="Gain",
+            caption="",
+            rows=rows,
+            metric="gain",
+            style=".3f",
+            labels=LABELS,
+            panel=None,
+            row="trace",
+            rules={None: [("DFTL", 1.25)]},
+        )
+    )
+    [drawing] = figure.drawings
+    assert drawing.heading == "(dashed: DFTL 1.250)"
+    drawn = {
+        (row.get("row"), row["run"], row.get("colour"), row["value"])
+        for row in (_values(drawing.chart))
+    }
+    assert drawn == {
+        ("one", "one, Line A", "Line A", 1.5),
+        ("one", "one, Line B", "Line B", 2.5),
+        ("two", "two, Line A", "Line A", 3.5),
+        (None, "DFTL", None, 1.25),
+    }
+    # The axis ends 15% behind the longest bar.
+    assert '"domain": [0, 4.02' in drawing.chart.to_json(indent=None)
+
+
+def test_bars_of_lines_share_the_colours_of_their_groups() -> None:
+    rows = [{"trace": "one", "line": line, "waste": i + 1.5} for i, line in enumerate("ab")]
+    figure = figure_of(
+        Bars(
+            key="k",
+            title="Waste",
+            caption="",
+            rows=rows,
+            metric="waste",
+            style=".3f",
+            labels=LABELS,
+            groups={"a": "first group"},
+        )
+    )
+    [drawing] = figure.drawings
+    assert [(r["row"], r["run"], r["colour"], r["value"]) for r in _values(drawing.chart)] == [
+        ("Line A", "Line A", "first group", 1.5),
+        ("Line B", "Line B", "Line B", 2.5),
+    ]
+    assert [entry.text for entry in figure.legend] == ["Line B", "first group"]
+
+
+def test_dots_are_at_their_places() -> None:
+    rows = [
+        {"trace": "one", "line": "a", "at": 3, "page": 70},
+        {"trace": "one", "line": "b", "at": 5, "page": 20},
+    ]
+    figure = figure_of(
+        Dots(
+            key="k",
+            title="Page",
+            caption="",
+            rows=rows,
+            metric="page",
+            style=",.0f",
+            labels=LABELS,
+            x="at",
+            x_title="At",
+        )
+    )
+    [drawing] = figure.drawings
+    assert [(row["colour"], row["x"], row["y"]) for row in _values(drawing.chart)] == [
+        ("Line A", 3, 70),
+        ("Line B", 5, 20),
+    ]
+
+
+def test_a_table_tells_texts_from_numbers_and_what_is_missing() -> None:
+    columns = (Column("Name", "name"), Column("Waste", "waste", "{:.2f}".format))
+    rows = [{"name": "one", "waste": 1.25}, {"name": None, "waste": None}, {}]
+    table = figure_of(Numbers(key="k", title="T", caption="C", rows=rows, columns=columns)).table
+    assert table is not None
+    assert table.columns == ["Name", "Waste"]
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["one", "1.25"],
+        ["–", "–"],
+        ["–", "–"],
+    ]
+    assert [row[1].order for row in table.rows] == [1.25, None, None]
+    assert table.text_columns == frozenset({0})

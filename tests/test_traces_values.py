@@ -493,7 +493,7 @@ def test_times_with_a_fraction_are_ms_or_s(milliseconds: str, unit: str, tmp_pat
 def test_only_all_multiples_of_512_make_bytes(tmp_path: Path) -> None:
     lines = ["0.5 0 512 1024 1\n", "1.5 0 4096 512 0\n"]
     assert read_bytes("".join(lines).encode(), tmp_path).format == "heimdall"
-    for odd in ("2.5 0 513 512 1\n", "2.5 0 512 511 1\n"):
+    for odd in ("2.5 0 513 512 1\n", "2.5 0 512 511 1\n", "2.5 0 768 512 1\n"):
         assert read_bytes("".join([*lines, odd]).encode(), tmp_path).format == "disksim"
 
 
@@ -588,3 +588,30 @@ def test_times_may_span_two_to_the_sixty_three_nanoseconds(tmp_path: Path) -> No
     assert trace.frame["at_ns"].to_list() == [0, most]
     with pytest.raises(TraceError, match="span more than 292 years"):
         read_bytes(f"5 0 9 8 1\n{most + 6} 0 9 8 1\n".encode(), tmp_path, units={"time": "ns"})
+
+
+def test_oracle_general_is_known_by_accesses_that_lie_ahead(tmp_path: Path) -> None:
+    def record(later: int) -> bytes:
+        return struct.pack("<IQIq", 5, 7, 4096, later)
+
+    never = (-1, (1 << 63) - 1)
+    for later in (1, (1 << 48) - 1, *never):
+        assert read_bytes(record(later), tmp_path).format == "oracle-general"
+    for later in (0, -2, 1 << 48):
+        with pytest.raises(TraceError, match="no known trace format"):
+            read_bytes(record(later), tmp_path)
+    assert read_bytes(record(1) + record(2), tmp_path).frame.height == 2
+    with pytest.raises(TraceError, match="no known trace format"):
+        read_bytes(record(1) + record(1), tmp_path)
+
+
+def test_blkparse_lines_that_are_no_requests_and_lines_that_are_nothing(tmp_path: Path) -> None:
+    write = "8,0 3 1 0.5 697 D W 8 + 8 [x]\n"
+    others = "8,0 1 2 0.6 700 D N 8 + 8 [x]\n8,0 1 3 0.6 700 D R 36 (12 00) [x]\n"
+    trace = read_bytes((write * 198 + others).encode(), tmp_path)
+    assert trace.frame.height == 198
+    assert (trace.unparsed_lines, trace.first_unparsed) == (0, None)
+    assert trace.notes == ["2 requests left out: neither read, write, discard nor flush"]
+    trace = read_bytes((write * 100 + "8,0 3 rubbish\n" + write * 98).encode(), tmp_path)
+    assert (trace.frame.height, trace.unparsed_lines) == (198, 1)
+    assert trace.first_unparsed == "line 101: '8,0 3 rubbish'"

@@ -93,6 +93,15 @@ def test_hp_srt_counts_a_negative_block_and_knows_a_header_alone(tmp_path: Path)
         read_bytes(HP_HEADER, tmp_path)
 
 
+def test_hp_srt_with_an_impossible_record_is_damaged(tmp_path: Path) -> None:
+    good = hp_record(1, 5, 0, 8, 512, 0, 1)
+    for size in (0, 4, 58, -56):
+        bad = struct.pack(">i", size) + good[4:]
+        where = len(HP_HEADER) + 56
+        with pytest.raises(TraceError, match=f"record 2 at byte {where} says .* {size} bytes"):
+            read_bytes(HP_HEADER + good + bad + good * 300, tmp_path)
+
+
 def test_oracle_general_gives_each_object_its_own_pages(tmp_path: Path) -> None:
     trace = read_bytes(oracle_general(), tmp_path)
     # Objects 3, 12 and 9 << 40 in this order, of at most 4096, 8192 and 5000 bytes: 1, 2, 2 pages.

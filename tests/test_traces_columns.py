@@ -135,6 +135,20 @@ def test_bad_lines_are_counted_as_in_any_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (["x", "0", "soon", "512", "w"], "(time 'soon'; expected a number)"),
+        (["x", "0x10", "7", "512", "w"], "(offset '0x10'; expected 0 to 2^50 - 1)"),
+        (["x", "0", "7", "", "w"], "(length ''; expected 0 to 2^50 - 1)"),
+        (["x", "0", "7", "512", "1"], "(op '1'; expected r, read, w, write, t"),
+    ],
+)
+def test_the_wrong_cell_is_the_reason(cells: list[str], reason: str, tmp_path: Path) -> None:
+    message = failure(lines(",", CELLS[0], cells), tmp_path)
+    assert "the first is line 2: " in message and reason in message
+
+
+@pytest.mark.parametrize(
     ("columns", "expected"),
     [
         ("time=3,op=5,offset=2", "length is missing"),

@@ -61,7 +61,7 @@ def test_all_long_gaps_are_counted_and_the_longest_is_placed() -> None:
 
 @pytest.mark.parametrize(
     ("duration", "border"),
-    [(1, MIN), (10 * MIN, MIN), (10 * MIN + 10, MIN + 1), (10 * D - 10, D - 1), (99 * D, D)],
+    [(1, MIN), (10 * MIN, MIN), (10 * MIN + 11, MIN + 2), (10 * D - 10, D - 1), (99 * D, D)],
 )
 def test_a_gap_is_long_from_a_tenth_on_between_a_minute_and_a_day(
     duration: int, border: int

@@ -49,7 +49,7 @@ def read_trace(
         chosen = _of_columns(named.parse_columns(columns))
     if isinstance(source, (str, Path)):
         parts = files.load(str(source))
-        name = Path(str(source).rstrip("/")).name or str(source)
+        name = Path(source).name or str(source)
         form, parsed = _parse(parts, chosen)
         return build(parsed, name, form, units, limit, gap)
     if columns is not None:

@@ -128,13 +128,13 @@ def parsed(
         pl.when(flush).then(pl.lit(0, pl.UInt64)).otherwise(number("length")).alias("length"),
     )
     fields = ["time", "op", "device", "offset", "length"]
-    whole = frame.drop_nulls(fields)
+    whole = frame.select(fields).drop_nulls()
     first = None
     if whole.height < frame.height:
         bad = frame.filter(pl.any_horizontal(pl.col(fields).is_null())).row(0, named=True)
         first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{_reason(bad, ops)}"
     return Parsed(
-        frame=whole.select(fields),
+        frame=whole,
         units=units,
         guesses=guesses or {},
         candidates=frame.height,

@@ -12,11 +12,11 @@ from .base import Format
 _PLACE = rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})"
 _ALIBABA = (
     rf"^\s*(?P<device>\d+),(?P<op>{RW_WORD}),{_PLACE},(?P<time>\d+)\s*$",
-    (r"^\s*device_id,", "the header"),
+    (r"^\s*device_id,opcode,", "the header"),
 )
 _TENCENT = (
     rf"^\s*(?P<time>\d+),{_PLACE},(?P<op>[01]),(?P<device>\d+)\s*$",
-    (r"^\s*[Tt]imestamp,[Oo]ffset,", "the header"),
+    (r"(?i)^\s*timestamp,offset,size,io_?type,", "the header"),
 )
 _SYSTOR = (
     rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}),(?P<device>\d+),{_PLACE}\s*$",

@@ -337,8 +337,8 @@ def _lines(
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
         line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))
-    plot: Plot = line + base.mark_point(filled=True, size=55) if dots else alt.layer(line)
-    return near(plot.properties(height=height), tooltip)
+    points = [base.mark_point(filled=True, size=55)] if dots else []
+    return near(alt.layer(line, *points).properties(height=height), tooltip)
 
 
 def near(plot: Plot, tooltip: Told) -> Plot:

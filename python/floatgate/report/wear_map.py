@@ -18,6 +18,9 @@ from .values import number, rows_of
 CELLS = 128
 """Cells of a row at most, where several runs are drawn; each is the mean of its own."""
 
+WIDE = 10
+"""From most to least, in multiples, where shades begin to follow the logarithm."""
+
 MAPS = (
     ("erases", "Erases of a unit", ",.2f"),
     ("valid", "Valid pages at the end", ".1%"),
@@ -114,9 +117,10 @@ def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, Any
         format=".0%" if percent else "~s",
         tickCount=4,
     )
-    colour = alt.Color(
-        "value:Q", scale=alt.Scale(scheme="viridis", domain=[low, high]), legend=legend
-    )
+    # The few units of the map can be worn a hundred times as much as those of data.
+    kind = "symlog" if high > WIDE * max(low, 1) else "linear"
+    shades = alt.Scale(type=kind, scheme="viridis", domain=[low, high])
+    colour = alt.Color("value:Q", scale=shades, legend=legend)
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("start:Q", title="Erase units from", format=",.0f"),

@@ -6,12 +6,16 @@
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::nand::{Cause, Part};
 
+use crate::config::Fill;
 use crate::drive::UNITS_FEW;
 use crate::metrics::{Metrics, Timeline, ratio};
-use crate::result::Subject;
+use crate::result::{Subject, volumes_written};
 
 /// Write amplification of the last quarter may differ from the quarter before by this share.
 const STEADY: f64 = 0.1;
+/// Volumes (drive capacities) that must have been written over what fills the drive, lest write
+/// amplification be that of a fresh drive: with less, there are pages that no write can have hit.
+const AGED: f64 = 1.0;
 /// Share of the pages read that may never have been written.
 const UNWRITTEN: f64 = 0.01;
 /// Share of the mean latency that may be waiting for a place in the queue.
@@ -22,19 +26,7 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
     let mut warnings = Vec::new();
     let plan = subject.plan;
     let logs = subject.config.logs_least().is_some();
-    let erases: u64 = counters.flash.erases.iter().sum();
-    if counters.host.write_pages > 0 && erases == 0 {
-        warnings.push(format!(
-            "{} never ran: write amplification is that of an empty drive; use more writes, \
-             --repeat, a smaller drive, or start.fill = \"steady\"",
-            if logs { "merging" } else { "cleaning" }
-        ));
-    } else if let Some((before, after)) = unsteady(&metrics.timeline) {
-        warnings.push(format!(
-            "not steady: write amplification was {before:.3} in the third quarter of the writes \
-             and {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
-        ));
-    }
+    warnings.extend(amplification(subject, metrics, counters));
     if subject.started.settled == Some(false) {
         warnings.push(format!(
             "the start state did not settle within start.volumes_max = {} volumes",
@@ -75,6 +67,102 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
         ));
     }
     warnings
+}
+
+/// Why write amplification is not that of a drive that has been in use for long.
+fn amplification(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Option<String> {
+    if counters.host.write_pages == 0 {
+        return None;
+    }
+    let fresh = fresh(subject, counters);
+    if counters.flash.erases.iter().all(|&erases| erases == 0) {
+        let logs = subject.config.logs_least().is_some();
+        let never = if logs { "merging never ran" } else { "cleaning never ran" };
+        return Some(format!(
+            "{never}: write amplification is that of an empty drive{}; use more writes, --repeat, \
+             a smaller drive, or start.fill = \"steady\"",
+            fresh.map_or(String::new(), |fresh| format!(" ({fresh})"))
+        ));
+    }
+    if let Some(fresh) = fresh {
+        return Some(format!(
+            "write amplification is not that of a drive in long use: {fresh}; use \
+             start.fill = \"steady\", more writes, or --repeat"
+        ));
+    }
+    let (before, after) = unsteady(&metrics.timeline)?;
+    Some(format!(
+        "not steady: write amplification was {before:.3} in the third quarter of the writes and \
+         {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
+    ))
+}
+
+/// How little was written to a drive that has not been written over once, and what write
+/// amplification is to be expected once it has been often.
+fn fresh(subject: &Subject<'_>, counters: &Counters) -> Option<String> {
+    let started = subject.started.volumes;
+    let written = volumes_written(subject.plan, counters);
+    let (filling, to) = match subject.config.start.fill {
+        Fill::None => (1.0, "an erased drive".to_owned()),
+        Fill::Sequential => (0.0, "a drive that was filled in order".to_owned()),
+        Fill::Random | Fill::Steady => {
+            (0.0, format!("a drive aged by {} of random pages", volumes(started)))
+        }
+    };
+    let expected = match subject.config.logs_least() {
+        None => expected(subject),
+        Some(_) => String::new(),
+    };
+    let text = || format!("{} were written to {to}{expected}", volumes(written));
+    (started + written < AGED + filling).then(text)
+}
+
+/// Never more than it is, lest what falls short of a limit seem to reach it.
+fn volumes(count: f64) -> String {
+    match (count * 100.0).floor() / 100.0 {
+        0.0 => "less than 0.01 volumes (drive capacities)".into(),
+        hundredths => format!("{hundredths:.2} volumes (drive capacities)"),
+    }
+}
+
+/// What a page-mapped drive comes to.
+fn expected(subject: &Subject<'_>) -> String {
+    let spare = subject.plan.spare_factor();
+    let (cleaning, factor) = match subject.config.cleaning.victim.as_str() {
+        "greedy" => ("greedy", greedy(spare, subject.plan.geometry.pages_per_unit())),
+        _ => ("FIFO", fifo(spare)),
+    };
+    format!(
+        "; uniform random page writes give {factor:.2} in the end (closed form for {cleaning} \
+         cleaning at a spare factor of {spare:.4}, map not counted: Desnoyers, SYSTOR 2012)"
+    )
+}
+
+/// Write amplification of data in the steady state under uniform random page writes, if the unit
+/// written first is cleaned first. A page survives one round of the log, alpha U (1-u) host writes
+/// with alpha = T/U, with the chance u = exp(-alpha (1-u)), and write amplification is 1/(1-u)
+/// (Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012). With v = 1-u, v - 1 +
+/// exp(-alpha v) falls from 0 to its least value at ln(alpha)/alpha and then rises: there its root
+/// is bracketed.
+fn fifo(spare_factor: f64) -> f64 {
+    let alpha = 1.0 / (1.0 - spare_factor);
+    let (mut low, mut high) = (libm::log(alpha) / alpha, 1.0);
+    // More halvings than a double has bits.
+    for _ in 0..64 {
+        let middle = (low + high) / 2.0;
+        let is_beyond = middle + libm::expm1(-alpha * middle) >= 0.0;
+        (low, high) = if is_beyond { (low, middle) } else { (middle, high) };
+    }
+    1.0 / high
+}
+
+/// The same, if the unit with the fewest valid pages is cleaned first (Desnoyers, as above): with
+/// s = 1 + 1/(2 pages per unit), that of a log s times as long, over s. Victims that are empty cost
+/// nothing.
+fn greedy(spare_factor: f64, pages_per_unit: u32) -> f64 {
+    let stretch = 1.0 + 0.5 / f64::from(pages_per_unit);
+    let stretched = 1.0 - (1.0 - spare_factor) / stretch;
+    (fifo(stretched) / stretch).max(1.0)
 }
 
 /// Write amplification of the third and the last quarter of the host's page writes, if they differ.
@@ -130,3 +218,6 @@ pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> V
     }
     notes
 }
+
+#[cfg(test)]
+mod tests;

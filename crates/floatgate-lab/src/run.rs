@@ -93,41 +93,70 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let accesses = match needs_future(&config.mapping.scheme) {
-        true => Some(foretell(&plan, workload, tell_accesses, control)?),
-        false => None,
-    };
-    let writes = match AnyPlacement::needs_future(&config.placement.scheme) {
-        true => Some(foretell(&plan, workload, tell_writes, control)?),
-        false => None,
-    };
-    let block = block_pages(config, &plan.geometry);
-    let blocks = match Buffer::needs_future(&config.buffer.scheme) {
-        true => {
-            Some(foretell(&plan, workload, |t, r, log2| tell_parts(t, r, log2, block), control)?)
-        }
-        false => None,
-    };
+    let told = Told::new(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
-    let started = start(config, &plan, device.as_mut(), options.seed, control)?;
+    let started = prepare(config, &plan, device.as_mut(), told, options.seed, control)?;
+    let (metrics, wall_seconds) = measure(&plan, device.as_mut(), workload, control)?;
+    let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, started };
+    Ok(RunResult::new(&subject, &metrics, options.seed, wall_seconds))
+}
+
+/// What policies are told of the workload that want to know the future.
+#[derive(Default)]
+struct Told {
+    accesses: Option<Future>,
+    blocks: Option<Future>,
+    writes: Option<Future>,
+}
+
+impl Told {
+    fn new(
+        config: &Config,
+        plan: &Plan,
+        workload: &dyn Workload,
+        control: &Control,
+    ) -> Result<Self, RunError> {
+        let block = block_pages(config, &plan.geometry);
+        let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
+            tell_parts(telling, request, log2, block)
+        };
+        let mut told = Self::default();
+        if needs_future(&config.mapping.scheme) {
+            told.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
+        }
+        if AnyPlacement::needs_future(&config.placement.scheme) {
+            told.writes = Some(foretell(plan, workload, tell_writes, control)?);
+        }
+        if Buffer::needs_future(&config.buffer.scheme) {
+            told.blocks = Some(foretell(plan, workload, tell_parts, control)?);
+        }
+        Ok(told)
+    }
+}
+
+/// Brings a drive to its start state, of which nothing is counted.
+fn prepare(
+    config: &Config,
+    plan: &Plan,
+    device: &mut dyn Device,
+    told: Told,
+    seed: u64,
+    control: &Control,
+) -> Result<Started, RunError> {
+    let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.settle();
-    if let Some(accesses) = accesses {
+    if let Some(accesses) = told.accesses {
         device.foresee(accesses);
     }
-    if let Some(blocks) = blocks {
+    if let Some(blocks) = told.blocks {
         device.foresee_blocks(blocks);
     }
-    if let Some(writes) = writes {
+    if let Some(writes) = told.writes {
         device.foresee_writes(writes);
     }
     device.restart();
-    let begin = Instant::now();
-    let metrics = measure(&plan, device.as_mut(), workload, control)?;
-    let wall_seconds = begin.elapsed().as_secs_f64();
-    device.check();
-    let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, started };
-    Ok(RunResult::new(&subject, &metrics, options.seed, wall_seconds))
+    Ok(started)
 }
 
 /// How a run is done, beside the config.
@@ -208,12 +237,14 @@ fn foretell(
     }
 }
 
+/// Serves the workload; the answer is what was measured, and the seconds of real time that it took.
 fn measure(
     plan: &Plan,
     device: &mut dyn Device,
     workload: &mut dyn Workload,
     control: &Control,
-) -> Result<Metrics, RunError> {
+) -> Result<(Metrics, f64), RunError> {
+    let begin = Instant::now();
     let geometry = &plan.geometry;
     let mut metrics = Metrics::new(geometry.logical_pages(), geometry.log2_page_bytes());
     let (mut requests, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
@@ -245,7 +276,9 @@ fn measure(
     if left < stretch {
         metrics.end_stretch(device.counters());
     }
-    Ok(metrics)
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    device.check();
+    Ok((metrics, wall_seconds))
 }
 
 /// Writes pages before the measurement, as fast as the drive takes them.
@@ -356,3 +389,6 @@ pub(crate) fn start(
         Fill::Sequential | Fill::None => Ok(Started::default()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,3 +223,37 @@ impl Sample {
         low + (high - low) * (place - below as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loops over as many sampled pages as a size, and one more, give distances at each border.
+    #[test]
+    fn deviations_are_from_the_misses_of_each_page() {
+        let mut sampled = Sampled::new(0.5).unwrap();
+        assert_eq!(sampled.sizes[..4], [5, 20, 80, 320]);
+        let in_sample: Vec<u32> = (0..).filter(|&p| sampled.threshold.holds(p)).take(400).collect();
+        let loops = [5, 6, 20, 21, 80, 81, 320, 321, 400];
+        let accesses = loops.iter().flat_map(|&pages| in_sample[..pages].repeat(3));
+        let (mut naive, mut misses) = (Vec::new(), vec![[0u32; LEVELS]; 400]);
+        for page in accesses.clone() {
+            let place = naive.iter().position(|&other| other == page);
+            let misses = &mut misses[in_sample.iter().position(|&other| other == page).unwrap()];
+            for (misses, size) in misses.iter_mut().zip(sampled.sizes) {
+                // A cache of so many pages has those before that place.
+                *misses += u32::from(place.is_none_or(|place| place >= size));
+            }
+            place.map(|place| naive.remove(place));
+            naive.insert(0, page);
+        }
+        accesses.clone().for_each(|page| sampled.touch(page..page + 1));
+        let total = 2 * accesses.count() as u64;
+        let (_, sample) = sampled.finish(total).unwrap();
+        for (level, deviation) in sample.deviations.into_iter().enumerate() {
+            let squares: f64 = misses.iter().map(|of| f64::from(of[level]).powi(2)).sum();
+            let expected = (0.5 * squares).sqrt() / (0.5 * total as f64);
+            assert!((deviation - expected).abs() < 1e-12, "{level}: {deviation} {expected}");
+        }
+    }
+}

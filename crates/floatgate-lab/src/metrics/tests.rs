@@ -39,8 +39,8 @@ fn a_percentile_is_of_the_nearest_rank() {
 
 #[test]
 fn the_distribution_goes_as_far_as_the_requests() {
-    let hundredths = || (1..=99).map(|p| (f64::from(p) / 100.0));
-    let thousandths = || (991..=999).map(|p| (f64::from(p) / 1000.0));
+    let hundredths = || (1..=99).map(|p| f64::from(p) / 100.0);
+    let thousandths = || (991..=999).map(|p| f64::from(p) / 1000.0);
     let points = |count| spread(count).0.summary().cdf;
     for (count, beyond) in [
         (1, vec![]),

@@ -1,0 +1,300 @@
+//! Each warning and note on a hand-made subject: on either side of what it is about.
+
+use floatgate_ftl::device::Device;
+use floatgate_ftl::nand::Health;
+
+use super::*;
+use crate::config::Config;
+use crate::drive::{Plan, build};
+use crate::result::{Started, WorkloadFacts};
+
+/// A drive of 300 units of 16 pages that was written over twice, cleaned meanwhile, and of which
+/// nothing is to be said.
+struct Case {
+    config: Config,
+    plan: Plan,
+    device: Box<dyn Device>,
+    started: Started,
+    metrics: Metrics,
+    counters: Counters,
+}
+
+const DRIVE: [(&str, &str); 4] = [
+    ("flash.page", "512B"),
+    ("flash.pages_per_block", "16"),
+    ("flash.blocks", "300"),
+    ("capacity.spare_factor", "0.1"),
+];
+
+impl Case {
+    fn new(sets: &[(&str, &str)]) -> Self {
+        let sets = [&DRIVE, sets].concat();
+        let sets: Vec<_> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let config = Config::load(None, None, &sets).unwrap();
+        let plan = Plan::new(&config, 512).unwrap();
+        let device = build(&config, &plan, 1, false).unwrap();
+        let metrics = Metrics::new(plan.user_pages(), 9);
+        let mut counters = Counters::default();
+        counters.host.read_pages = 1000;
+        counters.host.write_pages = 2 * u64::from(plan.user_pages());
+        counters.flash.erases[Cause::Gc as usize] = 1;
+        Self { config, plan, device, started: Started::default(), metrics, counters }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            config: &self.config,
+            plan: &self.plan,
+            device: self.device.as_ref(),
+            facts: WorkloadFacts::default(),
+            started: self.started,
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        warnings(&self.subject(), &self.metrics, &self.counters)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        notes(&self.subject(), &self.metrics, &self.counters)
+    }
+
+    /// The only warning.
+    fn warning(&self) -> String {
+        let warnings = self.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        warnings.concat()
+    }
+
+    /// Every stretch: pages written in it, and its write amplification.
+    fn stretches(&mut self, stretches: &[(u64, f64)]) {
+        let timeline = &mut self.metrics.timeline;
+        *timeline = Timeline::default();
+        let mut written = 0;
+        for &(pages, factor) in stretches {
+            written += pages;
+            timeline.host_pages.push(written);
+            timeline.write_amplification.push((pages > 0).then_some(factor));
+        }
+    }
+}
+
+fn contains(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(text.contains(part), "{part:?} is not in {text:?}"));
+}
+
+#[test]
+fn nothing_is_said_of_a_run_without_doubts() {
+    let mut case = Case::new(&[]);
+    assert_eq!((case.warnings(), case.notes()), (vec![], vec![]));
+    case.counters.health = Some(Health::default());
+    assert_eq!((case.warnings(), case.notes()), (vec![], vec![]));
+}
+
+#[test]
+fn a_drive_that_was_never_cleaned_is_empty() {
+    for (scheme, what) in [("page", "cleaning never ran: "), ("bast", "merging never ran: ")] {
+        let mut case = Case::new(&[("ftl.scheme", scheme)]);
+        assert!(case.warnings().is_empty());
+        case.counters.flash.erases = [0; 9];
+        contains(&case.warning(), &[what, "empty drive;", "start.fill = \"steady\""]);
+        for cause in [Cause::GcMap, Cause::Merge, Cause::Wear, Cause::Journal, Cause::Retire] {
+            case.counters.flash.erases = [0; 9];
+            case.counters.flash.erases[cause as usize] = 1;
+            assert!(case.warnings().is_empty(), "an erase is an erase");
+        }
+        case.counters.flash.erases = [0; 9];
+        case.counters.host.write_pages = 0;
+        assert!(case.warnings().is_empty(), "without writes there is no write amplification");
+    }
+}
+
+#[test]
+fn the_last_quarter_may_differ_by_a_tenth() {
+    let mut case = Case::new(&[]);
+    for (last, steady) in [(10.0, true), (11.0, true), (9.0, true), (11.01, false), (8.99, false)] {
+        case.stretches(&[(100, 1.0), (100, 1.0), (100, 10.0), (100, last)]);
+        assert_eq!(case.warnings().is_empty(), steady, "{last}");
+    }
+    contains(&case.warning(), &["not steady", "10.000 in the third", "8.990 in the last"]);
+}
+
+#[test]
+fn quarters_are_of_the_pages_written() {
+    let mut case = Case::new(&[]);
+    let third = [(50, 8.0), (150, 12.0)];
+    let with =
+        |last: &[(u64, f64)]| [&[(0, 0.0), (390, 3.0), (10, 3.0)], &third[..], last].concat();
+    case.stretches(&with(&[(100, 12.5), (0, 0.0), (100, 11.5), (0, 0.0)]));
+    assert!(case.warnings().is_empty(), "12 after 11 is within a tenth");
+    case.stretches(&with(&[(150, 12.5), (0, 0.0), (50, 12.1), (0, 0.0)]));
+    contains(&case.warning(), &["11.000 in the third", "12.400 in the last"]);
+    case.stretches(&[(100, 1.0), (700, 9.0)]);
+    assert!(case.warnings().is_empty(), "two stretches say nothing of quarters");
+    case.stretches(&[(0, 0.0), (0, 0.0)]);
+    assert!(case.warnings().is_empty(), "nor do those without writes");
+}
+
+#[test]
+fn a_start_state_settles_or_does_not() {
+    let mut case = Case::new(&[("start.fill", "steady"), ("start.volumes_max", "23")]);
+    case.started = Started { volumes: 17.0, settled: Some(true), write_amplification: None };
+    assert!(case.warnings().is_empty());
+    let settled = "the start state settled after 17 volumes of random page writes";
+    assert_eq!(case.notes(), [settled]);
+    case.started.settled = Some(false);
+    contains(&case.warning(), &["did not settle within start.volumes_max = 23 volumes"]);
+    assert!(case.notes().is_empty());
+}
+
+#[test]
+fn a_read_only_drive_says_what_it_refused() {
+    let mut case = Case::new(&[]);
+    case.counters.host.refused = 7;
+    case.counters.health = Some(Health { read_only: true, ..Health::default() });
+    contains(&case.warning(), &["became read-only", ": 7 writes and trims were refused"]);
+}
+
+#[test]
+fn a_drive_of_few_units_has_little_choice() {
+    for (scheme, what) in
+        [("page", "cleaning has little choice;"), ("bast", "a log block more or less counts")]
+    {
+        let with = |blocks| Case::new(&[("ftl.scheme", scheme), ("flash.blocks", blocks)]);
+        assert!(with("128").warnings().is_empty());
+        contains(&with("127").warning(), &["only 127 erase units", "fewer than 128", what]);
+    }
+}
+
+#[test]
+fn added_units_are_spoken_of() {
+    for (scheme, what) in [("page", "could not clean"), ("bast", "could not have its log blocks")] {
+        let mut case = Case::new(&[("ftl.scheme", scheme)]);
+        case.plan.units_added = 1;
+        let spare = 1.0 - f64::from(case.plan.user_pages()) / 4800.0;
+        let spare = format!("its spare factor is {spare:.4}");
+        contains(&case.warning(), &["got 1 erase units more", what, &spare]);
+    }
+}
+
+#[test]
+fn a_hundredth_of_the_reads_may_be_of_nothing() {
+    let mut case = Case::new(&[]);
+    case.counters.host.empty_reads = 10;
+    assert!(case.warnings().is_empty());
+    case.counters.host.empty_reads = 11;
+    contains(&case.warning(), &["1.1 % of the pages read", "start.fill = \"sequential\""]);
+    (case.counters.host.empty_reads, case.counters.host.read_pages) = (0, 0);
+    assert!(case.warnings().is_empty());
+}
+
+#[test]
+fn a_drive_has_to_be_written_over_once() {
+    // Fill, volumes of random pages in it, pages of the run in volumes that are enough, and to
+    // what they are written.
+    for (fill, started, enough, to) in [
+        ("sequential", 0.0, 1.0, "to a drive that was filled in order"),
+        ("none", 0.0, 2.0, "to an erased drive"),
+        ("random", 0.5, 0.5, "to a drive aged by 0.50 volumes (drive capacities) of random pages"),
+    ] {
+        let mut case = Case::new(&[("start.fill", fill)]);
+        let user_pages = case.plan.user_pages();
+        assert_eq!(user_pages % 2, 0);
+        case.started.volumes = started;
+        case.counters.host.write_pages = (enough * f64::from(user_pages)) as u64;
+        assert!(case.warnings().is_empty(), "{fill}");
+        // However unsteady it is, one warning says it all.
+        case.stretches(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
+        case.counters.host.write_pages -= 1;
+        let written = format!("{:.2} volumes (drive capacities) were written ", enough - 0.01);
+        contains(&case.warning(), &["not that of a drive in long use: ", &written, to, "--repeat"]);
+        case.counters.flash.erases = [0; 9];
+        contains(&case.warning(), &["cleaning never ran: ", "empty drive (", &written, to]);
+        case.counters.host.write_pages = 1;
+        contains(&case.warning(), &["(less than 0.01 volumes (drive capacities) were"]);
+    }
+    let mut case = Case::new(&[("start.fill", "steady")]);
+    case.started.volumes = 1.0;
+    case.counters.host.write_pages = 1;
+    assert!(case.warnings().is_empty(), "a drive that was aged is aged");
+}
+
+/// `u = exp(-alpha (1 - u))` by repetition from below, which cannot pass its least solution.
+fn by_repetition(alpha: f64) -> f64 {
+    let survives = (0..100_000).fold(0.0, |u: f64, _| (-alpha * (1.0 - u)).exp());
+    1.0 / (1.0 - survives)
+}
+
+#[test]
+fn the_warning_says_what_a_steady_drive_would_give() {
+    for (victim, name, s) in
+        [("greedy", "greedy", 1.0 + 1.0 / 32.0), ("fifo", "FIFO", 1.0), ("cat", "FIFO", 1.0)]
+    {
+        for spare in ["0.05", "0.1", "0.28"] {
+            let sets = [("capacity.spare_factor", spare), ("cleaning.victim", victim)];
+            let mut case = Case::new(&sets);
+            case.counters.host.write_pages = 100;
+            let alpha = 4800.0 / f64::from(case.plan.user_pages());
+            let factor = format!("writes give {:.2} in the end", by_repetition(s * alpha) / s);
+            let form = format!("closed form for {name} cleaning at a spare factor of ");
+            let real = format!("{:.4}, map not counted: Desnoyers, SYSTOR 2012", 1.0 - 1.0 / alpha);
+            contains(&case.warning(), &[&factor, &form, &real]);
+        }
+    }
+    for scheme in ["bast", "fast"] {
+        let mut case = Case::new(&[("ftl.scheme", scheme)]);
+        case.counters.host.write_pages = 100;
+        let warning = case.warning();
+        contains(&warning, &["0.02 volumes (drive capacities) were written"]);
+        assert!(!warning.contains("closed form"), "{warning}");
+    }
+}
+
+/// Given A = 1/(1-u), the spare factor that it needs stands in closed form: alpha = -A ln u.
+#[test]
+fn the_closed_forms_invert() {
+    let spare = |alpha: f64| 1.0 - 1.0 / alpha;
+    for factor in [1.001, 1.2, 2.0, 5.5, 7.0, 30.0, 200.0f64] {
+        let alpha = -factor * (1.0 - 1.0 / factor).ln();
+        let found = fifo(spare(alpha));
+        assert!((found / factor - 1.0).abs() < 1e-8, "{found} for {factor}");
+        for pages in [4, 64] {
+            let s = 1.0 + 0.5 / f64::from(pages);
+            let found = greedy(spare(alpha / s), pages);
+            assert!((found / (factor / s).max(1.0) - 1.0).abs() < 1e-8, "{found} for {factor}");
+        }
+    }
+}
+
+#[test]
+fn a_backlog_is_noted_from_half_of_the_latency_on() {
+    let mut case = Case::new(&[]);
+    case.metrics.blame_ns = [0, 1, 2, 3, 4, 0, 0, 0];
+    assert!(case.notes().is_empty());
+    case.metrics.blame_ns[Part::Queue as usize] = 10;
+    assert!(case.notes().is_empty(), "half is not more than half");
+    case.metrics.blame_ns[Part::Queue as usize] = 30;
+    let notes = case.notes().concat();
+    contains(&notes, &["does not keep up", "75 % of the latency", "queue.arrivals = \"closed\""]);
+}
+
+#[test]
+fn emergencies_are_noted() {
+    let mut case = Case::new(&[]);
+    case.counters.cleans.foreground = 9;
+    assert!(case.notes().is_empty());
+    case.counters.cleans.emergency = 3;
+    contains(&case.notes().concat(), &["in 3 of the cleans so few units were free"]);
+}
+
+#[test]
+fn programs_of_the_map_are_noted() {
+    let of_map = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
+    for (cause, name) in Cause::ALL {
+        let mut case = Case::new(&[]);
+        case.counters.flash.programs[cause as usize] = 1;
+        let notes = case.notes();
+        assert_eq!(!notes.is_empty(), of_map.contains(&cause), "{name}");
+        notes.iter().for_each(|note| contains(note, &["data_write_amplification does not"]));
+    }
+}

@@ -1,0 +1,207 @@
+//! The order in which a run does things, on a drive that writes down what it is asked.
+
+use std::sync::Arc;
+
+use floatgate_ftl::device::Counters;
+use floatgate_ftl::ftl::StreamCounts;
+
+use super::*;
+use crate::workload::{Summary, generator};
+
+/// A drive that notes what is done to it.
+struct Noting {
+    drive: Box<dyn Device>,
+    notes: Vec<&'static str>,
+    checks: Mutex<u32>,
+}
+
+impl Noting {
+    fn note(&mut self, what: &'static str) -> &mut dyn Device {
+        if self.notes.last() != Some(&what) {
+            self.notes.push(what);
+        }
+        self.drive.as_mut()
+    }
+}
+
+impl Device for Noting {
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+        assert_eq!(*self.checks.lock().unwrap(), 0, "a drive is checked at the end");
+        self.note("run").run_ahead(requests, count, done);
+    }
+
+    fn sees_ahead(&self) -> usize {
+        self.drive.sees_ahead()
+    }
+
+    fn counters(&self) -> Counters {
+        self.drive.counters()
+    }
+
+    fn settle(&mut self) {
+        self.note("settle").settle();
+    }
+
+    fn foresee(&mut self, future: Future) {
+        self.note("foresee").foresee(future);
+    }
+
+    fn foresee_blocks(&mut self, future: Future) {
+        self.note("foresee_blocks").foresee_blocks(future);
+    }
+
+    fn foresee_writes(&mut self, future: Future) {
+        self.note("foresee_writes").foresee_writes(future);
+    }
+
+    fn cut_power(&mut self) {
+        self.note("cut_power").cut_power();
+    }
+
+    fn restart(&mut self) {
+        self.note("restart").restart();
+    }
+
+    fn streams(&self) -> Vec<StreamCounts> {
+        self.drive.streams()
+    }
+
+    fn placement_size(&self) -> (u64, Option<u32>) {
+        self.drive.placement_size()
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.drive.cache_bytes()
+    }
+
+    fn wear(&self) -> Vec<u32> {
+        self.drive.wear()
+    }
+
+    fn valid_pages(&self) -> Vec<u32> {
+        self.drive.valid_pages()
+    }
+
+    fn free_units(&self) -> u32 {
+        self.drive.free_units()
+    }
+
+    fn check(&self) {
+        *self.checks.lock().unwrap() += 1;
+        self.drive.check();
+    }
+}
+
+const SPEC: &str = "uniform:span=256KiB,requests=3000,size=512,reads=0.5,seed=3";
+
+/// A config of a small drive, its plan, and the drive.
+fn small(sets: &[(&str, &str)]) -> (Config, Plan, Noting) {
+    let page = [("flash.page", "512B"), ("flash.pages_per_block", "16")];
+    let sets = [&page, sets].concat();
+    let sets: Vec<_> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let config = Config::load(None, None, &sets).unwrap();
+    let plan = Plan::new(&config, 256 << 10).unwrap();
+    let drive = build(&config, &plan, 1, true).unwrap();
+    (config, plan, Noting { drive, notes: Vec::new(), checks: Mutex::new(0) })
+}
+
+#[test]
+fn a_drive_is_filled_settled_told_the_future_and_reset() {
+    let (config, plan, mut device) =
+        small(&[("mapping.scheme", "belady"), ("placement.scheme", "oracle")]);
+    let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
+    let told = Told::new(&config, &plan, &*workload, &control).unwrap();
+    assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
+    prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
+    let before = ["run", "settle", "foresee", "foresee_writes", "restart"];
+    assert_eq!(device.notes, before);
+    let counters = device.counters();
+    assert_eq!(counters, Counters { health: counters.health, ..Counters::default() });
+    assert_eq!(*device.checks.lock().unwrap(), 0);
+    measure(&plan, &mut device, &mut *workload, &control).unwrap();
+    assert_eq!(device.notes, [&before[..], &["run"]].concat());
+    assert_eq!(*device.checks.lock().unwrap(), 1, "every run ends with a check");
+}
+
+#[test]
+fn a_buffer_is_told_of_blocks() {
+    let sets = [("buffer.scheme", "belady"), ("buffer.capacity", "32KiB")];
+    let (config, plan, mut device) = small(&sets);
+    let (workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
+    let told = Told::new(&config, &plan, &*workload, &control).unwrap();
+    assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
+    prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
+    assert_eq!(device.notes, ["run", "settle", "foresee_blocks", "restart"]);
+    assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
+}
+
+/// A workload that cancels the run when it is asked for requests: by the run itself, or by who
+/// looks ahead.
+struct Cancelling {
+    requests: Box<dyn Workload + Send>,
+    control: Arc<Control>,
+    is_fork: bool,
+    in_fork: bool,
+}
+
+impl Workload for Cancelling {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
+        if self.is_fork == self.in_fork {
+            self.control.cancel();
+        }
+        self.requests.next_batch(out, max);
+    }
+
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        let control = Arc::clone(&self.control);
+        let requests = self.requests.fork();
+        Box::new(Self { requests, control, is_fork: true, in_fork: self.in_fork })
+    }
+
+    fn summary(&self) -> Summary {
+        self.requests.summary()
+    }
+}
+
+/// The phase that a run was in when it was cancelled, and requests done of how many.
+fn cancelled(sets: &[(&str, &str)], at_once: bool, in_fork: bool) -> (&'static str, u64, u64) {
+    let (config, ..) = small(sets);
+    let control = Arc::new(Control::default());
+    if at_once {
+        control.cancel();
+    }
+    let requests = generator(SPEC, 1).unwrap();
+    let mut workload =
+        Cancelling { requests, control: Arc::clone(&control), is_fork: false, in_fork };
+    let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
+    let facts = WorkloadFacts::default();
+    let end = run(&config, &mut workload, facts, options, &control);
+    assert!(matches!(end, Err(RunError::Cancelled)), "{end:?}");
+    control.progress()
+}
+
+#[test]
+fn a_run_can_be_cancelled_in_every_phase() {
+    let batch = BATCH as u64;
+    let oracle = [("placement.scheme", "oracle")];
+    assert_eq!(cancelled(&oracle, false, true), ("foretell", batch, 3000));
+    // As many requests of a stretch of 3000/256 are in the first batch.
+    assert_eq!(cancelled(&oracle, false, false), ("run", 12, 3000));
+    assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
+    let pages = u64::from(small(&[]).1.user_pages());
+    let first = pages.min(batch);
+    for (fill, total) in [("sequential", pages), ("random", 3 * pages), ("steady", 0)] {
+        assert_eq!(cancelled(&[("start.fill", fill)], true, false), ("fill", first, total));
+    }
+}
+
+#[test]
+fn progress_counts_to_the_end() {
+    let (config, ..) = small(&[("start.fill", "random"), ("start.overwrites", "0.5")]);
+    let control = Control::default();
+    assert_eq!(control.progress(), ("", 0, 0));
+    let mut workload = generator(SPEC, 1).unwrap();
+    let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
+    run(&config, &mut *workload, WorkloadFacts::default(), options, &control).unwrap();
+    assert_eq!(control.progress(), ("run", 3000, 3000));
+}

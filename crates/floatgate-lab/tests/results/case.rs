@@ -1,0 +1,206 @@
+//! A run, what its host asked by a naive model, and its drive played again request by request.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use floatgate_ftl::device::Counters;
+use floatgate_ftl::request::{Completion, Op, Request};
+use floatgate_ftl::rng::Rng;
+use floatgate_lab::config::Config;
+use floatgate_lab::drive::{Plan, build};
+use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::run::{Control, Options, RunError, run};
+use floatgate_lab::workload::{Recorded, Workload};
+use serde_json::Value;
+
+pub(crate) const PAGE: u64 = 512;
+pub(crate) const UNIT_PAGES: u64 = 16;
+pub(crate) const SPAN: u64 = 1 << 20;
+/// Not a multiple of the 256 stretches of the timeline, which have 16 requests each; the last has 5.
+pub(crate) const REQUESTS: u64 = 4005;
+pub(crate) const STRETCH: usize = 16;
+
+/// A small drive with these settings, over a preset's.
+pub(crate) fn config(preset: Option<&str>, sets: &[(&str, &str)]) -> Config {
+    let small = [
+        ("flash.page", "512B"),
+        ("flash.pages_per_block", "16"),
+        ("flash.endurance", "700"),
+        ("capacity.spare_factor", "0.15"),
+    ];
+    let sets = [&small, sets].concat();
+    let sets: Vec<_> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    Config::load(preset, None, &sets).unwrap()
+}
+
+/// Reads, writes, trims and flushes of up to 8 pages, anywhere, in bursts and after pauses.
+pub(crate) fn requests() -> Vec<Request> {
+    let (mut rng, mut at_ns) = (Rng::new(7), 50_000);
+    let mut draw = |_| {
+        at_ns += rng.below(8_000_000);
+        let length = 1 + rng.below(8 * PAGE);
+        let offset = rng.below(SPAN - length);
+        let whole = Request { at_ns, op: Op::Write, offset: offset / PAGE * PAGE, length: PAGE };
+        match rng.below(100) {
+            0..30 => Request { at_ns, op: Op::Read, offset, length },
+            30..40 => Request { at_ns, op: Op::Trim, offset, length },
+            40..43 => Request { at_ns, op: Op::Flush, offset: 0, length: 0 },
+            43..70 => Request { at_ns, op: Op::Write, offset, length },
+            _ => whole,
+        }
+    };
+    (0..REQUESTS).map(&mut draw).collect()
+}
+
+/// The pages that a request touches.
+pub(crate) fn touched(request: &Request) -> Range<u64> {
+    request.offset / PAGE..(request.offset + request.length).div_ceil(PAGE)
+}
+
+/// What the host asks of a drive that is full at first.
+#[derive(Default)]
+pub(crate) struct Host {
+    pub(crate) requests: [u64; 4],
+    pub(crate) read_pages: u64,
+    pub(crate) empty_reads: u64,
+    pub(crate) write_pages: u64,
+    /// Of writes of up to four pages.
+    pub(crate) short_pages: u64,
+    pub(crate) merge_reads: u64,
+    pub(crate) trimmed_pages: u64,
+    pub(crate) bytes: [u64; 2],
+    pub(crate) footprint: BTreeSet<u64>,
+    pub(crate) trimmed: BTreeSet<u64>,
+}
+
+impl Host {
+    pub(crate) fn new(requests: &[Request]) -> Self {
+        let mut host = Self::default();
+        requests.iter().for_each(|request| host.ask(request));
+        host
+    }
+
+    pub(crate) fn ask(&mut self, request: &Request) {
+        self.requests[request.op as usize] += 1;
+        let (begin, end) = (request.offset, request.offset + request.length);
+        if matches!(request.op, Op::Read | Op::Write) {
+            self.bytes[request.op as usize] += request.length;
+            self.footprint.extend(touched(request));
+        }
+        let pages = touched(request);
+        let short = pages.end - pages.start <= 4;
+        for page in pages {
+            let is_whole = begin <= page * PAGE && (page + 1) * PAGE <= end;
+            match request.op {
+                Op::Read => {
+                    self.read_pages += 1;
+                    self.empty_reads += u64::from(self.trimmed.contains(&page));
+                }
+                Op::Write => {
+                    let was_empty = self.trimmed.remove(&page);
+                    self.write_pages += 1;
+                    self.short_pages += u64::from(short);
+                    self.merge_reads += u64::from(!is_whole && !was_empty);
+                }
+                Op::Trim if is_whole => self.trimmed_pages += u64::from(self.trimmed.insert(page)),
+                Op::Trim | Op::Flush => {}
+            }
+        }
+    }
+}
+
+/// A drive that was asked request by request.
+pub(crate) struct Played {
+    pub(crate) plan: Plan,
+    pub(crate) done: Vec<Completion>,
+    /// After each request.
+    pub(crate) counters: Vec<Counters>,
+    pub(crate) wear: Vec<u32>,
+    pub(crate) valid: Vec<u32>,
+    pub(crate) cache_bytes: u64,
+    pub(crate) stream_moves: Vec<u64>,
+}
+
+/// Fills a drive in order, and then asks it for the requests one by one.
+pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
+    let plan = Plan::new(config, SPAN).unwrap();
+    let mut device = build(config, &plan, 5, false).unwrap();
+    let fill = (0..u64::from(plan.user_pages())).map(|page| Request {
+        at_ns: 0,
+        op: Op::Write,
+        offset: page * PAGE,
+        length: PAGE,
+    });
+    device.run(&fill.collect::<Vec<_>>(), &mut Vec::new());
+    device.settle();
+    device.restart();
+    let (mut done, mut counters) = (Vec::new(), Vec::new());
+    for request in requests {
+        device.run(&[*request], &mut done);
+        counters.push(device.counters());
+    }
+    Played {
+        done,
+        counters,
+        wear: device.wear(),
+        valid: device.valid_pages(),
+        cache_bytes: device.cache_bytes(),
+        stream_moves: device.streams().iter().map(|stream| stream.gc_pages).collect(),
+        plan,
+    }
+}
+
+/// The document of a run that holds itself to account.
+pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
+    let options = Options { span_bytes, seed: 5, verify: true };
+    let facts = WorkloadFacts { name: "a name".into(), digest: "a digest".into() };
+    match run(config, workload, facts, options, &Control::default()) {
+        Ok(result) => serde_json::to_value(&result).unwrap(),
+        Err(RunError::Config(error)) => panic!("{error}"),
+        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+    }
+}
+
+/// A run, what its host asked, and its drive played again.
+pub(crate) struct Case {
+    pub(crate) config: Config,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) result: Value,
+    pub(crate) host: Host,
+    pub(crate) played: Played,
+    pub(crate) last: Counters,
+}
+
+impl Case {
+    pub(crate) fn new(sets: &[(&str, &str)]) -> Self {
+        let (config, requests) = (config(None, sets), requests());
+        let mut recorded = Recorded::new("requests", 1, 1.0).unwrap();
+        recorded.push(&requests).unwrap();
+        let result = result(&config, &mut recorded, SPAN);
+        let (host, played) = (Host::new(&requests), play(&config, &requests));
+        let last = played.counters.last().unwrap().clone();
+        Self { config, requests, result, host, played, last }
+    }
+
+    /// First arrival and last completion.
+    pub(crate) fn interval(&self) -> (u64, u64) {
+        let begin = self.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
+        (begin, self.played.done.iter().map(|done| done.done_ns).max().unwrap())
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        let (begin, end) = self.interval();
+        (end - begin) as f64 / 1e9
+    }
+
+    /// Latencies of these requests, ascending, in nanoseconds.
+    pub(crate) fn latencies(&self, range: Range<usize>, ops: &[Op]) -> Vec<u64> {
+        let served = self.requests.iter().zip(&self.played.done);
+        let chosen = served.skip(range.start).take(range.len());
+        let chosen = chosen.filter(|(request, _)| ops.contains(&request.op));
+        let mut latencies: Vec<u64> =
+            chosen.map(|(_, done)| done.done_ns - done.arrival_ns).collect();
+        latencies.sort_unstable();
+        latencies
+    }
+}

@@ -1,0 +1,227 @@
+//! Every number of a result, recomputed: from the requests by a naive model of what the host asked,
+//! from the completions of the same drive when it is asked request by request, and from identities.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod case;
+mod check;
+
+use floatgate_ftl::request::{Op, Request};
+use floatgate_lab::workload::{Recorded, generator};
+use serde_json::Value;
+
+use case::{Case, config, result};
+
+/// Maps on flash, two streams, a journal; checkpoints come now and then.
+const PAGE_MAPPED: &[(&str, &str)] = &[
+    ("mapping.scheme", "dftl"),
+    ("mapping.cache", "1KiB"),
+    ("placement.scheme", "length"),
+    ("ftl.journal", "true"),
+    ("ftl.checkpoint_every", "500"),
+];
+const MANY_DIES: &[(&str, &str)] = &[("flash.channels", "2"), ("flash.dies", "3")];
+
+#[test]
+fn every_number_of_a_page_mapped_drive() {
+    let case = Case::new(PAGE_MAPPED);
+    check::everywhere(&case);
+    check::drive(&case, false);
+    check::mapping(&case);
+    check::cleaning(&case);
+    check::absent(&case.result, &["merges"]);
+    let programs = &case.result["flash"]["programs"];
+    for cause in ["host", "map", "gc", "gc_map", "journal"] {
+        assert!(check::of(programs, &[cause]) > 0, "{cause}");
+    }
+}
+
+#[test]
+fn every_number_of_many_dies() {
+    let case = Case::new(&[PAGE_MAPPED, MANY_DIES].concat());
+    check::everywhere(&case);
+    check::drive(&case, false);
+    check::mapping(&case);
+    check::cleaning(&case);
+}
+
+#[test]
+fn every_number_of_log_blocks() {
+    for scheme in ["bast", "fast"] {
+        let case = Case::new(&[("ftl.scheme", scheme)]);
+        check::everywhere(&case);
+        check::drive(&case, true);
+        check::merges(&case, scheme == "fast");
+        check::absent(&case.result, &["placement"]);
+    }
+}
+
+fn simulate(preset: Option<&str>, spec: &str, sets: &[(&str, &str)]) -> Value {
+    let mut workload = generator(spec, 1).unwrap();
+    let span_bytes = workload.span_bytes();
+    result(&config(preset, sets), &mut *workload, span_bytes)
+}
+
+#[test]
+fn write_amplification_is_all_programs() {
+    let shrd = [
+        ("host.log", "4MiB"),
+        ("flash.superblock", "8"),
+        ("flash.page", "4KiB"),
+        ("shrd.exclude_below", "0B"),
+        ("mapping.scheme", "dftl"),
+        ("mapping.cache", "4KiB"),
+        ("capacity.spare_factor", "0.3"),
+    ];
+    let spec = "hotcold:span=32MiB,r=0.9,f=0.1,requests=12k,size=4KiB,seed=2";
+    let remapped = simulate(Some("shrd17"), spec, &shrd);
+    let spec = "uniform:span=1MiB,requests=12k,size=512,seed=3";
+    let level = [("cleaning.wear_leveling", "static"), ("cleaning.wear_gap", "2")];
+    let hot = "hotcold:span=1MiB,r=0.95,f=0.05,requests=20k,size=512,seed=3";
+    let levelled = simulate(None, hot, &level);
+    let broken = simulate(None, spec, &[("faults.program", "1e-3"), ("faults.spare_units", "60")]);
+    for (result, cause) in [(&remapped, "remap"), (&levelled, "wear"), (&broken, "retire")] {
+        assert!(check::of(&result["flash"]["programs"], &[cause]) > 0, "{cause}");
+        check::amplification(result);
+    }
+}
+
+#[test]
+fn pages_of_a_buffer_are_accounted_for() {
+    let spec = "hotcold:span=1MiB,r=0.9,f=0.1,requests=6k,size=512,reads=0.3,seed=2";
+    let sets = [("buffer.scheme", "page_lru"), ("buffer.capacity", "32KiB")];
+    let result = simulate(None, spec, &sets);
+    let (buffer, work) = (&result["buffer"], &result["workload"]);
+    let count = |key: &str| check::of(buffer, &[key]);
+    let (hits, misses) = (count("hits"), count("misses"));
+    assert_eq!(count("read_hits") + count("write_hits"), hits);
+    assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]));
+    check::assert_close(&buffer["hit_ratio"], hits as f64 / (hits + misses) as f64);
+    // What is written for the first time stays, or leaves for the flash.
+    let new = check::of(work, &["write_pages"]) - count("write_hits");
+    assert_eq!(new, count("flushed_pages") + count("held_pages"));
+    assert_eq!(check::of(&result["flash"]["programs"], &["host"]), count("flushed_pages"));
+    assert_eq!([count("padded_pages"), count("trimmed_pages")], [0, 0]);
+    assert!(count("held_pages") == 64 && count("memory_bytes") > 0);
+    check::amplification(&result);
+}
+
+#[test]
+fn nothing_of_the_start_state_is_counted() {
+    let spec = "uniform:span=1MiB,requests=3k,size=512,reads=1,seed=2";
+    for sets in [
+        &[("mapping.scheme", "dftl"), ("mapping.cache", "1KiB"), ("start.fill", "random")][..],
+        &[("buffer.scheme", "lru"), ("buffer.capacity", "32KiB"), ("start.fill", "steady")],
+        &[("ftl.scheme", "fast"), ("start.fill", "random")],
+    ] {
+        let result = simulate(None, spec, sets);
+        assert_eq!(check::total(&result["flash"]["programs"]), 0, "a cache was left dirty");
+        assert_eq!(check::total(&result["flash"]["erases"]), 0);
+        assert_eq!(result["wear"]["erases_max"], 0);
+        assert_eq!(result["workload"]["requests"], 3000);
+        assert_eq!(result["workload"]["volumes_written"], 0.0);
+        assert_eq!(result["buffer"]["held_pages"], 0);
+        assert!(result["start"]["write_amplification"].as_f64() > Some(1.0));
+        for absent in ["write_amplification", "data_write_amplification"] {
+            assert!(result[absent].is_null(), "{absent}");
+        }
+        let lifetime = &result["lifetime"];
+        assert!(
+            ["host_bytes", "host_bytes_first_unit", "years"].iter().all(|k| lifetime[k].is_null())
+        );
+        assert!(result["cleaning"]["victim_valid_mean"].is_null());
+    }
+}
+
+/// What is known of the start state after so many random volumes at most, and the settings.
+fn started(volumes_max: usize, tolerance: f64) -> Value {
+    let (most, tolerance) = (volumes_max.to_string(), tolerance.to_string());
+    let sets = [
+        ("start.fill", "steady"),
+        ("start.volumes_max", &*most),
+        ("start.tolerance", &*tolerance),
+        ("cleaning.victim", "random"),
+    ];
+    simulate(None, "uniform:span=128KiB,requests=1,size=512", &sets)["start"].clone()
+}
+
+/// With no tolerance it never settles, and tells the write amplification of one volume after the
+/// other: on these, the rule is applied by hand.
+#[test]
+fn steady_takes_two_calm_volumes_in_a_row() {
+    const MOST: usize = 30;
+    let of = |volumes| started(volumes, 1e-12)["write_amplification"].as_f64().unwrap();
+    let factors: Vec<f64> = (1..=MOST).map(of).collect();
+    let (mut single, mut settled) = (0, 0);
+    for tolerance in [0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5] {
+        let calm: Vec<bool> =
+            factors.windows(2).map(|two| (two[1] - two[0]).abs() / two[1] <= tolerance).collect();
+        // The change numbered n is seen after n + 2 volumes.
+        let found = (1..calm.len()).find(|&n| calm[n] && calm[n - 1]).map(|n| n + 2);
+        let first = calm.iter().position(|&calm| calm).map(|n| n + 2);
+        single += u32::from(first.is_some_and(|first| found.is_none_or(|found| first + 1 < found)));
+        settled += u32::from(found.is_some());
+        let volumes = found.unwrap_or(MOST);
+        let expected = serde_json::json!({
+            "fill": "steady",
+            "volumes": volumes as f64,
+            "settled": found.is_some(),
+            "write_amplification": factors[volumes - 1],
+        });
+        assert_eq!(started(MOST, tolerance), expected, "{tolerance}");
+    }
+    assert!(single > 0, "one calm volume alone was seen, and not enough");
+    assert!((1..9).contains(&settled), "{settled} of 9 tolerances were met");
+}
+
+/// Every page is written once, and trimmed at once. Who is told that knows that it dies before the
+/// next write; to who is not, it lives for ever, as it does if the trim leaves a part of it.
+#[test]
+fn a_bound_on_placements_is_told_of_trims() {
+    for (trimmed, stream) in [(512, 15), (511, 0)] {
+        let mut recorded = Recorded::new("brief", 1, 1.0).unwrap();
+        for page in 0..2000 {
+            let request = |op, length| Request { at_ns: 0, op, offset: page * 512, length };
+            recorded.push(&[request(Op::Write, 512), request(Op::Trim, trimmed)]).unwrap();
+        }
+        let config = config(None, &[("placement.scheme", "oracle")]);
+        let result = result(&config, &mut recorded, 1 << 20);
+        let streams = result["placement"]["streams"].as_array().unwrap();
+        let written = streams.iter().map(|stream| check::of(stream, &["host_pages"]));
+        let expected = (0..16).map(|number| if number == stream { 2000 } else { 0 });
+        assert!(written.eq(expected), "{streams:?}");
+    }
+}
+
+/// The warning of a fresh drive foretells what the engine comes to under uniform random writes.
+#[test]
+fn a_fresh_drive_says_what_it_will_come_to() {
+    for victim in ["greedy", "fifo"] {
+        let with = |fill, spec| {
+            let sets = [("start.fill", fill), ("cleaning.victim", victim), ("flash.page", "4KiB")];
+            simulate(None, spec, &sets)
+        };
+        let fresh = with("sequential", "uniform:span=64MiB,requests=5k,size=4KiB");
+        let warnings = fresh["warnings"].to_string();
+        let said = warnings.split("writes give ").nth(1).and_then(|rest| rest.split(' ').next());
+        let said: f64 = said.unwrap().parse().unwrap();
+        let steady = with("steady", "uniform:span=64MiB,requests=20k,size=4KiB");
+        let found = steady["write_amplification"].as_f64().unwrap();
+        assert!((found / said - 1.0).abs() < 0.03, "{victim}: {found}, said was {said}");
+        assert!(fresh["write_amplification"].as_f64().unwrap() < 0.9 * found);
+        assert_eq!(steady["warnings"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn every_page_is_looked_up_once() {
+    let spec = "uniform:span=1MiB,requests=3k,size=1KiB,aligned=false,reads=0.4,seed=2";
+    for (scheme, all_hit) in [("dftl", false), ("ideal", true), ("none", false)] {
+        let result = simulate(None, spec, &[("mapping.scheme", scheme), ("mapping.cache", "1KiB")]);
+        let (map, work) = (&result["mapping"], &result["workload"]);
+        let (hits, misses) = (check::of(map, &["hits"]), check::of(map, &["misses"]));
+        assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]), "{scheme}");
+        check::assert_close(&map["hit_ratio"], hits as f64 / (hits + misses) as f64);
+        assert_eq!([misses == 0, hits == 0], [all_hit, scheme == "none"], "{scheme}");
+    }
+}

@@ -322,3 +322,56 @@ def test_a_sweep_has_a_point_per_run() -> None:
         for name in path:
             values = [value[name] for value in values]
         assert frame["value"].to_list() == values and frame["at"].to_list() == [4.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "domain"),
+    [("hit_ratio", 1.0, [0.0, 1.0]), ("write_amplification", 3.0, [2.5, 3.5])],
+)
+def test_an_axis_of_one_value_has_room_for_it(
+    metric: str, value: float, domain: list[float]
+) -> None:
+    document = samples.sample()
+    document["timeline"][metric] = [value] * samples.WINDOWS
+    drawing = next(
+        drawing
+        for drawing in _figure("timeline", [document]).drawings
+        if drawing.chart.to_dict()["layer"][0]["encoding"]["y"]["field"] == metric
+    )
+    assert drawing.chart.to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"] == domain
+
+
+def test_bars_of_time_are_in_the_unit_of_their_title() -> None:
+    documents = [samples.sample(), samples.sample(scheme="tpftl")]
+    for document in documents:
+        blame = document["latency"]["blame_us"]
+        document["latency"]["blame_us"] = {part: 1e3 * time for part, time in blame.items()}
+    figure = _figure("blame", documents)
+    spec = figure.drawings[0].chart.to_dict()
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["title"] == "ms per request"
+    rows = json.loads(spec["datasets"][spec["layer"][0]["data"]["name"]])
+    for document, run in zip(documents, ("dftl", "tpftl"), strict=True):
+        drawn = sum(row["value"] for row in rows if row["run"].endswith(run))
+        whole = sum(document["latency"]["blame_us"].values())
+        assert drawn == pytest.approx(whole / 1e3)
+    assert figure.table.title.endswith("ms per request")
+    assert figure.table.rows[0][-1].order == pytest.approx(
+        sum(documents[0]["latency"]["blame_us"].values()) / 1e3
+    )
+
+
+def test_distributions_are_drawn_in_the_unit_of_their_axis() -> None:
+    document = samples.sample()
+    for kind in ("read", "write"):
+        times = document["latency"][kind]
+        times["cdf"] = [[1e4 * us, share] for us, share in times["cdf"]]
+        times["max_us"] *= 1e4
+    figure = _figure("latency", [document])
+    for drawing, kind in zip(figure.drawings, ("read", "write"), strict=True):
+        spec = drawing.chart.to_dict()
+        (rows,) = (json.loads(text) for text in spec["datasets"].values())
+        x = spec["layer"][0]["encoding"]["x"]
+        assert x["axis"]["title"] == "Response time, ms" and x["field"] == "time"
+        slowest = document["latency"][kind]["max_us"] / 1e3
+        assert rows[-1]["time"] == pytest.approx(slowest, rel=1e-5)
+        assert x["scale"]["domain"][0] < rows[0]["time"] and slowest < x["scale"]["domain"][1]

@@ -159,3 +159,58 @@ def test_a_sweep_has_a_dashed_line(tmp_path: Any) -> None:
     assert [row["at"] for row in dashed["values"]] == list(spares)
     drawn = {path.name for path in write_pictures(results, tmp_path, "svg")}
     assert {"sweep.svg", "write-amplification.svg"} <= drawn
+
+
+@pytest.mark.parametrize("off", [-0.019, 0.0, 0.019])
+def test_a_span_of_nearly_the_drive_has_a_law(uniform: dict[str, Any], off: float) -> None:
+    assert predicted(_spanning(uniform, 1 + off)) is not None
+
+
+@pytest.mark.parametrize("off", [-0.15, -0.021, 0.021, 0.15])
+def test_a_span_of_less_or_more_has_none(uniform: dict[str, Any], off: float) -> None:
+    assert predicted(_spanning(uniform, 1 + off)) is None
+
+
+def _spanning(result: dict[str, Any], share: float) -> dict[str, Any]:
+    """The result with a workload that spans this share of what the drive holds."""
+    changed = copy.deepcopy(result)
+    span = round(changed["drive"]["logical_bytes"] * share)
+    changed["workload"]["name"] = f"uniform:span={span},writes=20k"
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        (("config", "ftl", "scheme"), "fast"),
+        (("config", "placement", "scheme"), "dac"),
+        (("config", "buffer", "scheme"), "lru"),
+        (("config", "host", "scheme"), "shrd"),
+        (("config", "cleaning", "wear_leveling"), "static"),
+        (("config", "cleaning", "victim"), "random"),
+        (("config", "start", "fill"), "sequential"),
+        (("drive", "translation_pages"), 1),
+        (("drive", "page_bytes"), 8192),
+        (("workload", "trims"), 1),
+        (("workload", "trimmed_pages"), 1),
+    ],
+)
+def test_every_assumption_counts(
+    uniform: dict[str, Any], path: tuple[str, ...], other: object
+) -> None:
+    changed = copy.deepcopy(uniform)
+    *way, last = path
+    table = changed
+    for name in way:
+        table = table[name]
+    table[last] = other
+    assert predicted(uniform) is not None
+    assert predicted(changed) is None
+
+
+@pytest.mark.parametrize("fill", ["random", "steady"])
+def test_a_warm_drive_has_a_law(uniform: dict[str, Any], fill: str) -> None:
+    changed = copy.deepcopy(uniform)
+    changed["config"]["start"]["fill"] = fill
+    changed["config"]["cleaning"]["wear_leveling"] = "none"
+    assert predicted(changed) == predicted(uniform)

@@ -139,6 +139,24 @@ def test_erases_per_unit(documents: list[dict[str, Any]]) -> None:
         assert [cell.order for cell in row[1:]] == exact
 
 
+def test_a_drive_that_erased_nothing_has_erases_of_nought() -> None:
+    document = samples.distinct()
+    names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
+    document["wear"] = dict.fromkeys(names, 0)
+    (row,) = texts(tables.wear_table(label_runs([document])))
+    assert row[1:] == ["0", "0.00", "0", "0.00"]
+
+
+def test_the_axis_of_bars_ends_behind_the_longest_of_all_panels() -> None:
+    panels = {
+        name: pl.DataFrame({"row": ["x", "x", "y"], "value": values})
+        for name, values in (("a", [2.0, 3.0, 4.0]), ("b", [1.0, 1.0, 6.0]))
+    }
+    # There is room for the sum that is written behind the bar, yet the bars fill the plot.
+    assert 6.0 * 1.05 < tables.series_limit(panels) < 6.0 * 1.4
+    assert tables.series_limit({}) > 0
+
+
 CAUSES = {
     "host": "host requests",
     "gc": "cleaning",

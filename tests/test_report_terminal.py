@@ -210,6 +210,7 @@ def test_response_times_by_kind(summary: Any) -> None:
     document = samples.distinct()
     lines = summary(document)
     found = _table(lines, "latency", "read", "write", "all")
+    assert [name for name in lines if name in found] == list(found)
     # The units stand below the names.
     assert found["latency"] == ["requests", *["µs"] * len(NAMES)]
     assert re.split(r" {2,}", lines[ABOVE][-1]) == list(NAMES.values())

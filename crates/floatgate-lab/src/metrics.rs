@@ -70,8 +70,11 @@ impl Latencies {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The latency in microseconds that a fraction of the requests did not exceed.
-    fn at(&self, fraction: f64) -> Option<f64> {
+    /// The latency in microseconds that `part` in `whole` of the requests did not exceed. Ranks are
+    /// whole numbers: a fraction that is a hair too large would be of the next request.
+    fn at(&self, part: u64, whole: u64) -> Option<f64> {
+        let rank = (part * self.count).div_ceil(whole);
+        let fraction = (rank as f64 - 0.5) / self.count as f64;
         (self.count > 0).then(|| us(self.histogram.value_at_quantile(fraction)))
     }
 
@@ -79,16 +82,15 @@ impl Latencies {
         (self.count > 0).then(|| us(self.histogram.max()))
     }
 
-    /// The fractions at which the distribution is given. From 99.9 % on, a fraction that leaves
-    /// less than one request above it says no more than the longest.
-    fn fractions(&self) -> impl Iterator<Item = f64> {
+    /// The fractions, so many in so many, at which the distribution is given. From 99.9 % on, one
+    /// that leaves less than one request above it says no more than the longest.
+    fn fractions(&self) -> impl Iterator<Item = (u64, u64)> {
         let body = (1..=99).map(|p| (p, 100));
         let tail = (991..=999).map(|p| (p, 1000));
         let fine = (9991..=9999).map(|p| (p, 10_000));
         let finest = (99_991..=99_999).map(|p| (p, 100_000));
         let told_apart = |&(part, whole): &(u64, u64)| whole <= self.count * (whole - part);
-        let beyond = fine.chain(finest).filter(told_apart);
-        body.chain(tail).chain(beyond).map(|(part, whole)| part as f64 / whole as f64)
+        body.chain(tail).chain(fine.chain(finest).filter(told_apart))
     }
 
     fn deviation(&self) -> Option<f64> {
@@ -100,18 +102,18 @@ impl Latencies {
     /// All figures, and the distribution.
     pub fn summary(&self) -> LatencySummary {
         let last = self.longest().map(|longest| (longest, 1.0));
-        let points = self.fractions().filter_map(|fraction| Some((self.at(fraction)?, fraction)));
+        let point = |(part, whole)| Some((self.at(part, whole)?, part as f64 / whole as f64));
         LatencySummary {
             requests: self.count,
             mean_us: self.mean().map(|ns| ns / 1000.0),
             stdev_us: self.deviation().map(|ns| ns / 1000.0),
-            p50_us: self.at(0.5),
-            p95_us: self.at(0.95),
-            p99_us: self.at(0.99),
-            p999_us: self.at(0.999),
-            p9999_us: self.at(0.9999),
+            p50_us: self.at(1, 2),
+            p95_us: self.at(95, 100),
+            p99_us: self.at(99, 100),
+            p999_us: self.at(999, 1000),
+            p9999_us: self.at(9999, 10_000),
             max_us: self.longest(),
-            cdf: points.chain(last).collect(),
+            cdf: self.fractions().filter_map(point).chain(last).collect(),
         }
     }
 }
@@ -256,9 +258,9 @@ impl Metrics {
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push(latencies.mean().map(|ns| ns / 1000.0));
-        timeline.p50_us.push(latencies.at(0.5));
-        timeline.p99_us.push(latencies.at(0.99));
-        timeline.p999_us.push(latencies.at(0.999));
+        timeline.p50_us.push(latencies.at(1, 2));
+        timeline.p99_us.push(latencies.at(99, 100));
+        timeline.p999_us.push(latencies.at(999, 1000));
         timeline.max_us.push(latencies.longest());
         timeline.gc_programs.push(of(&[Cause::Gc]));
         timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal]));

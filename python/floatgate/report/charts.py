@@ -253,7 +253,7 @@ def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
 def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
     """Spans: least to most erases of a unit, the bar one deviation either side of the mean."""
     scale = alt.Scale(domain=[0, limit], nice=True)
-    axis = alt.Axis(title="Erases of a unit", format="~s")
+    axis = alt.Axis(title="Erases of a unit", labelExpr=SHORT, tickCount=8)
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("low:Q", title="Least", format=",.0f"),
@@ -337,8 +337,8 @@ def _lines(
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
         line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))
-    plot: Plot = line + base.mark_point(filled=True, size=55) if dots else alt.layer(line)
-    return near(plot.properties(height=height), tooltip)
+    points = [base.mark_point(filled=True, size=55)] if dots else []
+    return near(alt.layer(line, *points).properties(height=height), tooltip)
 
 
 def near(plot: Plot, tooltip: Told) -> Plot:

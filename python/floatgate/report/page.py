@@ -17,7 +17,7 @@ from . import tables, theme
 from .figure import Figure
 from .figures import figures
 from .files import write_whole
-from .overview import Facts, overview
+from .overview import overview
 from .payload import payload
 from .runs import Run, label_runs, varying
 from .told import Told, messages
@@ -65,9 +65,9 @@ def _render(results: Sequence[Result], title: str | None) -> str:
 def fill_page(
     found: Sequence[Figure],
     *,
-    warnings: Sequence[tuple[str, Sequence[str]]],
-    notes: Sequence[tuple[str, Sequence[str]]],
-    overview: Facts = (),
+    warnings: Sequence[Told | tuple[str, Sequence[str]]],
+    notes: Sequence[Told | tuple[str, Sequence[str]]],
+    overview: Sequence[tuple[str, str]] = (),
     config: Sequence[tuple[str, str, bool]] = (),
     **content: Any,
 ) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -16,6 +17,9 @@ from .values import number, rows_of
 
 CELLS = 128
 """Cells of a row at most, where several runs are drawn; each is the mean of its own."""
+
+WIDE = 10
+"""From most to least, in multiples, where shades begin to follow the logarithm."""
 
 MAPS = (
     ("erases", "Erases of a unit", ",.2f"),
@@ -65,8 +69,9 @@ def map_cells(runs: Sequence[Run], name: str, most: int | None) -> pl.DataFrame:
             part = values[at : at + joined]
             end = min((at + len(part)) * size, units)
             rows.append((run.label, run.row, at * size, end, sum(part) / len(part)))
-    schema = {"run": pl.String, "row": pl.String}
-    schema |= dict.fromkeys(("start", "end", "value"), pl.Float64)
+    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
+        ("start", "end", "value"), pl.Float64
+    )
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -81,8 +86,9 @@ def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False))
     cells = alt.Chart(_data(placed)).mark_rect(strokeWidth=0)
-    plot: Plot = cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", **_shades(title, scale, style))
-    return plot.properties(height=min(max(12 * rows, 60), 320))
+    shaded = cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", **_shades(title, scale, style))
+    plot: Plot = shaded.properties(height=min(max(12 * rows, 60), 320))
+    return plot
 
 
 def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
@@ -90,15 +96,16 @@ def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
     rows = first(frame["row"])
     x = alt.X(
         "start:Q",
-        scale=alt.Scale(domain=[0, frame["end"].max()], nice=False),
+        scale=alt.Scale(domain=[0, max(frame["end"])], nice=False),
         axis=alt.Axis(title="Erase unit", labelExpr=SHORT, grid=False),
     )
     bars = alt.Chart(_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
-    plot: Plot = bars.encode(x=x, x2="end:Q", y=_row_axis(rows), **_shades(title, scale, style))
-    return plot.properties(height=ROW_HEIGHT * len(rows))
+    shaded = bars.encode(x=x, x2="end:Q", y=_row_axis(rows), **_shades(title, scale, style))
+    plot: Plot = shaded.properties(height=ROW_HEIGHT * len(rows))
+    return plot
 
 
-def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, alt.SchemaBase | list]:
+def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, Any]:
     """Colour by value, with its legend, and what a cell tells."""
     low, high = scale if scale[1] > scale[0] else (scale[0], scale[0] + 1)
     percent = style.endswith("%")
@@ -110,9 +117,10 @@ def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, alt
         format=".0%" if percent else "~s",
         tickCount=4,
     )
-    colour = alt.Color(
-        "value:Q", scale=alt.Scale(scheme="viridis", domain=[low, high]), legend=legend
-    )
+    # The few units of the map can be worn a hundred times as much as those of data.
+    kind = "symlog" if high > WIDE * max(low, 1) else "linear"
+    shades = alt.Scale(type=kind, scheme="viridis", domain=[low, high])
+    colour = alt.Color("value:Q", scale=shades, legend=legend)
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("start:Q", title="Erase units from", format=",.0f"),

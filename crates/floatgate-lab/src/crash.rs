@@ -10,7 +10,7 @@ mod bug;
 mod report;
 
 pub use bug::Bug;
-pub use report::{CrashReport, Loss};
+pub use report::{CrashReport, Loss, mount_us};
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::nand::{Cut, PowerCut, Torn, Watch};

@@ -94,7 +94,9 @@ impl CrashReport {
     }
 }
 
-fn mount_us(mount: Mount, plan: &Plan) -> f64 {
+/// Microseconds that finding a drive takes with the times of its plan, if the operations are spread
+/// evenly over the dies.
+pub fn mount_us(mount: Mount, plan: &Plan) -> f64 {
     let Timing { read_ns, program_ns, erase_ns, transfer_ns, command_ns } = plan.timing;
     let shape = plan.medium.shape();
     let dies = f64::from(shape.channels) * f64::from(shape.dies);
@@ -103,41 +105,4 @@ fn mount_us(mount: Mount, plan: &Plan) -> f64 {
     let reads = of(mount.journal_reads + mount.tag_reads + mount.moved, read_ns + transfer_ns);
     let writes = of(programs, program_ns + transfer_ns) + of(mount.erased, erase_ns);
     (reads + writes) / dies / 1000.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-
-    /// Each operation takes its time and its command's; reads and programs take a transfer, too.
-    /// A page that is moved is a read and a program.
-    #[test]
-    fn a_mount_takes_the_time_of_its_operations_spread_over_the_dies() {
-        let sets = [
-            ("flash.channels", "2"),
-            ("flash.dies", "3"),
-            ("flash.page", "1KiB"),
-            ("flash.read", "11us"),
-            ("flash.program", "101us"),
-            ("flash.erase", "1003us"),
-            ("flash.bandwidth", "1024MB/s"),
-            ("flash.command", "2us"),
-        ]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let config = Config::load(None, None, &sets).unwrap_or_else(|error| panic!("{error}"));
-        let plan = Plan::new(&config, 1 << 20).unwrap_or_else(|error| panic!("{error}"));
-        let us = |mount: Mount| (mount_us(mount, &plan) * 6.0 * 1000.0).round();
-        let (read, program, erase) = (11.0 + 1.0 + 2.0, 101.0 + 1.0 + 2.0, 1003.0 + 2.0);
-        let none = Mount::default();
-        assert_eq!(us(none), 0.0);
-        assert_eq!(us(Mount { journal_reads: 3, ..none }), 3000.0 * read);
-        assert_eq!(us(Mount { tag_reads: 5, ..none }), 5000.0 * read);
-        assert_eq!(us(Mount { moved: 7, ..none }), 7000.0 * (read + program));
-        assert_eq!(us(Mount { map_programs: 13, ..none }), 13_000.0 * program);
-        assert_eq!(us(Mount { erased: 17, ..none }), 17_000.0 * erase);
-        let all =
-            Mount { journal_reads: 1, tag_reads: 2, moved: 4, map_programs: 8, erased: 16, ..none };
-        assert_eq!(us(all), 1000.0 * (7.0 * read + 12.0 * program + 16.0 * erase));
-    }
 }

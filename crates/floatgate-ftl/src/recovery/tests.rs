@@ -185,7 +185,7 @@ fn a_page_of_the_log_speaks_for_the_page_that_it_will_be() {
     flash.logged(0, (18, Some(4)), 6, 3);
     flash.data(1, 3, 3, 4);
     let at_place = flash.data(1, 4, 7, 5);
-    // (c) one that names no other is nobody's; nor is one that names a page of the log, nor the map.
+    // (c) one that names no other is nobody's, nor is one that names a page of the log, or the map.
     flash.logged(0, (16, None), 8, 6);
     flash.logged(2, (19, Some(LOG)), 9, 7);
     flash.map(3, 2, 10, 8);

@@ -329,8 +329,8 @@ fn what_was_in_the_log_at_the_checkpoint_is_newer_than_its_place_or_not() {
     let four = flash.data(0, 4, 9, 5);
     let logged_three = flash.logged(1, (16, Some(3)), 8, 6);
     let logged_four = flash.logged(1, (17, Some(4)), 8, 7);
-    let logged_five = flash.logged(1, (18, Some(5)), 8, 8);
-    let nobodys = flash.logged(1, (19, None), 8, 9);
+    let nobodys = flash.logged(1, (19, None), 8, 8);
+    let logged_five = flash.logged(1, (18, Some(5)), 8, BEFORE);
     let logged = [(16, logged_three), (17, logged_four), (18, logged_five), (19, nobodys)];
     let places = [&logged[..], &[(3, three), (4, four)]].concat();
     let found = flash.scan(Some(&checkpoint(&places)));

@@ -296,3 +296,6 @@ where
         last
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -185,7 +185,7 @@ fn a_page_of_the_log_speaks_for_the_page_that_it_will_be() {
     flash.logged(0, (18, Some(4)), 6, 3);
     flash.data(1, 3, 3, 4);
     let at_place = flash.data(1, 4, 7, 5);
-    // (c) one that names no other is nobody's; nor is one that names a page of the log, nor the map.
+    // (c) one that names no other is nobody's, nor is one that names a page of the log, or the map.
     flash.logged(0, (16, None), 8, 6);
     flash.logged(2, (19, Some(LOG)), 9, 7);
     flash.map(3, 2, 10, 8);
@@ -329,8 +329,8 @@ fn what_was_in_the_log_at_the_checkpoint_is_newer_than_its_place_or_not() {
     let four = flash.data(0, 4, 9, 5);
     let logged_three = flash.logged(1, (16, Some(3)), 8, 6);
     let logged_four = flash.logged(1, (17, Some(4)), 8, 7);
-    let logged_five = flash.logged(1, (18, Some(5)), 8, 8);
-    let nobodys = flash.logged(1, (19, None), 8, 9);
+    let nobodys = flash.logged(1, (19, None), 8, 8);
+    let logged_five = flash.logged(1, (18, Some(5)), 8, BEFORE);
     let logged = [(16, logged_three), (17, logged_four), (18, logged_five), (19, nobodys)];
     let places = [&logged[..], &[(3, three), (4, four)]].concat();
     let found = flash.scan(Some(&checkpoint(&places)));

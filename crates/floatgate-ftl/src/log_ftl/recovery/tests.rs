@@ -44,8 +44,11 @@ fn at(unit: u32, page: u32) -> Ppn {
     geometry().page(Unit(unit), page)
 }
 
-/// Units programmed by hand: in a unit, at a page, whose page with which numbers.
-fn flash(medium: Geometry, pages: &[((u32, u32), u32, (u64, u64))]) -> Flash {
+/// Unit and page, logical page, sequence and serial number.
+type Programmed = ((u32, u32), u32, (u64, u64));
+
+/// Units programmed by hand.
+fn flash(medium: Geometry, pages: &[Programmed]) -> Flash {
     let mut nand = Checked::new(Counted::default(), medium).with_gaps();
     for &((unit, page), lpn, (sequence, serial)) in pages {
         let tag = Tag::new(Owner::Data(Lpn::new(lpn)), sequence, serial);
@@ -54,7 +57,7 @@ fn flash(medium: Geometry, pages: &[((u32, u32), u32, (u64, u64))]) -> Flash {
     nand
 }
 
-fn recover(pages: &[((u32, u32), u32, (u64, u64))]) -> (Drive, Mount) {
+fn recover(pages: &[Programmed]) -> (Drive, Mount) {
     let (drive, mount) = Drive::recover(flash(geometry(), pages), scheme(), config(None)).unwrap();
     drive.check();
     assert_eq!(drive.nand().counts(), FlashCounts::default(), "nothing is counted of it");

@@ -338,7 +338,7 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     assert_eq!(places(&ftl, 1..4), [1, 2, 3].map(|page| plan.at(7, page)));
 }
 
-/// A drive of which some pages were written once, some twice and some often, which is a stream each.
+/// A drive of which some pages were written once, some twice and some often: a stream each.
 fn worked(plan: &Plan) -> PageFtl<Flash, Ideal> {
     let mapping = Ideal::new(&MapConfig::new(plan.geometry(), 0));
     let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();

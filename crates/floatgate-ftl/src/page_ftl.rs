@@ -15,6 +15,8 @@ mod levelling;
 mod recovery;
 mod remap;
 mod samples;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 use alloc::boxed::Box;

@@ -1,7 +1,18 @@
 //! Every placement under every way of cleaning: what was written is read, and what a way of
-//! cleaning promises it does.
+//! cleaning promises it does. The engine against a naive one, and drives that are worked out by
+//! hand.
 
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+#[path = "cleaning/by_hand.rs"]
+mod by_hand;
+#[path = "cleaning/clockwork.rs"]
+mod clockwork;
 mod common;
+#[path = "cleaning/engine.rs"]
+mod engine;
+#[path = "cleaning/naive.rs"]
+mod naive;
 
 use common::laws::Seen;
 use common::shadow::run;

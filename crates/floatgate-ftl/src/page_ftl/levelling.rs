@@ -39,7 +39,7 @@ impl Levelling {
     }
 
     /// The least worn unit of those that can be moved, if it lags too far behind.
-    fn laggard(&self, movable: impl Fn(Unit) -> bool) -> Option<Unit> {
+    pub(super) fn laggard(&self, movable: impl Fn(Unit) -> bool) -> Option<Unit> {
         let lags = |&&(erases, _): &&(u32, u32)| self.most - erases > self.gap;
         self.by_wear.iter().take_while(lags).map(|&(_, unit)| Unit(unit)).find(|&u| movable(u))
     }

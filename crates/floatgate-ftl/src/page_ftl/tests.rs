@@ -1,0 +1,221 @@
+//! What the engine holds against itself, and parts of it that are small enough to be worked out.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::String;
+
+use super::levelling::Levelling;
+use super::verify::FlashMap;
+use super::*;
+use crate::addr::Unit;
+use crate::future::Foretelling;
+use crate::geometry::Shape;
+use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Touch};
+use crate::nand::Counted;
+use crate::placement::PlacementConfig;
+use crate::victim::{VictimConfig, victim};
+
+/// Units of 8 pages, 16 entries in a translation page, of which there are four.
+fn geometry() -> Geometry {
+    let shape = Shape {
+        page_bytes: 64,
+        pages_per_block: 8,
+        superblock: 1,
+        units: 20,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: 64,
+        entry_bytes: 4,
+    };
+    Geometry::new(shape).expect("the shape is a drive")
+}
+
+type Drive<M = NoCache> = PageFtl<Counted, M>;
+
+/// Pages 0 to 31 are written.
+fn drive() -> Drive {
+    let geometry = geometry();
+    let mut drive = format(geometry, NoCache::new(&MapConfig::new(geometry, 0)));
+    (0..32).for_each(|lpn| write(&mut drive, lpn));
+    drive.check();
+    drive
+}
+
+fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
+    let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
+    let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
+    let Ok(()) = drive.translate(access, &mut Chain::default());
+    let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
+}
+
+/// A drive on which nothing is written but the map.
+fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
+    let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry));
+    let config = PageConfig {
+        geometry,
+        placement: placement.expect("a row of the table"),
+        victim: victim("greedy", &VictimConfig::new(20, 2)).expect("a row of the table"),
+        cleaning: Cleaning::new(4),
+        free_order: FreeOrder::First,
+        verify: true,
+        journal: None,
+    };
+    let Ok(drive) = PageFtl::new(Counted::default(), map, config);
+    drive
+}
+
+/// What a drive says when it finds that something is wrong with it.
+fn objection(damage: impl FnOnce(&mut Drive)) -> String {
+    let mut drive = drive();
+    damage(&mut drive);
+    let found = catch_unwind(AssertUnwindSafe(|| drive.check()));
+    let panic = found.expect_err("the damage is found");
+    panic.downcast_ref::<String>().expect("an assertion").clone()
+}
+
+#[test]
+fn a_drive_finds_what_is_wrong_with_it() {
+    let swapped = objection(|drive| drive.table.swap(3, 4));
+    assert!(swapped.contains("the page of Lpn(3)"), "{swapped}");
+    let lost = objection(|drive| drive.table[31] = None);
+    assert!(lost.contains("left == right"), "a valid page is nobody's: {lost}");
+    let map = objection(|drive| drive.directory.swap(0, 1));
+    assert!(map.contains("the page of Tpn(0)"), "{map}");
+    // The map on flash says something else than the table.
+    let stale = objection(|drive| {
+        let flash_map = drive.flash_map.as_mut().expect("it is kept");
+        flash_map.written(Tpn::new(0), &drive.geometry, &[None; 64], &drive.mapping);
+    });
+    assert!(stale.contains("out of date for Lpn(0)"), "{stale}");
+}
+
+#[test]
+fn a_translation_page_has_what_the_cache_does_not_hold_back() {
+    let (geometry, table) = (geometry(), [Some(Ppn::new(7)); 64]);
+    let config = MapConfig::new(geometry, 0);
+    let objects = |flash: &FlashMap, table: &[Option<Ppn>]| {
+        catch_unwind(|| flash.check(table, &NoCache::new(&config))).is_err()
+    };
+    let mut flash = FlashMap::new(64);
+    assert!(!objects(&flash, &[None; 64]) && objects(&flash, &table));
+    // Everything is dirty in a cache of everything: nothing is written, and nothing held against.
+    let ideal = Ideal::new(&config);
+    (0..4).for_each(|tpn| flash.written(Tpn::new(tpn), &geometry, &table, &ideal));
+    assert!(!objects(&flash, &[None; 64]));
+    flash.check(&table, &ideal);
+    // The second translation page is of the second sixteen entries, all of them and no other.
+    flash.written(Tpn::new(1), &geometry, &table, &NoCache::new(&config));
+    let mut expected = [None; 64];
+    expected[16..32].fill(Some(Ppn::new(7)));
+    assert!(!objects(&flash, &expected));
+}
+
+/// Five units, erased 0, 1, 3, 3 and 4 times.
+fn worn(gap: u32) -> Levelling {
+    let mut levelling = Levelling::new(gap, 5);
+    for (unit, erases) in [(1, 1), (2, 3), (3, 3), (4, 4)] {
+        (1..=erases).for_each(|erases| levelling.erased(Unit(unit), erases));
+    }
+    levelling
+}
+
+#[test]
+fn the_least_worn_unit_that_lags_by_more_than_the_gap_is_moved() {
+    let laggard = |gap, movable: &[u32]| {
+        worn(gap).laggard(|unit| movable.contains(&unit.0)).map(|unit| unit.0)
+    };
+    let all = [0, 1, 2, 3, 4];
+    assert_eq!(laggard(3, &all), Some(0), "four behind");
+    assert_eq!(laggard(4, &all), None, "four are not more than four");
+    assert_eq!(laggard(0, &all), Some(0), "the least worn of all");
+    assert_eq!(laggard(0, &[4, 3, 2]), Some(2), "of those that can be moved; the lower of equals");
+    assert_eq!(laggard(2, &[4, 3, 2, 1]), Some(1), "three behind");
+    assert_eq!(laggard(3, &[4, 3, 2, 1]), None);
+    assert_eq!(laggard(0, &[4]), None, "the most worn one does not lag");
+    assert_eq!(worn(7).gap(), 7);
+}
+
+#[test]
+fn wear_counts_from_the_restart_on() {
+    let mut drive = drive();
+    drive.levelling = Some(worn(1));
+    drive.restart();
+    let levelling = drive.levelling.expect("it goes on");
+    assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
+}
+
+#[test]
+fn the_reserve_is_a_unit_per_stream_and_one_more() {
+    let foreground = Cleaning::new(9);
+    assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams)), [2, 3, 6]);
+    // What is under way may take a second one of each stream.
+    let (pace, idle) = (Some(1), Some(7));
+    for (pace, idle_after_ns) in [(pace, None), (None, idle), (pace, idle)] {
+        let ahead = Cleaning { pace, idle_after_ns, ..foreground };
+        assert_eq!([1, 2, 5].map(|streams| ahead.least_low_water(streams)), [3, 5, 11]);
+    }
+    assert_eq!(foreground.high_water, 9);
+}
+
+#[test]
+fn a_unit_is_open_for_each_stream_of_data_and_for_each_other_purpose() {
+    let placement = AnyPlacement::new("dac", &PlacementConfig::new(geometry()));
+    let placement = placement.expect("a row of the table");
+    let streams = placement.streams();
+    let open = |map, wear, log| PageConfig::frontiers(&placement, map, wear, log) - streams;
+    assert_eq!([open(false, false, 0), open(true, false, 0), open(false, true, 0)], [0, 1, 1]);
+    assert_eq!([open(false, false, 8), open(true, true, 0), open(true, true, 1)], [1, 2, 3]);
+}
+
+#[test]
+fn pages_are_one_after_the_other_as_they_were_written() {
+    let drive = drive();
+    // The map is programmed elsewhere.
+    let places = |lpns: Range<u32>| lpns.map(|lpn| drive.place(Lpn::new(lpn)));
+    let first: Vec<_> = places(0..8).flatten().map(|ppn| drive.geometry.place(ppn).1).collect();
+    assert_eq!(first, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert!(places(32..64).all(|place| place.is_none()));
+    assert_eq!((drive.placement().streams(), drive.mapping().stats().misses), (1, 32));
+}
+
+/// The first page dies at once, the second one never.
+#[test]
+fn the_future_reaches_who_asks_for_it() {
+    let mut drive = drive();
+    let placement = AnyPlacement::new("oracle", &PlacementConfig::new(geometry()));
+    drive.placement = placement.expect("a row of the table");
+    let mut telling = Foretelling::new(64);
+    [1, 1, 2].into_iter().for_each(|lpn| telling.push(Lpn::new(lpn)).expect("a number"));
+    drive.foresee_writes(telling.finish());
+    let page = |lpn| {
+        let lpn = Lpn::new(lpn);
+        HostWrite { lpn, request_pages: 1, clock: 0, now_ns: 0 }
+    };
+    let hottest = drive.placement.streams() - 1;
+    assert_eq!(drive.placement.stream(page(1)), hottest);
+    assert_eq!([1, 2].map(|lpn| drive.placement.stream(page(lpn))), [0, 0]);
+}
+
+/// Every map entry is cached, so that only formatting programs the map: eight translation pages,
+/// which fill a unit. It costs eight pages to clean, a unit of data twice as many as are valid.
+#[test]
+fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
+    let shape = Shape { logical_pages: 128, units: 40, ..*geometry().shape() };
+    let geometry = Geometry::new(shape).expect("the shape is a drive");
+    let mut drive = format(geometry, Dftl::new(&MapConfig::new(geometry, 1 << 16)));
+    let choose = |drive: &mut Drive<Dftl>| {
+        // More rounds than units: the policy has had its chance.
+        let (unit, _) = drive.choose(0, geometry.units() + 1);
+        (drive.is_map(unit), drive.blocks.valid(unit))
+    };
+    (0..8).for_each(|lpn| write(&mut drive, lpn));
+    assert_eq!(choose(&mut drive), (true, 8), "all are full: the cheapest");
+    write(&mut drive, 0);
+    assert_eq!(choose(&mut drive), (false, 7), "dearer, but it gives a page back");
+    (1..7).for_each(|lpn| write(&mut drive, lpn));
+    assert_eq!(choose(&mut drive), (false, 1));
+    assert_eq!(drive.cleans.emergency, 3);
+    // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
+    let (unit, _) = drive.choose(0, geometry.units());
+    assert_eq!((drive.blocks.valid(unit), drive.cleans.emergency), (1, 3));
+}

@@ -1,0 +1,304 @@
+//! Cleaning and levelling of the naive drive.
+
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
+use floatgate_ftl::mapping::{MapOp, Mapping};
+use floatgate_ftl::nand::Cause;
+use floatgate_ftl::page_ftl::{Destination, Scope};
+use floatgate_ftl::placement::{AnyPlacement, Moving, Placement, Reclaimed};
+
+use super::{Naive, Page, Policy, State, To};
+use crate::clockwork::{ERASE_NS, copy_ns};
+use crate::common::log::{Event, Kind};
+
+impl<M: Mapping> Naive<M> {
+    /// Cleans while fewer than `least` units are free; how long that took.
+    pub(super) fn clean(&mut self, stream: u8, least: u32, now: &mut u64) -> u64 {
+        if self.free_units() >= least {
+            return 0;
+        }
+        self.busy = true;
+        let mut work = *now;
+        self.move_left(usize::MAX, &mut work);
+        let mut cleaned = 0;
+        while self.free_units() < least {
+            cleaned += 1;
+            // When every unit could have been cleaned without an end, the policy is not asked.
+            let trusted = cleaned <= self.geometry.units();
+            let picked = self.pick(stream).filter(|&(unit, to)| trusted && self.fits(unit, to));
+            let (unit, to) = picked.unwrap_or_else(|| self.cheapest());
+            self.collect(unit, to, Cause::Gc, &mut work);
+            self.cleans.foreground += 1;
+        }
+        self.level(&mut work);
+        self.busy = false;
+        let waited = work - *now;
+        *now = work;
+        waited
+    }
+
+    /// Emergency: of the units that there is room for, the one that takes fewest pages to clean;
+    /// one without a page to gain only if there is no other.
+    fn cheapest(&mut self) -> (Unit, To) {
+        self.cleans.emergency += 1;
+        let sealed = self.sealed(None);
+        let homes = sealed.into_iter().map(|unit| (unit, To::One(self.home(unit))));
+        let fitting = homes.filter(|&(unit, to)| self.fits(unit, to));
+        let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
+        fitting.min_by_key(|&(unit, _)| (!gains(unit), self.cost(unit).1)).unwrap()
+    }
+
+    /// Sealed units, stream by stream, by valid pages and then by the last change.
+    fn sealed(&self, stream: Option<u8>) -> Vec<Unit> {
+        let block = |unit: &Unit| &self.units[unit.index()];
+        let is_of = |unit: &Unit| stream.is_none_or(|stream| block(unit).stream == stream);
+        let sealed = |unit: &Unit| block(unit).state == State::Sealed && is_of(unit);
+        let mut units: Vec<Unit> = self.all().filter(sealed).collect();
+        units.sort_by_key(|u| (block(u).stream, self.valid(*u), block(u).changed));
+        units
+    }
+
+    fn choice(&self, stream: Option<u8>) -> Option<Unit> {
+        let units = self.sealed(stream).into_iter();
+        match self.policy {
+            Policy::Greedy => units.min_by_key(|&unit| self.valid(unit)),
+            Policy::Fifo => units.min_by_key(|unit| self.units[unit.index()].sealed),
+        }
+    }
+
+    fn pick(&self, stream: u8) -> Option<(Unit, To)> {
+        let gains = |unit: &Unit| self.valid(*unit) < self.geometry.pages_per_unit();
+        let own = match self.cleaning.scope {
+            Scope::All => None,
+            Scope::Stream => self.choice(Some(stream)).filter(gains),
+        };
+        let unit = own.or_else(|| self.choice(None))?;
+        let to = match self.cleaning.destination {
+            // Translation pages keep to themselves.
+            _ if self.is_map(unit) => To::One(self.home(unit)),
+            Destination::Same => To::One(self.home(unit)),
+            Destination::Cold => To::One(0),
+            Destination::Scheme => To::Judged,
+            Destination::Reclassify => To::JudgedAnew,
+        };
+        Some((unit, to))
+    }
+
+    /// The most free units that moving the pages may take: every way in which they may be divided.
+    fn fits(&self, unit: Unit, to: To) -> bool {
+        let valid = self.valid(unit);
+        let units = match to {
+            To::One(stream) => u32::from(valid > self.room(stream)),
+            To::Judged | To::JudgedAnew => {
+                let streams = u32::from(self.placement.streams());
+                let takes = |set: u32| {
+                    let members = (0..streams).filter(|stream| set >> stream & 1 == 1);
+                    members.map(|stream| self.room(stream as u8) + 1).sum::<u32>()
+                };
+                let possible = (0..1 << streams).filter(|&set| takes(set) <= valid);
+                possible.map(u32::count_ones).max().unwrap()
+            }
+        };
+        units + self.cost(unit).0 <= self.free_units()
+    }
+
+    /// Units that the updates of the map take at most, and pages that a clean programs at most.
+    fn cost(&self, unit: Unit) -> (u32, u32) {
+        let valid = self.valid(unit);
+        let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
+            return (0, valid);
+        };
+        let updates = (valid * self.mapping.together()).min(self.geometry.translation_pages());
+        let beyond = updates.saturating_sub(self.room(map));
+        (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
+    }
+
+    fn begin(&mut self, unit: Unit) {
+        if !self.is_map(unit) {
+            let age = self.clock - self.units[unit.index()].opened;
+            self.placement.reclaimed(Reclaimed { stream: self.home(unit), age });
+        }
+        self.units[unit.index()].state = State::Victim;
+    }
+
+    fn collect(&mut self, unit: Unit, to: To, cause: Cause, work: &mut u64) {
+        self.begin(unit);
+        self.move_pages(&self.pages(unit), unit, to, cause, work);
+        self.erase(unit, cause, work);
+    }
+
+    fn erase(&mut self, unit: Unit, cause: Cause, work: &mut u64) {
+        self.enter(Kind::Erase(unit), self.cause_in(unit, cause), ERASE_NS, work);
+        self.events += 1;
+        let block = &mut self.units[unit.index()];
+        assert!(block.pages.iter().all(Option::is_none));
+        block.pages.clear();
+        (block.state, block.freed) = (State::Free, self.events);
+        block.erases += 1;
+    }
+
+    fn cause_in(&self, unit: Unit, cause: Cause) -> Cause {
+        if cause == Cause::Gc && self.is_map(unit) { Cause::GcMap } else { cause }
+    }
+
+    /// Stream by stream, from cold to hot; then the map is told.
+    fn move_pages(&mut self, pages: &[Page], unit: Unit, to: To, cause: Cause, work: &mut u64) {
+        let cause = self.cause_in(unit, cause);
+        let (stream, clock, now_ns) = (self.home(unit), self.clock, *work);
+        let judge = |placement: &mut AnyPlacement, owner: Owner| match (to, owner) {
+            (To::One(stream), _) => stream,
+            (_, Owner::Translation(_)) => unreachable!("the map is not judged"),
+            (To::Judged, Owner::Data(lpn)) => {
+                placement.moved(Moving { lpn, stream, clock, now_ns })
+            }
+            (To::JudgedAnew, Owner::Data(lpn)) => {
+                placement.classify(Moving { lpn, stream, clock, now_ns })
+            }
+        };
+        let judged: Vec<(u8, Page)> =
+            pages.iter().map(|&page| (judge(&mut self.placement, page.1), page)).collect();
+        let mut moved = vec![];
+        for stream in 0..=self.wear_stream() {
+            let here = judged.iter().filter(|(to, _)| *to == stream).map(|&(_, page)| page);
+            let mut left: Vec<Page> = here.collect();
+            while !left.is_empty() {
+                let rest = left.split_off(left.len().min(self.row(stream)));
+                self.relocate(&left, stream, cause, &mut moved, work);
+                left = rest;
+            }
+        }
+        if M::ON_FLASH && !moved.is_empty() {
+            moved.sort_unstable();
+            let mut io = vec![];
+            self.mapping.relocated(&moved, &mut io);
+            let row = self.geometry.shape().superblock as usize;
+            io.chunks(row).for_each(|row| self.update_row(row, work));
+        }
+    }
+
+    /// Pages to the end of the row, which is a page on every plane of the unit.
+    fn row(&self, stream: u8) -> usize {
+        let planes = self.geometry.shape().superblock;
+        let written = self.geometry.pages_per_unit() - self.room(stream);
+        (planes - written % planes) as usize
+    }
+
+    fn relocate(
+        &mut self,
+        row: &[Page],
+        stream: u8,
+        cause: Cause,
+        moved: &mut Vec<(Lpn, Ppn)>,
+        work: &mut u64,
+    ) {
+        let places: Vec<Ppn> = row.iter().map(|_| self.allocate(stream, work).0).collect();
+        let before = *work;
+        *work += copy_ns(row.iter().map(|page| page.0).zip(places.iter().copied()));
+        for (&(from, owner), &to) in row.iter().zip(&places) {
+            let kind = Kind::Copy(from, to, owner);
+            self.log.push(Event { kind, cause, before, after: *work });
+            match owner {
+                Owner::Data(lpn) => {
+                    self.table[lpn.index()] = Some(to);
+                    moved.push((lpn, to));
+                }
+                Owner::Translation(tpn) => self.directory[tpn.index()] = Some(to),
+            }
+            self.lose(from);
+            self.set(to, owner);
+        }
+        if let Some(counts) = self.streams.get_mut(usize::from(stream)) {
+            counts.gc_pages += row.len() as u64;
+        }
+    }
+
+    /// All are read at once, then all are programmed at once.
+    fn update_row(&mut self, row: &[MapOp], work: &mut u64) {
+        let (mut begin, mut end) = (*work, *work);
+        for &op in row {
+            if let MapOp::Fetch(tpn) | MapOp::Update(tpn) = op {
+                let mut branch = begin;
+                self.read_map(tpn, Cause::GcMap, &mut branch);
+                end = end.max(branch);
+            }
+        }
+        begin = end;
+        for &op in row {
+            if let MapOp::Rewrite(tpn) | MapOp::Update(tpn) = op {
+                let mut branch = begin;
+                self.program_map(tpn, Cause::GcMap, &mut branch);
+                end = end.max(branch);
+            }
+        }
+        *work = end;
+    }
+
+    /// A victim ahead of need gives back a page or more, and there is room for what it holds.
+    fn ahead(&self) -> Option<(Unit, To)> {
+        let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
+        self.pick(0).filter(|&(unit, to)| gains(unit) && self.fits(unit, to))
+    }
+
+    /// A few pages with a write of the host, which does not wait for them.
+    pub(super) fn keep_pace(&mut self, pages: u32, mut now: u64) {
+        let free = self.free_units();
+        if self.busy || free < self.cleaning.low_water {
+            return;
+        }
+        if self.under_way.is_none()
+            && free < self.cleaning.high_water
+            && let Some((unit, to)) = self.ahead()
+        {
+            self.begin(unit);
+            self.under_way = Some((unit, to, self.pages(unit)));
+        }
+        self.busy = true;
+        self.move_left(pages as usize, &mut now);
+        self.busy = false;
+    }
+
+    /// Moves so many pages of the unit under way that are still wanted.
+    fn move_left(&mut self, pages: usize, work: &mut u64) {
+        let Some((unit, to, mut left)) = self.under_way.take() else { return };
+        let owner = |ppn: Ppn| {
+            let (unit, page) = self.geometry.place(ppn);
+            self.units[unit.index()].pages[page as usize]
+        };
+        left.retain(|&(ppn, wanted)| owner(ppn) == Some(wanted));
+        let rest = left.split_off(left.len().min(pages));
+        self.move_pages(&left, unit, to, Cause::Gc, work);
+        if rest.is_empty() {
+            self.erase(unit, Cause::Gc, work);
+            self.cleans.incremental += 1;
+        } else {
+            self.under_way = Some((unit, to, rest));
+        }
+    }
+
+    /// Units are cleaned once the host has been idle for long enough, while it is.
+    pub(super) fn idle(&mut self, from: u64, until: u64) {
+        let Some(after) = self.cleaning.idle_after_ns else { return };
+        let mut work = from + after;
+        self.busy = true;
+        while work < until && self.free_units() < self.cleaning.high_water {
+            let Some((unit, to)) = self.ahead() else { break };
+            self.collect(unit, to, Cause::Gc, &mut work);
+            self.cleans.idle += 1;
+        }
+        self.busy = false;
+    }
+
+    /// The naive leveller: of all sealed units the least worn, if the most worn unit of the drive
+    /// has been erased by more than the gap more often.
+    fn level(&mut self, work: &mut u64) {
+        let Some(gap) = self.cleaning.wear_gap else { return };
+        let wear = |unit: Unit| self.units[unit.index()].erases;
+        let most = self.all().map(wear).max().unwrap();
+        let sealed = self.all().filter(|unit| self.units[unit.index()].state == State::Sealed);
+        let Some(least) = sealed.min_by_key(|&unit| wear(unit)) else { return };
+        let to = To::One(if self.is_map(least) { self.home(least) } else { self.wear_stream() });
+        if most - wear(least) > gap && self.fits(least, to) {
+            self.collect(least, to, Cause::Wear, work);
+            self.cleans.wear += 1;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The engine against the naive one: the same flash operations in the same order, with the same
+//! times and causes, and the same answers to the host, whatever the way of cleaning.
+
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::device::{Counters, Device, Ssd};
+use floatgate_ftl::ftl::Cleans;
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::mapping::{
+    Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, PageCacheConfig, Tpftl,
+};
+use floatgate_ftl::nand::Cause;
+use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
+use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
+use floatgate_ftl::queue::{Arrivals, Queue};
+
+use crate::clockwork::Clockwork;
+use crate::common::log::{Event, Kind, Log, Logged};
+use crate::common::workload::{Mix, Workload};
+use crate::common::{ODD, Rig, SERIAL, STRIPED};
+use crate::naive::{Naive, Policy};
+
+/// Everything in whole pages, at times that leave the drive busy or idle.
+const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };
+
+pub type Drive<M> = Ssd<PageFtl<Logged<Clockwork>, M>, ()>;
+
+pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log) {
+    let log = Log::default();
+    let nand = Logged::new(Clockwork::default(), log.clone());
+    let Ok(ftl) = PageFtl::new(nand, mapping, rig.page_config(true));
+    log.take();
+    (Ssd::new(ftl, (), Queue::new(1, Arrivals::Open), &rig.geometry()), log)
+}
+
+fn same(ours: &Event, naive: &Event) -> bool {
+    (ours.kind, ours.cause, ours.before, ours.after)
+        == (naive.kind, naive.cause, naive.before, naive.after)
+}
+
+/// How often each case came up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    cleans: u64,
+    emergencies: u64,
+    incremental: u64,
+    idle: u64,
+    wear: u64,
+    map_cleans: u64,
+}
+
+/// Runs requests of any kind on both.
+fn compare<M: Mapping + Send>(
+    rig: &Rig,
+    build: fn(&MapConfig) -> M,
+    (seed, requests): (u64, usize),
+) -> Came {
+    let policy = if rig.victim == "fifo" { Policy::Fifo } else { Policy::Greedy };
+    let (mut ours, log) = drive(rig, build(&rig.map_config()));
+    let mut naive = Naive::new(rig, build(&rig.map_config()), policy);
+    let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
+    let mut workload = Workload::new(seed, MIX, pages, page_bytes);
+    let mut came = Came::default();
+    for number in 0..requests {
+        if number == requests / 4 {
+            ours.restart();
+            naive.restart();
+        }
+        let mut request = workload.next();
+        // Busy for a while, then with time to clean many units.
+        request.at_ns = request.at_ns * 4 + (number as u64 / 100) * 100_000;
+        let mut done = vec![];
+        ours.run(&[request], &mut done);
+        let expected = naive.serve(&request);
+        let (events, naive_events) = (log.take(), std::mem::take(&mut naive.log));
+        for (at, (ours, naive)) in events.iter().zip(&naive_events).enumerate() {
+            assert!(same(ours, naive), "request {number}, {at}: {ours:?}, not {naive:?}, {rig:?}");
+        }
+        assert_eq!(events.len(), naive_events.len(), "request {number}, {rig:?}");
+        assert_eq!(done, [expected], "request {number}, {rig:?}");
+        came.map_cleans += erases(&events, Cause::GcMap);
+    }
+    same_account(rig, &ours, &mut naive);
+    let Cleans { foreground: cleans, emergency: emergencies, incremental, idle, wear } =
+        ours.counters().cleans;
+    Came { cleans, emergencies, incremental, idle, wear, ..came }
+}
+
+/// What both say of themselves, and of the map when it has been written back.
+fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
+    ours.check();
+    let Counters { cleans, map, sample_reads, .. } = ours.counters();
+    let expected = (naive.cleans, naive.mapping.stats(), naive.sample_reads);
+    assert_eq!((cleans, map, sample_reads), expected, "{rig:?}");
+    assert_eq!((ours.streams(), ours.wear()), (naive.streams.clone(), naive.wear()));
+    assert_eq!((ours.free_units(), ours.cache_bytes()), naive.memory());
+    let placement = (naive.placement.memory_bytes(), naive.placement.extents());
+    assert_eq!(ours.placement_size(), placement);
+}
+
+fn erases(events: &[Event], cause: Cause) -> u64 {
+    let is_erase = |event: &&Event| matches!(event.kind, Kind::Erase(_)) && event.cause == cause;
+    events.iter().filter(is_erase).count() as u64
+}
+
+/// One of the mappings that ask for every kind of work: none, reads and rewrites, updates, groups
+/// of pages that go together.
+fn with_mapping(mapping: &'static str, rig: Rig, run: (u64, usize)) -> Came {
+    let rig = Rig { mapping, ..rig };
+    match mapping {
+        "ideal" => compare(&rig, Ideal::new, run),
+        "none" => compare(&rig, NoCache::new, run),
+        "dftl" => compare(&rig, Dftl::new, run),
+        "tpftl" => compare(&rig, Tpftl::new, run),
+        "page_cache" => compare(&rig, PageCache::new, run),
+        unknown => panic!("{unknown}"),
+    }
+}
+
+/// Ways of cleaning in which everything is said once, and together with something else.
+const WAYS: [fn(&mut Cleaning); 14] = [
+    |_| {},
+    |cleaning| cleaning.destination = Destination::Same,
+    |cleaning| cleaning.destination = Destination::Cold,
+    |cleaning| cleaning.destination = Destination::Reclassify,
+    |cleaning| cleaning.scope = Scope::Stream,
+    |cleaning| {
+        (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Reclassify);
+    },
+    |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), cleaning.low_water + 2),
+    |cleaning| {
+        (cleaning.pace, cleaning.high_water) = (Some(3), cleaning.low_water + 1);
+        cleaning.destination = Destination::Cold;
+    },
+    |cleaning| {
+        (cleaning.idle_after_ns, cleaning.high_water) = (Some(500), cleaning.low_water + 2);
+    },
+    |cleaning| {
+        (cleaning.idle_after_ns, cleaning.high_water) = (Some(90_000), cleaning.low_water + 3);
+        (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Same);
+    },
+    |cleaning| cleaning.wear_gap = Some(1),
+    |cleaning| (cleaning.wear_gap, cleaning.destination) = (Some(0), Destination::Reclassify),
+    |cleaning| (cleaning.wear_gap, cleaning.pace) = (Some(3), Some(2)),
+    |cleaning| {
+        (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Reclassify);
+        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 2);
+        (cleaning.idle_after_ns, cleaning.wear_gap) = (Some(50), Some(1));
+    },
+];
+
+/// A placement and its parameters.
+type Tuned = (&'static str, fn(&mut PlacementConfig));
+
+/// One moves its pages down when they are cleaned, one goes by how often they are written, one by
+/// what it is told of cleaned units, one by the commands, one by their length, two by samples.
+const PLACEMENTS: [Tuned; 8] = [
+    ("single", |_| {}),
+    ("dac", |_| {}),
+    ("direct", |config| config.direct.hot_threshold = 2),
+    ("sepbit", |_| {}),
+    ("autostream", |config| config.autostream.chunk_pages = 4),
+    ("length", |config| config.length.threshold_pages = 2),
+    ("asa", |config| {
+        (config.asa.update_period, config.asa.samples) = (100, 30);
+        config.asa.source = SampleSource::Written;
+    }),
+    ("asa", |config| {
+        (config.asa.update_period, config.asa.samples) = (150, 20);
+        (config.asa.relabel_on_gc, config.asa.clock) = (true, AsaClock::Time);
+    }),
+];
+
+const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
+
+/// A drive with as many units as it needs, and `spare` more.
+fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
+    let base = Rig::new(shape, "dftl", "greedy");
+    let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
+    rig.page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
+    rig.dftl.unmapped_shortcut = true;
+    // One more where a map page is two translation pages.
+    rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;
+    rig.spare(spare)
+}
+
+#[test]
+fn every_operation_is_that_of_the_naive_engine() {
+    let (mut came, mut number) = (Came::default(), 0);
+    for (placement, tune_placement) in PLACEMENTS {
+        for way in WAYS {
+            for mapping in MAPPINGS {
+                number += 1;
+                let shape = [SERIAL, STRIPED, ODD][number % 3];
+                let mut rig = rig(shape, placement, way, [6, 1, 3, 0][number % 4]);
+                rig.tune_placement = tune_placement;
+                rig.victim = ["greedy", "fifo"][number / 3 % 2];
+                rig.free_order = [FreeOrder::LeastWorn, FreeOrder::First][number / 2 % 2];
+                let more = with_mapping(mapping, rig, (number as u64, 400));
+                came.cleans += more.cleans;
+                came.emergencies += more.emergencies;
+                came.incremental += more.incremental;
+                came.idle += more.idle;
+                came.wear += more.wear;
+                came.map_cleans += more.map_cleans;
+            }
+        }
+    }
+    let all = [came.cleans, came.incremental, came.idle, came.wear, came.map_cleans];
+    assert!(all.into_iter().all(|cases| cases > 500) && came.emergencies > 50, "{came:?}");
+}

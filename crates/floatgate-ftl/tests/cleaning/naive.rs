@@ -1,0 +1,365 @@
+//! The page-mapped engine as its text has it: units in a table, every decision a scan over all of
+//! them. It says which flash operations a request costs, in order, with their times and causes.
+//!
+//! Mapping and placement are the real ones, which are held against their own texts elsewhere: what
+//! is naive here is the engine that asks them, and the two simplest victim policies.
+
+mod collecting;
+mod units;
+
+use std::ops::Range;
+
+use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
+use floatgate_ftl::blocks::FreeOrder;
+use floatgate_ftl::ftl::{Cleans, StreamCounts};
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
+use floatgate_ftl::nand::{Blame, Cause, Part};
+use floatgate_ftl::page_ftl::Cleaning;
+use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
+use floatgate_ftl::request::{Completion, Op, Request};
+use floatgate_ftl::rng::Rng;
+
+use crate::clockwork::{program_ns, read_ns};
+use crate::common::Rig;
+use crate::common::log::{Event, Kind};
+
+/// Which unit the policy takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// Fewest valid pages, of equals that of the coldest stream, of these the one that has lost
+    /// nothing for longest.
+    Greedy,
+    /// The one that was sealed first.
+    Fifo,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Free,
+    Open,
+    Sealed,
+    Victim,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    state: State,
+    stream: u8,
+    /// What was programmed, in order; what is not wanted any more is None.
+    pages: Vec<Option<Owner>>,
+    erases: u32,
+    /// When it was opened, in pages of the host.
+    opened: u64,
+    /// When it became free; was sealed; was sealed or lost a page. The order of events.
+    freed: u64,
+    sealed: u64,
+    changed: u64,
+}
+
+/// Where the pages of a victim go.
+#[derive(Clone, Copy, Debug)]
+enum To {
+    One(u8),
+    Judged,
+    JudgedAnew,
+}
+
+type Page = (Ppn, Owner);
+
+pub struct Naive<M> {
+    geometry: Geometry,
+    cleaning: Cleaning,
+    policy: Policy,
+    free_order: FreeOrder,
+    pub mapping: M,
+    pub placement: AnyPlacement,
+    table: Vec<Option<Ppn>>,
+    directory: Vec<Option<Ppn>>,
+    units: Vec<Block>,
+    busy: bool,
+    under_way: Option<(Unit, To, Vec<Page>)>,
+    clock: u64,
+    events: u64,
+    drained: u64,
+    rng: Rng,
+    pub sample_reads: u64,
+    pub log: Vec<Event>,
+    pub cleans: Cleans,
+    pub streams: Vec<StreamCounts>,
+}
+
+impl<M: Mapping> Naive<M> {
+    /// An erased drive, formatted: every translation page is written once.
+    pub fn new(rig: &Rig, mapping: M, policy: Policy) -> Self {
+        let (geometry, placement) = (rig.geometry(), rig.placement());
+        let unit = Block {
+            state: State::Free,
+            stream: 0,
+            pages: vec![],
+            erases: 0,
+            opened: 0,
+            freed: 0,
+            sealed: 0,
+            changed: 0,
+        };
+        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
+        let mut drive = Self {
+            geometry,
+            cleaning: rig.cleaning(),
+            policy,
+            free_order: rig.free_order,
+            mapping,
+            streams: vec![StreamCounts::default(); placement.streams().into()],
+            placement,
+            table: vec![None; geometry.logical_pages() as usize],
+            directory: vec![None; tpns as usize],
+            units: vec![unit; geometry.units() as usize],
+            busy: false,
+            under_way: None,
+            clock: 0,
+            events: 0,
+            drained: 0,
+            rng: Rng::new(1),
+            sample_reads: 0,
+            log: vec![],
+            cleans: Cleans::default(),
+        };
+        (0..tpns).for_each(|tpn| _ = drive.program_map(Tpn::new(tpn), Cause::Map, &mut 0));
+        drive.restart();
+        drive
+    }
+
+    /// Counters, clocks and wear back to zero. What is free stays in the order in which it would
+    /// have been opened.
+    pub fn restart(&mut self) {
+        self.mapping.restart();
+        let mut free: Vec<Unit> = self.all().filter(|unit| self.is_free(unit)).collect();
+        free.sort_by_key(|unit| self.turn(*unit));
+        for unit in free {
+            self.events += 1;
+            self.units[unit.index()].freed = self.events;
+        }
+        self.units.iter_mut().for_each(|unit| unit.erases = 0);
+        self.streams.fill(StreamCounts::default());
+        (self.drained, self.sample_reads, self.cleans) = (0, 0, Cleans::default());
+        self.log.clear();
+    }
+
+    /// Free units, and bytes of the mapping cache.
+    pub fn memory(&self) -> (u32, u64) {
+        (self.free_units(), self.mapping.cache_bytes())
+    }
+
+    pub fn wear(&self) -> Vec<u32> {
+        self.units.iter().map(|unit| unit.erases).collect()
+    }
+
+    /// One request at a time.
+    pub fn serve(&mut self, request: &Request) -> Completion {
+        let arrival = request.at_ns;
+        if self.drained < arrival {
+            self.idle(self.drained, arrival);
+        }
+        let begin = arrival.max(self.drained);
+        let page_bytes = u64::from(self.geometry.shape().page_bytes);
+        let first = (request.offset / page_bytes) as u32;
+        let pages = (request.length / page_bytes) as u32;
+        let mut blame = Blame::default();
+        let mut done = begin;
+        match request.op {
+            Op::Flush => {}
+            Op::Trim => {
+                blame.0[Part::Gc as usize] = self.trim(first..first + pages, &mut done);
+            }
+            Op::Read | Op::Write => {
+                if request.op == Op::Write {
+                    self.placement.command(Lpn::new(first), pages);
+                    self.show_samples(begin);
+                }
+                for page in 0..pages {
+                    // The pages of a request are worked on at once, from its admission on.
+                    let (mut now, mut waited) = (begin, 0);
+                    let touch = if request.op == Op::Read { Touch::Read } else { Touch::Write };
+                    let (lpn, remaining) = (Lpn::new(first + page), pages - page);
+                    let mapped = M::ON_FLASH && self.table[lpn.index()].is_some();
+                    let access = Access { lpn, touch, remaining, first: page == 0, mapped };
+                    waited += self.translate(access, &mut now);
+                    match touch {
+                        Touch::Write => waited += self.write(lpn, pages, &mut now),
+                        _ => self.read(lpn, &mut now),
+                    }
+                    if now >= done {
+                        done = now;
+                        blame.0[Part::Gc as usize] = waited;
+                    }
+                }
+            }
+        }
+        blame.0[Part::Queue as usize] = begin - arrival;
+        blame.0[Part::Die as usize] = done - begin - blame.0[Part::Gc as usize];
+        self.drained = self.drained.max(done);
+        Completion { arrival_ns: arrival, done_ns: done, blame }
+    }
+
+    /// Shows the placement as many pages as it wants. Nobody waits for the map pages that are read.
+    fn show_samples(&mut self, mut now: u64) {
+        let Some(Samples { count, source }) = self.placement.wants_samples() else { return };
+        let (mut pages, shown_at) = (vec![], now);
+        for _ in 0..count {
+            let cached = match source {
+                SampleSource::Cached => self.mapping.draw(&mut self.rng),
+                SampleSource::Written => None,
+            };
+            let Some(lpn) = cached.or_else(|| self.draw()) else { continue };
+            let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
+            if source == SampleSource::Written && absent {
+                self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut now);
+                self.sample_reads += 1;
+            }
+            pages.push(lpn);
+        }
+        self.placement.sampled(&pages, self.clock, shown_at);
+    }
+
+    /// A page that holds something; not forever, for few may.
+    fn draw(&mut self) -> Option<Lpn> {
+        let pages = self.table.len() as u64;
+        let mut drawn = (0..64).map(|_| self.rng.below(pages) as usize);
+        drawn.find(|&lpn| self.table[lpn].is_some()).map(|lpn| Lpn::new(lpn as u32))
+    }
+
+    /// Asks the mapping, and does its work; how long cleaning was waited for.
+    fn translate(&mut self, access: Access, now: &mut u64) -> u64 {
+        let mut io = vec![];
+        self.mapping.access(access, &mut io);
+        self.perform(&io, now)
+    }
+
+    fn read(&mut self, lpn: Lpn, now: &mut u64) {
+        if let Some(from) = self.table[lpn.index()] {
+            self.enter(Kind::Read(from, Owner::Data(lpn)), Cause::Host, read_ns(from), now);
+        }
+    }
+
+    /// How long cleaning was waited for.
+    fn write(&mut self, lpn: Lpn, request_pages: u32, now: &mut u64) -> u64 {
+        let (owner, clock) = (Owner::Data(lpn), self.clock);
+        let write = HostWrite { lpn, request_pages, clock, now_ns: *now };
+        let stream = self.placement.stream(write);
+        self.clock += 1;
+        if let Some(pace) = self.cleaning.pace {
+            self.keep_pace(pace, *now);
+        }
+        let (to, mut waited) = self.allocate(stream, now);
+        self.enter(Kind::Program(to, owner), Cause::Host, program_ns(to), now);
+        self.streams[usize::from(stream)].host_pages += 1;
+        self.set(to, owner);
+        if let Some(old) = self.table[lpn.index()].replace(to) {
+            self.lose(old);
+        }
+        let mut io = vec![];
+        if M::ON_FLASH {
+            self.mapping.assigned(lpn, to, &mut io);
+        }
+        waited += self.perform(&io, now);
+        waited
+    }
+
+    /// How long cleaning was waited for.
+    fn trim(&mut self, lpns: Range<u32>, now: &mut u64) -> u64 {
+        let (entries, mut waited) = (self.geometry.entries_per_page(), 0);
+        for tpn in 0..self.geometry.translation_pages() {
+            let here = lpns.start.max(tpn * entries)..lpns.end.min((tpn + 1) * entries);
+            if here.is_empty() {
+                continue;
+            }
+            let mapped = here.map(Lpn::new).filter(|lpn| self.table[lpn.index()].is_some());
+            let mapped: Vec<Lpn> = mapped.collect();
+            for &lpn in &mapped {
+                let old = self.table[lpn.index()].take().unwrap();
+                self.lose(old);
+                self.placement.trimmed(lpn);
+            }
+            let mut io = vec![];
+            if M::ON_FLASH {
+                self.mapping.trim(Tpn::new(tpn), &mapped, &mut io);
+            }
+            waited += self.perform(&io, now);
+        }
+        waited
+    }
+
+    /// Operations that go together start together; the last to end is waited for.
+    fn perform(&mut self, io: &[MapOp], now: &mut u64) -> u64 {
+        let (together, mut waited) = (self.mapping.together(), 0);
+        let kind = |op: &MapOp| std::mem::discriminant(op);
+        let page = |op: &MapOp| match *op {
+            MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => tpn.get() / together,
+        };
+        for group in io.chunk_by(|a, b| together > 1 && (kind(a), page(a)) == (kind(b), page(b))) {
+            let (begin, mut longest) = (*now, 0);
+            for &op in group {
+                let (mut branch, mut wait) = (begin, 0);
+                match op {
+                    MapOp::Fetch(tpn) => self.read_map(tpn, Cause::Map, &mut branch),
+                    MapOp::Rewrite(tpn) => wait = self.program_map(tpn, Cause::Map, &mut branch),
+                    MapOp::Update(tpn) => {
+                        self.read_map(tpn, Cause::Map, &mut branch);
+                        wait = self.program_map(tpn, Cause::Map, &mut branch);
+                    }
+                }
+                if branch >= *now {
+                    (*now, longest) = (branch, wait);
+                }
+            }
+            waited += longest;
+        }
+        waited
+    }
+
+    fn read_map(&mut self, tpn: Tpn, cause: Cause, now: &mut u64) {
+        let from = self.directory[tpn.index()].unwrap();
+        self.enter(Kind::Read(from, Owner::Translation(tpn)), cause, read_ns(from), now);
+    }
+
+    fn program_map(&mut self, tpn: Tpn, cause: Cause, now: &mut u64) -> u64 {
+        let (owner, stream) = (Owner::Translation(tpn), self.placement.streams());
+        let (to, waited) = self.allocate(stream, now);
+        self.enter(Kind::Program(to, owner), cause, program_ns(to), now);
+        self.set(to, owner);
+        if let Some(old) = self.directory[tpn.index()].replace(to) {
+            self.lose(old);
+        }
+        waited
+    }
+
+    /// The next page of a stream, and how long cleaning was waited for.
+    fn allocate(&mut self, stream: u8, now: &mut u64) -> (Ppn, u64) {
+        let mut waited = 0;
+        if self.room(stream) == 0 {
+            self.open(stream);
+            if !self.busy {
+                // One less: it is open now. If copies fill it, the next one has to come free, too.
+                waited += self.clean(stream, self.cleaning.low_water - 1, now);
+                if self.room(stream) == 0 {
+                    waited += self.clean(stream, self.cleaning.low_water, now);
+                }
+                if self.room(stream) == 0 {
+                    self.open(stream);
+                }
+            }
+        }
+        let unit = self.open_unit(stream).unwrap();
+        // Programming is what moves the end; a row is allocated before it is programmed.
+        let block = &mut self.units[unit.index()];
+        block.pages.push(None);
+        (self.geometry.page(unit, block.pages.len() as u32 - 1), waited)
+    }
+
+    fn enter(&mut self, kind: Kind, cause: Cause, takes: u64, now: &mut u64) {
+        let before = *now;
+        *now += takes;
+        self.log.push(Event { kind, cause, before, after: *now });
+    }
+}

@@ -76,3 +76,33 @@ pub(super) fn cached(map: &impl Mapping) -> Vec<u32> {
 pub(super) fn moved(lpns: &[u32]) -> Vec<(Lpn, Ppn)> {
     lpns.iter().map(|&lpn| (Lpn::new(lpn), Ppn::new(lpn))).collect()
 }
+
+#[test]
+fn what_is_of_one_kind_and_of_one_map_page_goes_together() {
+    assert!(fetch(2).goes_with(&fetch(3), 2) && update(2).goes_with(&update(3), 2));
+    assert!(rewrite(5).goes_with(&rewrite(3), 3));
+    assert!(!fetch(1).goes_with(&fetch(2), 2), "two map pages");
+    assert!(!fetch(2).goes_with(&update(3), 2) && !update(2).goes_with(&rewrite(3), 2));
+}
+
+#[test]
+fn a_clean_may_fill_as_many_units_with_the_map_as_its_pages_change() {
+    // Pages of a unit, translation pages, translation pages of a map page.
+    for (shape, extra) in [
+        ((8, 100, 1), 0),
+        ((8, 100, 2), 1),
+        ((8, 100, 4), 3),
+        ((8, 17, 4), 2),
+        ((8, 16, 4), 1),
+        ((8, 8, 4), 0),
+        ((8, 1, 4), 0),
+    ] {
+        assert_eq!(extra_map_units(shape.0, shape.1, shape.2), extra, "{shape:?}");
+    }
+    let geometry = geometry(16);
+    let page_cache = PageCacheConfig { together: 2, load_for_cleaning: false };
+    let config = MapConfig { page_cache, ..MapConfig::new(geometry, 0) };
+    // 64 pages of a unit change 128 translation pages, which is all of them.
+    assert_eq!(PageCache::new(&config).extra_units(&geometry), 1);
+    assert_eq!(NoCache::new(&config).extra_units(&geometry), 0);
+}

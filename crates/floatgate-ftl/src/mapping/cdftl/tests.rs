@@ -1,7 +1,6 @@
 use super::*;
 use crate::mapping::drive_tests::{Drive, anything};
 use crate::mapping::tests::{fetch, geometry, rewrite, update};
-use crate::rng::Rng;
 use alloc::vec;
 
 /// Places for so many entries of 8 bytes, and pages of 16 entries and 64 bytes.
@@ -98,82 +97,5 @@ fn anything_keeps_the_map() {
         [(1, 1), (2, 1), (1, 4), (8, 2), (40, 3), (64, 128), (3000, 2)].into_iter().enumerate()
     {
         anything(&mut drive(entries, pages), seed as u64, 3000);
-    }
-}
-
-/// The text of the specification, with lists that are searched: last used first.
-struct Naive {
-    entries: Vec<(u32, bool)>,
-    pages: Vec<(u32, bool)>,
-    places: (usize, usize),
-}
-
-impl Naive {
-    fn page(&mut self, tpn: u32) -> Option<&mut (u32, bool)> {
-        self.pages.iter_mut().find(|page| page.0 == tpn)
-    }
-
-    fn load(&mut self, tpn: u32, io: &mut Vec<MapOp>) {
-        if self.pages.len() == self.places.1 {
-            let (victim, dirty) = self.pages.pop().unwrap();
-            io.extend(dirty.then(|| rewrite(victim)));
-        }
-        io.push(fetch(tpn));
-        self.pages.insert(0, (tpn, false));
-    }
-
-    fn use_page(&mut self, tpn: u32) -> bool {
-        let at = self.pages.iter().position(|page| page.0 == tpn);
-        at.map(|at| self.pages[..=at].rotate_right(1)).is_some()
-    }
-
-    fn make_room(&mut self, io: &mut Vec<MapOp>) {
-        let can_leave =
-            |entry: &(u32, bool)| !entry.1 || self.pages.iter().any(|p| p.0 == entry.0 / 16);
-        let at = self.entries.iter().rposition(can_leave).unwrap_or_else(|| {
-            let last = self.entries.len() - 1;
-            self.load(self.entries[last].0 / 16, io);
-            last
-        });
-        let (lpn, dirty) = self.entries.remove(at);
-        if dirty {
-            self.page(lpn / 16).unwrap().1 = true;
-        }
-    }
-
-    fn access(&mut self, lpn: u32, dirty: bool) -> Vec<MapOp> {
-        let mut io = vec![];
-        if let Some(at) = self.entries.iter().position(|entry| entry.0 == lpn) {
-            self.entries[..=at].rotate_right(1);
-            self.entries[0].1 |= dirty;
-            return io;
-        }
-        let found = self.use_page(lpn / 16);
-        if self.entries.len() == self.places.0 {
-            self.make_room(&mut io);
-        }
-        if !found && !self.use_page(lpn / 16) {
-            self.load(lpn / 16, &mut io);
-        }
-        self.entries.insert(0, (lpn, dirty));
-        io
-    }
-}
-
-#[test]
-fn every_access_costs_what_the_text_says() {
-    let mut rng = Rng::new(2011);
-    for places in [(1, 1), (3, 1), (2, 4), (20, 3), (100, 10)] {
-        let mut ours = drive(places.0, places.1);
-        let places = (places.0 as usize, places.1 as usize);
-        let mut naive = Naive { entries: vec![], pages: vec![], places };
-        for step in 0..4000 {
-            let span = [40, 200, 600][rng.below(3) as usize];
-            let (lpn, write) = (rng.below(span) as u32, rng.below(2) == 0);
-            let io = if write { ours.write(lpn, &[]) } else { ours.read(lpn) };
-            assert_eq!(io, naive.access(lpn, write), "{places:?} {step}");
-        }
-        let MapStats { evictions, dirty_evictions, .. } = ours.map.stats();
-        assert!(evictions > dirty_evictions && dirty_evictions > 100);
     }
 }

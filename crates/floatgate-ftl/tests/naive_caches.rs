@@ -1,0 +1,270 @@
+//! The caches of whole translation pages against their texts, written down with lists that are
+//! searched: the same flash work in the same order, the same counters and the same memory, for
+//! every step of long random sequences, with many shapes and parameters.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod common;
+#[path = "naive_caches/models.rs"]
+mod models;
+#[path = "naive_caches/sftl.rs"]
+mod sftl;
+
+use common::{Rig, SERIAL};
+use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::mapping::{
+    Access, Cdftl, CdftlConfig, MapConfig, MapOp, MapStats, Mapping, PageCache, PageCacheConfig,
+    Residency, Sftl, SftlConfig, Touch,
+};
+use floatgate_ftl::rng::Rng;
+use models::{NaiveCdftl, NaivePageCache};
+use sftl::NaiveSftl;
+
+/// A mapping as its text has it.
+trait Naive {
+    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp>;
+
+    /// The write that was accessed last has been programmed.
+    fn assigned(&mut self, _lpn: u32, _to: u32) -> Vec<MapOp> {
+        vec![]
+    }
+
+    /// Cleaning moved these pages to these places.
+    fn relocated(&mut self, moved: &[(u32, u32)]) -> Vec<MapOp>;
+
+    /// A trim of a translation page, of which these were set.
+    fn trim(&mut self, tpn: u32, mapped: &[u32]) -> Vec<MapOp>;
+
+    fn flush(&mut self) -> Vec<MapOp>;
+
+    fn residency(&self, lpn: u32) -> Residency;
+
+    fn bytes(&self) -> u64;
+
+    /// Hits, misses, evictions, dirty evictions.
+    fn counts(&mut self) -> &mut [u64; 4];
+}
+
+/// The last translation page has fewer entries.
+fn map_config(page_bytes: u32, cache_bytes: u64) -> MapConfig {
+    let shape = Shape { page_bytes, logical_pages: 601, units: 200, ..SERIAL };
+    MapConfig::new(Rig::new(shape, "ideal", "greedy").geometry(), cache_bytes)
+}
+
+/// Reads, writes with cleaning in between, trims and flushes.
+struct Steps {
+    rng: Rng,
+    pages: u32,
+    per_page: u32,
+    /// Where each page is, if it holds something; and where the next one goes.
+    table: Vec<Option<u32>>,
+    next: u32,
+}
+
+impl Steps {
+    fn new(config: &MapConfig, seed: u64) -> Self {
+        let (pages, per_page) =
+            (config.geometry.logical_pages(), config.geometry.entries_per_page());
+        Self { rng: Rng::new(seed), pages, per_page, table: vec![None; pages as usize], next: 0 }
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        self.rng.below(u64::from(n)) as u32
+    }
+
+    /// Hot pages, and all.
+    fn lpn(&mut self) -> u32 {
+        let span = [self.pages / 12, self.pages / 4, self.pages][self.below(3) as usize];
+        self.below(span)
+    }
+
+    fn place(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+
+    /// A few pages that hold something, in ascending order; half of the time neighbours.
+    fn victim(&mut self) -> Vec<(u32, u32)> {
+        let (near, span) = (self.lpn(), if self.below(2) == 0 { 40 } else { self.pages });
+        let mut lpns: Vec<u32> =
+            (0..1 + self.below(8)).map(|_| (near + self.below(span)) % self.pages).collect();
+        lpns.sort_unstable();
+        lpns.dedup();
+        lpns.retain(|&lpn| self.table[lpn as usize].is_some());
+        let moved: Vec<_> = lpns.into_iter().map(|lpn| (lpn, self.place())).collect();
+        moved.iter().for_each(|&(lpn, to)| self.table[lpn as usize] = Some(to));
+        moved
+    }
+}
+
+/// Both caches, held against each other after every operation.
+struct Pair<M> {
+    ours: M,
+    naive: Box<dyn Naive>,
+    steps: Steps,
+    what: String,
+}
+
+impl<M: Mapping> Pair<M> {
+    fn access(&mut self, lpn: u32, touch: Touch) {
+        let (mut io, mapped) = (vec![], self.steps.table[lpn as usize].is_some());
+        let access = Access { lpn: Lpn::new(lpn), touch, remaining: 1, first: true, mapped };
+        self.ours.access(access, &mut io);
+        assert_eq!(io, self.naive.access(lpn, touch), "{touch:?} {lpn}, {}", self.what);
+    }
+
+    fn relocate(&mut self) {
+        let (mut io, moved) = (vec![], self.steps.victim());
+        let places: Vec<_> = moved.iter().map(|&(lpn, to)| (Lpn::new(lpn), Ppn::new(to))).collect();
+        self.ours.relocated(&places, &mut io);
+        assert_eq!(io, self.naive.relocated(&moved), "cleaning {moved:?}, {}", self.what);
+    }
+
+    fn write(&mut self, lpn: u32) {
+        self.access(lpn, Touch::Write);
+        if self.steps.below(4) == 0 {
+            self.relocate();
+        }
+        let (mut io, to) = (vec![], self.steps.place());
+        self.steps.table[lpn as usize] = Some(to);
+        self.ours.assigned(Lpn::new(lpn), Ppn::new(to), &mut io);
+        assert_eq!(io, self.naive.assigned(lpn, to), "write {lpn}, {}", self.what);
+    }
+
+    /// Consecutive pages of a translation page.
+    fn trim(&mut self, lpn: u32, count: u32) {
+        let (mut io, tpn) = (vec![], lpn / self.steps.per_page);
+        let end = (lpn + count).min((tpn + 1) * self.steps.per_page).min(self.steps.pages);
+        let table = &mut self.steps.table;
+        let mapped = (lpn..end).filter(|&lpn| table[lpn as usize].take().is_some());
+        let mapped: Vec<u32> = mapped.collect();
+        let lpns: Vec<_> = mapped.iter().map(|&lpn| Lpn::new(lpn)).collect();
+        self.ours.trim(Tpn::new(tpn), &lpns, &mut io);
+        assert_eq!(io, self.naive.trim(tpn, &mapped), "trim {mapped:?}, {}", self.what);
+    }
+
+    /// What holds something is trimmed by an access, as when a page of a log is remapped.
+    fn clear(&mut self, lpn: u32) {
+        if self.steps.table[lpn as usize].take().is_some() {
+            self.access(lpn, Touch::Trim);
+        }
+    }
+
+    fn step(&mut self) {
+        let lpn = self.steps.lpn();
+        match self.steps.below(40) {
+            0 => {
+                let mut io = vec![];
+                self.ours.flush(&mut io);
+                assert_eq!(io, self.naive.flush(), "flush, {}", self.what);
+            }
+            1..4 => {
+                let count = 1 + self.steps.below(8);
+                self.trim(lpn, count);
+            }
+            4 => self.clear(lpn),
+            5..9 => self.relocate(),
+            9..22 => self.access(lpn, Touch::Read),
+            22..34 => self.write(lpn),
+            _ => {
+                let end = self.steps.pages.min(lpn + 1 + self.steps.below(12));
+                (lpn..end).for_each(|lpn| self.write(lpn));
+            }
+        }
+        assert_eq!(self.ours.cache_bytes(), self.naive.bytes(), "{}", self.what);
+    }
+
+    fn same(&mut self) {
+        for lpn in 0..self.steps.pages {
+            let residency = self.ours.residency(Lpn::new(lpn));
+            assert_eq!(residency, self.naive.residency(lpn), "entry {lpn}, {}", self.what);
+        }
+        let MapStats { hits, misses, evictions, dirty_evictions, .. } = self.ours.stats();
+        let ours = [hits, misses, evictions, dirty_evictions];
+        assert_eq!(ours, *self.naive.counts(), "{}", self.what);
+        self.ours.check();
+    }
+}
+
+/// Random steps; what the second half has counted.
+fn compare<M: Mapping>(
+    config: &MapConfig,
+    ours: M,
+    naive: Box<dyn Naive>,
+    (seed, steps): (u64, u32),
+) -> [u64; 4] {
+    let what = format!("{config:?}");
+    let mut pair = Pair { ours, naive, steps: Steps::new(config, seed), what };
+    for number in 0..steps {
+        if number == steps / 2 {
+            pair.ours.restart();
+            *pair.naive.counts() = [0; 4];
+        }
+        pair.step();
+        if number % 64 == 0 {
+            pair.same();
+        }
+    }
+    pair.same();
+    *pair.naive.counts()
+}
+
+/// Every counter has counted.
+fn all_came_up(seen: &[[u64; 4]]) {
+    for at in 0..4 {
+        assert!(seen.iter().map(|counts| counts[at]).sum::<u64>() > 1000, "{seen:?}");
+    }
+}
+
+#[test]
+fn page_caches_ask_for_the_flash_work_of_the_text() {
+    let mut seen = vec![];
+    for cache_bytes in [0, 64, 128, 200, 64 * 6, 64 * 20, 1 << 20] {
+        for together in [1, 2, 3, 50] {
+            for load_for_cleaning in [false, true] {
+                let page_cache = PageCacheConfig { together, load_for_cleaning };
+                let config = MapConfig { page_cache, ..map_config(64, cache_bytes) };
+                let naive = Box::new(NaivePageCache::new(&config));
+                let run = (seen.len() as u64, 3000);
+                seen.push(compare(&config, PageCache::new(&config), naive, run));
+            }
+        }
+    }
+    all_came_up(&seen);
+}
+
+#[test]
+fn cdftl_asks_for_the_flash_work_of_the_text() {
+    let mut seen = vec![];
+    for cache_bytes in [0, 72, 100, 200, 500, 1500, 1 << 20] {
+        for entries_permille in [0, 100, 500, 900, 1000] {
+            for entry_bytes in [6, 8] {
+                let cdftl = CdftlConfig { entries_permille, entry_bytes };
+                let config = MapConfig { cdftl, ..map_config(64, cache_bytes) };
+                let naive = Box::new(NaiveCdftl::new(&config));
+                let run = (seen.len() as u64, 3000);
+                seen.push(compare(&config, Cdftl::new(&config), naive, run));
+            }
+        }
+    }
+    all_came_up(&seen);
+}
+
+#[test]
+fn sftl_asks_for_the_flash_work_of_the_text() {
+    let mut seen = vec![];
+    for page_bytes in [32, 64, 256] {
+        for cache_bytes in [0, 100, 300, 700, 2000, 1 << 20] {
+            for (buffer_permille, sparse_permille) in [(0, 50), (100, 50), (300, 300), (900, 1000)]
+            {
+                let sftl = SftlConfig { buffer_permille, sparse_permille };
+                let config = MapConfig { sftl, ..map_config(page_bytes, cache_bytes) };
+                let naive = Box::new(NaiveSftl::new(&config));
+                let run = (seen.len() as u64, 2000);
+                seen.push(compare(&config, Sftl::new(&config), naive, run));
+            }
+        }
+    }
+    all_came_up(&seen);
+}

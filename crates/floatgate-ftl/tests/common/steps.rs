@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use floatgate_ftl::addr::{Lpn, Ppn};
-use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
+use floatgate_ftl::mapping::{Access, MapOp, MapStats, Mapping, Residency, Touch};
 use floatgate_ftl::rng::Rng;
 
 #[derive(Clone, Debug)]
@@ -104,6 +104,48 @@ pub struct NaiveEntry {
     pub weight: u64,
     /// When it was last accessed or loaded; among those of one miss, farther pages before nearer.
     pub recency: (u64, u32),
+    /// Loaded before it was asked for, and not asked for since.
+    pub prefetched: bool,
+}
+
+/// What became of the entries that were loaded before they were asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Prefetches {
+    pub loaded: u64,
+    /// Asked for while they were cached.
+    pub used: u64,
+    /// Dropped before anyone asked.
+    pub unused: u64,
+}
+
+impl Prefetches {
+    pub fn load(&mut self, prefetched: bool) {
+        self.loaded += u64::from(prefetched);
+    }
+
+    /// The host asks for an entry.
+    pub fn ask(&mut self, entry: &mut NaiveEntry) {
+        self.used += u64::from(std::mem::take(&mut entry.prefetched));
+    }
+
+    /// Entries leave, whatever the way.
+    pub fn leave<'a>(&mut self, entries: impl IntoIterator<Item = &'a NaiveEntry>) {
+        let wasted = entries.into_iter().filter(|entry| entry.prefetched);
+        self.unused += wasted.count() as u64;
+    }
+
+    /// Counted from here on: nothing that is cached was loaded too early.
+    pub fn restart(&mut self, entries: &mut [NaiveEntry]) {
+        entries.iter_mut().for_each(|entry| entry.prefetched = false);
+        *self = Self::default();
+    }
+
+    /// Asserts that a mapping has counted the same.
+    pub fn same(&self, stats: &MapStats) {
+        let MapStats { prefetched, prefetch_used, prefetch_unused, .. } = *stats;
+        let counted = Self { loaded: prefetched, used: prefetch_used, unused: prefetch_unused };
+        assert_eq!(counted, *self);
+    }
 }
 
 /// Asserts that two caches hold the same.

@@ -40,7 +40,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{HostWrite, Moving, Placement, PlacementConfig};
-use crate::addr::Lpn;
 use crate::future::{Future, NEVER};
 
 /// Logical volumes that the ranges reach over, at least.
@@ -116,7 +115,7 @@ impl Placement for Oracle {
         let foretold = usize::try_from(now).ok().and_then(|now| self.next.get(now));
         let death = foretold.copied().unwrap_or(NEVER);
         let before = core::mem::replace(&mut self.deaths[write.lpn.index()], death);
-        // A page that held nothing when it was given up is not heard of, and keeps its past.
+        // What was trimmed keeps its death, which has come by now; nobody asks for it meanwhile.
         if foretold.is_some() && before != NEVER {
             assert!(u64::from(before) <= now, "the future was of another workload");
         }
@@ -129,10 +128,6 @@ impl Placement for Oracle {
 
     fn classify(&self, moving: Moving) -> u8 {
         self.judge(self.deaths[moving.lpn.index()], self.writes)
-    }
-
-    fn trimmed(&mut self, lpn: Lpn) {
-        self.deaths[lpn.index()] = NEVER;
     }
 
     fn foresee(&mut self, future: Future) {

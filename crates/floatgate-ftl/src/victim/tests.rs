@@ -234,6 +234,51 @@ fn windows_agree_with_scans() {
     }
 }
 
+#[test]
+fn the_first_sealed_is_that_of_a_scan() {
+    let first: Naive =
+        |blocks, units| units.iter().copied().min_by_key(|&unit| blocks.sealed_after(unit));
+    compare("fifo", &config(40), 5, first);
+}
+
+/// Of the units with fewest valid pages, that of the coldest or the hottest stream and there the
+/// one longest without a loss; or the one longest without a loss of them all.
+#[test]
+fn greedy_breaks_ties_as_it_is_told() {
+    for tie in [Tie::Cold, Tie::Hot, Tie::Oldest] {
+        let (mut policy, mut ties) = (Greedy::new(&VictimConfig { tie, ..config(30) }), 0);
+        let mut history = History::new(30, 4, 7);
+        for _ in 0..20_000 {
+            history.step();
+            let pool = pool(&mut history.rng);
+            let sealed = history.sealed(pool);
+            let picked = policy.pick(&mut history.blocks, pool);
+            assert_eq!(picked.is_some(), !sealed.is_empty());
+            let Some(unit) = picked else { continue };
+            let blocks = &history.blocks;
+            let order = |unit: Unit| {
+                let stream = i32::from(blocks.stream(unit));
+                let first = match tie {
+                    Tie::Cold => stream,
+                    Tie::Hot => -stream,
+                    Tie::Oldest => 0,
+                };
+                (blocks.valid(unit), first, blocks.modified(unit))
+            };
+            assert!(sealed.iter().all(|&other| order(unit) <= order(other)), "{tie:?}");
+            // Another stream's unit would do, but for the rule.
+            let rival = |&&other: &&Unit| {
+                blocks.valid(other) == blocks.valid(unit) && order(other) != order(unit)
+            };
+            ties += u32::from(sealed.iter().any(|unit| rival(&unit)));
+            if history.rng.below(8) == 0 {
+                history.clean(unit);
+            }
+        }
+        assert!(ties > 1000, "{ties}");
+    }
+}
+
 /// All units are written in turn, each for a stream, and time goes on in between.
 fn full(units: u32, pages: u32) -> History {
     let mut history = History::new(units, pages, 1);

@@ -1,6 +1,8 @@
 use super::*;
 use crate::placement::tests::{config, moving, write};
 use crate::rng::Rng;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Chunks of four pages.
 fn autostream(pages: u32, change: impl Fn(&mut AutostreamConfig)) -> Autostream {
@@ -93,4 +95,111 @@ fn anything_keeps_chunks_in_queues() {
         }
     }
     assert_eq!(autostream(1001, |_| ()).memory_bytes(), 251 * 20);
+}
+
+/// A chunk as the text has it; when it came to the end of its queue says where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct NaiveChunk {
+    queue: u8,
+    count: u64,
+    accessed: u64,
+    expires: u64,
+    came: u64,
+}
+
+struct NaiveAutostream {
+    config: AutostreamConfig,
+    chunks: Vec<NaiveChunk>,
+    hottest: usize,
+    lifetime: u64,
+    accesses: u64,
+    moves: u64,
+}
+
+impl NaiveAutostream {
+    fn place(&mut self, at: usize, queue: u8) {
+        self.moves += 1;
+        let (came, expires) = (self.moves, self.accesses + self.lifetime);
+        self.chunks[at] = NaiveChunk { queue, came, expires, ..self.chunks[at] };
+    }
+
+    fn of_queue(&self, queue: u8) -> impl Iterator<Item = usize> + '_ {
+        let chunks = self.chunks.iter().enumerate();
+        chunks.filter(move |(_, c)| c.count > 0 && c.queue == queue).map(|(at, _)| at)
+    }
+
+    fn access(&mut self, at: usize) {
+        self.accesses += 1;
+        self.chunks[at].count += 1;
+        if at == self.hottest || self.chunks[at].count > self.chunks[self.hottest].count {
+            self.hottest = at;
+            self.lifetime = self.accesses - self.chunks[at].accessed;
+        }
+        self.chunks[at].accessed = self.accesses;
+        let (mut queue, mut least) = (0, u64::from(self.config.base));
+        while least <= self.chunks[at].count && queue + 1 < self.config.queues {
+            (queue, least) = (queue + 1, least * u64::from(self.config.base));
+        }
+        self.place(at, queue);
+        for queue in (1..self.config.queues).rev() {
+            self.sink(queue);
+        }
+    }
+
+    fn sink(&mut self, queue: u8) {
+        let Some(at) = self.of_queue(queue).min_by_key(|&at| self.chunks[at].came) else { return };
+        if self.chunks[at].expires >= self.accesses {
+            return;
+        }
+        if at == self.hottest {
+            let rest = |queue| self.of_queue(queue).filter(|&other| other != at);
+            let latest = |queue| rest(queue).max_by_key(|&at| self.chunks[at].came);
+            self.hottest = (0..self.config.queues).rev().find_map(latest).unwrap_or(at);
+        }
+        if self.config.forget {
+            self.chunks[at].count = (1..queue).fold(1, |n, _| n * u64::from(self.config.base));
+        }
+        self.place(at, queue - 1);
+    }
+}
+
+#[test]
+fn every_chunk_is_where_the_text_says() {
+    let mut rng = Rng::new(2017);
+    for (queues, base, forget) in [(1, 2, false), (3, 2, true), (8, 2, false), (4, 3, true)] {
+        let config = AutostreamConfig { queues, chunk_pages: 4, base, forget };
+        let mut drive = autostream(80, |ours| *ours = config);
+        let chunks = vec![NaiveChunk::default(); 20];
+        let (hottest, lifetime, accesses, moves) = (0, 0, 0, 0);
+        let mut naive = NaiveAutostream { config, chunks, hottest, lifetime, accesses, moves };
+        let mut told = None;
+        for step in 0..4000 {
+            // A few chunks are hot for a while; often two are in turn, and so as hot.
+            let chunk = (step / 200 % 20 + rng.below(2) * rng.below(5)) % 20;
+            let (first, pages) = (4 * chunk as u32, 1 + rng.below(7) as u32);
+            let pages = pages.min(80 - first);
+            drive.command(Lpn::new(first), pages);
+            // A command is counted when the next one comes.
+            if let Some((first, pages)) = told.replace((first, pages)) {
+                (first / 4..=(first + pages - 1) / 4).for_each(|at| naive.access(at as usize));
+            }
+            for (at, chunk) in naive.chunks.iter().enumerate() {
+                assert_eq!(queue_of(&drive, at), (chunk.queue, chunk.count), "{at} {step}");
+            }
+            assert_eq!((drive.hottest as usize, drive.lifetime), (naive.hottest, naive.lifetime));
+        }
+        assert!(queues == 1 || naive.chunks.iter().any(|chunk| chunk.queue > 0));
+    }
+}
+
+#[test]
+fn as_many_accesses_as_the_hottest_are_not_more() {
+    let mut drive = autostream(64, |_| ());
+    let mut commands = |lpns: &[u32]| {
+        lpns.iter().for_each(|&lpn| _ = command(&mut drive, lpn));
+        (drive.hottest, drive.lifetime)
+    };
+    // The last command is not counted yet. Chunk 0 comes once in five, then chunk 1 twice in a row.
+    assert_eq!(commands(&[0, 8, 12, 16, 20, 0, 4, 4, 24]), (0, 5), "twice each");
+    assert_eq!(commands(&[4, 28]), (1, 2), "the third time it is ahead");
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::addr::Lpn;
 use crate::future::Foretelling;
 use crate::placement::tests::{config, moving, write};
 use crate::rng::Rng;

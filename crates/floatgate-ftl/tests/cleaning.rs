@@ -1,5 +1,8 @@
 //! Every placement under every way of cleaning: what was written is read, and what a way of
-//! cleaning promises it does.
+//! cleaning promises it does. The engine against a naive one, and drives that are worked out by
+//! hand.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
 #[path = "cleaning/by_hand.rs"]
 mod by_hand;

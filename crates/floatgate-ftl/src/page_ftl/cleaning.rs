@@ -122,7 +122,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The policy's choice; but when there may be too few free units for it, or every unit could
     /// have been cleaned without an end, the unit that costs least of those that there is room for.
-    fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
+    pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
         let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
         if rounds <= self.geometry.units() && self.fits(choice.0, choice.1) {
             return choice;

@@ -9,7 +9,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::Foretelling;
 use crate::geometry::Shape;
-use crate::mapping::{Ideal, MapConfig, NoCache, Touch};
+use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Touch};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -30,11 +30,26 @@ fn geometry() -> Geometry {
     Geometry::new(shape).expect("the shape is a drive")
 }
 
-type Drive = PageFtl<Counted, NoCache>;
+type Drive<M = NoCache> = PageFtl<Counted, M>;
 
 /// Pages 0 to 31 are written.
 fn drive() -> Drive {
     let geometry = geometry();
+    let mut drive = format(geometry, NoCache::new(&MapConfig::new(geometry, 0)));
+    (0..32).for_each(|lpn| write(&mut drive, lpn));
+    drive.check();
+    drive
+}
+
+fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
+    let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
+    let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
+    let Ok(()) = drive.translate(access, &mut Chain::default());
+    let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
+}
+
+/// A drive on which nothing is written but the map.
+fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
     let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry));
     let config = PageConfig {
         geometry,
@@ -45,14 +60,7 @@ fn drive() -> Drive {
         verify: true,
         journal: None,
     };
-    let map = NoCache::new(&MapConfig::new(geometry, 0));
-    let Ok(mut drive) = PageFtl::new(Counted::default(), map, config);
-    for lpn in (0..32).map(Lpn::new) {
-        let access = Access { lpn, touch: Touch::Write, remaining: 1, first: true, mapped: false };
-        let Ok(()) = drive.translate(access, &mut Chain::default());
-        let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
-    }
-    drive.check();
+    let Ok(drive) = PageFtl::new(Counted::default(), map, config);
     drive
 }
 
@@ -179,11 +187,35 @@ fn the_future_reaches_who_asks_for_it() {
     let mut telling = Foretelling::new(64);
     [1, 1, 2].into_iter().for_each(|lpn| telling.push(Lpn::new(lpn)).expect("a number"));
     drive.foresee_writes(telling.finish());
-    let write = |lpn| {
+    let page = |lpn| {
         let lpn = Lpn::new(lpn);
         HostWrite { lpn, request_pages: 1, clock: 0, now_ns: 0 }
     };
     let hottest = drive.placement.streams() - 1;
-    assert_eq!(drive.placement.stream(write(1)), hottest);
-    assert_eq!([1, 2].map(|lpn| drive.placement.stream(write(lpn))), [0, 0]);
+    assert_eq!(drive.placement.stream(page(1)), hottest);
+    assert_eq!([1, 2].map(|lpn| drive.placement.stream(page(lpn))), [0, 0]);
+}
+
+/// Every map entry is cached, so that only formatting programs the map: eight translation pages,
+/// which fill a unit. It costs eight pages to clean, a unit of data twice as many as are valid.
+#[test]
+fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
+    let shape = Shape { logical_pages: 128, units: 40, ..*geometry().shape() };
+    let geometry = Geometry::new(shape).expect("the shape is a drive");
+    let mut drive = format(geometry, Dftl::new(&MapConfig::new(geometry, 1 << 16)));
+    let choose = |drive: &mut Drive<Dftl>| {
+        // More rounds than units: the policy has had its chance.
+        let (unit, _) = drive.choose(0, geometry.units() + 1);
+        (drive.is_map(unit), drive.blocks.valid(unit))
+    };
+    (0..8).for_each(|lpn| write(&mut drive, lpn));
+    assert_eq!(choose(&mut drive), (true, 8), "all are full: the cheapest");
+    write(&mut drive, 0);
+    assert_eq!(choose(&mut drive), (false, 7), "dearer, but it gives a page back");
+    (1..7).for_each(|lpn| write(&mut drive, lpn));
+    assert_eq!(choose(&mut drive), (false, 1));
+    assert_eq!(drive.cleans.emergency, 3);
+    // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
+    let (unit, _) = drive.choose(0, geometry.units());
+    assert_eq!((drive.blocks.valid(unit), drive.cleans.emergency), (1, 3));
 }

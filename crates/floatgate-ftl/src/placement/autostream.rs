@@ -6,9 +6,9 @@
 //! of its writes. A command is one access to every chunk that it touches. An access takes the chunk
 //! to the queue that is the logarithm of its count, to the end of it, and lets it expire after one
 //! lifetime: the time, in accesses of the drive, between the last two accesses to the hottest
-//! chunk, which is the one with the highest count (of several, the first to get there). With every access, in each queue, the chunk that
-//! was accessed longest ago sinks to the queue below if it has expired, and gets another lifetime.
-//! If that is the hottest chunk, another takes its place.
+//! chunk, which is the one with the highest count (of several, the first to get there). With every
+//! access, in each queue, the chunk that was accessed longest ago sinks to the queue below if it
+//! has expired, and gets another lifetime. If that is the hottest chunk, another takes its place.
 //!
 //! The paper was not at hand. This is what its abstract, the patents US 10,656,838 and 11,392,297,
 //! and two published re-implementations agree on: one in the BlueDBM driver, one in the code of

@@ -42,15 +42,9 @@ impl<M: Mapping> Naive<M> {
         self.cleans.emergency += 1;
         let sealed = self.sealed(None);
         let homes = sealed.into_iter().map(|unit| (unit, To::One(self.home(unit))));
-        let fitting: Vec<_> = homes.filter(|&(unit, to)| self.fits(unit, to)).collect();
+        let fitting = homes.filter(|&(unit, to)| self.fits(unit, to));
         let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
-        let first = |order: &dyn Fn(Unit) -> (bool, u32)| {
-            fitting.iter().copied().min_by_key(|&(unit, _)| order(unit)).unwrap()
-        };
-        let cheapest = first(&|unit| (!gains(unit), self.cost(unit).1));
-        let of_all = first(&|unit| (false, self.cost(unit).1));
-        self.passed_over += u64::from(of_all.0 != cheapest.0);
-        cheapest
+        fitting.min_by_key(|&(unit, _)| (!gains(unit), self.cost(unit).1)).unwrap()
     }
 
     /// Sealed units, stream by stream, by valid pages and then by the last change.
@@ -250,11 +244,12 @@ impl<M: Mapping> Naive<M> {
         if self.busy || free < self.cleaning.low_water {
             return;
         }
-        if self.under_way.is_none() && free < self.cleaning.high_water {
-            if let Some((unit, to)) = self.ahead() {
-                self.begin(unit);
-                self.under_way = Some((unit, to, self.pages(unit)));
-            }
+        if self.under_way.is_none()
+            && free < self.cleaning.high_water
+            && let Some((unit, to)) = self.ahead()
+        {
+            self.begin(unit);
+            self.under_way = Some((unit, to, self.pages(unit)));
         }
         self.busy = true;
         self.move_left(pages as usize, &mut now);

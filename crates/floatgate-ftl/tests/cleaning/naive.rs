@@ -84,8 +84,6 @@ pub struct Naive<M> {
     drained: u64,
     rng: Rng,
     pub sample_reads: u64,
-    /// Emergencies in which a full unit would have been cheaper than the one that was taken.
-    pub passed_over: u64,
     pub log: Vec<Event>,
     pub cleans: Cleans,
     pub streams: Vec<StreamCounts>,
@@ -124,7 +122,6 @@ impl<M: Mapping> Naive<M> {
             drained: 0,
             rng: Rng::new(1),
             sample_reads: 0,
-            passed_over: 0,
             log: vec![],
             cleans: Cleans::default(),
         };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ COMMANDS = [
     ("schema",),
     ("predict",),
     ("paper",),
+    ("crash",),
     ("image", "create"),
     ("image", "info"),
     ("image", "check"),
@@ -49,6 +51,46 @@ def test_help_has_an_example(cli, command: tuple[str, ...]) -> None:
     assert done.returncode == 0
     assert "Example: floatgate" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("run",), ("trace",), ("trace", "info"), ("image", "info")]
+)
+def test_h_is_help(cli, command: tuple[str, ...]) -> None:
+    short, long = cli(*command, "-h"), cli(*command, "--help")
+    assert (short.returncode, short.stdout) == (0, long.stdout)
+
+
+def test_the_shell_completes_commands_options_and_presets(tmp_path: Path) -> None:
+    def offered(*words: str) -> set[str]:
+        environment = {
+            **os.environ,
+            "_FLOATGATE_COMPLETE": "complete_bash",
+            "COMP_WORDS": "\n".join(["floatgate", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        code = "import sys; sys.argv = ['floatgate']; from floatgate.__main__ import main; main()"
+        call = [sys.executable, "-c", code]
+        done = subprocess.run(call, env=environment, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert {"compare", "crash"} <= offered("c")
+    assert "--time-scale" in offered("run", "x", "--time")
+    assert offered("run", "x", "--device", "small") == {"small-nvme"}
+
+
+def test_completion_can_be_installed(cli) -> None:
+    assert "complete" in cli("--show-completion", "bash").stdout
+
+
+def test_a_key_that_changes_nothing_is_said(cli) -> None:
+    call = ("compare", SMALL, *QUICK, "--json", "--vary", "mapping.cache=4KiB,8KiB")
+    done = cli(*call)
+    warning = "mapping.cache changes nothing: runs that differ in it alone are equal"
+    assert _document(done)["warnings"] == [warning]
+    assert f"warning: {warning}\n" in done.stderr
+    assert _document(cli(*call, "--set", "mapping.scheme=dftl"))["warnings"] == []
 
 
 def test_help_waits_for_no_heavy_import() -> None:
@@ -127,7 +169,7 @@ def test_compare_says_where_its_report_is(cli, tmp_path: Path) -> None:
     assert "dftl" in done.stdout
     assert done.stderr == f"report: {Path('floatgate-compare/report.html')}\n"
     folder = tmp_path / "floatgate-compare"
-    written = {"report.html", "results.json", "table.parquet", "table.csv"}
+    written = {"report.html", "results.json", "runs", "table.parquet", "table.csv"}
     assert {path.name for path in folder.iterdir()} == written
     table = pl.read_parquet(folder / "table.parquet")
     assert table["mapping.scheme"].to_list() == ["ideal", "dftl"]

@@ -67,7 +67,7 @@ CASES = {
     ),
     "vary what no run uses": (("compare", SMALL, "--vary", "asa.samples=10,20"), "asa.samples"),
     "vary what another victim uses": (
-        ("compare", SMALL, "--vary", "windowed.window=8,16", "--set", "cleaning.victim=fifo"),
+        ("compare", SMALL, "--vary", "windowed.window=0.1,0.2", "--set", "cleaning.victim=fifo"),
         "windowed.window is a key of windowed, which no run uses",
     ),
     "vary the device and give it": (
@@ -77,6 +77,10 @@ CASES = {
     "vary an unknown device": (("compare", SMALL, "--vary", "device=classic,dftl9"), "dftl9"),
     "no number of seeds": (("compare", SMALL, "--seeds", "few"), "--seeds"),
     "no seeds": (("compare", SMALL, "--seeds", "0"), "seeds: 0"),
+    "baseline that no run is": (
+        ("compare", SMALL, "--vary", "queue.depth=1,2", "--baseline", "queue.depth=3"),
+        "queue.depth=3; expected one of 1, 2",
+    ),
     "baseline of what does not vary": (
         ("compare", SMALL, "--vary", "queue.depth=1,2", "--baseline", "queue.queues=1"),
         "queue.queues does not vary",

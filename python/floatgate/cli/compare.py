@@ -73,7 +73,7 @@ def compare(
     """
     varied = _varied(vary, traces, seeds)
     settings = options.pairs("--set", set)
-    base = None if baseline is None else options.pairs("--baseline", baseline.split(","))
+    base = _baseline(baseline, varied)
     if out is None and (pictures or resume or not json):
         out = DEFAULT_OUT
     with output.staged(out, force=force or resume, inputs=traces) as part:
@@ -124,6 +124,19 @@ def _seeds(text: str | None) -> int | list[int] | None:
         words = f"{text!r}; expected a number of seeds, or seeds between commas"
         raise typer.BadParameter(words, param_hint="'--seeds'") from None
     return found if "," in text else found[0]
+
+
+def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, str] | None:
+    """The values that differences are to; a mistake there is found before anything runs."""
+    if text is None:
+        return None
+    base = options.pairs("--baseline", text.split(","))
+    for key, value in base.items():
+        if value not in varied.get(key, []):
+            known = f"={value}; expected one of {', '.join(varied[key])}" if key in varied else ""
+            words = f"{key}{known or ' does not vary'}"
+            raise typer.BadParameter(words, param_hint="'--baseline'")
+    return base
 
 
 @contextlib.contextmanager

@@ -137,6 +137,45 @@ def test_compare_is_the_cross_product_in_order() -> None:
     assert table["latency.all.p99_us"][2] == single.latency.p99
 
 
+def test_every_column_is_the_number_of_its_path() -> None:
+    """And every number of these sections has a column; lists have none."""
+    vary = {"mapping.scheme": ["ideal", "dftl"]}
+    found = fg.compare_results([SMALL, DATA / "three.disksim"], vary=vary)
+    table = found.table()
+    sections = ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host")
+    for row, run in zip(table.rows(named=True), found, strict=True):
+        document = run.to_dict()
+        numbers: dict[str, Any] = {}
+
+        def walk(value: Any, path: str, into: dict[str, Any] = numbers) -> None:
+            if isinstance(value, dict):
+                for name, one in value.items():
+                    walk(one, f"{path}.{name}" if path else name)
+            elif not isinstance(value, (list, str)):
+                into[path] = value
+
+        walk({name: document[name] for name in sections}, "")
+        for name in ("write_amplification", "data_write_amplification"):
+            numbers[name] = document[name]
+        numbers["warnings"] = len(run.warnings)
+        assert set(row) == {"trace", *vary, *numbers}
+        assert row["trace"] == run.workload.name
+        assert row["mapping.scheme"] == run.config["mapping"]["scheme"]
+        assert {name: row[name] for name in numbers} == numbers
+    assert len(set(table["warnings"])) > 1 or table["warnings"][0] > 0
+
+
+def test_progress_of_a_comparison_is_of_all_its_runs() -> None:
+    seen: list[tuple[str, int, int]] = []
+    traces = [SMALL, "uniform:span=16MiB,writes=7k"]
+    vary = {"queue.depth": [1, 2, 4]}
+    fg.compare(traces, vary=vary, set=CLOSED, progress=lambda *told: seen.append(told))
+    assert seen[:2] == [("read", 0, 0)] * 2
+    assert seen[-1] == ("run", 3 * 12_000, 3 * 12_000)
+    done = [at for phase, at, _ in seen if phase == "run"]
+    assert done == sorted(done)
+
+
 def test_compare_does_not_depend_on_workers() -> None:
     vary = {"mapping.scheme": ["ideal", "none", "dftl"], "queue.depth": [1, 8]}
     one, three = (fg.compare_results(SMALL, vary=vary, workers=n) for n in (1, 3))

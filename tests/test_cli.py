@@ -12,6 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+import floatgate as fg
+
 DATA = Path(__file__).parent / "data" / "traces"
 SMALL = "uniform:span=16MiB,writes=5k"
 QUICK = ("--set", "queue.arrivals=closed")
@@ -105,6 +107,28 @@ def test_help_waits_for_no_heavy_import() -> None:
 
 def test_version(cli) -> None:
     assert cli("--version").stdout.startswith("floatgate 0.")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repeat": 3, "limit": 7, "seed": 5},
+        {"time_scale": 2.5, "addresses": "span", "verify": True},
+        {"format": "spc", "repeat": 2},
+    ],
+)
+def test_options_of_a_run_are_those_of_the_api(cli, options: dict[str, Any]) -> None:
+    """Each changes what it is to change: the same call in Python gives the same document."""
+    trace = DATA / "financial.spc"
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    expected = fg.run(trace, device="dftl09", set={"queue.depth": 2}, **options)
+    call = (trace, "--device", "dftl09", *words, "--json")
+    document = _document(cli("run", *call, "--set", "queue.depth=2"))
+    assert _without_engine(document) == _without_engine(expected.to_dict())
+    [first, _] = _document(cli("compare", *call, "--vary", "queue.depth=2,1"))["results"]
+    assert _without_engine(first) == _without_engine(expected.to_dict())
 
 
 def test_run_prints_a_summary(cli) -> None:

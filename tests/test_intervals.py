@@ -13,7 +13,10 @@ import pytest
 from scipy import stats
 
 import floatgate as fg
+from floatgate.cli.interval_summary import print_intervals
 from floatgate.intervals import mean_and_half_width, summary_table, t_quantile
+from floatgate.report.runs import label_runs
+from floatgate.report.values import measured
 
 SMALL = "uniform:span=8MiB,writes=4k"
 OTHER = "zipf:span=8MiB,writes=4k"
@@ -172,3 +175,49 @@ def test_the_command_has_the_same_numbers(cli, tmp_path) -> None:
     assert "n = 2 seeds" in shown.stdout
     assert "95 % confidence" in shown.stdout
     assert "difference" in shown.stdout
+
+
+def test_the_terminal_shows_means_and_differences(results, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    summary = results.summary({"mapping.scheme": "dftl"})
+    print_intervals(summary, list(VARY))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[0][:3] == ["trace", "mapping.scheme", "cleaning.victim"]
+    shown = iter(lines[1:])
+    metrics = [METRIC, "mapping.hit_ratio", "latency.all.mean_us", "latency.all.p99_us"]
+
+    def cells(row: dict[str, Any], mean: str, half: str) -> list[str]:
+        found = []
+        for metric in (*metrics, "throughput.iops"):
+            value = row[f"{metric}{mean}"]
+            sign = "+" if mean and value > 0 else ""
+            found += f"{sign}{measured(value)} \u00b1 {measured(row[f'{metric}{half}'])}".split()
+        return found
+
+    for row in summary.rows(named=True):
+        labels = [row["trace"], row["mapping.scheme"], row["cleaning.victim"]]
+        assert next(shown) == [*labels, *cells(row, "", ".ci95")]
+        if row["mapping.scheme"] != "dftl":
+            told = cells(row, ".difference", ".difference_ci95")
+            assert next(shown) == ["difference", *told]
+    assert "n = 3 seeds" in " ".join(next(shown))
+
+
+def test_a_narrow_table_names_no_trace_where_there_is_one(capsys) -> None:
+    vary = {"capacity.spare_factor": [0.1, 0.2]}
+    runs = fg.compare_results(SMALL, vary=vary, set=SET)
+    print_intervals(runs.summary(), list(vary))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("capacity.spare_factor")
+    assert "one seed, so no intervals" in lines[-1]
+    assert "\u00b1" not in "".join(lines)
+
+
+def test_a_report_tells_drives_by_their_names() -> None:
+    """A drive differs in dozens of keys, which follow from its name; what else varies is said."""
+    vary = {"device": ["classic", "small-nvme"], "queue.depth": [1, 2]}
+    runs = fg.compare_results(SMALL, vary=vary)
+    labels = [run.label for run in label_runs([result.to_dict() for result in runs])]
+    drives, depths = vary.values()
+    expected = [f"device={drive}, queue.depth={depth}" for drive in drives for depth in depths]
+    assert labels == expected

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
+from floatgate.traces.layout import _touched_runs
 
 MIB = 1 << 20
 Request = tuple[int, int, int, int]  # op, device, offset, length
@@ -137,7 +138,13 @@ def test_modulo_wraps_and_splits(rows: list[Request], capacity: int) -> None:
 
 def test_wrong_modes_and_capacities() -> None:
     trace = trace_of([(1, 0, 0, 4096)])
-    for mode, capacity in [("nope", None), ("modulo", None), ("modulo", 5000), ("fold", 4096)]:
+    for mode, capacity in [
+        ("nope", None),
+        ("modulo", None),
+        ("modulo", 0),
+        ("modulo", 9 * 512),
+        ("fold", 4096),
+    ]:
         with pytest.raises(TraceError):
             lay_out(trace, mode, capacity=capacity)
 
@@ -180,3 +187,51 @@ def test_the_example_of_the_documentation() -> None:
     assert ranges("fold") == [(0, 1), (1, 2), (1, 2), (2, 3)]
     assert ranges("modulo", 4 * MIB) == [(0, 1), (1, 2), (3, 4), (0, 3), (1, 2)]
     assert [lay_out(trace, mode).span_bytes // MIB for mode in ("span", "fold")] == [10, 3]
+
+
+def test_adjacent_touched_regions_are_one_run() -> None:
+    # Regions 0 to 2 and 4 to 5 are touched, by requests that overlap, touch, or leave one out.
+    rows = [
+        (1, 0, 0, MIB),
+        (0, 0, MIB, 2 * MIB),
+        (1, 0, 2 * MIB + 4096, 4096),
+        (1, 0, 4 * MIB, MIB),
+        (2, 0, 6 * MIB, MIB),
+        (0, 0, 5 * MIB + 512, 512),
+    ]
+    runs = _touched_runs(trace_of(rows).frame)
+    assert runs.rows() == [(0, 3 * MIB, 0), (4 * MIB, 2 * MIB, 3 * MIB)]
+    assert placed(trace_of(rows), "fold") == [
+        (1, 0, MIB),
+        (0, MIB, 2 * MIB),
+        (1, 2 * MIB + 4096, 4096),
+        (1, 3 * MIB, MIB),
+        (0, 4 * MIB + 512, 512),
+    ]
+
+
+def test_what_a_layout_changes_is_counted() -> None:
+    rows = [(1, 0, 0, MIB), (2, 0, 0, 2 * MIB), (2, 0, 5 * MIB, MIB), (2, 0, 7 * MIB, 512)]
+    (note,) = lay_out(trace_of(rows)).notes
+    assert note.startswith(f"2 trims dropped and 1 clipped: {2 * MIB + 512:,} bytes in regions")
+    assert lay_out(trace_of(rows), "span").notes == []
+    wrapped = lay_out(trace_of([(1, 0, 4096, 8192), (0, 0, 0, 9000)]), "modulo", capacity=8192)
+    assert wrapped.notes == [
+        "1 request longer than the drive clipped to its size",
+        "1 request split in two at the end of the drive",
+    ]
+    assert wrapped.span_bytes == 8192
+
+
+def test_devices_may_not_span_more_than_addresses_reach() -> None:
+    # The last region of 1 MiB below 2^61 bytes; two such devices would reach 2^62.
+    last = (1 << 49) - 256
+
+    def trace(second: int) -> Trace:
+        columns = {"at_ns": [0, 1], "op": [1, 1], "device": [0, 1], "length": [1, 1]}
+        pages = {"address": "pages"}
+        return read_trace(pl.DataFrame(columns | {"offset": [last, second]}), units=pages)
+
+    assert lay_out(trace(last - 1), "span").span_bytes == (1 << 62) - MIB
+    with pytest.raises(TraceError, match=f"span {1 << 62:,} bytes together"):
+        lay_out(trace(last), "span")

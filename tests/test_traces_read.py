@@ -99,6 +99,12 @@ def test_one_percent_of_bad_lines_is_the_border(tmp_path: Path) -> None:
     assert "20 of 1,999 lines" in message and "line 8: 'no request at all'" in message
 
 
+def test_a_format_is_recognised_where_half_of_the_lines_have_it(tmp_path: Path) -> None:
+    line = "5 0 9 8 1"
+    assert "1 of 2 lines (50 %) cannot be read as disksim" in failure(write(tmp_path, [line, "?"]))
+    assert "no known trace format" in failure(write(tmp_path, [line, "?", "?"]))
+
+
 def test_numbers_out_of_range_do_not_parse(tmp_path: Path) -> None:
     wrong = ["5 0 99999999999999999999999 8 1", f"6 0 {1 << 50} 8 1", "7 0 -4 8 1"]
     assert read_trace(write(tmp_path, LINES + wrong)).unparsed_lines == 3
@@ -111,6 +117,9 @@ def test_carriage_returns_comments_blank_lines_and_odd_bytes(tmp_path: Path) -> 
     trace = read_trace(path)
     assert (trace.frame.height, trace.unparsed_lines) == (2000, 1)
     assert trace.notes == ["2 lines left out: an empty line or a comment"]
+    assert read_trace(write(tmp_path, ["# a title", *LINES])).notes == []
+    later = read_trace(write(tmp_path, [LINES[0], "# a remark", *LINES[1:]]))
+    assert later.notes == ["1 line left out: an empty line or a comment"]
 
 
 def test_lines_out_of_order_are_sorted_stably_and_told(tmp_path: Path) -> None:
@@ -131,6 +140,8 @@ def test_limit_keeps_the_earliest_requests(tmp_path: Path) -> None:
     trace = read_trace(write(tmp_path, LINES[::-1]), limit=3)
     assert trace.frame["offset"].to_list() == [17 * 512, 34 * 512, 51 * 512]
     assert "only the first 3 of 2,000 requests" in trace.notes
+    for limit in (2000, 2001):
+        assert read_trace(write(tmp_path, LINES), limit=limit).notes == []
 
 
 def test_times_in_seconds_keep_their_nanoseconds(tmp_path: Path) -> None:
@@ -174,6 +185,7 @@ def test_a_url_is_read_through_fsspec(tmp_path: Path) -> None:
     assert_frame_equal(read_trace(f"file://{path}").frame, read_trace(path).frame)
     assert "no such file" in failure(f"file://{tmp_path}/none")
     assert "cannot be read" in failure("nosuchscheme://bucket/key")
+    assert failure("c://key") == "c:/key: no such file"  # a drive of Windows, no URL
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,3 +78,8 @@ def test_devices_and_known_oddities_of_shared_traces() -> None:
     assert trace_info(tpcc)["devices"] == 16
     rocks = trace_info(read_trace(SHARED / "capture-rocksdb-ext4-905k.csv.zst"))
     assert rocks["trimmed_bytes"] >> 30 == 177
+    (gap,) = read_trace(SHARED / "ms-postmark-62k.trace.zst").notes
+    assert gap.startswith(
+        "1 gap of 1 min or more between requests, 12.3 % of the trace's 8.174 min"
+    )
+    assert "follows request 62,256, " in gap

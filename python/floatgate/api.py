@@ -32,6 +32,7 @@ def run(
     time_scale: float = 1.0,
     verify: bool = False,
     format: str | None = None,
+    close_gaps: str | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Simulates one trace on one device.
@@ -43,15 +44,17 @@ def run(
     `set` maps config keys with dots to values: {"mapping.cache": "64KiB"}.
 
     `limit` keeps the first so many requests, `repeat` (from 1) plays them so often, `time_scale`
-    (above 0) multiplies the time between them. `addresses` is how the devices of a trace become
-    one address space: "fold" leaves out what is never touched, "span" keeps it, "modulo" wraps it
-    onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is behind all that is random.
+    (above 0) multiplies the time between them; before that, `close_gaps`, such as "1h", shortens
+    every longer gap between two requests of the trace to that duration. `addresses` is how the
+    devices of a trace become one address space: "fold" leaves out what is never touched, "span"
+    keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is
+    behind all that is random.
     `verify` keeps and checks the content of every page; slower.
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
     where the run fails.
     """
-    how = RunOptions(repeat, limit, seed, addresses, time_scale, verify, format)
+    how = RunOptions(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps)
     return compare_results(
         [trace], vary={}, device=device, set=set, workers=1, progress=progress, **asdict(how)
     )[0]
@@ -90,8 +93,8 @@ def compare_results(
     `resume` takes what is there already instead of running it again; a result counts if it is of
     the same config, requests, seed and version of the engine.
 
-    The other options (`repeat`, `limit`, `seed`, `addresses`, `time_scale`, `verify`, `format`)
-    are as for `run`.
+    The other options (`repeat`, `limit`, `seed`, `addresses`, `time_scale`, `verify`, `format`,
+    `close_gaps`) are as for `run`.
     """
     how = RunOptions(**options)
     if workers is not None and workers < 1:

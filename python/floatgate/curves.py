@@ -109,16 +109,18 @@ def parse_options(page: str, sample: str | None) -> tuple[int, float | str | Non
     return _page_bytes(page), _rate(sample)
 
 
-def read_source(
-    file: str, *, format: str | None, units: dict[str, str], seed: int
-) -> tuple[sources.Source, Trace]:
-    """A trace file or a generator for `curve_of`, and its requests for `trace_info`."""
-    how = sources.RunOptions(seed=seed, format=format)
+def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source, Trace]:
+    """A trace file or a generator for `curve_of`, and its requests for `trace_info`.
+
+    `options` are those of `read_trace`; they are for files.
+    """
+    how = sources.RunOptions(seed=seed)
     if not sources.is_generator(file):
-        trace = read_trace(file, format=format, units=units)
+        trace = read_trace(file, **options)
         return sources.Source(trace.name, how, None, trace), trace
-    if units:
-        raise _core.ConfigError(f"units: {units} given, but {file} is a generator")
+    for name, given in options.items():
+        if given:
+            raise _core.ConfigError(f"{name}: {given!r} given, but {file} is a generator")
     source = sources.open_generator(file, how)
     assert source.workload is not None
     frames = [pl.DataFrame(batch) for batch in source.workload.batches(sources.BATCH)]

@@ -13,6 +13,7 @@ import polars as pl
 
 from . import _core
 from .traces import Trace, lay_out, read_trace
+from .traces.gaps import parse_duration
 from .traces.layout import MODES
 
 BATCH = 1 << 16
@@ -37,6 +38,8 @@ class RunOptions:
     """Keeps and checks the content of every page."""
     format: str | None = None
     """The format of the trace, instead of recognising it."""
+    close_gaps: str | None = None
+    """Shortens longer gaps between two requests to this duration."""
 
     def __post_init__(self) -> None:
         def expect(holds: bool, name: str, expected: str) -> None:
@@ -50,6 +53,8 @@ class RunOptions:
         expect(self.addresses in MODES, "addresses", " or ".join(MODES))
         scale = self.time_scale
         expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
+        if self.close_gaps is not None:
+            parse_duration(self.close_gaps)
 
 
 @dataclass(frozen=True)
@@ -109,12 +114,18 @@ def open_source(trace: Any, how: RunOptions) -> Source:
     if isinstance(trace, str) and is_generator(trace):
         return open_generator(trace, how)
     if isinstance(trace, Trace):
-        if how.format is not None:
-            raise _core.ConfigError(f"format: {how.format!r} given, but the trace is read already")
+        _refuse_reading(how, "the trace is read already")
         read = first_requests(trace, how.limit)
     else:
-        read = read_trace(trace, format=how.format, limit=how.limit)
+        read = read_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
     return Source(read.name, how, None, read)
+
+
+def _refuse_reading(how: RunOptions, why: str) -> None:
+    """Raises ConfigError for options of reading where nothing is read."""
+    for name in ("format", "close_gaps"):
+        if (given := getattr(how, name)) is not None:
+            raise _core.ConfigError(f"{name}: {given!r} given, but {why}")
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
@@ -142,8 +153,7 @@ def is_generator(text: str) -> bool:
 
 
 def open_generator(text: str, how: RunOptions) -> Source:
-    if how.format is not None:
-        raise _core.ConfigError(f"format: {how.format!r} given, but {text} is a generator")
+    _refuse_reading(how, f"{text} is a generator")
     workload = _core.Workload.generator(text, how.seed)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":

@@ -57,6 +57,8 @@ def info(
     time_unit: options.TimeUnit = None,
     address_unit: options.AddressUnit = None,
     length_unit: options.LengthUnit = None,
+    columns: options.Columns = None,
+    close_gaps: options.CloseGaps = None,
     map_curve: MapCurve = False,
     page: Page = None,
     sample: Sample = None,
@@ -84,7 +86,14 @@ def info(
         hot_options = hot_data.parse_options(**_given(how))
         with output.progress_bar(quiet) as progress:
             units = options.units(time_unit, address_unit, length_unit)
-            source, read = curves.read_source(trace, format=format, units=units, seed=seed)
+            source, read = curves.read_source(
+                trace,
+                seed=seed,
+                format=format,
+                units=units,
+                columns=columns,
+                close_gaps=close_gaps,
+            )
             document = trace_info(read)
             found = hot_data.hotness_of(source, hot_options, progress) if hotness else None
             if found:

@@ -71,6 +71,19 @@ AddressUnit = Annotated[
 LengthUnit = Annotated[
     str | None, typer.Option(help="Unit of lengths in the file: bytes, sectors or pages.")
 ]
+CloseGaps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION", help="Shorten longer gaps between requests to this, such as 1h."
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="time=N,op=N,offset=N,length=N",
+        help="Delimited text of another form: the number or the name of each column.",
+    ),
+]
 PictureKind = Literal["svg", "png"]
 Pictures = Annotated[
     PictureKind | None,
@@ -88,6 +101,7 @@ RUN: dict[str, tuple[Any, Any]] = {
     "time_scale": (TimeScale, 1.0),
     "verify": (Verify, False),
     "format": (TraceFormat, None),
+    "close_gaps": (CloseGaps, None),
 }
 """The fields of `RunOptions`: what they are on the command line, and their defaults."""
 

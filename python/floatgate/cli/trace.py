@@ -44,6 +44,8 @@ def import_(
     time_unit: options.TimeUnit = None,
     address_unit: options.AddressUnit = None,
     length_unit: options.LengthUnit = None,
+    columns: options.Columns = None,
+    close_gaps: options.CloseGaps = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a trace to Parquet, which is read faster and says its units, or to CSV."""
@@ -51,7 +53,7 @@ def import_(
         from floatgate.traces import read_trace, write_trace
 
         units = options.units(time_unit, address_unit, length_unit)
-        trace = read_trace(file, format=format, units=units)
+        trace = read_trace(file, format=format, units=units, close_gaps=close_gaps, columns=columns)
         write_trace(trace, part, suffix)
     for note in (*trace.units.guessed, *trace.notes):
         output.say(f"note: {note}", quiet)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from .model import NUMBER_LIMIT, Parsed
+
 
 def words(data: bytes, record: int) -> pl.DataFrame:
     """Little-endian UInt32 words of all whole records of `record` bytes, as `w0`, `w1`, ...
@@ -41,3 +43,28 @@ def records(data: bytes, layout: str, count_max: int = 256) -> Iterator[tuple[in
     shape = struct.Struct(layout)
     whole = min(len(data) // shape.size, count_max)
     return shape.iter_unpack(data[: whole * shape.size])
+
+
+def checked(
+    frame: pl.DataFrame, units: tuple[str, str, str], broken: str | None, notes: list[str]
+) -> Parsed:
+    """Requests from binary records; one whose address is out of range counts as unparsed.
+
+    `frame` has the columns of `Parsed.frame` and `record`, the number of the record from 1.
+    `broken` is what is wrong with the end of the file, if anything is.
+    """
+    in_range = (pl.col("offset") < NUMBER_LIMIT) & (pl.col("length") < NUMBER_LIMIT)
+    bad = frame.filter(~in_range)
+    first = broken
+    if bad.height:
+        row = bad.row(0, named=True)
+        place = f"offset {row['offset']}, length {row['length']}; expected 0 to 2^50 - 1"
+        first = f"record {row['record']} ({place})"
+    return Parsed(
+        frame.filter(in_range).drop("record"),
+        units,
+        candidates=frame.height + (broken is not None),
+        unparsed=bad.height + (broken is not None),
+        first_unparsed=first,
+        notes=notes,
+    )

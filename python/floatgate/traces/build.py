@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from . import gaps
 from .model import (
     FLUSH,
     SCHEMA,
@@ -31,19 +32,29 @@ def build(
     form: str,
     units: Mapping[str, str] | None,
     limit: int | None,
+    close_gaps: int | None,
 ) -> Trace:
-    """Makes the trace `name` of format `form`; `units` overrides, `limit` keeps the earliest."""
+    """Makes the trace `name` of format `form`.
+
+    `units` overrides, `limit` keeps the earliest, `close_gaps` shortens gaps to so many ns.
+    """
     _refuse_garbage(parsed, name, form)
     said = _units(parsed, units or {}, name)
     notes = list(parsed.notes)
     frame = _to_bytes(parsed.frame, said)
     frame = _drop_empty(frame, notes)
     if frame.is_empty():
-        raise TraceError(f"{name}: no request in it ({form})")
+        raise TraceError(f"{name}: the trace has no requests ({form})")
     frame = _in_order(frame, said.time, name, notes)
     if limit is not None and limit < frame.height:
         notes.append(f"only the first {limit:,} of {frame.height:,} requests")
         frame = frame.head(limit)
+    if close_gaps is None:
+        notes += gaps.told(frame["at_ns"])
+    else:
+        at, note = gaps.close(frame["at_ns"], close_gaps)
+        frame = frame.with_columns(at)
+        notes.append(note)
     frame, devices = _number_devices(frame)
     return Trace(
         name=name,
@@ -84,8 +95,8 @@ def _refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
     if parsed.unparsed and parsed.unparsed > UNPARSED_MAX * parsed.candidates:
         share = 100 * parsed.unparsed / parsed.candidates
         raise TraceError(
-            f"{name}: {parsed.unparsed:,} of {parsed.candidates:,} lines ({share:.3g} %) are not "
-            f"{form}, at most 1 % may be; the first is {parsed.first_unparsed}"
+            f"{name}: {parsed.unparsed:,} of {parsed.candidates:,} lines ({share:.3g} %) cannot be "
+            f"read as {form}, at most 1 % may be like that; the first is {parsed.first_unparsed}"
         )
 
 

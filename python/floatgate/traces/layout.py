@@ -57,8 +57,6 @@ def lay_out(trace: Trace, mode: str = "fold", *, capacity: int | None = None) ->
     if mode == "fold":
         return _fold(frame)
     assert capacity is not None
-    if capacity < 4096 or capacity % 4096:
-        raise TraceError(f"capacity: {capacity} bytes given; expected a multiple of 4096")
     return _modulo(frame, capacity)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from . import columns as named
 from . import source as files
 from .build import build, check_units
 from .formats import FORMATS, Format, parquet
+from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
 from .text import Head
 
@@ -22,6 +24,8 @@ def read_trace(
     format: str | None = None,
     units: Mapping[str, str] | None = None,
     limit: int | None = None,
+    close_gaps: str | None = None,
+    columns: str | Mapping[str, str | int] | None = None,
 ) -> Trace:
     """Reads a trace; its format and its compression are recognised by content.
 
@@ -30,20 +34,29 @@ def read_trace(
     missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
     units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
     (512) or pages (4096). `limit` keeps the earliest so many requests; it does not make reading
-    cheaper. Raises `TraceError`.
+    cheaper. `close_gaps`, such as "1h", shortens every longer gap between two requests to that
+    duration. `columns`, such as "time=3,op=5,offset=2,length=4", reads delimited text of any other
+    form (docs/traces.md). Raises `TraceError`.
     """
     check_units(units or {})
     if limit is not None and limit < 1:
         raise TraceError(f"limit: {limit} given; expected at least 1 request")
+    gap = None if close_gaps is None else parse_duration(close_gaps)
+    if format is not None and columns is not None:
+        raise TraceError(f"columns: {columns!r} given with format {format!r}; expected one of them")
     chosen = None if format is None else _by_name(format)
+    if columns is not None:
+        chosen = _of_columns(named.parse_columns(columns))
     if isinstance(source, (str, Path)):
         parts = files.load(str(source))
-        name = Path(str(source).rstrip("/")).name or str(source)
+        name = Path(source).name or str(source)
         form, parsed = _parse(parts, chosen)
-        return build(parsed, name, form, units, limit)
+        return build(parsed, name, form, units, limit, gap)
+    if columns is not None:
+        raise TraceError("columns: expected delimited text in a file, not a frame")
     if isinstance(source, pl.DataFrame) or hasattr(source, "__arrow_c_stream__"):
         frame = source if isinstance(source, pl.DataFrame) else pl.DataFrame(source)
-        return build(parquet.from_frame(frame), "frame", "frame", units, limit)
+        return build(parquet.from_frame(frame), "frame", "frame", units, limit, gap)
     raise TraceError(
         f"a trace cannot be a {type(source).__name__}; expected a path, a URL or a frame"
     )
@@ -57,6 +70,17 @@ def _by_name(name: str) -> Format:
     raise TraceError(f"format: {name!r} is not known; expected one of {known}")
 
 
+def _of_columns(places: Mapping[str, str]) -> Format:
+    """The format of text whose columns the user has named. It claims no file."""
+    return Format(
+        "columns",
+        "delimited text whose columns are given",
+        "the user",
+        lambda head: False,
+        lambda data: named.read(data, places),
+    )
+
+
 def recognise(data: bytes, name: str) -> Format:
     """The format of plain `data`; raises `TraceError` with its first line where none fits."""
     if not data.strip():
@@ -65,9 +89,14 @@ def recognise(data: bytes, name: str) -> Format:
     for row in FORMATS:
         if row.claims(head):
             return row
+    if head.complete and not head.lines and b"\0" not in data:
+        raise TraceError(f"{name}: the trace has no requests, only empty lines and comments")
     first = f"line 1 is {shorten(head.lines[0])}" if head.lines else "binary data"
     known = ", ".join(row.name for row in FORMATS)
-    raise TraceError(f"{name}: no known trace format ({first}); expected one of {known}")
+    raise TraceError(
+        f"{name}: no known trace format ({first}); expected one of {known}, "
+        "or delimited text read with trace import --columns"
+    )
 
 
 def _parse(parts: list[tuple[str, bytes]], chosen: Format | None) -> tuple[str, Parsed]:

@@ -6,13 +6,21 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
-from .model import NUMBER_LIMIT, Parsed, plural, shorten
+from .model import FLUSH, NUMBER_LIMIT, READ, WRITE, Parsed, plural, shorten
 
 #: A time of day or a tick count: digits, perhaps a fraction, perhaps an exponent.
 TIME = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
+
+#: An address or a length. A negative one has the form, so that the value is what is complained of.
+NUMBER = r"-?\d+"
+
+#: A read or a write as a letter or a word, in any case; `RW` is what they mean.
+RW_WORD = r"(?i:r|w|read|write)"
+RW = {"r": READ, "read": READ, "w": WRITE, "write": WRITE}
 
 # Nine digits keep nanoseconds of a time in seconds, where a float of today's date keeps 240 ns.
 _EXACT = pl.Decimal(38, 9)
@@ -33,10 +41,14 @@ class Head:
         """Head of `data`; a last line that `size` cuts through is left out."""
         complete = len(data) <= size
         head = data[:size]
-        lines = [] if b"\0" in head else head.decode("utf-8", "replace").splitlines()
+        lines = [] if b"\0" in head else head.decode("utf-8-sig", "replace").splitlines()
         if not complete:
             lines = lines[:-1]
         return cls(head, complete, [s for s in lines if not re.match(_IDLE, s)][:lines_max])
+
+    def fits(self, line: str, header: str) -> bool:
+        """Whether the first line is the `header` of a format, or its lines match `line`."""
+        return bool((self.lines and re.search(header, self.lines[0])) or self.matches(line, header))
 
     def matches(self, line: str, other: str | None = None) -> list[re.Match[str]]:
         """Matches of `line`, or none unless at least half of the lines, less `other`, match."""
@@ -96,17 +108,19 @@ def parsed(
 ) -> Parsed:
     """Turns text columns `time`, `op`, `offset`, `length` into numbers and counts what fails.
 
-    `ops` maps the text of `op` to 0 to 3. Without `device` the column of that name is taken, or
-    there is one device. A flush needs no offset and no length.
+    `ops` maps the text of `op`, in lower case, to 0 to 3; the file may have it in any case.
+    Without `device` the column of that name is taken, or there is one device. A flush needs no
+    offset and no length.
     """
     frame = matched.frame
     if device is None:
         device = pl.col("device") if "device" in frame.columns else pl.lit("0")
-    op = pl.col("op").replace_strict(ops, default=None, return_dtype=pl.UInt8)
-    flush = op == 3
+    op = pl.col("op").str.to_lowercase().replace_strict(ops, default=None, return_dtype=pl.UInt8)
+    flush = op == FLUSH
     frame = frame.select(
         "number",
         "line",
+        pl.struct("time", "op", "offset", "length").alias("texts"),
         pl.col("time").cast(_EXACT, strict=False),
         op,
         device.alias("device"),
@@ -114,13 +128,13 @@ def parsed(
         pl.when(flush).then(pl.lit(0, pl.UInt64)).otherwise(number("length")).alias("length"),
     )
     fields = ["time", "op", "device", "offset", "length"]
-    whole = frame.drop_nulls(fields)
+    whole = frame.select(fields).drop_nulls()
     first = None
     if whole.height < frame.height:
         bad = frame.filter(pl.any_horizontal(pl.col(fields).is_null())).row(0, named=True)
-        first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}"
+        first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{_reason(bad, ops)}"
     return Parsed(
-        frame=whole.select(fields),
+        frame=whole,
         units=units,
         guesses=guesses or {},
         candidates=frame.height,
@@ -128,3 +142,18 @@ def parsed(
         first_unparsed=first,
         notes=matched.notes,
     )
+
+
+def _reason(bad: Mapping[str, Any], ops: Mapping[str, int]) -> str:
+    """Which field of a line is wrong; nothing where the line as a whole has another form."""
+    expected = {
+        "time": "expected a number",
+        "offset": "expected 0 to 2^50 - 1",
+        "length": "expected 0 to 2^50 - 1",
+        "op": f"expected {', '.join(ops)}",
+    }
+    for name, words in expected.items():
+        text = bad["texts"][name]
+        if bad[name] is None and text is not None:
+            return f" ({name} {shorten(text)}; {words})"
+    return ""

@@ -10,11 +10,11 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import READ, WRITE, Parsed
-from ..text import Head, match, parsed
+from ..text import NUMBER, Head, match, parsed
 from .base import Format
 
 _LINE = (
-    r"^\s*(?P<offset>\d+)\t+(?P<sectors>\d+)\t+(?P<length>\d+)\t+(?P<kind>\d+)\t+"
+    rf"^\s*(?P<offset>{NUMBER})\t+(?P<sectors>\d+)\t+(?P<length>{NUMBER})\t+(?P<kind>\d+)\t+"
     r"(?P<time>\d+\.\d+)(?:\t+\d+\.\d+){3}\s*$"
 )
 _OPS = {"0": READ, "1": WRITE}

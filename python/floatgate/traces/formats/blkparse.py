@@ -10,18 +10,18 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import FLUSH, READ, TRIM, WRITE, Parsed, plural
-from ..text import Head, Matched, match, parsed
+from ..text import NUMBER, Head, Matched, match, parsed
 from .base import Format
 
 _LINE = (
     r"^\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+(?P<action>[A-Za-z]+)\s+"
-    r"(?P<rwbs>[A-Z]+)(?:\s+(?P<offset>\d+)\s+\+\s+(?P<length>\d+))?(?:\s.*)?$"
+    rf"(?P<rwbs>[A-Z]+)(?:\s+(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER}))?(?:\s.*)?$"
 )
 _SUMMARY = (
     r"^\s*(?:CPU\s*\d+ \(|Total \(|Input file |Throughput |Events |Skips:|[A-Z][A-Za-z. ]+:)",
     "the summary of blkparse",
 )
-_OPS = {"R": READ, "W": WRITE, "D": TRIM, "F": FLUSH}
+_OPS = {"r": READ, "w": WRITE, "d": TRIM, "f": FLUSH}
 
 
 def _claims(head: Head) -> bool:

@@ -6,39 +6,39 @@ Three small siblings that differ in the order of their columns and in their unit
 from __future__ import annotations
 
 from ..model import READ, WRITE, Parsed
-from ..text import TIME, Head, match, parsed
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
 from .base import Format
 
+_PLACE = rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})"
 _ALIBABA = (
-    r"^\s*(?P<device>\d+),(?P<op>[RW]),(?P<offset>\d+),(?P<length>\d+),(?P<time>\d+)\s*$",
-    (r"^\s*device_id,", "the header"),
+    rf"^\s*(?P<device>\d+),(?P<op>{RW_WORD}),{_PLACE},(?P<time>\d+)\s*$",
+    (r"^\s*device_id,opcode,", "the header"),
 )
 _TENCENT = (
-    r"^\s*(?P<time>\d+),(?P<offset>\d+),(?P<length>\d+),(?P<op>[01]),(?P<device>\d+)\s*$",
-    (r"^\s*[Tt]imestamp,[Oo]ffset,", "the header"),
+    rf"^\s*(?P<time>\d+),{_PLACE},(?P<op>[01]),(?P<device>\d+)\s*$",
+    (r"(?i)^\s*timestamp,offset,size,io_?type,", "the header"),
 )
 _SYSTOR = (
-    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>[RW]),(?P<device>\d+),(?P<offset>\d+),(?P<length>\d+)\s*$",
+    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}),(?P<device>\d+),{_PLACE}\s*$",
     (r"^\s*Timestamp,Response,", "the header"),
 )
-_LETTERS = {"R": READ, "W": WRITE}
 _DIGITS = {"0": READ, "1": WRITE}
 
 
 def _claims_alibaba(head: Head) -> bool:
-    return bool(head.matches(_ALIBABA[0], _ALIBABA[1][0]))
+    return head.fits(_ALIBABA[0], _ALIBABA[1][0])
 
 
 def _claims_tencent(head: Head) -> bool:
-    return bool(head.matches(_TENCENT[0], _TENCENT[1][0]))
+    return head.fits(_TENCENT[0], _TENCENT[1][0])
 
 
 def _claims_systor(head: Head) -> bool:
-    return bool(head.matches(_SYSTOR[0], _SYSTOR[1][0]))
+    return head.fits(_SYSTOR[0], _SYSTOR[1][0])
 
 
 def _read_alibaba(data: bytes) -> Parsed:
-    return parsed(match(data, *_ALIBABA), _LETTERS, ("us", "bytes", "bytes"))
+    return parsed(match(data, *_ALIBABA), RW, ("us", "bytes", "bytes"))
 
 
 def _read_tencent(data: bytes) -> Parsed:
@@ -46,7 +46,7 @@ def _read_tencent(data: bytes) -> Parsed:
 
 
 def _read_systor(data: bytes) -> Parsed:
-    return parsed(match(data, *_SYSTOR), _LETTERS, ("s", "bytes", "bytes"))
+    return parsed(match(data, *_SYSTOR), RW, ("s", "bytes", "bytes"))
 
 
 ALIBABA = Format(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ..model import READ, WRITE, Parsed
-from ..text import TIME, Head, match, parsed
+from ..model import Parsed
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
 from .base import Format
 
 _LINE = (
-    rf"^\s*\d+\t(?P<time>{TIME})\t{TIME}\t(?P<device>\d+)\t(?P<op>Read|Write)\t"
-    r"(?P<offset>\d+)\t(?P<length>\d+)\s*$"
+    rf"^\s*\d+\t(?P<time>{TIME})\t{TIME}\t(?P<device>\d+)\t(?P<op>{RW_WORD})\t"
+    rf"(?P<offset>{NUMBER})\t(?P<length>{NUMBER})\s*$"
 )
-_OPS = {"Read": READ, "Write": WRITE}
 
 
 def _claims(head: Head) -> bool:
@@ -18,7 +17,7 @@ def _claims(head: Head) -> bool:
 
 
 def _read(data: bytes) -> Parsed:
-    return parsed(match(data, _LINE), _OPS, ("s", "sectors", "sectors"))
+    return parsed(match(data, _LINE), RW, ("s", "sectors", "sectors"))
 
 
 FORMAT = Format(

@@ -10,14 +10,14 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import READ, TIME_UNITS, WRITE, Parsed
-from ..text import TIME, Head, Matched, match, parsed
+from ..text import NUMBER, TIME, Head, Matched, match, parsed
 from .base import Format
 
 
 def _line(gap: str) -> str:
     return (
-        rf"^[ \t]*(?P<time>{TIME}){gap}(?P<device>\d+){gap}(?P<offset>\d+){gap}"
-        rf"(?P<length>\d+){gap}(?P<op>[01])\s*$"
+        rf"^[ \t]*(?P<time>{TIME}){gap}(?P<device>\d+){gap}(?P<offset>{NUMBER}){gap}"
+        rf"(?P<length>{NUMBER}){gap}(?P<op>[01])\s*$"
     )
 
 
@@ -39,7 +39,7 @@ def time_unit(frame: pl.DataFrame) -> tuple[str, str]:
     does not is taken.
     """
     time = frame["time"]
-    whole = bool((time == time.cast(pl.Int64)).all())
+    whole = bool((time % 1 == 0).all())
     written = "whole numbers" if whole else "numbers with a fraction"
     steps = ("ns", "us", "ms", "s") if whole else ("ms", "s")
     ticks = float(time.max() - time.min()) if len(time) else 0.0  # type: ignore[arg-type, operator]

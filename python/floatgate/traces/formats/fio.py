@@ -12,11 +12,13 @@ import re
 import polars as pl
 
 from ..model import FLUSH, READ, TRIM, WRITE, Parsed, TraceError, plural, shorten
-from ..text import Head, match, parsed
+from ..text import NUMBER, Head, match, number, parsed
 from .base import Format
 
 _HEADER = re.compile(r"fio version (\d+) iolog\s*$")
-_ACTION = r"(?P<device>\S+)\s+(?P<op>[a-z_]+)(?:\s+(?P<offset>\d+)\s+(?P<length>\d+))?\s*$"
+_ACTION = (
+    rf"(?P<device>\S+)\s+(?P<op>[a-z_]+)(?:\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER}))?\s*$"
+)
 _OPS = {"read": READ, "write": WRITE, "trim": TRIM}
 _OPS.update({sync: FLUSH for sync in ("sync", "datasync", "sync_file_range")})
 
@@ -35,14 +37,15 @@ def _read(data: bytes) -> Parsed:
     matched = match(data, line, (_HEADER.pattern, "the header"))
     frame, guesses = matched.frame, {}
     if version == "2":
-        wait = pl.when(pl.col("op") == "wait").then(pl.col("offset").cast(pl.UInt64, strict=False))
+        wait = pl.when(pl.col("op") == "wait").then(number("offset"))
         frame = frame.with_columns(wait.fill_null(0).cum_sum().cast(pl.String).alias("time"))
         if not frame["op"].eq_missing("wait").any():
             matched.notes.append("the log has no times: every request is at time 0")
     else:
         guesses["time"] = "time taken as us, as fio writes it in version 3"
-    files = pl.col("op").is_in(["add", "open", "close", "wait"]).fill_null(False)
-    matched.frame = frame.filter(~files)
+    files = pl.col("op").is_in(["add", "open", "close"])
+    waits = (pl.col("op") == "wait") & number("offset").is_not_null()
+    matched.frame = frame.filter(~(files | waits).fill_null(False))
     left_out = frame.height - matched.frame.height
     if left_out:
         matched.notes.append(f"{plural(left_out, 'line')} left out: add, open, close or wait")

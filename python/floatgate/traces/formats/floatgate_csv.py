@@ -8,12 +8,15 @@ from __future__ import annotations
 import polars as pl
 
 from ..model import FLUSH, READ, TRIM, WRITE, Parsed
-from ..text import TIME, Head, match, parsed
+from ..text import NUMBER, RW, TIME, Head, match, parsed
 from .base import Format
 
-_LINE = rf"^\s*(?P<time>{TIME}),(?P<op>[RWTF]),(?P<offset>\d+),(?P<length>\d+)\s*$"
+_LINE = (
+    rf"^\s*(?P<time>{TIME}),(?P<op>(?i:r|w|t|f|read|write|trim|flush)),"
+    rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})\s*$"
+)
 _HEADER = (r"^\s*timestamp_us,op,offset_bytes,size_bytes\s*$", "the header")
-_OPS = {"R": READ, "W": WRITE, "T": TRIM, "F": FLUSH}
+_OPS = {**RW, "t": TRIM, "trim": TRIM, "f": FLUSH, "flush": FLUSH}
 
 
 HEADER = b"timestamp_us,op,offset_bytes,size_bytes\n"
@@ -21,7 +24,7 @@ HEADER = b"timestamp_us,op,offset_bytes,size_bytes\n"
 
 def lines(frame: pl.DataFrame) -> bytes:
     """The requests of a trace's frame as lines; times have three decimals, for nanoseconds."""
-    at, letters = pl.col("at_ns"), {number: letter for letter, number in _OPS.items()}
+    at, letters = pl.col("at_ns"), {READ: "R", WRITE: "W", TRIM: "T", FLUSH: "F"}
     rest = (at % 1000).cast(pl.String).str.zfill(3)
     told = frame.select(
         pl.concat_str((at // 1000).cast(pl.String), rest, separator="."),
@@ -33,7 +36,7 @@ def lines(frame: pl.DataFrame) -> bytes:
 
 
 def _claims(head: Head) -> bool:
-    return bool(head.matches(_LINE, _HEADER[0]))
+    return head.fits(_LINE, _HEADER[0])
 
 
 def _read(data: bytes) -> Parsed:

@@ -58,7 +58,12 @@ def _records(data: bytes, at: int) -> tuple[dict[str, array[int]], int, str | No
     while at < len(data):
         size = int.from_bytes(data[at : at + 4], "big", signed=True)
         number = len(time) + other + 1
-        if size < 8 or size % 4 or at + size > len(data):
+        if size < 8 or size % 4:
+            raise TraceError(
+                f"record {number} at byte {at} says that it has {size} bytes; expected a multiple "
+                "of 4 from 8 on"
+            )
+        if at + size > len(data):
             return (
                 columns,
                 other,

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import READ, WRITE, Parsed
-from ..text import Head, match, parsed
+from ..model import Parsed
+from ..text import NUMBER, RW, Head, match, parsed
 from .base import Format
 
 _LINE = (
     r"^\s*(?P<time>\d+),(?P<host>[^,]*),(?P<disk>\d+),(?P<op>[A-Za-z]+),"
-    r"(?P<offset>\d+),(?P<length>\d+),(?P<response>-?\d+)\s*$"
+    rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER}),(?P<response>-?\d+)\s*$"
 )
 _HEADER = (r"^\s*Timestamp,Hostname,", "the header")
-_OPS = {"Read": READ, "Write": WRITE, "read": READ, "write": WRITE}
 
 
 def _claims(head: Head) -> bool:
-    return bool(head.matches(_LINE, _HEADER[0]))
+    return head.fits(_LINE, _HEADER[0])
 
 
 def _read(data: bytes) -> Parsed:
     return parsed(
         match(data, _LINE, _HEADER),
-        _OPS,
+        RW,
         ("100ns", "bytes", "bytes"),
         device=pl.concat_str("host", "disk", separator="_"),
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from .. import gaps
 from ..model import FLUSH, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
 from ..text import Head
 from .base import Format
@@ -49,14 +50,18 @@ def _about(text: str | None) -> dict[str, Any]:
 
 
 def metadata(trace: Trace) -> dict[str, str]:
-    """File metadata from which `read` restores what the columns do not hold."""
+    """File metadata from which `read` restores what the columns do not hold.
+
+    What is said about long gaps is left out: whoever reads the file sees them again.
+    """
     units = trace.units
+    seen_again = gaps.told(trace.frame["at_ns"])
     about = {
         "format": trace.format,
         "units": [units.time, units.address, units.length],
         "guessed": list(units.guessed),
         "devices": trace.devices,
-        "notes": trace.notes,
+        "notes": [note for note in trace.notes if note not in seen_again],
     }
     return {_KEY: json.dumps(about)}
 

@@ -6,15 +6,14 @@ optional fields may follow. Each ASU is a device with its own addresses.
 
 from __future__ import annotations
 
-from ..model import READ, WRITE, Parsed
-from ..text import TIME, Head, match, parsed
+from ..model import Parsed
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
 from .base import Format
 
 _LINE = (
-    r"^\s*(?P<device>\d+)\s*,\s*(?P<offset>\d+)\s*,\s*(?P<length>\d+)\s*,"
-    rf"\s*(?P<op>[rRwW])\s*,\s*(?P<time>{TIME})\s*(?:,.*)?$"
+    rf"^\s*(?P<device>\d+)\s*,\s*(?P<offset>{NUMBER})\s*,\s*(?P<length>{NUMBER})\s*,"
+    rf"\s*(?P<op>{RW_WORD})\s*,\s*(?P<time>{TIME})\s*(?:,.*)?$"
 )
-_OPS = {"r": READ, "R": READ, "w": WRITE, "W": WRITE}
 
 
 def _claims(head: Head) -> bool:
@@ -25,7 +24,7 @@ def _claims(head: Head) -> bool:
 def _read(data: bytes) -> Parsed:
     return parsed(
         match(data, _LINE),
-        _OPS,
+        RW,
         ("s", "sectors", "bytes"),
         guesses={"address": "addresses taken as 512-byte sectors, as in the UMass files"},
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..binary import records, tail, wide, words
+from ..binary import checked, records, tail, wide, words
 from ..model import FLUSH, READ, WRITE, Parsed, TraceError, plural
 from ..text import Head
 from .base import Format
@@ -49,6 +49,7 @@ def _read(data: bytes) -> Parsed:
     flush = op == FLUSH
     zero = pl.lit(0, pl.UInt64)
     frame = raw.select(
+        pl.int_range(1, pl.len() + 1).alias("record"),
         wide("w6", "w7").alias("time"),
         op.alias("op"),
         pl.lit(0, pl.UInt32).alias("device"),
@@ -60,15 +61,7 @@ def _read(data: bytes) -> Parsed:
     if known.height < frame.height:
         other = plural(frame.height - known.height, "record")
         notes.append(f"{other} left out: SCSI commands that neither read, write nor flush")
-    broken = tail(data, size)
-    return Parsed(
-        known,
-        ("us", "sectors", "bytes"),
-        candidates=known.height + (broken is not None),
-        unparsed=int(broken is not None),
-        first_unparsed=broken,
-        notes=notes,
-    )
+    return checked(known, ("us", "sectors", "bytes"), tail(data, size), notes)
 
 
 FORMAT = Format(

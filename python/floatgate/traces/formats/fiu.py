@@ -1,0 +1,41 @@
+"""Traces of Florida International University (SyLab): homes, mail, web-vm, online and others.
+
+Fields between blanks: time in ns, process id, process name, sector, sectors, W or R, major and
+minor number of the device, and digests of the content. Their names end in `.blkparse`.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..model import Parsed
+from ..text import NUMBER, RW, RW_WORD, Head, match, parsed
+from .base import Format
+
+# The name of a process may have blanks in it.
+_LINE = (
+    rf"^\s*(?P<time>\d+)\s+\d+\s+\S.*?\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})\s+"
+    rf"(?P<op>{RW_WORD})\s+(?P<major>\d+)\s+(?P<minor>\d+)(?:\s+[0-9A-Fa-f]+)*\s*$"
+)
+
+
+def _claims(head: Head) -> bool:
+    return bool(head.matches(_LINE))
+
+
+def _read(data: bytes) -> Parsed:
+    return parsed(
+        match(data, _LINE),
+        RW,
+        ("ns", "sectors", "sectors"),
+        device=pl.concat_str("major", "minor", separator=","),
+    )
+
+
+FORMAT = Format(
+    "fiu",
+    "FIU (SyLab) text: time_ns pid process sector sectors op major minor digests",
+    "Koller and Rangaswami, I/O Deduplication, FAST '10; SNIA IOTTA",
+    _claims,
+    _read,
+)

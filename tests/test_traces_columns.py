@@ -1,0 +1,215 @@
+"""Delimited text whose columns the user names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from floatgate.traces import Trace, TraceError, read_trace
+
+READ, WRITE, TRIM, FLUSH = range(4)
+BY_NUMBER = "time=3,op=5,offset=2,length=4"
+BY_NAME = "time=ts,op=kind,offset=start,length=size"
+NAMES = ["id", "start", "ts", "size", "kind"]
+CELLS = [["a", "4096", "10", "512", "r"], ["b", "8192", "12", "1024", "Write"]]
+BYTES = {"time": "us", "address": "bytes", "length": "bytes"}
+ROWS = [(0, READ, 0, 4096, 512), (2_000, WRITE, 0, 8192, 1024)]
+
+
+def read(text: str, folder: Path, columns: Any = BY_NUMBER, **options: Any) -> Trace:
+    path = folder / "mine.txt"
+    path.write_bytes(text.encode())
+    return read_trace(path, columns=columns, **{"units": BYTES, **options})
+
+
+def failure(text: str, folder: Path, columns: Any = BY_NUMBER, **options: Any) -> str:
+    with pytest.raises(TraceError) as caught:
+        read(text, folder, columns, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def lines(gap: str, *rows: list[str], end: str = "\n") -> str:
+    return "".join(gap.join(row) + end for row in rows)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("gap", ["\t", ",", ";", "|", " ", "  \t ", ", ", " ; "])
+def test_every_delimiter_is_found_by_number_and_by_name(gap: str, end: str, tmp_path: Path) -> None:
+    plain = lines(gap, *CELLS, end=end)
+    headed = lines(gap, NAMES, *CELLS, end=end)
+    assert read(plain, tmp_path).frame.rows() == ROWS
+    assert read(headed, tmp_path, BY_NAME).frame.rows() == ROWS
+    assert read(headed, tmp_path).frame.rows() == ROWS
+    with_disk = read(headed, tmp_path, f"{BY_NAME},device=id")
+    assert with_disk.devices == ["a", "b"]
+    assert with_disk.frame["device"].to_list() == [0, 1]
+
+
+def test_a_delimiter_must_give_all_columns(tmp_path: Path) -> None:
+    # A comma splits every line too, but into two columns only.
+    text = lines(" ", ["8,0", "4096", "10", "512", "r"], ["8,0", "8192", "12", "1024", "w"])
+    assert read(text, tmp_path).frame.rows() == ROWS
+    assert read(text, tmp_path, f"{BY_NUMBER},device=1").devices == ["8,0"]
+
+
+def test_quoted_and_empty_cells_and_columns_behind(tmp_path: Path) -> None:
+    text = '"a","4096"," 10 ","512","r","more, of it"\n"","8192",12,"1024",W,\n'
+    assert read(text, tmp_path).frame.rows() == ROWS
+    empty = lines("\t", ["", "4096", "10", "512", "r"], ["", "8192", "12", "1024", "w"])
+    assert read(empty, tmp_path).frame.rows() == ROWS
+
+
+def test_a_mapping_takes_numbers_and_any_name(tmp_path: Path) -> None:
+    text = "id;start=;ts,us;size;kind\n" + lines(";", *CELLS)
+    columns = {"time": "ts,us", "op": 5, "offset": "start=", "length": "size"}
+    assert read(text, tmp_path, columns).frame.rows() == ROWS
+
+
+def test_each_operation_has_letters_and_words_in_any_case(tmp_path: Path) -> None:
+    words = {
+        READ: ["r", "R", "read", "Read", "READ"],
+        WRITE: ["w", "W", "write", "Write", "WRITE"],
+        TRIM: ["t", "T", "trim", "Trim", "d", "D", "discard", "Discard"],
+        FLUSH: ["f", "F", "flush", "Flush"],
+    }
+    told = [(op, word) for op, group in words.items() for word in group]
+    text = "".join(f"x,0,{n},512,{word}\n" for n, (_, word) in enumerate(told))
+    assert read(text, tmp_path).frame["op"].to_list() == [op for op, _ in told]
+
+
+def test_other_words_are_given_and_digits_mean_nothing_by_themselves(tmp_path: Path) -> None:
+    text = lines(",", *(["x", "0", f"{n}", "512", word] for n, word in enumerate("0123")))
+    given = f"{BY_NUMBER},read=1,write=0,trim=3,flush=2"
+    trace = read(text, tmp_path, given)
+    assert trace.frame["op"].to_list() == [WRITE, READ, FLUSH, TRIM]
+    assert trace.frame["length"].to_list() == [512, 512, 0, 512]
+    message = failure(text, tmp_path)
+    assert "4 of 4 lines (100 %)" in message
+    assert "(op '0'; expected r, read, w, write, t, trim, d, discard, f, flush)" in message
+    swapped = read(lines(",", *CELLS), tmp_path, f"{BY_NUMBER},read=WRITE,write=r")
+    assert swapped.frame["op"].to_list() == [WRITE, READ]
+
+
+def test_a_header_that_is_not_asked_for_is_told(tmp_path: Path) -> None:
+    headed = lines(",", NAMES, *CELLS)
+    assert read(headed, tmp_path).notes == [
+        "the first line taken as a header: 'id,start,ts,size,kind'"
+    ]
+    assert read(headed, tmp_path, BY_NAME).notes == []
+    # A first line with a time is a request, whatever else is in it.
+    assert "1 of 2 lines" in failure("x,0,10,512,kind\n" + lines(",", CELLS[0]), tmp_path)
+    negative = read(lines(",", ["a", "0", "-5.5", "512", "r"], *CELLS), tmp_path)
+    assert negative.frame["at_ns"].to_list() == [0, 15_500, 17_500]
+
+
+def test_units_are_guessed_aloud_and_overridden(tmp_path: Path) -> None:
+    # Two requests within two ticks: a million a second in us, a thousand in ms.
+    trace = read(lines(",", *CELLS), tmp_path, units={})
+    assert (trace.format, trace.units.time) == ("columns", "ms")
+    assert [text.partition(":")[0] for text in sorted(trace.units.guessed)] == [
+        "addresses taken as bytes",
+        "lengths taken as bytes",
+        "time taken as ms",
+    ]
+    units = {"time": "s", "address": "pages", "length": "sectors"}
+    trace = read(lines(",", *CELLS), tmp_path, units=units)
+    assert trace.units.guessed == ()
+    assert trace.frame.rows() == [
+        (0, READ, 0, 4096 * 4096, 512 * 512),
+        (2 * 10**9, WRITE, 0, 8192 * 4096, 1024 * 512),
+    ]
+
+
+def test_bad_lines_are_counted_as_in_any_format(tmp_path: Path) -> None:
+    good = lines(",", *(["x", "0", f"{n}", "512", "w"] for n in range(198)))
+    trace = read(good + "x,-4096,500,512,w\n" + "short line\n", tmp_path)
+    assert (trace.frame.height, trace.unparsed_lines) == (198, 2)
+    assert trace.first_unparsed == (
+        "line 199: 'x,-4096,500,512,w' (offset '-4096'; expected 0 to 2^50 - 1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (["x", "0", "soon", "512", "w"], "(time 'soon'; expected a number)"),
+        (["x", "0x10", "7", "512", "w"], "(offset '0x10'; expected 0 to 2^50 - 1)"),
+        (["x", "0", "7", "", "w"], "(length ''; expected 0 to 2^50 - 1)"),
+        (["x", "0", "7", "512", "1"], "(op '1'; expected r, read, w, write, t"),
+    ],
+)
+def test_the_wrong_cell_is_the_reason(cells: list[str], reason: str, tmp_path: Path) -> None:
+    message = failure(lines(",", CELLS[0], cells), tmp_path)
+    assert "the first is line 2: " in message and reason in message
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("time=3,op=5,offset=2", "length is missing"),
+        ("", "given; expected time=N"),
+        ("time", "given; expected time=N"),
+        ("time=3,op=5,offset=2,length=4,lenght=4", "given; expected time=N"),
+        ("time=3,op=5,offset=2,length=4,time=1", "given; expected time=N"),
+        ("time=3,op=5,offset=2,length=", "given; expected time=N"),
+        ("time=3,op=5,offset=2,length=2", "offset and length are the same column"),
+        ("time=3,op=5,offset=2,length=6", "the first line is 'a,4096,10,512,r'"),
+        ("time=3,op=5,offset=2,length=0", "the first line is 'a,4096,10,512,r'"),
+        ("time=3,op=5,offset=2,length=size", "the first line is 'a,4096,10,512,r'"),
+        ("time=3,op=5,offset=2,length=99999999999", "the first line is 'a,4096,10,512,r'"),
+    ],
+)
+def test_wrong_columns_are_named(columns: str, expected: str, tmp_path: Path) -> None:
+    message = failure(lines(",", *CELLS), tmp_path, columns)
+    assert "columns: " in message and expected in message
+
+
+def test_columns_are_for_text_in_files(tmp_path: Path) -> None:
+    for text in ("", "\n", "# a comment\n", "\0\1\2"):
+        assert "expected lines of text" in failure(text, tmp_path)
+    assert "the trace has no requests" in failure(lines(",", NAMES), tmp_path, BY_NAME)
+    assert "expected one of them" in failure(lines(",", *CELLS), tmp_path, format="spc")
+    frame = pl.DataFrame({"at_ns": [0], "op": [0], "offset": [0], "length": [1]})
+    with pytest.raises(TraceError, match="not a frame"):
+        read_trace(frame, columns=BY_NUMBER)
+
+
+def test_the_commands_take_columns(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "mine.csv").write_text(lines(",", NAMES, *CELLS))
+    unknown = cli("run", "mine.csv")
+    assert unknown.returncode == 2 and "trace import --columns" in unknown.stderr
+    units = ("--time-unit", "us", "--address-unit", "sectors")
+    info = cli("trace", "info", "mine.csv", "--columns", BY_NAME, *units, "--json")
+    document = json.loads(info.stdout)
+    assert (document["format"], document["reads"], document["writes"]) == ("columns", 1, 1)
+    assert document["units"] == {"time": "us", "address": "sectors", "length": "bytes"}
+    made = cli("trace", "import", "mine.csv", "--columns", BY_NAME, *units, "-o", "mine.parquet")
+    assert made.returncode == 0, made.stderr
+    assert "note: lengths taken as bytes: nothing says their unit" in made.stderr
+    assert read_trace(tmp_path / "mine.parquet").frame.rows() == [
+        (at, op, device, offset * 512, length) for at, op, device, offset, length in ROWS
+    ]
+
+
+CALLS = {
+    "of a generator": ("info", "uniform:span=1MiB,writes=9", BY_NUMBER, "is a generator"),
+    "wrong in info": ("info", "mine.csv", "time=1", "op is missing"),
+    "wrong in import": ("import", "mine.csv", "time=1", "op is missing"),
+    "absent": ("info", "mine.csv", "time=3,op=5,offset=2,length=9", "length=9 given"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_columns_are_errors_of_the_call(cli, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+    command, source, columns, expected = CALLS[name]
+    (tmp_path / "mine.csv").write_text(lines(",", *CELLS))
+    out = ("-o", "out.parquet") if command == "import" else ()
+    done = cli("trace", command, source, "--columns", columns, *out)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("floatgate: ") and expected in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from conftest import Cli
 
 import floatgate as fg
+from floatgate import _core, power
+from floatgate.cli import output
 
 SMALL = "uniform:span=64KiB,writes=150,reads=0.1,trim=0.1,flush=0.1"
+WORKLOAD = _core.Workload.generator(SMALL, 1)
+FAST = {"ftl.scheme": "fast", "flash.pages_per_block": 4, "capacity.spare_factor": 0.2}
 
 
 def test_nothing_is_lost() -> None:
@@ -20,7 +25,11 @@ def test_nothing_is_lost() -> None:
     assert found["points"] == found["moments"] + found["second_cuts"]
     assert found["recoveries"] == found["points"]
     assert 0 < found["torn_seen"] < found["points"]
-    assert found["went_on"] == pytest.approx(found["moments"] / 16, abs=100)
+    assert found["went_on"] == found["moments"] // 16
+    # The moments of every 50th recovery, and no other's.
+    assert 0 < found["second_cuts"] < found["recovery_moments"]
+    assert found["left_out"] == found["recovery_moments"] - found["second_cuts"]
+    assert found["requests"] == WORKLOAD.requests
     assert 0 < found["reads_mean"] <= found["reads_max"]
     # A page read takes 25 us and more on the one die of the default drive.
     assert found["mount_us_mean"] > 25 * found["reads_mean"]
@@ -29,23 +38,74 @@ def test_nothing_is_lost() -> None:
 def test_a_point_is_explored_by_itself_and_cut_again() -> None:
     found = fg.crash(SMALL, point=40)
     assert (found["points"] - found["second_cuts"], found["every"]) == (1, None)
-    assert found["second_cuts"] > 0
+    assert found["second_cuts"] == found["recovery_moments"] > 0
+    assert found["left_out"] == found["moments"] - 1
+    assert found["notes"] == []
+    last = fg.crash(SMALL, point=found["moments"] - 1)
+    assert last["points"] - last["second_cuts"] == 1
+
+
+def test_a_point_beyond_the_last_is_refused() -> None:
+    moments = fg.crash(SMALL, every=100)["moments"]
+    words = f"point: {moments} given; this workload has {moments} moments .* numbered from 0"
+    with pytest.raises(fg.ConfigError, match=words):
+        fg.crash(SMALL, point=moments)
 
 
 def test_the_same_call_gives_the_same_numbers() -> None:
     assert fg.crash(SMALL, seed=7, every=5) == fg.crash(SMALL, seed=7, every=5)
 
 
-def test_many_moments_are_sampled_and_that_is_said() -> None:
-    found = fg.crash("uniform:span=16MiB,writes=20000", limit=8000, second=1000)
-    assert found["every"] > 1
-    assert any("--every 1" in note for note in found["notes"])
+@pytest.mark.parametrize("scheme", ["page", "bast", "fast"])
+def test_what_is_too_much_is_left_out_and_that_is_said(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(power, "POINTS", 60)
+    found = fg.crash(SMALL, set={**FAST, "ftl.scheme": scheme})
+    moments, inside = found["moments"], found["recovery_moments"]
+    seconds = found["second_cuts"]
+    firsts = found["points"] - seconds
+    assert found["every"] == math.ceil(moments / 60) > 1
+    assert firsts == math.ceil(moments / found["every"])
+    # Of some 50 recoveries one is cut; it may have fewer moments than would fit.
+    assert 0 <= seconds <= 60
+    assert found["left_out"] == moments - firsts + inside - seconds
+    left = f"{moments - firsts:,} of {moments:,} moments of the workload were left out"
+    inner = f"{inside - seconds:,} of {inside:,} moments of recoveries were left out"
+    all_of_them = ("--every 1 explores them all", "--second 1 explores them all")
+    assert found["notes"] == [f"{left}; {all_of_them[0]}", f"{inner}; {all_of_them[1]}"]
+    # An eighth of the moments, and each recovery everywhere: as it was asked for, without a limit.
+    asked = fg.crash(SMALL, set={**FAST, "ftl.scheme": scheme}, every=8, second=1)
+    assert asked["second_cuts"] == asked["recovery_moments"]
+
+
+def test_a_larger_drive_has_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = fg.crash("uniform:span=1MiB,writes=150")
+    monkeypatch.setattr(power, "PAGES", 256 * 80)
+    large = fg.crash("uniform:span=1MiB,writes=150")
+    # 256 pages and more, so at most 80 points; never fewer than 50.
+    assert small["every"] == 1
+    assert 50 <= math.ceil(large["moments"] / large["every"]) <= 80
+
+
+def test_progress_says_what_is_done_and_how_far() -> None:
+    seen: list[tuple[str, int, int]] = []
+    found = fg.crash(SMALL, set=FAST, progress=lambda *at: seen.append(at))
+    # All but the last is a matter of how fast this machine is.
+    assert seen[-1] == ("crash", found["moments"], found["moments"])
+    order = ["", "fill", "count", "fill", "crash"]
+    assert [phase for phase, _, _ in seen if phase not in order] == []
+    assert all(done <= total for phase, done, total in seen if phase == "crash")
+    named = output.PHASES
+    assert {named["count"], named["crash"]} == {"counting moments", "cutting the power"}
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"every": 0}, "every: 0 given; expected at least 1"),
+        ({"second": 0}, "second: 0 given; expected at least 1"),
+        ({"point": -1}, "point: -1 given; expected 0 or more"),
         ({"point": 3, "every": 2}, "point: 3 given"),
         ({"addresses": "modulo"}, "addresses"),
         ({"set": {"placement.scheme": "oracle"}}, "does not know the future"),
@@ -64,6 +124,21 @@ def test_as_a_process(cli: Cli) -> None:
     assert "nothing was lost" in done.stdout
     document = json.loads(cli("crash", SMALL, "--json", "--quiet").stdout)
     assert {"points", "lost", "torn_seen", "recoveries"} <= document.keys()
+
+
+def test_a_point_that_there_is_not_is_a_wrong_call(cli: Cli) -> None:
+    done = cli("crash", SMALL, "--point", 10**9)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "point: 1000000000 given; this workload has" in done.stderr
+
+
+def test_log_blocks_are_bounded_as_a_process(cli: Cli) -> None:
+    done = cli("crash", "uniform:span=1MiB,writes=60,flush=0.1", "--set", "ftl.scheme=fast")
+    assert done.returncode == 0, done.stderr
+    points = int(done.stdout.split(" losses of power", 1)[0].replace(",", ""))
+    assert 0 < points <= 2 * power.POINTS
+    assert "moments of recoveries were left out" in done.stdout
+    assert "nothing was lost" in done.stdout
 
 
 def test_a_journal_costs_programs_in_a_run() -> None:

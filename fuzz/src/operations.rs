@@ -4,12 +4,11 @@
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::nand::Watch;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
 use floatgate_lab::config::{Acknowledge, Config};
-use floatgate_lab::crash;
+use floatgate_lab::crash::{self, Moments};
 use floatgate_lab::result::WorkloadFacts;
 use floatgate_lab::run::{Control, Options, RunError, run as simulate};
 use floatgate_lab::workload::{Recorded, Workload};
@@ -28,7 +27,7 @@ struct Case {
     config: Config,
     requests: Vec<Request>,
     repeat: u64,
-    /// Cut the power at each so manieth moment; 0 is not at all.
+    /// Cut the power at every n-th moment; 0 is not at all.
     every: u8,
     again: u8,
     seed: u64,
@@ -133,9 +132,10 @@ pub fn run(input: &[u8]) {
             span_bytes: SPAN,
             seed,
             // A hundred moments or so: a request comes to some eight.
-            watch: Watch::Every(u64::from(every) + workload.requests() / 16),
+            moments: Moments::Every(u64::from(every) + workload.requests() / 16),
             // To cut each recovery everywhere takes seconds.
             again: 8 + u64::from(again),
+            again_most: u64::MAX,
             bug: None,
         };
         crash::explore(&config, &mut workload, options, &control)

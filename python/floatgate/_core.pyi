@@ -96,7 +96,8 @@ def crash(
     span_bytes: int | None,
     every: int | None,
     point: int | None,
-    second: int,
+    second: int | None,
+    most: int,
     control: Control,
 ) -> str:
     """Cuts the power everywhere; what was found as JSON text. Without the GIL.
@@ -140,8 +141,11 @@ def hotness(
     Raises ConfigError, Cancelled.
     """
 
-def image_create(path: Any, config_json: str, *, size: str, seed: int) -> None:
-    """Makes an image with an erased drive of `size`, such as "64GiB".
+def parse_size(name: str, text: str) -> int:
+    """Bytes of a size with a unit, such as "64GiB"; ConfigError names `name`."""
+
+def image_create(path: Any, config_json: str, *, size: int, seed: int) -> None:
+    """Makes an image with an erased drive of `size` bytes.
 
     Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
     """
@@ -154,6 +158,18 @@ def image_check(path: Any) -> str:
 
 def image_dump(path: Any, *, unit: int | None, lpn: int | None, tell: Any) -> None:
     """Calls `tell` with JSON lists of pages, a unit at a time. Raises as `image_info`."""
+
+class Reader:
+    """The bytes of an image, read without writing to it; others can look at it meanwhile.
+
+    Raises as `Drive`.
+    """
+
+    def __init__(self, path: Any) -> None: ...
+    @property
+    def size(self) -> int:
+        """Bytes that the host can address."""
+    def read(self, offset: int, length: int) -> bytes: ...
 
 class Drive:
     """The drive of an image; this process alone has it. Without `close`, it ends as by a crash.

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from . import _core
+
+CHUNK = 1 << 20
+"""Bytes that are moved at once."""
+
+IN_MEMORY = 8 << 20
+"""Bytes of an input of unknown length that wait in memory; more wait in a temporary file."""
 
 
 def create(
@@ -18,7 +28,7 @@ def create(
     set: Mapping[str, Any] | None = None,
     seed: int = 1,
 ) -> None:
-    """Makes an image with an erased drive of `size`: bytes, or a text such as "64GiB".
+    """Makes an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
 
     `device` and `set` are those of `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
     for what is wrong with the call or where the file exists, RunError where it cannot be written.
@@ -26,7 +36,7 @@ def create(
     from . import configs
 
     config = configs.resolve(device, set or {})
-    _core.image_create(Path(path), config, size=str(size), seed=seed)
+    _core.image_create(Path(path), config, size=_bytes("size", size), seed=seed)
 
 
 def info(path: str | Path) -> dict[str, Any]:
@@ -56,3 +66,92 @@ def dump(
         tell(json.loads(text))
 
     _core.image_dump(Path(path), unit=unit, lpn=lpn, tell=rows)
+
+
+def read(
+    path: str | Path, out: BinaryIO, *, offset: str | int = 0, length: str | int | None = None
+) -> int:
+    """Reads `length` bytes from `offset` on into `out`, or all up to the end; returns how many.
+
+    Both are bytes or texts with a unit, such as "4KiB". The image is not changed, and others can
+    look at it meanwhile. Raises ConfigError for bytes that the drive has not, RunError for a page
+    that is damaged or a file that cannot be read.
+    """
+    start = _bytes("offset", offset)
+    reader = _core.Reader(Path(path))
+    wanted = max(reader.size - start, 0) if length is None else _bytes("length", length)
+    _refuse_beyond(start, wanted, reader.size)
+    for at in range(start, start + wanted, CHUNK):
+        try:
+            chunk = reader.read(at, min(CHUNK, start + wanted - at))
+        except OSError as error:
+            raise _core.RunError(f"{path}: {error}") from error
+        out.write(chunk)
+    return wanted
+
+
+def write(path: str | Path, source: BinaryIO, *, offset: str | int = 0) -> int:
+    """Writes all of `source` from `offset` on; returns how many bytes, which are on the disk then.
+
+    What does not fit is refused before any of it is written. Raises ConfigError for that, RunError
+    for an image that is in use or cannot be written, or where a page that is written in part is
+    damaged.
+    """
+    start = _bytes("offset", offset)
+    drive = _core.Drive(Path(path))
+    _refuse_beyond(start, 0, drive.size)
+    with _measured(source, drive.size - start) as (bounded, length):
+        _refuse_beyond(start, length, drive.size)
+        for at in range(start, start + length, CHUNK):
+            try:
+                drive.write(at, bounded.read(min(CHUNK, start + length - at)))
+            except OSError as error:
+                done = f"the {at - start:,} bytes before byte {at} were written, and not flushed"
+                raise _core.RunError(f"{path}: {error}; {done}") from error
+    # Shutting down flushes: only then is it said that the bytes are there.
+    drive.close()
+    return length
+
+
+@contextlib.contextmanager
+def _measured(source: BinaryIO, room: int) -> Iterator[tuple[BinaryIO, int]]:
+    """What is left of `source`, and how much that is.
+
+    A pipe or a device without a length is read to its end first, but not far beyond `room` bytes:
+    it may have none.
+    """
+    if _has_length(source):
+        at = source.tell()
+        length = source.seek(0, os.SEEK_END) - at
+        source.seek(at)
+        yield source, length
+        return
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+        length = 0
+        while length <= room and (chunk := source.read(CHUNK)):
+            length += spool.write(chunk)
+        spool.seek(0)
+        yield spool, length  # type: ignore[misc]
+
+
+def _has_length(source: BinaryIO) -> bool:
+    try:
+        mode = os.fstat(source.fileno()).st_mode
+    except OSError:
+        # It is no file of the system's; io.UnsupportedOperation is an OSError, too.
+        return source.seekable()
+    return stat.S_ISREG(mode) or stat.S_ISBLK(mode)
+
+
+def _bytes(name: str, given: str | int) -> int:
+    if isinstance(given, str):
+        return _core.parse_size(name, given)
+    if not 0 <= given < 1 << 64:
+        raise _core.ConfigError(f"{name}: {given} given; expected 0 to 2^64 - 1 bytes")
+    return given
+
+
+def _refuse_beyond(start: int, length: int, size: int) -> None:
+    if start + length > size:
+        wanted = f"{length:,} bytes from byte {start:,} on"
+        raise _core.ConfigError(f"{wanted} end beyond the drive, which has {size:,}")

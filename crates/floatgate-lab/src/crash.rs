@@ -3,16 +3,19 @@
 //!
 //! After each loss of power the drive is found again. Then what was durable must be there; of what
 //! was acknowledged since, each page has an old version or a new one; the drive agrees with itself,
-//! and goes on. The workload runs once: the flash is copied at every moment that is explored, and
-//! each recovery starts from such a copy.
+//! and goes on. The workload runs twice: once to count the moments there are, then to copy the flash
+//! at every one that is explored. Each recovery starts from such a copy.
 
-use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag};
-use floatgate_ftl::journal::Layout;
-pub use floatgate_ftl::nand::Watch;
-use floatgate_ftl::nand::{Cut, PowerCut, Tagged, Timing, Torn};
+mod bug;
+mod report;
+
+pub use bug::Bug;
+pub use report::{CrashReport, Loss, mount_us};
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::nand::{Cut, PowerCut, Torn, Watch};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Op, Request};
-use serde::Serialize;
 
 use crate::config::{Acknowledge, Arrivals, Config, ConfigError};
 use crate::drive::cut::{Cuttable, Flash, Ledger, Medium, cuttable};
@@ -24,67 +27,37 @@ use crate::workload::Workload;
 const TOGETHER: usize = 8;
 /// Requests that a recovered drive goes on with.
 const GO_ON: usize = 40;
-/// Each so manieth recovered drive goes on.
+/// Every n-th recovered drive goes on.
 const GO_ON_EVERY: u64 = 16;
+/// No moment is kept; they are counted.
+const COUNT: Watch = Watch::Only(u64::MAX);
 
-/// Bugs that a drive could have, to see whether the exploration finds them. Each is what the bug
-/// would leave on flash, or would have the host believe.
+/// Which moments of the workload are explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bug {
-    /// Pages are not told apart by age.
-    NoSequence,
-    /// What was programmed since the checkpoint is not looked for.
-    NoScan,
-    /// Of a page that was programmed in part the out-of-band area is believed.
-    TornPageBelieved,
-    /// The out-of-band area names the page after the one that is there.
-    WrongOwner,
-    /// Trims are not written down.
-    ForgottenTrims,
-    /// Writes are said to be durable before they are programmed.
-    EarlyAcknowledge,
+pub enum Moments {
+    /// Every n-th, from the first on.
+    Every(u64),
+    /// The one with this number, from 0.
+    Only(u64),
+    /// At most so many, spread evenly.
+    AtMost(u64),
 }
 
-impl Bug {
-    /// Every bug.
-    pub const ALL: [Self; 6] = [
-        Self::NoSequence,
-        Self::NoScan,
-        Self::TornPageBelieved,
-        Self::WrongOwner,
-        Self::ForgottenTrims,
-        Self::EarlyAcknowledge,
-    ];
-
-    /// What it leaves on flash.
-    fn spoil(self, plan: &Plan, flash: &mut Flash, torn: Option<Torn>) {
-        let layout = Layout::new(plan.geometry);
-        let before = layout.find(flash).map_or(0, |checkpoint| checkpoint.stamp.serial);
-        let pages = (0..plan.geometry.physical_pages()).map(Ppn::new);
-        let tags: Vec<_> = pages.filter_map(|ppn| Some((ppn, flash.tag(ppn)?))).collect();
-        let oob = flash.inner_mut();
-        match self {
-            Self::NoSequence => tags.into_iter().for_each(|(ppn, tag)| {
-                oob.set_tag(ppn, Some(Tag { sequence: 1, serial: before + 1, ..tag }));
-            }),
-            Self::NoScan => {
-                let new = tags.into_iter().filter(|(_, tag)| tag.serial > before);
-                new.for_each(|(ppn, _)| oob.set_tag(ppn, None));
+impl Moments {
+    /// What to watch where there are `moments` of them, and how many that is.
+    fn of(self, moments: u64) -> Result<(Watch, u64), ConfigError> {
+        let every = match self {
+            Self::Every(every) => every,
+            Self::AtMost(most) => moments.div_ceil(most.max(1)).max(1),
+            Self::Only(point) if point < moments => return Ok((Watch::Only(point), 1)),
+            Self::Only(point) => {
+                return Err(ConfigError::new(format!(
+                    "point: {point} given; this workload has {moments} moments at which power \
+                     can fail, numbered from 0"
+                )));
             }
-            Self::TornPageBelieved => {
-                if let Some(Torn::Program(to, tag)) = torn {
-                    oob.set_tag(to, Some(tag));
-                }
-            }
-            Self::WrongOwner => tags.into_iter().for_each(|(ppn, tag)| {
-                if let Owner::Data(lpn) = tag.owner {
-                    let next = Lpn::new((lpn.get() + 1) % plan.geometry.logical_pages());
-                    oob.set_tag(ppn, Some(Tag { owner: Owner::Data(next), ..tag }));
-                }
-            }),
-            Self::ForgottenTrims => layout.trims().for_each(|ppn| oob.lose_note(ppn)),
-            Self::EarlyAcknowledge => {}
-        }
+        };
+        Ok((Watch::Every(every), moments.div_ceil(every)))
     }
 }
 
@@ -95,111 +68,22 @@ pub struct Options {
     pub span_bytes: u64,
     /// Seed of what policies draw.
     pub seed: u64,
-    /// Which moments.
-    pub watch: Watch,
-    /// Each so manieth recovery is cut everywhere, too.
+    /// Which moments of the workload.
+    pub moments: Moments,
+    /// Every n-th recovery is cut, too; at least 1.
     pub again: u64,
+    /// The most moments of recoveries that are explored, at least 1: spread evenly over the
+    /// recoveries that are cut, and in each of them.
+    pub again_most: u64,
     /// A bug that the drive has.
     pub bug: Option<Bug>,
-}
-
-/// A page that was not what it may be.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Loss {
-    /// The moment at which the power failed.
-    pub point: u64,
-    /// The moment at which it failed again, in the recovery.
-    pub second: Option<u64>,
-    /// The logical page.
-    pub page: u32,
-    /// The version found there.
-    pub found: Option<u64>,
-    /// The versions that may be there.
-    pub possible: Vec<Option<u64>>,
-}
-
-/// What was explored, and what was found.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct CrashReport {
-    /// Moments at which the power failed, those in recoveries among them.
-    pub points: u64,
-    /// Pages that were not what they may be, all points together.
-    pub lost: u64,
-    /// Points at which a program or an erase was cut short.
-    pub torn_seen: u64,
-    /// Drives that were found again.
-    pub recoveries: u64,
-    /// Of the points, those in recoveries.
-    pub second_cuts: u64,
-    /// Recovered drives that went on with requests.
-    pub went_on: u64,
-    /// Requests of the workload.
-    pub requests: u64,
-    /// Moments that there were.
-    pub moments: u64,
-    /// Out-of-band areas and pages of the journal that a recovery read, on average and at most.
-    pub reads_mean: f64,
-    /// The most that one read.
-    pub reads_max: u64,
-    /// Pages that a recovery programmed, on average.
-    pub programs_mean: f64,
-    /// Microseconds that a recovery takes on the simulated drive, on average, if its operations are
-    /// spread evenly over the dies.
-    pub mount_us_mean: f64,
-    /// The first of what was lost.
-    pub first_loss: Option<Loss>,
-}
-
-impl CrashReport {
-    /// Both together; of what was lost first, the first that there is.
-    pub fn add(&mut self, other: &Self) {
-        let all = (self.recoveries + other.recoveries).max(1) as f64;
-        let mean =
-            |a: f64, b: f64| (a * self.recoveries as f64 + b * other.recoveries as f64) / all;
-        self.reads_mean = mean(self.reads_mean, other.reads_mean);
-        self.programs_mean = mean(self.programs_mean, other.programs_mean);
-        self.mount_us_mean = mean(self.mount_us_mean, other.mount_us_mean);
-        self.reads_max = self.reads_max.max(other.reads_max);
-        self.points += other.points;
-        self.lost += other.lost;
-        self.torn_seen += other.torn_seen;
-        self.recoveries += other.recoveries;
-        self.second_cuts += other.second_cuts;
-        self.went_on += other.went_on;
-        self.requests += other.requests;
-        self.moments += other.moments;
-        if self.first_loss.is_none() {
-            self.first_loss.clone_from(&other.first_loss);
-        }
-    }
-
-    fn note(&mut self, mount: Mount, plan: &Plan) {
-        self.recoveries += 1;
-        let reads = mount.journal_reads + mount.tag_reads;
-        let share = 1.0 / self.recoveries as f64;
-        self.reads_mean += (reads as f64 - self.reads_mean) * share;
-        self.reads_max = self.reads_max.max(reads);
-        let programs = (mount.moved + mount.map_programs) as f64;
-        self.programs_mean += (programs - self.programs_mean) * share;
-        self.mount_us_mean += (mount_us(mount, plan) - self.mount_us_mean) * share;
-    }
-}
-
-fn mount_us(mount: Mount, plan: &Plan) -> f64 {
-    let Timing { read_ns, program_ns, erase_ns, transfer_ns, command_ns } = plan.timing;
-    let shape = plan.medium.shape();
-    let dies = f64::from(shape.channels) * f64::from(shape.dies);
-    let programs = mount.moved + mount.map_programs;
-    let of = |count: u64, ns: u64| count as f64 * (ns + command_ns) as f64;
-    let reads = of(mount.journal_reads + mount.tag_reads + mount.moved, read_ns + transfer_ns);
-    let writes = of(programs, program_ns + transfer_ns) + of(mount.erased, erase_ns);
-    (reads + writes) / dies / 1000.0
 }
 
 /// Runs a workload on a drive with a journal, and cuts the power.
 ///
 /// # Errors
-/// A config that gives no drive for this workload or needs to know the future, or a cancelled run.
+/// A config that gives no drive for this workload or needs to know the future, a single moment that
+/// there is not, or a cancelled run.
 pub fn explore(
     config: &Config,
     workload: &mut dyn Workload,
@@ -212,40 +96,70 @@ pub fn explore(
     config.check()?;
     refuse_unrecoverable(&config)?;
     let plan = Plan::new(&config, options.span_bytes)?;
-    let ledger = Ledger::new(plan.user_pages());
-    let (mut drive, _) = cuttable(&config, &plan, options.seed, None, ledger)?;
-    start(&config, &plan, drive.device(), options.seed, control)?;
-    let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0 };
-    drive.device().run(&[flush], &mut Vec::new());
-    drive.ledger().flushed();
-    control.begin("crash", workload.requests());
+    let subject = Subject { config: &config, plan: &plan, options };
+    let moments = subject.count(workload.fork().as_mut(), control)?;
+    let (watch, firsts) = options.moments.of(moments)?;
+    let every = if let Watch::Every(every) = watch { Some(every) } else { None };
+    // Of more recoveries than there may be cuts, fewer are cut.
+    let again = options.again.max(firsts.div_ceil(options.again_most));
     let explorer = Explorer {
-        config: &config,
-        plan: &plan,
-        options,
-        report: CrashReport::default(),
+        subject,
+        again,
+        share: options.again_most / (firsts / again).max(1),
+        report: CrashReport { moments, every, ..CrashReport::default() },
         recent: Vec::new(),
     };
+    let mut drive = subject.formatted(control)?;
+    drive.medium().watch(watch);
+    control.begin("crash", firsts);
     explorer.run(drive, workload, control)
 }
 
-struct Explorer<'a> {
+/// The drive that is explored.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
     config: &'a Config,
     plan: &'a Plan,
     options: Options,
-    report: CrashReport,
-    /// The requests that were sent last.
-    recent: Vec<Request>,
 }
 
-impl Explorer<'_> {
-    fn run(
-        mut self,
-        mut drive: Box<dyn Cuttable>,
+impl Subject<'_> {
+    /// A new drive, and what finding it has cost if it is on `flash`.
+    fn drive(
+        &self,
+        flash: Option<Medium>,
+        ledger: Ledger,
+    ) -> Result<(Box<dyn Cuttable>, Mount), ConfigError> {
+        cuttable(self.config, self.plan, self.options.seed, flash, ledger)
+    }
+
+    /// The drive in its start state, all of which is durable.
+    fn formatted(&self, control: &Control) -> Result<Box<dyn Cuttable>, RunError> {
+        let (mut drive, _) = self.drive(None, Ledger::new(self.plan.user_pages()))?;
+        start(self.config, self.plan, drive.device(), self.options.seed, control)?;
+        let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0 };
+        drive.device().run(&[flush], &mut Vec::new());
+        drive.ledger().flushed();
+        Ok(drive)
+    }
+
+    /// How many moments there are in a workload.
+    fn count(&self, workload: &mut dyn Workload, control: &Control) -> Result<u64, RunError> {
+        let mut drive = self.formatted(control)?;
+        drive.medium().watch(COUNT);
+        control.begin("count", workload.requests());
+        let count = |_: &mut dyn Cuttable, batch: &[Request]| control.advance(batch.len());
+        self.play(drive.as_mut(), workload, count)?;
+        Ok(drive.medium().moments())
+    }
+
+    /// Sends the requests of a workload; `after` is called behind each batch.
+    fn play(
+        &self,
+        drive: &mut dyn Cuttable,
         workload: &mut dyn Workload,
-        control: &Control,
-    ) -> Result<CrashReport, RunError> {
-        drive.medium().watch(self.options.watch);
+        mut after: impl FnMut(&mut dyn Cuttable, &[Request]) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
         let (mut waiting, mut done) = (Vec::new(), Vec::new());
         loop {
             if waiting.is_empty() {
@@ -254,28 +168,13 @@ impl Explorer<'_> {
             }
             let batch = self.batch(&mut waiting);
             if batch.is_empty() {
-                break;
+                return Ok(());
             }
+            let ignored = usize::from(self.is(Bug::IgnoredFlush) && ends_in_flush(&batch));
             done.clear();
-            drive.device().run(&batch, &mut done);
-            for cut in drive.medium().cuts() {
-                self.recover(cut, drive.ledger())?;
-            }
-            let is_flush = batch.last().is_some_and(|request| request.op == Op::Flush);
-            match is_flush {
-                true => drive.ledger().flushed(),
-                false if self.is_durable_at_once() => drive.ledger().written(),
-                false => {}
-            }
-            self.report.requests += batch.len() as u64;
-            control.advance(batch.len())?;
-            self.recent.extend(batch);
-            self.recent.drain(..self.recent.len().saturating_sub(GO_ON));
+            drive.device().run(&batch[..batch.len() - ignored], &mut done);
+            after(drive, &batch)?;
         }
-        drive.device().check();
-        self.report.moments = drive.medium().moments();
-        self.report.lost += drive.ledger().wrong_reads;
-        Ok(self.report)
     }
 
     /// The next requests that are sent at once; a flush is the last of them.
@@ -297,43 +196,117 @@ impl Explorer<'_> {
     /// Whether what is acknowledged has been programmed.
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
-        let early = self.options.bug == Some(Bug::EarlyAcknowledge);
-        buffer.scheme == "none" || buffer.acknowledge == Acknowledge::WriteThrough || early
+        buffer.scheme == "none"
+            || buffer.acknowledge == Acknowledge::WriteThrough
+            || self.is(Bug::EarlyAcknowledge)
     }
 
-    fn find(&mut self, flash: Medium, ledger: Ledger) -> Result<Box<dyn Cuttable>, ConfigError> {
-        let (drive, mount) =
-            cuttable(self.config, self.plan, self.options.seed, Some(flash), ledger)?;
-        self.report.note(mount, self.plan);
+    fn is(&self, bug: Bug) -> bool {
+        self.options.bug == Some(bug)
+    }
+}
+
+fn ends_in_flush(batch: &[Request]) -> bool {
+    batch.last().is_some_and(|request| request.op == Op::Flush)
+}
+
+struct Explorer<'a> {
+    subject: Subject<'a>,
+    /// Every n-th recovery is cut, at so many moments of it at most.
+    again: u64,
+    share: u64,
+    report: CrashReport,
+    /// The requests that were sent last.
+    recent: Vec<Request>,
+}
+
+impl Explorer<'_> {
+    fn run(
+        mut self,
+        mut drive: Box<dyn Cuttable>,
+        workload: &mut dyn Workload,
+        control: &Control,
+    ) -> Result<CrashReport, RunError> {
+        let subject = self.subject;
+        subject.play(drive.as_mut(), workload, |drive, batch| {
+            for cut in drive.medium().cuts() {
+                self.recover(cut, drive.ledger(), control)?;
+            }
+            match ends_in_flush(batch) {
+                true => drive.ledger().flushed(),
+                false if subject.is_durable_at_once() => drive.ledger().written(),
+                false => {}
+            }
+            self.report.requests += batch.len() as u64;
+            self.recent.extend_from_slice(batch);
+            self.recent.drain(..self.recent.len().saturating_sub(GO_ON));
+            Ok(())
+        })?;
+        drive.device().check();
+        self.report.lost += drive.ledger().wrong_reads;
+        Ok(self.report)
+    }
+
+    /// The power has failed.
+    fn note(&mut self, torn: Option<Torn>) {
+        self.report.points += 1;
+        self.report.torn_seen += u64::from(torn.is_some());
+    }
+
+    fn find(&mut self, flash: Medium, ledger: &Ledger) -> Result<Box<dyn Cuttable>, ConfigError> {
+        let (mut drive, mount) = self.subject.drive(Some(flash), ledger.clone())?;
+        self.report.note(mount, self.subject.plan);
+        drive.device().check();
         Ok(drive)
     }
 
     /// The power is back.
-    fn recover(&mut self, cut: Cut<Flash>, ledger: &Ledger) -> Result<(), ConfigError> {
+    fn recover(
+        &mut self,
+        cut: Cut<Flash>,
+        ledger: &Ledger,
+        control: &Control,
+    ) -> Result<(), RunError> {
         let Cut { moment, torn, mut medium } = cut;
-        self.report.points += 1;
-        self.report.torn_seen += u64::from(torn.is_some());
-        if let Some(bug) = self.options.bug {
-            bug.spoil(self.plan, &mut medium, torn);
+        self.note(torn);
+        if let Some(bug) = self.subject.options.bug {
+            bug.spoil(self.subject.plan, &mut medium, torn);
         }
+        let number = self.report.points - self.report.second_cuts;
+        let copy = number.is_multiple_of(self.again).then(|| medium.clone());
         let mut medium = PowerCut::new(medium);
-        if self.report.points.is_multiple_of(self.options.again) {
-            medium.watch(Watch::Every(1));
-        }
-        let mut drive = self.find(medium, ledger.clone())?;
-        drive.device().check();
-        for Cut { moment: second, torn, medium } in drive.medium().cuts() {
-            self.report.points += 1;
-            self.report.second_cuts += 1;
-            self.report.torn_seen += u64::from(torn.is_some());
-            let mut again = self.find(PowerCut::new(medium), ledger.clone())?;
-            again.device().check();
-            self.read(again.as_mut(), ledger, (moment, Some(second)));
-        }
+        medium.watch(COUNT);
+        let mut drive = self.find(medium, ledger)?;
+        let moments = drive.medium().moments();
         drive.medium().watch(Watch::No);
+        self.report.recovery_moments += moments;
+        if let Some(copy) = copy {
+            self.cut_again((moment, copy), moments.div_ceil(self.share), ledger, control)?;
+        }
         let found = self.read(drive.as_mut(), ledger, (moment, None));
-        if self.report.points.is_multiple_of(GO_ON_EVERY) {
+        if number.is_multiple_of(GO_ON_EVERY) {
             self.go_on(drive, found);
+        }
+        control.advance(1)
+    }
+
+    /// The power fails in a recovery as well, at every n-th moment of it.
+    fn cut_again(
+        &mut self,
+        (first, medium): (u64, Flash),
+        every: u64,
+        ledger: &Ledger,
+        control: &Control,
+    ) -> Result<(), RunError> {
+        let mut medium = PowerCut::new(medium);
+        medium.watch(Watch::Every(every.max(1)));
+        let (mut drive, _) = self.subject.drive(Some(medium), ledger.clone())?;
+        for Cut { moment: second, torn, medium } in drive.medium().cuts() {
+            self.report.second_cuts += 1;
+            self.note(torn);
+            let mut again = self.find(PowerCut::new(medium), ledger)?;
+            self.read(again.as_mut(), ledger, (first, Some(second)));
+            control.advance(0)?;
         }
         Ok(())
     }

@@ -1,13 +1,15 @@
-//! Images as the command line sees them: made, looked at, checked, and page by page.
+//! Images as the command line sees them: made, looked at, checked, read, and page by page.
 //!
 //! All but making one is read-only, and an image that a drive is using is refused.
 
 mod check;
 mod dump;
 mod owners;
+mod read;
 
 pub use check::{Finding, FoundPages, Report, check};
 pub use dump::{Selection, dump};
+pub use read::Reader;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -88,6 +88,19 @@ impl Size {
             .ok_or_else(|| UnitError(format!("expected a size such as \"4KiB\", not {text:?}")))?;
         Ok(Self(bytes))
     }
+
+    /// Reads "4KiB" or "1.5GiB", and "0". A number without a unit is refused, as it is of a
+    /// duration: typed in a hurry, 64 is as likely to be meant in GiB as in bytes.
+    ///
+    /// # Errors
+    /// The text has no unit, or is not a whole number of bytes below 2^64.
+    pub fn parse_with_unit(text: &str) -> Result<Self, UnitError> {
+        let bytes = quantity(text, SIZES).or((text.trim() == "0").then_some(0));
+        let bytes = bytes.ok_or_else(|| {
+            UnitError(format!("expected a size with a unit, such as \"4KiB\", not {text:?}"))
+        })?;
+        Ok(Self(bytes))
+    }
 }
 
 impl Time {

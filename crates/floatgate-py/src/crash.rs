@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use floatgate_lab::crash::{Options, Watch, explore};
+use floatgate_lab::crash::{Moments, Options, explore};
 use floatgate_lab::run::RunError as LabError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -10,8 +10,11 @@ use serde_json::json;
 use crate::workload::Workload;
 use crate::{Cancelled, Control, config_error, parse, text};
 
+/// Every n-th recovery is cut if nothing is said.
+const SECOND: u64 = 50;
+
 #[pyfunction]
-#[pyo3(signature = (config_json, workload, *, seed, span_bytes, every, point, second, control))]
+#[pyo3(signature = (config_json, workload, *, seed, span_bytes, every, point, second, most, control))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn crash(
     py: Python<'_>,
@@ -21,20 +24,24 @@ pub fn crash(
     span_bytes: Option<u64>,
     every: Option<u64>,
     point: Option<u64>,
-    second: u64,
+    second: Option<u64>,
+    most: u64,
     control: &Control,
 ) -> PyResult<String> {
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
     let mut requests = workload.start().map_err(config_error)?;
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
-    let watch = match point {
-        Some(point) => Watch::Only(point),
-        None => Watch::Every(every.unwrap_or(1)),
+    let moments = match (point, every) {
+        (Some(point), _) => Moments::Only(point),
+        (None, Some(every)) => Moments::Every(every),
+        (None, None) => Moments::AtMost(most),
     };
     // One that is explored by itself is cut again, too.
-    let again = if point.is_some() { 1 } else { second };
-    let options = Options { span_bytes, seed, watch, again, bug: None };
+    let again = if point.is_some() { 1 } else { second.unwrap_or(SECOND) };
+    // Who says which recoveries are cut has said all of it.
+    let again_most = if second.is_some() { u64::MAX } else { most };
+    let options = Options { span_bytes, seed, moments, again, again_most, bug: None };
     match py.detach(|| explore(&config, requests.as_mut(), options, &control)) {
         Ok(report) => text(&json!(report)),
         Err(LabError::Config(error)) => Err(config_error(error)),

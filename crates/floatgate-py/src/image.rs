@@ -1,8 +1,8 @@
-//! Images: made, looked at, checked, shown; and the live drive, for tests that end it.
+//! Images: made, looked at, checked, shown, read; and the live drive, for tests that end it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use floatgate_lab::drive::live::{self, Live, LiveError};
 use floatgate_lab::image::{self, OpenError, Selection};
@@ -36,20 +36,25 @@ fn live_error(error: LiveError) -> PyErr {
     }
 }
 
-/// Makes an image with an erased drive of so many bytes.
+/// Bytes of a size with a unit, such as "64GiB", that was given as `name`.
+#[pyfunction]
+pub fn parse_size(name: &str, text: &str) -> PyResult<u64> {
+    let size = floatgate_lab::units::Size::parse_with_unit(text);
+    size.map(|size| size.0).map_err(|error| ConfigError::new_err(format!("{name}: {error}")))
+}
+
+/// Makes an image with an erased drive of `size` bytes.
 #[pyfunction]
 #[pyo3(signature = (path, config_json, *, size, seed))]
 pub fn image_create(
     py: Python<'_>,
     path: PathBuf,
     config_json: &str,
-    size: &str,
+    size: u64,
     seed: u64,
 ) -> PyResult<()> {
     let config = parse(config_json)?;
-    let bytes = floatgate_lab::units::Size::parse(size)
-        .map_err(|error| ConfigError::new_err(format!("size: {error}")))?;
-    py.detach(|| image::create(&path, &config, bytes.0, seed)).map_err(open_error)
+    py.detach(|| image::create(&path, &config, size, seed)).map_err(open_error)
 }
 
 /// What an image is, as JSON text.
@@ -86,6 +91,39 @@ pub fn image_dump(
     });
     failure.map_or(Ok(()), Err)?;
     dumped.map_err(open_error)
+}
+
+/// The bytes of an image, for reading; others can look at it meanwhile.
+#[pyclass(frozen)]
+pub struct Reader(Mutex<image::Reader>);
+
+#[pymethods]
+impl Reader {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let reader = py.detach(|| image::Reader::open(&path)).map_err(open_error)?;
+        Ok(Self(Mutex::new(reader)))
+    }
+
+    #[getter]
+    fn size(&self) -> PyResult<u64> {
+        Ok(self.lock()?.bytes())
+    }
+
+    fn read(&self, py: Python<'_>, offset: u64, length: usize) -> PyResult<Py<PyBytes>> {
+        let bytes = py.detach(|| {
+            let mut bytes = vec![0; length];
+            self.lock()?.read(offset, &mut bytes).map_err(live_error)?;
+            PyResult::Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes).unbind())
+    }
+}
+
+impl Reader {
+    fn lock(&self) -> PyResult<MutexGuard<'_, image::Reader>> {
+        self.0.lock().map_err(|_| RunError::new_err("reading has failed"))
+    }
 }
 
 /// The drive of an image, until it is closed or the process ends.

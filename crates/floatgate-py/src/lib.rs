@@ -196,7 +196,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[cfg(unix)]
 fn add_images(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<image::Drive>()?;
+    module.add_class::<image::Reader>()?;
     for function in [
+        wrap_pyfunction!(image::parse_size, module)?,
         wrap_pyfunction!(image::image_create, module)?,
         wrap_pyfunction!(image::image_info, module)?,
         wrap_pyfunction!(image::image_check, module)?,

@@ -11,10 +11,17 @@ import typer
 from . import options, output
 
 Every = Annotated[
-    int | None, typer.Option(help="Explore each so manieth moment; else as many as fit.")
+    int | None,
+    typer.Option(metavar="N", help="Explore every N-th moment; else as many as fit."),
 ]
 Point = Annotated[int | None, typer.Option(help="Explore this moment only, from 0.")]
-Second = Annotated[int, typer.Option(help="Cut each so manieth recovery everywhere, too.")]
+Second = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Cut every N-th recovery everywhere, too; else every 50th, as often as fits.",
+    ),
+]
 
 
 def crash(
@@ -27,7 +34,7 @@ def crash(
     format: options.TraceFormat = None,
     every: Every = None,
     point: Point = None,
-    second: Second = 50,
+    second: Second = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -69,10 +76,11 @@ def crash(
 def _print(found: dict[str, Any]) -> None:
     out = output.console()
     points, moments, seconds = found["points"], found["moments"], found["second_cuts"]
+    inside = found["recovery_moments"]
     out.print(
         f"{points:,} losses of power: {points - seconds:,} of the {moments:,} moments of", end=""
     )
-    out.print(f" {found['requests']:,} requests, and {seconds:,} in recoveries")
+    out.print(f" {found['requests']:,} requests, and {seconds:,} of the {inside:,} of recoveries")
     out.print(f"{found['torn_seen']:,} cut a program or an erase short")
     out.print(f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which went on")
     mean, most, programs = found["reads_mean"], found["reads_max"], found["programs_mean"]

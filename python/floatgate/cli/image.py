@@ -1,11 +1,13 @@
-"""`floatgate image create`, `info`, `check` and `dump`."""
+"""`floatgate image create`, `info`, `check`, `dump`, `read` and `write`."""
 
 from __future__ import annotations
 
+import contextlib
 import json as json_text
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -22,7 +24,18 @@ SHOWN = 20
 
 COLUMNS = ("unit", "page", "state", "owner", "number", "sequence", "serial", "content", "bytes")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The image.")]
+
+def _named(file: Path) -> Path:
+    """An empty name is that of the working directory, for Python."""
+    if not file.name:
+        raise typer.BadParameter(f"'{file}' given; expected the name of a file")
+    return file
+
+
+File = Annotated[Path, typer.Argument(metavar="FILE", callback=_named, help="The image.")]
+Offset = Annotated[
+    str, typer.Option(metavar="SIZE", help="The first byte on the drive: 0, 512B, 1MiB.")
+]
 
 
 @app.command(epilog="Example: floatgate image create flash.img --size 64GiB")
@@ -143,3 +156,69 @@ def dump(
                 print("  ".join(f"{row.get(name, '')!s:>9}" for name in COLUMNS))
 
     images.dump(file, tell, unit=unit, lpn=lpn)
+
+
+@app.command(epilog="Example: floatgate image read flash.img --offset 1MiB --length 4KiB -o page")
+def read(
+    file: File,
+    offset: Offset = "0",
+    length: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Bytes to read; else to the end.")
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The file to write; - is standard output."
+        ),
+    ] = Path("-"),
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read bytes as the drive would; the image is not changed.
+
+    What was never written, or trimmed, is zeros.
+    """
+    from floatgate import images
+
+    with output.staged_file(out, force=force, inputs=[file]) as part, part.open("wb") as sink:
+        count = images.read(file, sink, offset=offset, length=length)
+    output.say(f"read {count:,} bytes of {file}", quiet)
+
+
+@app.command(epilog="Example: floatgate image write flash.img --offset 1MiB --input boot.bin")
+def write(
+    file: File,
+    offset: Offset = "0",
+    input: Annotated[
+        str,
+        typer.Option("--input", "-i", metavar="FILE", help="The bytes; - is standard input."),
+    ] = "-",
+    quiet: options.Quiet = False,
+) -> None:
+    """Write bytes to the drive; what is said to be written is on the disk.
+
+    What does not fit is refused, and none of it is written.
+    """
+    from floatgate import images
+
+    with _opened(input, file) as source:
+        count = images.write(file, source, offset=offset)
+    output.say(f"wrote {count:,} bytes to {file}", quiet)
+
+
+@contextlib.contextmanager
+def _opened(name: str, image: Path) -> Iterator[BinaryIO]:
+    """An input that is not the image itself."""
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    path = Path(name)
+    if image.exists() and path.exists() and image.samefile(path):
+        raise typer.BadParameter(f"{name} is the image itself", param_hint="'--input'")
+    with contextlib.ExitStack() as stack:
+        try:
+            source = stack.enter_context(path.open("rb"))
+        except OSError as error:
+            text = f"{name!r} cannot be read: {error.strerror or error}"
+            raise typer.BadParameter(text, param_hint="'--input'") from error
+        yield source

@@ -25,6 +25,8 @@ PHASES = {
     "generate": "generating",
     "fill": "filling the drive",
     "run": "simulating",
+    "count": "counting moments",
+    "crash": "cutting the power",
     "curve": "measuring the map cache",
     "hotness": "measuring hot and cold data",
 }

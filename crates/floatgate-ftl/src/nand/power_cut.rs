@@ -33,7 +33,7 @@ const LEFT_BY_ERASE: [fn(u32) -> bool; 3] = [|_| false, |page| page % 2 == 1, |p
 pub enum Watch {
     /// None.
     No,
-    /// Every so manieth, from the first on.
+    /// Every n-th, from the first on.
     Every(u64),
     /// The one with this number, from 0.
     Only(u64),

@@ -265,18 +265,12 @@ impl<F: Ftl<Medium = Stored> + Send> Drive<F> {
     /// Checks a request before anything of it is done.
     fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
         self.go_on()?;
-        match offset.checked_add(length) {
-            Some(end) if end <= self.bytes => Ok(()),
-            end => Err(LiveError::Beyond { end: end.unwrap_or(u64::MAX), bytes: self.bytes }),
-        }
+        LiveError::if_beyond(offset, length, self.bytes)
     }
 
     /// Whether the file has not failed.
     fn go_on(&self) -> Result<(), LiveError> {
-        match self.ssd.ftl().nand().fault() {
-            None => Ok(()),
-            Some(error) => Err(LiveError::Stopped { kind: error.kind(), error: error.to_string() }),
-        }
+        LiveError::if_stopped(self.ssd.ftl().nand().fault())
     }
 
     fn run(&mut self, op: Op, offset: u64, length: u64) -> Result<(), LiveError> {

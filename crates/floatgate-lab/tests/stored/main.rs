@@ -5,6 +5,7 @@
 
 mod damage;
 mod pair;
+mod records;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;

@@ -94,6 +94,11 @@ pub enum LiveError {
     /// A page that it touches cannot be read. The other pages are not affected: what was to be
     /// written to them is.
     Damaged,
+    /// The page that begins at this byte cannot be read.
+    DamagedAt {
+        /// The first byte of the page.
+        offset: u64,
+    },
     /// The file has failed, now or before: nothing is read or written any more.
     Stopped {
         /// The kind of the first failure.
@@ -103,6 +108,24 @@ pub enum LiveError {
     },
 }
 
+impl LiveError {
+    /// Refuses a request that ends beyond a drive of so many bytes.
+    pub(crate) fn if_beyond(offset: u64, length: u64, bytes: u64) -> Result<(), Self> {
+        match offset.checked_add(length) {
+            Some(end) if end <= bytes => Ok(()),
+            end => Err(Self::Beyond { end: end.unwrap_or(u64::MAX), bytes }),
+        }
+    }
+
+    /// Refuses all requests after a fault of the file.
+    pub(crate) fn if_stopped(fault: Option<&io::Error>) -> Result<(), Self> {
+        match fault {
+            None => Ok(()),
+            Some(error) => Err(Self::Stopped { kind: error.kind(), error: error.to_string() }),
+        }
+    }
+}
+
 impl fmt::Display for LiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -110,6 +133,7 @@ impl fmt::Display for LiveError {
                 write!(f, "a request ends at byte {end} of a drive of {bytes}")
             }
             Self::Damaged => write!(f, "a page is damaged"),
+            Self::DamagedAt { offset } => write!(f, "the page at byte {offset} is damaged"),
             Self::Stopped { error, .. } => write!(f, "the image has failed: {error}"),
         }
     }

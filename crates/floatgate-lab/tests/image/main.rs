@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
+mod check;
+mod forge;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -11,7 +14,7 @@ use std::path::{Path, PathBuf};
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::{Live, LiveError, OpenError, create, open};
-use floatgate_lab::image::{Report, Selection, check, dump, info};
+use floatgate_lab::image::{Reader, Report, Selection, check, dump, info};
 use serde_json::Value;
 
 const PAGE: usize = 512;
@@ -56,6 +59,13 @@ impl Place {
         let report = check(&self.image()).unwrap();
         assert_eq!(report.problems, [], "of {}", report.problem_count);
         report
+    }
+
+    /// All of it, read from outside.
+    fn read(&self) -> Vec<u8> {
+        let mut bytes = vec![1; BYTES];
+        Reader::open(&self.image()).unwrap().read(0, &mut bytes).unwrap();
+        bytes
     }
 }
 
@@ -153,9 +163,11 @@ fn live(sets: Sets<'_>, lives: u64, requests: u64) {
         }
         drop(drive);
         place.check();
+        let seen = place.read();
         drive = open(&place.image()).unwrap();
         assert!(drive.mount().from_checkpoint);
         model.adopt(drive.as_mut());
+        assert!(seen == model.bytes, "what is read from outside is what the drive says");
         drive.check();
     }
     drop(drive);
@@ -236,6 +248,15 @@ fn a_damaged_page_is_an_error_of_its_own() {
         drive.shut_down().unwrap();
         drop(drive);
         damage(&place.image(), 5);
+        let mut reader = Reader::open(&place.image()).unwrap();
+        let mut around = [0; 5 * PAGE];
+        let at = 5 * PAGE as u64;
+        assert_eq!(reader.read(at - 9, &mut around), Err(LiveError::DamagedAt { offset: at }));
+        assert_eq!(reader.read(at - PAGE as u64, &mut around[..PAGE]), Ok(()));
+        assert_eq!(reader.read(at + PAGE as u64, &mut around[PAGE..]), Ok(()));
+        assert!(around[..PAGE] == bytes[4 * PAGE..5 * PAGE]);
+        assert!(around[PAGE..] == bytes[6 * PAGE..10 * PAGE]);
+        drop(reader);
         let report = check(&place.image()).unwrap();
         assert_eq!(report.problem_count, 1);
         assert_eq!(report.problems[0].what, "logical page 5: its data is damaged");
@@ -299,6 +320,33 @@ fn a_drive_in_use_is_refused() {
 }
 
 #[test]
+fn any_bytes_are_read_from_outside() {
+    let place = Place::new();
+    let mut drive = place.create(&[]);
+    let (mut model, mut rng) = (Model::new(), Rng::new(11));
+    (0..200).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));
+    drive.shut_down().unwrap();
+    drop(drive);
+    // Two look at it at once.
+    let mut readers = [(); 2].map(|()| Reader::open(&place.image()).unwrap());
+    assert_eq!(readers[0].bytes(), BYTES as u64);
+    for round in 0..300 {
+        let start = rng.below(BYTES as u64) as usize;
+        let length = rng.below((BYTES - start) as u64 + 1) as usize;
+        let mut bytes = vec![1; length];
+        readers[round % 2].read(start as u64, &mut bytes).unwrap();
+        assert!(bytes == model.bytes[start..start + length], "{length} bytes at {start}");
+    }
+    let end = BYTES as u64;
+    let refused = |end| Err(LiveError::Beyond { end, bytes: BYTES as u64 });
+    assert_eq!(readers[0].read(end, &mut []), Ok(()));
+    assert_eq!(readers[0].read(end, &mut [0]), refused(end + 1));
+    assert_eq!(readers[0].read(u64::MAX, &mut [0]), refused(u64::MAX));
+    let in_use = open(&place.image()).map(|_| ()).unwrap_err().to_string();
+    assert!(in_use.contains("is in use"), "{in_use}");
+}
+
+#[test]
 fn looking_changes_nothing() {
     let place = Place::new();
     let mut drive = place.create(&[("mapping.scheme", "dftl")]);
@@ -307,6 +355,7 @@ fn looking_changes_nothing() {
     drop(drive);
     let before = fs::read(place.image()).unwrap();
     let report = place.check();
+    place.read();
     let facts = info(&place.image()).unwrap();
     assert_eq!(facts["bytes"], BYTES);
     assert_eq!(facts["config"]["mapping"]["scheme"], "dftl");
@@ -353,6 +402,7 @@ fn no_image_makes_a_panic() {
         fs::write(place.image(), &bytes).unwrap();
         let _ = info(&place.image());
         let _ = check(&place.image());
+        let _ = Reader::open(&place.image()).map(|mut reader| reader.read(0, &mut vec![0; BYTES]));
         let _ = dump(&place.image(), Selection::All, |_| true);
         match open(&place.image()) {
             Ok(mut drive) => {

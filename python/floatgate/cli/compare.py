@@ -142,13 +142,20 @@ def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, st
 @contextlib.contextmanager
 def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
     """Where runs are kept; what is there is said if the comparison does not come to its end."""
-    keep = None if out is None else out / RUNS
+    if out is None:
+        yield None
+        return
+    keep, made = out / RUNS, not out.exists()
     try:
         yield keep
     except BaseException:
-        if keep is not None and (ended := len([*keep.glob("*.json")])):
+        if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
             output.say(f"note: {runs} kept in {keep}; --resume goes on from there", quiet)
+        # Nothing but a directory is left where the first run could not be written.
+        for folder in (keep, out) if made else (keep,):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise
 
 

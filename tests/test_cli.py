@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+
+import floatgate as fg
 
 DATA = Path(__file__).parent / "data" / "traces"
 SMALL = "uniform:span=16MiB,writes=5k"
@@ -27,6 +30,7 @@ COMMANDS = [
     ("schema",),
     ("predict",),
     ("paper",),
+    ("crash",),
     ("image", "create"),
     ("image", "info"),
     ("image", "check"),
@@ -51,6 +55,46 @@ def test_help_has_an_example(cli, command: tuple[str, ...]) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "command", [(), ("run",), ("trace",), ("trace", "info"), ("image", "info")]
+)
+def test_h_is_help(cli, command: tuple[str, ...]) -> None:
+    short, long = cli(*command, "-h"), cli(*command, "--help")
+    assert (short.returncode, short.stdout) == (0, long.stdout)
+
+
+def test_the_shell_completes_commands_options_and_presets(tmp_path: Path) -> None:
+    def offered(*words: str) -> set[str]:
+        environment = {
+            **os.environ,
+            "_FLOATGATE_COMPLETE": "complete_bash",
+            "COMP_WORDS": "\n".join(["floatgate", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        code = "import sys; sys.argv = ['floatgate']; from floatgate.__main__ import main; main()"
+        call = [sys.executable, "-c", code]
+        done = subprocess.run(call, env=environment, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert {"compare", "crash"} <= offered("c")
+    assert "--time-scale" in offered("run", "x", "--time")
+    assert offered("run", "x", "--device", "small") == {"small-nvme"}
+
+
+def test_completion_can_be_installed(cli) -> None:
+    assert "complete" in cli("--show-completion", "bash").stdout
+
+
+def test_a_key_that_changes_nothing_is_said(cli) -> None:
+    call = ("compare", SMALL, *QUICK, "--json", "--vary", "mapping.cache=4KiB,8KiB")
+    done = cli(*call)
+    warning = "mapping.cache changes nothing: runs that differ in it alone are equal"
+    assert _document(done)["warnings"] == [warning]
+    assert f"warning: {warning}\n" in done.stderr
+    assert _document(cli(*call, "--set", "mapping.scheme=dftl"))["warnings"] == []
+
+
 def test_help_waits_for_no_heavy_import() -> None:
     code = (
         "import sys, floatgate.cli\n"
@@ -63,6 +107,28 @@ def test_help_waits_for_no_heavy_import() -> None:
 
 def test_version(cli) -> None:
     assert cli("--version").stdout.startswith("floatgate 0.")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repeat": 3, "limit": 7, "seed": 5},
+        {"time_scale": 2.5, "addresses": "span", "verify": True},
+        {"format": "spc", "repeat": 2},
+    ],
+)
+def test_options_of_a_run_are_those_of_the_api(cli, options: dict[str, Any]) -> None:
+    """Each changes what it is to change: the same call in Python gives the same document."""
+    trace = DATA / "financial.spc"
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    expected = fg.run(trace, device="dftl09", set={"queue.depth": 2}, **options)
+    call = (trace, "--device", "dftl09", *words, "--json")
+    document = _document(cli("run", *call, "--set", "queue.depth=2"))
+    assert _without_engine(document) == _without_engine(expected.to_dict())
+    [first, _] = _document(cli("compare", *call, "--vary", "queue.depth=2,1"))["results"]
+    assert _without_engine(first) == _without_engine(expected.to_dict())
 
 
 def test_run_prints_a_summary(cli) -> None:
@@ -127,7 +193,7 @@ def test_compare_says_where_its_report_is(cli, tmp_path: Path) -> None:
     assert "dftl" in done.stdout
     assert done.stderr == f"report: {Path('floatgate-compare/report.html')}\n"
     folder = tmp_path / "floatgate-compare"
-    written = {"report.html", "results.json", "table.parquet", "table.csv"}
+    written = {"report.html", "results.json", "runs", "table.parquet", "table.csv"}
     assert {path.name for path in folder.iterdir()} == written
     table = pl.read_parquet(folder / "table.parquet")
     assert table["mapping.scheme"].to_list() == ["ideal", "dftl"]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -69,6 +65,40 @@ CASES = {
         ("compare", SMALL, "--vary", "flash.blocks=20,400"),
         "flash.blocks=20",
     ),
+    "vary what no run uses": (("compare", SMALL, "--vary", "asa.samples=10,20"), "asa.samples"),
+    "vary what another victim uses": (
+        ("compare", SMALL, "--vary", "windowed.window=0.1,0.2", "--set", "cleaning.victim=fifo"),
+        "windowed.window is a key of windowed, which no run uses",
+    ),
+    "vary the device and give it": (
+        ("compare", SMALL, "--vary", "device=classic,dftl09", "--device", "classic"),
+        "device is also given",
+    ),
+    "vary an unknown device": (("compare", SMALL, "--vary", "device=classic,dftl9"), "dftl9"),
+    "no number of seeds": (("compare", SMALL, "--seeds", "few"), "--seeds"),
+    "no seeds": (("compare", SMALL, "--seeds", "0"), "seeds: 0"),
+    "baseline that no run is": (
+        ("compare", SMALL, "--vary", "queue.depth=1,2", "--baseline", "queue.depth=3"),
+        "queue.depth=3; expected one of 1, 2",
+    ),
+    "baseline of what does not vary": (
+        ("compare", SMALL, "--vary", "queue.depth=1,2", "--baseline", "queue.queues=1"),
+        "queue.queues does not vary",
+    ),
+    "device twice": (("run", SMALL, "--device", "classic", "--device", "dftl09"), "'--device'"),
+    "pictures twice": (
+        ("run", SMALL, "--out", "o", "--pictures", "svg", "--pictures", "png"),
+        "'--pictures': is given more than once",
+    ),
+    "short and long": (
+        ("trace", "import", DATA / "financial.spc", "-o", "x.csv", "--out", "y.csv"),
+        "more than once",
+    ),
+    "a flag twice": (("run", SMALL, "--verify", "--verify"), "more than once"),
+    "empty out": (("run", SMALL, "--out", ""), "'--out': is empty"),
+    "empty -o": (("trace", "generate", SMALL, "-o", ""), "is empty"),
+    "empty device": (("run", SMALL, "--device", ""), "'--device': is empty"),
+    "empty trace": (("run", ""), "'TRACE': is empty"),
     "info of nothing": (("trace", "info", "absent.csv"), "absent.csv"),
     "bad unit": (("trace", "info", DATA / "financial.spc", "--time-unit", "h"), "time"),
     "import nothing": (("trace", "import", "absent.csv", "-o", "x.parquet"), "absent.csv"),
@@ -108,38 +138,3 @@ def test_an_unwritable_directory_is_found_before_the_run(cli, tmp_path: Path, co
     assert "file/results: cannot be written" in done.stderr
     assert done.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", ENDLESS, "--out", "results"),
-        ("compare", ENDLESS, "--vary", "queue.depth=1,2,3"),
-        ("trace", "generate", ENDLESS, "-o", "long.parquet"),
-    ],
-)
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process")
-def test_ctrl_c_ends_soon_and_leaves_nothing(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "floatgate", *arguments],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A test runner in the background ignores SIGINT, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
-    )
-    try:
-        deadline = time.monotonic() + 30
-        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(1.0)
-        process.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        stdout, stderr = process.communicate(timeout=30)
-    finally:
-        process.kill()
-    assert process.returncode == 130, stderr
-    assert (stdout, stderr) == ("", "floatgate: interrupted\n")
-    assert time.monotonic() - begin < 5
-    assert list(tmp_path.iterdir()) == []

@@ -39,7 +39,7 @@ class RunOptions:
     format: str | None = None
     """The format of the trace, instead of recognising it."""
     close_gaps: str | None = None
-    """The longest gap between two requests that is kept, such as "1h"."""
+    """Shortens longer gaps between two requests to this duration."""
 
     def __post_init__(self) -> None:
         def expect(holds: bool, name: str, expected: str) -> None:
@@ -114,18 +114,18 @@ def open_source(trace: Any, how: RunOptions) -> Source:
     if isinstance(trace, str) and is_generator(trace):
         return open_generator(trace, how)
     if isinstance(trace, Trace):
-        _refuse(how, "the trace is read already")
+        _refuse_reading(how, "the trace is read already")
         read = first_requests(trace, how.limit)
     else:
         read = read_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
     return Source(read.name, how, None, read)
 
 
-def _refuse(how: RunOptions, reason: str) -> None:
-    """Raises ConfigError where an option is given that only reading a file heeds."""
+def _refuse_reading(how: RunOptions, why: str) -> None:
+    """Raises ConfigError for options of reading where nothing is read."""
     for name in ("format", "close_gaps"):
         if (given := getattr(how, name)) is not None:
-            raise _core.ConfigError(f"{name}: {given!r} given, but {reason}")
+            raise _core.ConfigError(f"{name}: {given!r} given, but {why}")
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
@@ -153,7 +153,7 @@ def is_generator(text: str) -> bool:
 
 
 def open_generator(text: str, how: RunOptions) -> Source:
-    _refuse(how, f"{text} is a generator")
+    _refuse_reading(how, f"{text} is a generator")
     workload = _core.Workload.generator(text, how.seed)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":

@@ -11,7 +11,7 @@ import typer
 
 from . import compare, crash, image, lists, paper, run, streams, trace
 from .commands import App
-from .failure import CALL_WRONG, complain, is_usage_error
+from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
 
 app = App(name="floatgate", pretty_exceptions_enable=False)
 app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo")(run.run)
@@ -64,6 +64,10 @@ def main() -> int:
         status = app(standalone_mode=False)
     except BrokenPipeError:
         status = 0
+    except OSError as error:
+        # The help is printed before there is a command that could fail.
+        complain(words_of(error))
+        status = RUN_FAILED
     except Exception as error:
         if not is_usage_error(error):
             raise

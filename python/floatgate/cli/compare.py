@@ -73,7 +73,7 @@ def compare(
     """
     varied = _varied(vary, traces, seeds)
     settings = options.pairs("--set", set)
-    base = None if baseline is None else options.pairs("--baseline", baseline.split(","))
+    base = _baseline(baseline, varied)
     if out is None and (pictures or resume or not json):
         out = DEFAULT_OUT
     with output.staged(out, force=force or resume, inputs=traces) as part:
@@ -126,16 +126,36 @@ def _seeds(text: str | None) -> int | list[int] | None:
     return found if "," in text else found[0]
 
 
+def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, str] | None:
+    """The values that differences are to; a mistake there is found before anything runs."""
+    if text is None:
+        return None
+    base = options.pairs("--baseline", text.split(","))
+    for key, value in base.items():
+        if value not in varied.get(key, []):
+            known = f"={value}; expected one of {', '.join(varied[key])}" if key in varied else ""
+            words = f"{key}{known or ' does not vary'}"
+            raise typer.BadParameter(words, param_hint="'--baseline'")
+    return base
+
+
 @contextlib.contextmanager
 def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
     """Where runs are kept; what is there is said if the comparison does not come to its end."""
-    keep = None if out is None else out / RUNS
+    if out is None:
+        yield None
+        return
+    keep, made = out / RUNS, not out.exists()
     try:
         yield keep
     except BaseException:
-        if keep is not None and (ended := len([*keep.glob("*.json")])):
+        if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
             output.say(f"note: {runs} kept in {keep}; --resume goes on from there", quiet)
+        # Nothing but a directory is left where the first run could not be written.
+        for folder in (keep, out) if made else (keep,):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise
 
 

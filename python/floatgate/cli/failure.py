@@ -43,7 +43,7 @@ class OneLineErrors(TyperGroup):
             status = _status(error)
             if status is None:
                 raise
-            complain(_words(error))
+            complain(words_of(error))
             raise typer.Exit(status) from error
 
 
@@ -67,7 +67,8 @@ def _status(error: Exception) -> int | None:
     return RUN_FAILED if isinstance(error, (RunError, OSError, MemoryError)) else None
 
 
-def _words(error: Exception) -> str:
+def words_of(error: Exception) -> str:
+    """The error as a line, without the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__

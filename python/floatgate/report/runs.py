@@ -59,7 +59,13 @@ def varying(results: Sequence[Result]) -> list[Varying]:
     tables = list(dict.fromkeys(key.split(".")[0] for key in keys))
     keys.sort(key=lambda key: (tables.index(key.split(".")[0]), not key.endswith(".scheme")))
     found = [Varying(TRACE, tuple(_traces(results)))]
-    found += [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]
+    device = Varying("device", tuple(plain(result.get("device")) for result in results))
+    told = [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]
+    if len(device.distinct) > 1:
+        # What follows from the drive has been said with its name.
+        found.append(device)
+        told = [vary for vary in told if _groups([device, vary]) > _groups([device])]
+    found += told
     for key in ("seed", "floatgate"):
         found.append(Varying(key, tuple(plain(result.get(key)) for result in results)))
     return [vary for vary in found if len(vary.distinct) > 1]

@@ -1,0 +1,16 @@
+"""The examples in the documentation run, and say what comes out."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def test_the_examples_of_the_api_page_hold() -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    page = str(DOCS / "api.md")
+    found = doctest.testfile(page, module_relative=False, optionflags=flags, encoding="utf-8")
+    assert found.attempted > 25
+    assert found.failed == 0

@@ -1,0 +1,189 @@
+"""How a process ends that is told to, or whose streams are closed; and what is left of its work."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+SMALL = "uniform:span=16MiB,writes=5k"
+ENDLESS = "uniform:span=16MiB,writes=4000000000"
+FLOATGATE = [sys.executable, "-m", "floatgate"]
+SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by SIGTERM"}
+SIGNALS[signal.SIGHUP] = "ended by SIGHUP"
+
+
+def _default_signals() -> None:
+    """A test runner in the background ignores SIGINT, and its children would inherit that."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _ended(
+    folder: Path, call: tuple[str, ...], number: int, ready: Callable[[], bool]
+) -> tuple[int, str, str]:
+    """Status and output of a process that is sent a signal once it is `ready`."""
+    process = subprocess.Popen(
+        [*FLOATGATE, *call],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_default_signals,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not ready() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, stdout, stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "call"),
+    [
+        (signal.SIGTERM, ("run", ENDLESS, "--out", "results")),
+        (signal.SIGHUP, ("compare", ENDLESS, "--vary", "queue.depth=1,2")),
+        (signal.SIGTERM, ("trace", "generate", ENDLESS, "-o", "long.parquet")),
+        (signal.SIGHUP, ("trace", "generate", ENDLESS, "-o", "long.csv.zst")),
+        (signal.SIGINT, ("trace", "info", ENDLESS, "--map-curve", "--out", "results")),
+    ],
+)
+def test_a_signal_ends_in_order_and_leaves_nothing(tmp_path: Path, number: int, call) -> None:
+    begun = lambda: bool(list(tmp_path.iterdir()))  # noqa: E731
+    status, stdout, stderr = _ended(tmp_path, call, number, begun)
+    assert (status, stdout) == (128 + number, "")
+    assert stderr == f"floatgate: {SIGNALS[signal.Signals(number)]}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_while_modules_are_imported_is_a_line(tmp_path: Path, number: int) -> None:
+    """The working directory comes first on the path: this module is the first heavy one."""
+    (tmp_path / "typer.py").write_text(
+        f"import os, time\nos.kill(os.getpid(), {int(number)})\ntime.sleep(10)\n"
+    )
+    status, stdout, stderr = _ended(tmp_path, ("devices",), 0, lambda: True)
+    assert (status, stdout) == (128 + number, "")
+    assert stderr == f"floatgate: {SIGNALS[signal.Signals(number)]}\n"
+
+
+def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    """`nohup floatgate ...`: the terminal may go away."""
+    (tmp_path / "site.sh").write_text("")
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "sys.argv = ['floatgate', 'devices', '--json']\n"
+        "import floatgate.__main__ as main, floatgate.cli as cli\n"
+        "whole = cli.main\n"
+        "cli.main = lambda: os.kill(os.getpid(), signal.SIGHUP) or whole()\n"
+        "main.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+
+
+def _closed(*numbers: int) -> Callable[[], None]:
+    return lambda: [os.close(number) for number in numbers] and None
+
+
+@pytest.mark.parametrize("call", [("run", SMALL), ("run", SMALL, "--json"), ("devices", "classic")])
+def test_a_result_without_a_standard_output_is_a_failure(tmp_path: Path, call) -> None:
+    done = subprocess.run(
+        [*FLOATGATE, *call],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        preexec_fn=_closed(1),
+    )
+    assert (done.returncode, done.stderr) == (1, "floatgate: standard output: closed\n")
+
+
+def test_what_prints_nothing_needs_no_standard_output(tmp_path: Path) -> None:
+    """Nor does the file that is made get mixed up with it, whose number was free."""
+    call = [*FLOATGATE, "trace", "generate", SMALL, "-o"]
+    subprocess.run([*call, "open.csv"], cwd=tmp_path, check=True, timeout=60)
+    done = subprocess.run(
+        [*call, "closed.csv"], cwd=tmp_path, timeout=60, preexec_fn=_closed(0, 1, 2)
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "closed.csv").read_bytes() == (tmp_path / "open.csv").read_bytes()
+
+
+def test_messages_never_go_to_standard_output(tmp_path: Path) -> None:
+    for call, status in ((("run", "absent.csv"), 2), (("run", SMALL, "--json", "--out", "d"), 0)):
+        done = subprocess.run(
+            [*FLOATGATE, *call],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            preexec_fn=_closed(2),
+        )
+        assert done.returncode == status
+        assert not done.stdout or json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
+@pytest.mark.parametrize("call", [("run", SMALL, "--json"), ("devices",), ("--help",)])
+def test_a_full_disk_behind_standard_output_is_a_line(tmp_path: Path, call) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*FLOATGATE, *call], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("floatgate: ")
+    assert done.stderr.endswith("No space left on device\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
+    runs = tmp_path / "floatgate-compare" / "runs"
+    vary = ("--vary", "queue.depth=1,2", "--workers", "1")
+
+    def two() -> bool:
+        return len(list(runs.glob("*.json"))) == 2
+
+    call = ("compare", SMALL, ENDLESS, *vary)
+    status, _, stderr = _ended(tmp_path, call, signal.SIGTERM, two)
+    assert status == 143
+    assert stderr == (
+        f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume goes on from there\n"
+        "floatgate: ended by SIGTERM\n"
+    )
+    assert [path.name for path in runs.parent.iterdir()] == ["runs"]
+    assert two()
+    kept = [json.loads(path.read_text("utf-8")) for path in runs.iterdir()]
+    torn = runs / sorted(path.name for path in runs.iterdir())[0]
+    torn.write_text(torn.read_text("utf-8")[:-20], "utf-8")
+    whole = next(path for path in runs.iterdir() if path != torn)
+    before = json.loads(whole.read_text("utf-8"))
+
+    refused = cli("compare", SMALL, *vary)
+    assert refused.returncode == 2
+    assert "is not empty" in refused.stderr
+
+    done = cli("compare", SMALL, *vary[:1], "queue.depth=1,2,4", "--resume")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((runs.parent / "results.json").read_text("utf-8"))["results"]
+    assert [result["config"]["queue"]["depth"] for result in results] == [1, 2, 4]
+    # Wall-clock times tell a run that was taken from one that was run again.
+    assert before in results
+    assert sum(result in kept for result in results) == 1
+    assert len(list(runs.glob("*.json"))) == 3
+    assert not list(runs.glob(".*"))

@@ -1,0 +1,138 @@
+"""What the README says happens: its commands run, its numbers come out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from floatgate import models
+from floatgate.cli import app
+
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text("utf-8")
+
+
+def _section(title: str) -> str:
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)
+    assert found, f"the README has no section {title}"
+    return found[1]
+
+
+def _blocks() -> list[list[str]]:
+    """The commands in indented blocks, as words."""
+    text = re.sub(r"\\\n\s*", "", README)
+    return [shlex.split(line) for line in re.findall(r"^    (floatgate .*)$", text, re.MULTILINE)]
+
+
+def _table() -> list[list[str]]:
+    """The examples in the table of commands, as words."""
+    rows = re.findall(r"^\| `([a-z ]+)` \|.*\| `(floatgate .*)` \|$", _section("Commands"), re.M)
+    for name, example in rows:
+        assert example.startswith(f"floatgate {name}"), f"{name} has an example of another command"
+    return [shlex.split(example) for _, example in rows]
+
+
+def _measured_row(name: str) -> tuple[float, float]:
+    """Measured and predicted write amplification, as printed."""
+    row = re.search(rf"^\| `{name}` \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
+    assert row, f"the README has no row {name}"
+    return float(row[1]), float(row[2])
+
+
+def test_the_examples_of_the_commands_run_in_order(cli: Any) -> None:
+    examples = _table()
+    assert len(examples) >= 12
+    for words in examples:
+        if words[1] != "paper":
+            done = cli(*words[1:])
+            assert done.returncode == 0, f"{shlex.join(words)}: {done.stderr}"
+
+
+@pytest.mark.long
+def test_the_example_of_a_paper_runs(cli: Any) -> None:
+    [words] = [words for words in _table() if words[1] == "paper"]
+    assert cli(*words[1:]).returncode == 0
+
+
+def test_every_command_is_in_the_table() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert {words[1] for words in _table()} == {*commands}
+
+
+def test_comparisons_run_as_printed(cli: Any, tmp_path: Path) -> None:
+    comparisons = [words for words in _blocks() if words[1] == "compare"]
+    assert len(comparisons) >= 2
+    for number, words in enumerate(comparisons):
+        out = f"out{number}"
+        call = words[1:] if "--out" in words else [*words[1:], "--out", out]
+        done = cli(*call)
+        assert done.returncode == 0, done.stderr
+        folder = tmp_path / call[call.index("--out") + 1]
+        assert (folder / "report.html").exists()
+
+
+def test_the_example_in_python_prints_what_it_says() -> None:
+    section = _section("From Python")
+    [code] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    promised = re.search(r"The first line printed is `(.*?)`", section)
+    assert promised
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue().splitlines()[0] == promised[1]
+
+
+def test_the_predictions_are_those_of_predict() -> None:
+    predicted = {row.policy: row for row in models.predict(pages_per_block=128).rows}
+    for name in ("greedy", "fifo"):
+        _, printed = _measured_row(name)
+        assert printed == round(predicted[name].write_amplification, 3)
+
+
+def _long_run(victim: str) -> list[str]:
+    """The command whose results are printed; the other rows are other victims of it."""
+    [words] = [words for words in _blocks() if "cleaning.victim=greedy" in words]
+    return [*[word.replace("victim=greedy", f"victim={victim}") for word in words[1:]], "--json"]
+
+
+@pytest.mark.parametrize("victim", ["greedy", "fifo"])
+def test_a_sixteenth_of_the_run_comes_near_what_is_printed(cli: Any, victim: str) -> None:
+    whole = _long_run(victim)
+    call = [word.replace("span=4GiB,writes=8M", "span=256MiB,writes=500k") for word in whole]
+    assert call != whole
+    done = cli(*call)
+    assert done.returncode == 0, done.stderr
+    measured, predicted = _measured_row(victim)
+    found = json.loads(done.stdout)["write_amplification"]
+    assert found == pytest.approx(measured, rel=0.02)
+    assert measured == pytest.approx(predicted, rel=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("victim", ["greedy", "fifo"])
+def test_the_numbers_printed_are_those_measured(cli: Any, victim: str) -> None:
+    done = cli(*_long_run(victim))
+    assert done.returncode == 0, done.stderr
+    measured, _ = _measured_row(victim)
+    assert measured == round(json.loads(done.stdout)["write_amplification"], 3)
+
+
+def test_the_presets_of_the_table_are_those_there_are(cli: Any) -> None:
+    named = re.findall(r"^\| `([\w-]+)` \|", _section("Presets"), re.MULTILINE)
+    there = [row["name"] for row in json.loads(cli("devices", "--json").stdout)]
+    assert sorted(named) == sorted(there)
+
+
+def test_every_page_that_is_linked_is_there() -> None:
+    root = Path(__file__).resolve().parents[1]
+    linked = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert len(linked) > 10
+    for page in linked:
+        assert (root / page).exists(), page

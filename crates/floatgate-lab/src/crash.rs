@@ -137,8 +137,10 @@ impl Subject<'_> {
     fn formatted(&self, control: &Control) -> Result<Box<dyn Cuttable>, RunError> {
         let (mut drive, _) = self.drive(None, Ledger::new(self.plan.user_pages()))?;
         start(self.config, self.plan, drive.device(), self.options.seed, control)?;
-        let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0 };
-        drive.device().run(&[flush], &mut Vec::new());
+        if !self.is(Bug::IgnoredFlush) {
+            let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0 };
+            drive.device().run(&[flush], &mut Vec::new());
+        }
         drive.ledger().flushed();
         Ok(drive)
     }

@@ -234,7 +234,7 @@ impl Check<'_> {
                 self.report.note(None, format!("logical page {number} {what}"));
                 continue;
             };
-            if known.is_some() && sequence(known) == sequence(without) {
+            if sequence(known) == sequence(without) {
                 // Two copies of the same data: a clean was cut short.
                 continue;
             }

@@ -176,6 +176,28 @@ fn a_page_of_the_journal_is_at_its_place() {
     }
 }
 
+/// Areas of three units of two pages: which unit of its area one is, is not told by its number.
+#[test]
+fn a_page_of_a_longer_journal_is_at_its_place() {
+    let forge = Forge::new(&[("flash.pages_per_block", "2")]);
+    forge.checkpoint(TAKEN, &[]);
+    assert_eq!(forge.check().units, forge.units + 6);
+    assert_ne!(forge.units % 3, 0, "another number of units would tell more");
+    let other_area = forge.units + 3;
+    // Without its seal, which is page 2, it is no checkpoint.
+    for index in [0, 1, 3, 4, 5] {
+        forge.put((other_area + index / 2, index % 2), journal(index, 200 + u64::from(index)));
+    }
+    forge.expect(&[]);
+    for index in [1, 3, 4, 5] {
+        let at = (other_area + index / 2, index % 2);
+        forge.put(at, journal(0, 200 + u64::from(index)));
+        let whose = "page 0 of the journal, and no longer wanted";
+        forge.expect(&[(Some(at), &format!("{whose}: there is no such page here"))]);
+        forge.put(at, journal(index, 200 + u64::from(index)));
+    }
+}
+
 #[test]
 fn only_the_journal_holds_notes() {
     let forge = sound();

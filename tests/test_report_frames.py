@@ -184,9 +184,10 @@ def test_a_timeline_needs_two_windows_and_takes_what_is_there() -> None:
     assert frame.height == samples.WINDOWS
     assert frame["p50_us"].null_count() == samples.WINDOWS
     assert frame["mean_us"].is_null().arg_true().to_list() == [3]
-    for windows in (0, 1):
+    for windows in (2, 1, 0):
         document["timeline"] = {name: v[:windows] for name, v in document["timeline"].items()}
-        assert frames.timeline(label_runs([document]), ["mean_us"]).is_empty()
+        found = frames.timeline(label_runs([document]), ["mean_us"])
+        assert found.height == (2 if windows == 2 else 0)
 
 
 @pytest.mark.parametrize("outlier", [5000.0, -3000.0])
@@ -203,24 +204,25 @@ def test_an_outlier_does_not_flatten_the_rest(outlier: float) -> None:
 def test_outliers_are_marked_at_the_edge_and_told() -> None:
     document = samples.sample()
     factors = document["timeline"]["write_amplification"]
-    factors[:] = [2.0 + i / 100 for i in range(samples.WINDOWS)]
-    factors[30] = 70.0
+    factors[:] = [12.0 + i / 100 for i in range(samples.WINDOWS)]
+    factors[30], factors[40] = 70.0, 3.0
     figure = _figure("timeline", [document])
     drawing = figure.drawings[0]
     spec = drawing.chart.to_dict()
     assert drawing.heading == "Write amplification"
     line, marks = spec["layer"]
     low, high = line["encoding"]["y"]["scale"]["domain"]
-    assert (low, high) == (2.0, max(set(factors) - {70.0}))
-    (row,) = json.loads(spec["datasets"][marks["data"]["name"]])
-    assert row["write_amplification"] == 70.0 and row["edge"] == high
-    assert row["pages"] == document["timeline"]["host_pages"][30]
+    assert (low, high) == (12.0, max(set(factors) - {70.0}))
+    rows = json.loads(spec["datasets"][marks["data"]["name"]])
+    assert [(row["write_amplification"], row["edge"]) for row in rows] == [(70, high), (3, low)]
+    pages = document["timeline"]["host_pages"]
+    assert [row["pages"] for row in rows] == [pages[30], pages[40]]
     # The line still has it.
     rows = json.loads(spec["datasets"][spec["data"]["name"]])
     assert rows[30]["write_amplification"] == 70.0
     (told,) = (text for text in figure.reasons if text.startswith("Write amplification"))
-    assert f"leaves out 1 of {samples.WINDOWS} windows" in told and "2 to 70" in told
-    factors[30] = 2.3
+    assert f"leaves out 2 of {samples.WINDOWS} windows" in told and "3 to 70" in told
+    factors[30], factors[40] = 12.3, 12.4
     figure = _figure("timeline", [document])
     assert len(figure.drawings[0].chart.to_dict()["layer"]) == 1 and figure.reasons == []
 
@@ -229,7 +231,8 @@ def test_response_times_over_the_run_are_in_the_unit_of_their_plot() -> None:
     document = samples.sample()
     for i, name in enumerate(("mean_us", "p50_us", "p99_us", "p999_us", "max_us")):
         times = [float(50 * (i + 1) * 10**i + window) for window in range(samples.WINDOWS)]
-        document["timeline"][name] = times
+        # A quick first window does not choose the unit.
+        document["timeline"][name] = [1.0, *times[1:]]
     figure = _figure("latency-over-time", [document])
     headings = [drawing.heading for drawing in figure.drawings]
     assert headings == ["Mean, µs", "p50, ms", "p99, ms", "p99.9, ms", "Max, s"]
@@ -240,7 +243,7 @@ def test_response_times_over_the_run_are_in_the_unit_of_their_plot() -> None:
         strict=True,
     ):
         spec = drawing.chart.to_dict()
-        (rows,) = (json.loads(text) for text in spec["datasets"].values())
+        rows = json.loads(spec["datasets"][spec["data"]["name"]])
         drawn = [row[spec["layer"][0]["encoding"]["y"]["field"]] for row in rows]
         known = document["timeline"][name]
         assert drawn == pytest.approx([time / base for time in known], rel=1e-5)
@@ -258,13 +261,15 @@ def test_a_result_without_percentiles_over_time_is_still_drawn() -> None:
 
 
 def test_cells_of_a_map_are_means_of_their_units() -> None:
-    drive = {"units": 20, "reserve_units": 3}
-    cells = {"units_per_cell": 4, "erases": [1, 2, 3, 4, 5, 60], "valid": [0, 0.5, 1, 0, 0.5, 1]}
+    drive = {"units": 20, "reserve_units": 7}
+    cells = {"units_per_cell": 4, "erases": [1, 2, 3, 4, 5, 60, 7]}
+    cells["valid"] = [0, 0.5, 1, 0, 0.5, 1, 0.75]
     run = _run(drive=drive, wear={"map": cells})
     whole = map_cells([run], "erases", None).select("start", "end", "value").rows()
-    assert whole == [(4 * i, min(4 * i + 4, 23), cells["erases"][i]) for i in range(6)]
+    assert whole == [(4 * i, min(4 * i + 4, 27), cells["erases"][i]) for i in range(7)]
+    # Pairs of cells; the last has none beside it.
     joined = map_cells([run], "valid", 4).select("start", "end", "value").rows()
-    assert joined == [(0, 8, 0.25), (8, 16, 0.5), (16, 23, 0.75)]
+    assert joined == [(0, 8, 0.25), (8, 16, 0.5), (16, 24, 0.75), (24, 27, 0.75)]
     assert map_cells([_run(wear={"map": None})], "erases", None).is_empty()
 
 

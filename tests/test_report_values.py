@@ -169,5 +169,5 @@ def test_digits_in_a_word_are_no_number(one: str, other: str) -> None:
 
 
 def test_numbers_with_thousands_apart_are_one_number() -> None:
-    (told,) = _told([f"after 1{THIN}200 pages, 5%"], [f"after 900{THIN}000 pages, 50%"])
-    assert told.text == f"after 1{THIN}200 to 900{THIN}000 pages, 5 to 50%"
+    (told,) = _told([f"after 1{THIN}200 pages, 5%"], ["after 900 pages, 50%"])
+    assert told.text == f"after 900 to 1{THIN}200 pages, 5 to 50%"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -118,7 +118,7 @@ def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, Any
         tickCount=4,
     )
     # The few units of the map can be worn a hundred times as much as those of data.
-    kind = "symlog" if high > WIDE * max(low, 1) else "linear"
+    kind: Literal["symlog", "linear"] = "symlog" if high > WIDE * max(low, 1) else "linear"
     shades = alt.Scale(type=kind, scheme="viridis", domain=[low, high])
     colour = alt.Color("value:Q", scale=shades, legend=legend)
     tooltip = [

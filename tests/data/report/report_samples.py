@@ -137,6 +137,10 @@ def sample(
 FIRST, STEP = 1009, 37
 """The digits of the numbers in `distinct`: prime steps, so that three digits tell them apart."""
 
+COUNTS = ("iops", "host_requests_per_second", "page_writes_per_second")
+COUNTS += ("page_programs_per_second", "erases_min", "erases_max")
+"""Fractions that are shown as whole numbers."""
+
 SHARES = ("hit_ratio", "utilization", "spare_factor", "over_provisioning", "victim_valid_mean")
 
 
@@ -184,7 +188,7 @@ def _distinct(kind: Any, digits: Iterator[int]) -> dict[str, Any]:
             document[name] = _distinct(hint, digits)
         elif name in SHARES:
             document[name] = next(digits) / 1e5
-        elif hint in (int, int | None):
+        elif hint in (int, int | None) or name in COUNTS:
             document[name] = next(digits)
         elif hint in (float, float | None):
             document[name] = next(digits) / 1e3

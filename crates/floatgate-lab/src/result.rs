@@ -379,3 +379,6 @@ fn peak_rss_bytes() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use serde_json::Value;
 pub(crate) const PAGE: u64 = 512;
 pub(crate) const UNIT_PAGES: u64 = 16;
 pub(crate) const SPAN: u64 = 1 << 20;
-/// Not a multiple of the 256 stretches of the timeline, which have 16 requests each; the last has 5.
+/// No multiple of the 256 stretches of the timeline, which have 16 requests each; the last has 5.
 pub(crate) const REQUESTS: u64 = 4005;
 pub(crate) const STRETCH: usize = 16;
 

@@ -210,6 +210,8 @@ fn a_fresh_drive_says_what_it_will_come_to() {
         assert!((found / said - 1.0).abs() < 0.03, "{victim}: {found}, said was {said}");
         assert!(fresh["write_amplification"].as_f64().unwrap() < 0.9 * found);
         assert_eq!(steady["warnings"], serde_json::json!([]));
+        let at_start = steady["start"]["write_amplification"].as_f64().unwrap();
+        assert!((found / at_start - 1.0).abs() < 0.03, "{victim}: {found} after {at_start}");
     }
 }
 
@@ -223,5 +225,41 @@ fn every_page_is_looked_up_once() {
         assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]), "{scheme}");
         check::assert_close(&map["hit_ratio"], hits as f64 / (hits + misses) as f64);
         assert_eq!([misses == 0, hits == 0], [all_hit, scheme == "none"], "{scheme}");
+    }
+}
+
+/// Random writes cost as much before the run as they do in one.
+#[test]
+fn what_a_random_fill_cost_is_told() {
+    let page = ("flash.page", "4KiB");
+    let work = |volumes: u64| format!("uniform:span=16MiB,requests={},size=4KiB", volumes * 4096);
+    let sets = [page, ("start.fill", "random"), ("start.overwrites", "3")];
+    let aged = simulate(None, &work(1), &sets);
+    let written = simulate(None, &work(3), &[page]);
+    let [before, within] = [&aged["start"], &written].map(|of| of["write_amplification"].as_f64());
+    let (before, within) = (before.unwrap(), within.unwrap());
+    assert!((before / within - 1.0).abs() < 0.03, "{before} {within}");
+    assert_eq!((&aged["start"]["volumes"], &aged["start"]["settled"]), (&3.0.into(), &Value::Null));
+}
+
+#[test]
+fn a_fill_is_of_every_page_and_in_order() {
+    let shrd = [
+        ("host.log", "4MiB"),
+        ("flash.superblock", "8"),
+        ("flash.page", "4KiB"),
+        ("shrd.exclude_below", "0B"),
+        ("capacity.spare_factor", "0.3"),
+    ];
+    for (preset, sets) in [(None, &[("flash.page", "4KiB")][..]), (Some("shrd17"), &shrd)] {
+        for (fill, unwritten) in [("none", 4096), ("sequential", 0), ("random", 0)] {
+            let sets = [sets, &[("start.fill", fill)]].concat();
+            let spec = "sequential:span=16MiB,requests=4096,size=4KiB,reads=1";
+            let result = simulate(preset, spec, &sets);
+            assert_eq!(result["workload"]["footprint_pages"], 4096);
+            assert_eq!(result["workload"]["unwritten_pages_read"], unwritten, "{fill}");
+            // What a host layer keeps aside is not left from the fill.
+            assert_eq!(result["host"]["redirected_reads"], 0);
+        }
     }
 }

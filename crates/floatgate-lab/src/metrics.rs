@@ -129,7 +129,7 @@ pub struct Timeline {
     pub write_amplification: Vec<Option<f64>>,
     /// Of the mapping cache, in the stretch.
     pub hit_ratio: Vec<Option<f64>>,
-    /// Mean latency of the stretch's reads and writes; absent where it has none, as are those below.
+    /// Mean latency of the stretch's reads and writes; absent where it has none, as are the next.
     pub mean_us: Vec<Option<f64>>,
     /// Their median in microseconds.
     pub p50_us: Vec<Option<f64>>,

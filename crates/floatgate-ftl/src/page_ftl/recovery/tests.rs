@@ -7,6 +7,7 @@ use super::*;
 use crate::addr::{Ppn, Tag};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
+use crate::journal::UnitNote;
 use crate::mapping::{Ideal, MapConfig, NoCache};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
 use crate::page_ftl::{Cleaning, Cleans};
@@ -206,6 +207,23 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     assert_eq!(by_age, [0, 1, 2]);
     let tag_reads = 4 + 3 + 1 + 2 + 2 + 4 + 3 + 3;
     assert_eq!(mount, Mount { tag_reads, ..Mount::default() });
+}
+
+#[test]
+fn a_full_unit_is_of_the_stream_that_is_noted_if_that_is_one_of_data() {
+    // Streams 3 and 4 are those of levelling and of the log, which its pages tell.
+    let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
+    let (mut ftl, _) = plan.recover(plan.flash());
+    let found = |unit: u32, lpn: u32, stream: u8| FoundUnit {
+        unit: Unit(unit),
+        programmed: 4,
+        last: 1,
+        kind: Some(Owner::Data(Lpn::new(lpn))),
+        note: Some(UnitNote { erases: 0, stream }),
+    };
+    let units = [(0, 0, 0), (1, 0, 2), (2, 0, 3), (3, 0, 4), (4, 15, 1), (5, 16, 1)];
+    let in_use = ftl.reopen(&units.map(|(unit, lpn, stream)| found(unit, lpn, stream)));
+    assert_eq!(in_use.iter().map(|unit| unit.stream).collect::<Vec<_>>(), [0, 2, 0, 0, 1, 4]);
 }
 
 #[test]

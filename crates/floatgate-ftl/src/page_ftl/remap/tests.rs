@@ -4,7 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::addr::Ppn;
+use crate::addr::{Ppn, Tpn};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{MapOp, Residency};
@@ -26,14 +26,21 @@ const SHAPE: Shape = Shape {
     entry_bytes: 4,
 };
 
-/// A map on flash of which nothing is ever fetched or written.
+/// A map on flash of which nothing is fetched, and nothing written unless a page is assigned.
 #[derive(Default)]
-struct Noting(Vec<(u32, Touch, bool)>);
+struct Noting {
+    asked: Vec<(u32, Touch, bool)>,
+    rewrites: bool,
+}
 
 impl Mapping for Noting {
     fn access(&mut self, access: Access, _: &mut Vec<MapOp>) {
         assert!(access.first && access.remaining == 1, "{access:?}");
-        self.0.push((access.lpn.get(), access.touch, access.mapped));
+        self.asked.push((access.lpn.get(), access.touch, access.mapped));
+    }
+
+    fn assigned(&mut self, _: Lpn, _: Ppn, io: &mut Vec<MapOp>) {
+        io.extend(self.rewrites.then_some(MapOp::Rewrite(Tpn::new(0))));
     }
 
     fn relocated(&mut self, _: &[(Lpn, Ppn)], _: &mut Vec<MapOp>) {}
@@ -79,7 +86,7 @@ impl Drive {
     fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
-        (answer, core::mem::take(&mut self.mapping.0))
+        (answer, core::mem::take(&mut self.mapping.asked))
     }
 }
 
@@ -104,6 +111,17 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     let mut expected = flash;
     expected.programs[Cause::Host as usize] += 2;
     assert_eq!(drive.nand().counts(), expected);
+}
+
+#[test]
+fn what_the_map_asks_for_is_done_at_once() {
+    let mut drive = drive(false);
+    drive.mapping.rewrites = true;
+    let programs = |drive: &Drive, cause: Cause| drive.nand().counts().programs[cause as usize];
+    drive.log(16, Some(3));
+    assert_eq!((programs(&drive, Cause::Map), programs(&drive, Cause::Remap)), (1, 0));
+    drive.move_entry(16, 3);
+    assert_eq!((programs(&drive, Cause::Map), programs(&drive, Cause::Remap)), (1, 1));
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Case {
         let metrics = Metrics::new(plan.user_pages(), 9);
         let mut counters = Counters::default();
         counters.host.read_pages = 1000;
-        counters.host.write_pages = 2 * u64::from(plan.user_pages());
+        counters.host.write_pages = 3 * u64::from(plan.user_pages());
         counters.flash.erases[Cause::Gc as usize] = 1;
         Self { config, plan, device, started: Started::default(), metrics, counters }
     }
@@ -189,13 +189,13 @@ fn a_hundredth_of_the_reads_may_be_of_nothing() {
 }
 
 #[test]
-fn a_drive_has_to_be_written_over_once() {
+fn a_drive_has_to_be_written_over_twice() {
     // Fill, volumes of random pages in it, pages of the run in volumes that are enough, and to
     // what they are written.
     for (fill, started, enough, to) in [
-        ("sequential", 0.0, 1.0, "to a drive that was filled in order"),
-        ("none", 0.0, 2.0, "to an erased drive"),
-        ("random", 0.5, 0.5, "to a drive aged by 0.50 volumes (drive capacities) of random pages"),
+        ("sequential", 0.0, 2.0, "to a drive that was filled in order"),
+        ("none", 0.0, 3.0, "to an erased drive"),
+        ("random", 0.5, 1.5, "to a drive aged by 0.50 volumes (drive capacities) of random pages"),
     ] {
         let mut case = Case::new(&[("start.fill", fill)]);
         let user_pages = case.plan.user_pages();
@@ -214,7 +214,7 @@ fn a_drive_has_to_be_written_over_once() {
         contains(&case.warning(), &["(less than 0.01 volumes (drive capacities) were"]);
     }
     let mut case = Case::new(&[("start.fill", "steady")]);
-    case.started.volumes = 1.0;
+    case.started.volumes = 2.0;
     case.counters.host.write_pages = 1;
     assert!(case.warnings().is_empty(), "a drive that was aged is aged");
 }

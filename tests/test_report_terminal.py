@@ -135,7 +135,13 @@ def test_the_parts_of_the_write_amplification_are_pages_per_host_page(summary: A
 
 def _in_order(line: str, names: Any) -> list[str]:
     """The names in the order in which they stand in the line."""
-    return sorted(names, key=lambda name: re.search(rf"(= |\+ ){name} \d", line).start())  # type: ignore[union-attr]
+
+    def place(name: str) -> int:
+        found = re.search(rf"(= |\+ ){name} \d", line)
+        assert found, name
+        return found.start()
+
+    return sorted(names, key=place)
 
 
 def test_small_parts_are_left_out_and_a_map_in_memory_has_no_line(summary: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from conftest import Cli
 
 from floatgate.traces import Trace, TraceError, read_trace
 
@@ -179,7 +180,7 @@ def test_columns_are_for_text_in_files(tmp_path: Path) -> None:
         read_trace(frame, columns=BY_NUMBER)
 
 
-def test_the_commands_take_columns(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_commands_take_columns(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(lines(",", NAMES, *CELLS))
     unknown = cli("run", "mine.csv")
     assert unknown.returncode == 2 and "trace import --columns" in unknown.stderr
@@ -205,7 +206,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_wrong_columns_are_errors_of_the_call(cli, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+def test_wrong_columns_are_errors_of_the_call(cli: Cli, tmp_path: Path, name: str) -> None:
     command, source, columns, expected = CALLS[name]
     (tmp_path / "mine.csv").write_text(lines(",", *CELLS))
     out = ("-o", "out.parquet") if command == "import" else ()

@@ -16,6 +16,7 @@ import fsspec  # type: ignore[import-untyped]
 import pytest
 import zstandard
 from binary_traces import ISSUE, WRITES, blk
+from conftest import Cli
 from fsspec.registry import _registry  # type: ignore[import-untyped]
 
 from floatgate.traces import TraceError, read_trace
@@ -277,7 +278,7 @@ PROCESSES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_a_command_says_it_in_one_line(cli, tmp_path: Path, name: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_command_says_it_in_one_line(cli: Cli, tmp_path: Path, name: str) -> None:
     make, expected = PROCESSES[name]
     make(tmp_path)
     command = ("trace", "import", "trace", "-o", "out.parquet")
@@ -288,7 +289,7 @@ def test_a_command_says_it_in_one_line(cli, tmp_path: Path, name: str) -> None: 
         assert [path.name for path in tmp_path.iterdir()] == ["trace"]
 
 
-def test_a_command_reads_lower_case_and_binary_blktrace(cli, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_command_reads_lower_case_and_binary_blktrace(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path, "timestamp_us,op,offset_bytes,size_bytes\n0,w,0,512\n5,read,0,512\n", "small")
     write(tmp_path, blk(0, 8, 512, ISSUE, WRITES) * 3, "sda.blktrace.0")
     assert cli("trace", "import", "small", "-o", "a.parquet").returncode == 0

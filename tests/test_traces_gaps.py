@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from conftest import Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -213,7 +214,7 @@ def jumped(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_commands_say_and_close_gaps(cli, jumped: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_commands_say_and_close_gaps(cli: Cli, jumped: Path) -> None:
     info = json.loads(cli("trace", "info", "jump.csv", "--json").stdout)
     assert info["duration_s"] == (44 * YEAR + 10_000) / S
     assert "1 line stepped backwards in time; sorted by time" in info["notes"]
@@ -234,7 +235,7 @@ def test_the_commands_say_and_close_gaps(cli, jumped: Path) -> None:  # type: ig
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "info", "import"])
-def test_a_wrong_duration_is_an_error_of_the_call(cli, jumped: Path, command: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_wrong_duration_is_an_error_of_the_call(cli: Cli, jumped: Path, command: str) -> None:
     call = {
         "run": ("run", "jump.csv"),
         "compare": ("compare", "jump.csv", "--vary", "queue.depth=1,2", "--json"),

@@ -292,6 +292,16 @@ macro_rules! name_rows {
     ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
         /// Name, doc line and source of every mapping.
         pub const MAPPINGS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+
+        impl AnyMapping {
+            /// The mapping of a row; none if the name is in none.
+            pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
+                Some(match name {
+                    $($name => Self::of($Type::new(config)),)*
+                    _ => return None,
+                })
+            }
+        }
     };
 }
 

@@ -3,8 +3,8 @@
 //!
 //! After each loss of power the drive is found again. Then what was durable must be there; of what
 //! was acknowledged since, each page has an old version or a new one; the drive agrees with itself,
-//! and goes on. The workload runs twice: once to count the moments there are, then to copy the flash
-//! at every one that is explored. Each recovery starts from such a copy.
+//! and goes on. The workload runs twice: once to count the moments there are, then to copy the
+//! flash at every one that is explored. Each recovery starts from such a copy.
 
 mod bug;
 mod report;

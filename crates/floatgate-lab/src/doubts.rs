@@ -14,8 +14,8 @@ use crate::result::{Subject, volumes_written};
 /// Write amplification of the last quarter may differ from the quarter before by this share.
 const STEADY: f64 = 0.1;
 /// Volumes (drive capacities) that must have been written over what fills the drive, lest write
-/// amplification be that of a fresh drive: as many as `start.fill = "random"` writes by default, and
-/// as SNIA's Performance Test Specification has before a test.
+/// amplification be that of a fresh drive: as many as `start.fill = "random"` writes by default,
+/// and as SNIA's Performance Test Specification has before a test.
 const AGED: f64 = 2.0;
 /// Share of the pages read that may never have been written.
 const UNWRITTEN: f64 = 0.01;

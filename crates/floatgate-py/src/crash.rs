@@ -14,7 +14,9 @@ use crate::{Cancelled, Control, config_error, parse, text};
 const SECOND: u64 = 50;
 
 #[pyfunction]
-#[pyo3(signature = (config_json, workload, *, seed, span_bytes, every, point, second, most, control))]
+#[pyo3(signature = (
+    config_json, workload, *, seed, span_bytes, every, point, second, most, control
+))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn crash(
     py: Python<'_>,

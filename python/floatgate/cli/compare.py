@@ -78,7 +78,6 @@ def compare(
         out = DEFAULT_OUT
     with output.staged(out, force=force or resume, inputs=traces) as part:
         from floatgate import api
-        from floatgate.comparison import idle_keys
 
         with output.progress_bar(quiet) as progress, _kept(out, quiet) as keep:
             results = api.compare_results(
@@ -96,22 +95,29 @@ def compare(
         tables = {"table": results.table()}
         if seeds or base:
             tables["summary"] = results.summary(base)
-        idle = [
-            f"{key} changes nothing: runs that differ in it alone are equal"
-            for key in idle_keys(tables["table"], results.keys)
-        ]
-        document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
-        document |= {"warnings": idle, "results": [result.to_dict() for result in results]}
+        document = _document(results, tables)
         if part:
             _write(document, tables, part, pictures)
     if json:
         output.print_json(document)
     else:
         _print(results, tables.get("summary"))
-    for text in idle:
+    for text in document["warnings"]:
         output.say(f"warning: {text}", quiet)
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
+
+
+def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """What `--json` prints: the tables, keys that changed nothing, and every result."""
+    from floatgate.comparison import idle_keys
+
+    idle = [
+        f"{key} changes nothing: runs that differ in it alone are equal"
+        for key in idle_keys(tables["table"], results.keys)
+    ]
+    document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
+    return document | {"warnings": idle, "results": [result.to_dict() for result in results]}
 
 
 def _seeds(text: str | None) -> int | list[int] | None:

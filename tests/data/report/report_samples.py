@@ -17,6 +17,16 @@ HIT_RATIO = {"dftl": 0.62, "tpftl": 0.74, "sftl": 0.68}
 CACHE_GAIN = {"32KiB": 0.0, "64KiB": 0.09, "128KiB": 0.17}
 
 
+ENGINE = {
+    "version": "0.1.0",
+    "wall_seconds": 1.93,
+    "host_requests_per_second": 1_036_269,
+    "page_writes_per_second": 1_180_000,
+    "page_programs_per_second": 2_360_000,
+    "peak_rss_bytes": 31_457_280,
+}
+
+
 def sample(
     trace: str = "financial1", scheme: str = "dftl", cache: str = "64KiB", seed: int = 1
 ) -> dict[str, Any]:
@@ -123,14 +133,7 @@ def sample(
         "timeline": _timeline(rng, host, hit, amplification, latency["all"]["mean_us"]),
         "warnings": [],
         "notes": [],
-        "engine": {
-            "version": "0.1.0",
-            "wall_seconds": 1.93,
-            "host_requests_per_second": 1_036_269,
-            "page_writes_per_second": 1_180_000,
-            "page_programs_per_second": 2_360_000,
-            "peak_rss_bytes": 31_457_280,
-        },
+        "engine": {**ENGINE},
     }
 
 

@@ -7,7 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
+use super::{Access, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::future::Future;
 use crate::geometry::Geometry;
@@ -25,20 +25,8 @@ pub enum AnyMapping {
 }
 
 impl AnyMapping {
-    /// None if the name is in no row.
-    pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
-        macro_rules! by_name {
-            ($($row:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-                match name {
-                    $($row => Self::of(super::$Type::new(config)),)*
-                    _ => return None,
-                }
-            };
-        }
-        Some(crate::mappings!(by_name))
-    }
-
-    fn of<M: Mapping + Send + 'static>(mapping: M) -> Self {
+    /// A mapping behind a pointer.
+    pub fn of<M: Mapping + Send + 'static>(mapping: M) -> Self {
         let mapping = Box::new(mapping);
         if M::ON_FLASH { Self::OnFlash(Boxed(mapping)) } else { Self::InMemory(Boxed(mapping)) }
     }

@@ -10,8 +10,8 @@ use super::{OpenError, View};
 use crate::drive::live::LiveError;
 use crate::stored::Stored;
 
-/// Reads what the drive of an image would: what was never written, or trimmed, is zeros. No drive is
-/// started, as that would write to the image.
+/// Reads what the drive of an image would: what was never written, or trimmed, is zeros. No drive
+/// is started, as that would write to the image.
 pub struct Reader {
     stored: Stored,
     table: Vec<Option<Ppn>>,

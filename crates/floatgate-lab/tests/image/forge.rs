@@ -1,4 +1,5 @@
-//! Images made by hand, record by record, from what docs/images.md and the head of `journal.rs` say.
+//! Images made by hand, record by record, from what docs/images.md and the head of `journal.rs`
+//! say.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

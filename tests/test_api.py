@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import time
 from pathlib import Path
@@ -368,7 +369,7 @@ def test_a_notebook_shows_numbers_and_doubts() -> None:
         assert f"{run.write_amplification:.3f}"[:4] in text
         assert run.config["mapping"]["scheme"] in text
         for warning in run.warnings:
-            assert text.count(warning) == 1
+            assert text.count(html.escape(warning)) == 1
     document = found[0].to_dict()
     document["workload"]["name"] = "<script>"
     document["warnings"] = ["a < b"]

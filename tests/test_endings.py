@@ -64,8 +64,8 @@ def _ended(
 def test_a_signal_ends_in_order_and_leaves_nothing(tmp_path: Path, number: int, call) -> None:
     begun = lambda: bool(list(tmp_path.iterdir()))  # noqa: E731
     status, stdout, stderr = _ended(tmp_path, call, number, begun)
-    assert (status, stdout) == (128 + number, "")
-    assert stderr == f"floatgate: {SIGNALS[signal.Signals(number)]}\n"
+    said = f"floatgate: {SIGNALS[signal.Signals(number)]}\n"
+    assert (status, stdout, stderr) == (128 + number, "", said)
     assert list(tmp_path.iterdir()) == []
 
 

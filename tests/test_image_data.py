@@ -121,9 +121,9 @@ def test_reading_changes_nothing_and_others_may_look(call: Call, image: Path) ->
         (("--input", "/dev/zero"), b"", "end beyond the drive"),
         (("--offset", "64"), b"x", "offset: expected a size with a unit"),
         (("--offset", "-1B"), b"x", "offset: expected a size"),
-        (("--offset", ""), b"x", "offset: expected a size"),
+        (("--offset", ""), b"x", "'--offset': is empty"),
         (("--input", "absent"), b"", "'absent' cannot be read: No such file"),
-        (("--input", ""), b"", "'' cannot be read"),
+        (("--input", ""), b"", "'--input / -i': is empty"),
         (("--input", "."), b"", "'.' cannot be read: Is a directory"),
         (("--input", "flash.img"), b"", "flash.img is the image itself"),
         (("--input", "link"), b"", "link is the image itself"),
@@ -148,7 +148,7 @@ def test_a_wrong_write_changes_no_byte(
         (("--offset", "2MiB"), "end beyond the drive"),
         (("--length", "64"), "length: expected a size with a unit"),
         (("--out", "there"), "there: exists; --force"),
-        (("--out", ""), "'--out'"),
+        (("--out", ""), "'--out / -o': is empty"),
         (("--out", "flash.img", "--force"), "flash.img: is the input"),
         (("--out", "link", "--force"), "link: is the input"),
         (("--out", "nowhere/x"), "cannot be written"),
@@ -203,7 +203,8 @@ def test_no_size_of_a_call_goes_without_a_unit(call: Call, tmp_path: Path) -> No
         done = call("create", "new.img", "--size", size)
         _expect(done, 2, f'size: expected a size with a unit, such as "4KiB", not "{size}"')
     for name in ("", ".", "/"):
-        _expect(call("create", name, "--size", "1MiB"), 2, "expected the name of a file")
+        expected = f"'{name}' given; expected the name of a file" if name else "is empty"
+        _expect(call("create", name, "--size", "1MiB"), 2, expected)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(_core.ConfigError, match="size: -5 given"):
         images.create(tmp_path / "new.img", -5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from floatgate.papers.drawing import figure_of
@@ -12,7 +13,7 @@ LABELS = {"b": "Line B", "a": "Line A", "unused": "not there"}
 
 def _values(plot: Any) -> list[dict[str, Any]]:
     """All rows of data of a plot, layer by layer, each set once."""
-    found: list[list[dict[str, Any]]] = []
+    found: list[Any] = []
 
     def look(part: Any) -> None:
         if isinstance(part, dict):
@@ -28,7 +29,8 @@ def _values(plot: Any) -> list[dict[str, Any]]:
     document = plot.to_dict()
     look(document)
     named = list(document.get("datasets", {}).values())
-    return [row for rows in [*found, *named] for row in rows]
+    told = [json.loads(rows) if isinstance(rows, str) else rows for rows in [*found, *named]]
+    return [row for rows in told for row in rows]
 
 
 def test_a_line_that_has_no_parameter_is_the_same_at_every_value() -> None:

@@ -190,7 +190,7 @@ def test_what_is_in_sight_is_drawn_first(browser: Any, reports: dict[str, Path])
     with Seen(browser, reports["many"], until="ready", part="#wear") as seen:
         drawn = seen.page.locator(".plot:has(svg)").evaluate_all("(all) => all.map((o) => o.id)")
         assert 0 < len(drawn) < seen.page.locator(".plot").count()
-        assert any(name.startswith("wear-") for name in drawn)
+        assert any(name.startswith("wear-") for name in drawn), drawn
 
 
 def test_the_page_of_many_runs_is_small(reports: dict[str, Path]) -> None:

@@ -10,14 +10,14 @@ import signal
 import sys
 from types import FrameType
 
-from .ending import Ended
+from .ending import Ended, Signals
 
 
 def _end(number: int, _: FrameType | None) -> None:
     """Ends the process in order, once: what is cleaned up then is not to be interrupted."""
     for other in _heard():
         signal.signal(other, signal.SIG_IGN)
-    raise Ended(number)
+    Signals.come(number)
 
 
 def _heard() -> set[int]:

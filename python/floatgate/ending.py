@@ -22,3 +22,36 @@ class Ended(BaseException):
             words = name if name == "interrupted" else f"ended by {name}"
             print(f"floatgate: {words}", file=sys.stderr)
         return 128 + number
+
+
+class Signals:
+    """The signal that has come, if any, and whether it may end what is being done."""
+
+    _come: int | None = None
+    _holds = 0
+
+    @classmethod
+    def come(cls, number: int) -> None:
+        """Raises Ended, unless that is held up."""
+        cls._come = number
+        cls.look()
+
+    @classmethod
+    def look(cls) -> None:
+        """Raises Ended if a signal has come.
+
+        What waits calls this now and then: Python drops an exception that a signal raises within
+        a callback or a finalizer.
+        """
+        if cls._come is not None and not cls._holds:
+            raise Ended(cls._come)
+
+    class Held:
+        """While it is entered, no signal comes between two things that belong together."""
+
+        def __enter__(self) -> None:
+            Signals._holds += 1
+
+        def __exit__(self, *_: object) -> None:
+            Signals._holds -= 1
+            Signals.look()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _core
+from .ending import Signals
 from .report.files import write_whole
 from .result import Result
 from .sources import Load
@@ -108,9 +109,10 @@ def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[],
     `work` end soon.
     """
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
         try:
+            future = pool.submit(work)
             while not wait([future], POLL_SECONDS).done:
+                Signals.look()
                 tell()
         finally:
             stop()
@@ -133,22 +135,23 @@ def run_all(
         job.check()
     controls = [_core.Control() for _ in jobs]
     with ThreadPoolExecutor(workers) as pool:
-        futures = [
-            pool.submit(_simulate, job, kept, control)
-            for job, control in zip(jobs, controls, strict=True)
-        ]
         try:
+            futures = [
+                pool.submit(_simulate, job, kept, control)
+                for job, control in zip(jobs, controls, strict=True)
+            ]
             pending = True
             while pending:
+                Signals.look()
                 done, running = wait(futures, POLL_SECONDS, FIRST_EXCEPTION)
                 failed = any(future.exception() for future in done)
                 pending = bool(running) and not failed
                 if progress is not None:
                     progress(*_sum(jobs, controls, futures))
         finally:
-            for future, control in zip(futures, controls, strict=True):
-                future.cancel()
+            for control in controls:
                 control.cancel()
+            pool.shutdown(cancel_futures=True)
     for job, future in zip(jobs, futures, strict=True):
         _raise(job.label, future)
     return [future.result() for future in futures]

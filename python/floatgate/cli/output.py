@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..ending import Signals
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -92,12 +94,12 @@ def staged(
     while not os.path.lexists(base):
         base = base.parent
     try:
-        if not force and real.is_dir() and any(real.iterdir()):
-            raise _refused(f"{target}: is not empty; --force replaces the files of a former run")
-        part = Path(tempfile.mkdtemp(dir=base, prefix=".floatgate-", suffix=".part"))
+        occupied = real.is_dir() and any(real.iterdir())
     except OSError as error:
         raise _unwritable(target, error) from error
-    try:
+    if occupied and not force:
+        raise _refused(f"{target}: is not empty; --force replaces the files of a former run")
+    with _temporary(lambda: _new_folder(base), target) as part:
         yield part
         moves = [(file, target / file.name) for file in sorted(part.iterdir())]
         for _, place in moves:
@@ -105,10 +107,6 @@ def staged(
         real.mkdir(parents=True, exist_ok=True)
         for file, place in moves:
             _settle(file, place)
-    except OSError as error:
-        raise _named(error, part, target) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -130,17 +128,37 @@ def staged_file(
         if target.exists() and not force:
             raise _refused(f"{target}: exists; --force replaces it")
     folder = Path(tempfile.gettempdir()) if through else _real(target).parent
-    try:
-        part = _new_file(folder, target.name)
-    except OSError as error:
-        raise _unwritable(target, error) from error
-    try:
+    with _temporary(lambda: _new_file(folder, target.name), target) as part:
         yield part
         _settle(part, target)
+
+
+@contextlib.contextmanager
+def _temporary(make: Callable[[], Path], target: Path) -> Iterator[Path]:
+    """What `make` gives, until the end or a failure, a signal included; errors name `target`."""
+    part = None
+    try:
+        with Signals.Held():
+            part = make()
+        yield part
     except OSError as error:
+        if part is None:
+            raise _unwritable(target, error) from error
         raise _named(error, part, target) from error
     finally:
+        if part is not None:
+            _remove(part)
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir():
+        shutil.rmtree(part, ignore_errors=True)
+    else:
         part.unlink(missing_ok=True)
+
+
+def _new_folder(folder: Path) -> Path:
+    return Path(tempfile.mkdtemp(dir=folder, prefix=".floatgate-", suffix=".part"))
 
 
 def _named(error: OSError, part: Path, target: Path) -> OSError:

@@ -190,7 +190,7 @@ class SweepAxis:
             "at:Q",
             scale=scale,
             axis=alt.Axis(
-                title=self.key, values=values, labelExpr=f"{texts}[{sums}]", labelOverlap=True
+                title=self.key, values=values, labelExpr=f"{texts}[{sums or 0}]", labelOverlap=True
             ),
         )
 

@@ -156,6 +156,7 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
     digits = itertools.count(first, STEP)
     document = _distinct(Result, digits)
     document["floatgate"] = "0.9.0"
+    document["device"] = "mydrive"
     document["workload"] |= {"name": trace, "hash": f"{trace}-digest"}
     document["engine"]["version"] = "0.9.1"
     document["start"] = {"fill": "random", "settled": True}

@@ -131,13 +131,18 @@
   const idle = () =>
     new Promise((done) => self.requestIdleCallback ? requestIdleCallback(done, { timeout: 200 }) : setTimeout(done, 1));
 
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
   // What is in sight comes first, and the rest while nothing else is to be done, so that the page
   // is whole when it is printed or searched.
   const drawAll = async () => {
     const waiting = new Set(Object.keys(plots).map((id) => document.getElementById(id)));
     const near = new Set();
+    let look;
+    const looked = new Promise((done) => { look = done; });
     const sight = new IntersectionObserver(
       (entries) => {
+        look();
         for (const { target, isIntersecting } of entries) {
           near[isIntersecting ? "add" : "delete"](target);
         }
@@ -147,16 +152,24 @@
     for (const box of waiting) {
       const { height } = plots[box.id].spec;
       if (typeof height === "number") box.style.minHeight = `${height + 45}px`;
-      sight.observe(box);
     }
-    await idle();
+    // A browser goes to the part that the address names in its own time: what is in it comes first.
+    const named = [...waiting].filter(({ id }) => id.startsWith(`${location.hash.slice(1)}-`));
+    for (const box of waiting) sight.observe(box);
+    if (waiting.size) await looked;
     while (waiting.size) {
-      const seen = [...near].find((box) => waiting.has(box));
+      const inSight = () => [...named, ...near].find((box) => waiting.has(box));
+      let seen = inSight();
+      if (!seen && !document.documentElement.dataset.ready) {
+        // What was drawn may have moved others into sight.
+        await frame();
+        seen = inSight();
+      }
       if (!seen) {
         document.documentElement.dataset.ready = "true";
         await idle();
       }
-      const box = seen ?? [...near].find((one) => waiting.has(one)) ?? [...waiting][0];
+      const box = seen ?? inSight() ?? [...waiting][0];
       waiting.delete(box);
       sight.unobserve(box);
       try {

@@ -34,31 +34,31 @@ FTL, LAB, PYTHON = "crates/floatgate-ftl/src/", "crates/floatgate-lab/src/", "py
 
 SUITES: list[tuple[str, list[str]]] = [
     # The first pattern that fits a file counts. For Rust: cargo's test targets.
-    (FTL + "journal.rs", ["--lib", "--test=shadow"]),
-    (FTL + "recovery.rs", ["--lib", "--test=shrd_recovery"]),
-    (FTL + "page_ftl/recovery.rs", ["--lib", "--test=shrd_recovery"]),
-    (FTL + "page_ftl*", ["--lib", "--test=cleaning", "--test=shadow", "--test=shrd"]),
-    (FTL + "log_*", ["--lib", "--test=naive_bast", "--test=naive_fast", "--test=log_blocks"]),
+    (FTL + "journal.rs", ["--lib"]),
+    (FTL + "recovery.rs", ["--lib"]),
+    (FTL + "page_ftl*", ["--lib", "--test=cleaning"]),
+    (FTL + "log_*", ["--lib", "--test=naive_bast", "--test=naive_fast"]),
     (FTL + "nand*", ["--lib", "--test=timing"]),
     (FTL + "buffer*", ["--lib", "--test=naive_buffers"]),
     (FTL + "device*", ["--lib", "--test=timing", "--test=buffered"]),
     (FTL + "host*", ["--lib", "--test=shrd"]),
+    (FTL + "mapping*", ["--lib", "--test=naive_caches", "--test=naive_dftl", "--test=naive_tlllp"]),
     (FTL + "*", ["--lib", "--test=golden"]),
     (LAB + "image/*", ["--test=image"]),
     (LAB + "stored*", ["--lib", "--test=stored"]),
-    (LAB + "crash.rs", ["--test=crash"]),
+    (LAB + "crash*", ["--test=crash"]),
     (LAB + "curve*", ["--lib", "--test=curve"]),
     (LAB + "config*", ["--lib", "--test=config"]),
     (LAB + "workload*", ["--lib", "--test=generators"]),
-    (LAB + "*", ["--lib", "--test=results", "--test=doubts"]),
+    (LAB + "*", ["--lib", "--test=results"]),
     # For Python: files of tests, as patterns.
     (PYTHON + "traces/*", ["tests/test_traces_*.py"]),
-    (PYTHON + "report/*", ["tests/test_report_rows.py", "tests/test_report_predictions.py"]),
-    (PYTHON + "cli/summary.py", ["tests/test_summary*.py"]),
-    (PYTHON + "papers/tlllp*", ["tests/test_paper_tlllp*.py", "tests/test_paper_verdicts*.py"]),
-    (PYTHON + "papers/*", ["tests/test_paper_*.py"]),
+    (PYTHON + "report/*", ["tests/test_report_[!ps]*.py", "tests/test_report_predictions.py"]),
+    (PYTHON + "cli/summary.py", ["tests/test_report_terminal.py"]),
+    (PYTHON + "papers/*_claims.py", ["tests/test_paper_verdicts.py"]),
+    (PYTHON + "papers/*", ["tests/test_paper_[!p]*.py", "tests/test_paper_points.py"]),
     (PYTHON + "models/*", ["tests/test_models_*.py"]),
-    (PYTHON + "*", ["tests/test_api*.py", "tests/test_cli*.py"]),
+    (PYTHON + "*", ["tests/test_api.py", "tests/test_cli*.py", "tests/test_outputs.py"]),
 ]
 
 
@@ -222,6 +222,8 @@ def main() -> None:
     parser.add_argument("--shard", metavar="K/N", help="one mutant in N, counted from 0")
     parser.add_argument("--minutes", type=float, default=24 * 60, help="when to stop")
     given = parser.parse_args()
+    if not (given.files or given.changed):
+        parser.error("expected source files, or --changed with a revision")
     files = given.files + (changed(given.changed) if given.changed else [])
     for name in files:
         if not (is_source(name) and (ROOT / name).is_file()):

@@ -115,7 +115,8 @@ def rust(files: list[str], tests: list[str], shard: str | None, deadline: float)
     command += ["--output", str(out), "--baseline", "run", "--minimum-test-timeout", "60"]
     command += [part for name in files for part in ("--file", name)]
     command += ["--shard", shard] if shard else []
-    command += ["--", "--locked", *tests]
+    # For every call of cargo: what is not tested need not be built.
+    command += [f"--cargo-arg={argument}" for argument in ("--locked", *tests)]
     process = subprocess.Popen(command, cwd=ROOT)
     unfinished = False
     try:

@@ -9,7 +9,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::Foretelling;
 use crate::geometry::Shape;
-use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Touch};
+use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Residency, Touch};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -218,4 +218,41 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
     let (unit, _) = drive.choose(0, geometry.units());
     assert_eq!((drive.blocks.valid(unit), drive.cleans.emergency), (1, 3));
+}
+
+/// Two entries of one translation page are written back by one program of it, and then are clean.
+#[test]
+fn the_map_is_written_back_once() {
+    let geometry = geometry();
+    let mut drive = format(geometry, Dftl::new(&MapConfig::new(geometry, 1 << 16)));
+    [3, 4].into_iter().for_each(|lpn| write(&mut drive, lpn));
+    let programs = |drive: &Drive<Dftl>| drive.nand().counts().programs[Cause::Map as usize];
+    let before = programs(&drive);
+    for _ in 0..2 {
+        let Ok(()) = drive.flush_map(&mut Chain::default());
+        assert_eq!(programs(&drive), before + 1);
+    }
+}
+
+/// A mapping that keeps nothing but whether it was told the future.
+struct Told(bool);
+
+impl Mapping for Told {
+    const ON_FLASH: bool = false;
+
+    fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {}
+    fn relocated(&mut self, _: &[(Lpn, Ppn)], _: &mut Vec<MapOp>) {}
+    fn residency(&self, _: Lpn) -> Residency {
+        Residency::Absent
+    }
+    fn foresee(&mut self, _: Future) {
+        self.0 = true;
+    }
+}
+
+#[test]
+fn the_future_reaches_the_mapping() {
+    let mut drive = format(geometry(), Told(false));
+    drive.foresee(Foretelling::new(64).finish());
+    assert!(drive.mapping().0);
 }

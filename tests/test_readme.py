@@ -115,7 +115,6 @@ def test_a_sixteenth_of_the_run_comes_near_what_is_printed(cli: Any, victim: str
     assert measured == pytest.approx(predicted, rel=0.01)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("victim", ["greedy", "fifo"])
 def test_the_numbers_printed_are_those_measured(cli: Any, victim: str) -> None:
     done = cli(*_long_run(victim))

@@ -100,8 +100,8 @@ fn mixed_streams_come_to_what_others_found() {
     check(&mixed, 64, 0.10, 2000);
 }
 
-/// An independent simulator has 5.062 and 5.438 (docs/algorithms.md, 6.6), this engine comes to 4.96
-/// and 5.22: what the cold stream is worth depends on how the copies of several victims follow each
+/// An independent simulator has 5.062 and 5.438 (docs/algorithms.md, 6.6), this engine 4.96 and
+/// 5.22: what the cold stream is worth depends on how the copies of several victims follow each
 /// other. By either account it is worse than leaving copies where they were, and better than no
 /// separation.
 #[test]

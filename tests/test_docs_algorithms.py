@@ -1,4 +1,4 @@
-"""What cites docs/algorithms.md cites a section that exists, and every policy has its section."""
+"""What cites docs/algorithms.md cites a section that exists; every policy has its section."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import floatgate
+from floatgate import _core
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "algorithms.md"
@@ -96,3 +98,24 @@ def test_the_sections_have_every_parameter_with_its_default() -> None:
 
 def test_every_axis_has_its_chapters() -> None:
     assert set(floatgate.policies()) == set(CHAPTERS)
+
+
+def test_the_glossary_names_sections_and_keys_that_exist() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    numbers = re.findall(r"\[(\d+(?:\.\d+)?)\](?!\()", text)
+    assert len(numbers) > 30
+    assert not set(numbers) - set(sections())
+    schema = json.loads(_core.schema())
+    tables = keys(schema, schema)
+    named = [key.split(".") for key in re.findall(r"`([a-z_]+\.[a-z_]+)`", text)]
+    named = [key for key in named if key[0] in tables]
+    assert len(named) > 30
+    assert [key for key in named if key[1] not in keys(schema, tables[key[0]])] == []
+
+
+def keys(schema: Any, node: Any) -> dict[str, Any]:
+    """The properties of a node of a JSON Schema, behind a reference too."""
+    if "$ref" in node:
+        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    found: dict[str, Any] = node.get("properties", {})
+    return found

@@ -92,7 +92,7 @@ def _facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "torn pages", f"{pages['torn']:,} found by this scan"
     if journal is not None:
         yield "last checkpoint", f"serial number {journal['checkpoint_serial']:,}"
-        yield "written since", f"{journal['pages_since']:,} pages, {journal['trims']:,} trims"
+        yield "since checkpoint", f"{journal['pages_since']:,} pages, {journal['trims']:,} trims"
     if wear is not None:
         least, mean, most = (wear[f"erases_{key}"] for key in ("min", "mean", "max"))
         yield "erases of a unit", f"{least:,} to {most:,}, {mean:,.1f} on average"

@@ -135,7 +135,7 @@ def test_a_point_that_there_is_not_is_a_wrong_call(cli: Cli) -> None:
 def test_log_blocks_are_bounded_as_a_process(cli: Cli) -> None:
     done = cli("crash", "uniform:span=1MiB,writes=60,flush=0.1", "--set", "ftl.scheme=fast")
     assert done.returncode == 0, done.stderr
-    points = int(done.stdout.split(" losses of power", 1)[0].replace(",", ""))
+    points = int(done.stdout.split(" power losses", 1)[0].replace(",", ""))
     assert 0 < points <= 2 * power.POINTS
     assert "moments of recoveries were left out" in done.stdout
     assert "nothing was lost" in done.stdout

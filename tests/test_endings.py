@@ -163,7 +163,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     status, _, stderr = _ended(tmp_path, call, signal.SIGTERM, two)
     assert status == 143
     assert stderr == (
-        f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume goes on from there\n"
+        f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume continues from there\n"
         "floatgate: ended by SIGTERM\n"
     )
     assert [path.name for path in runs.parent.iterdir()] == ["runs"]

@@ -1,4 +1,4 @@
-"""`crash`: the power fails everywhere in a workload, and the drive is found again."""
+"""`crash`: cuts the power at every moment of a workload, and recovers and verifies the drive."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from . import _core, configs, jobs, sources
 from .report.values import quantity
 
 POINTS = 20_000
-"""As many losses of power are explored in the workload, and as many in recoveries, at most, if it
-is not said how many."""
+"""By default, at most this many moments of the workload are explored, and as many of recoveries."""
 
 PAGES = 400_000_000
-"""A large drive has fewer: each recovery looks at all of its pages, at so many all in all."""
+"""Fewer on a large drive: each recovery verifies all pages, at most this many in total."""
 
 POINTS_MIN = 50
-"""A drive that is larger still has as many."""
+"""At least this many moments are explored on any drive."""
 
 
 def crash(
@@ -38,23 +37,23 @@ def crash(
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
-    Power fails behind each program and erase and in the middle of it. Then the drive is recovered
-    from nothing but what is on flash: what was durable must be there, of what was acknowledged
-    since each page is old or new, and every 16th drive goes on. With `every` = n every n-th moment
-    is explored, without it as many as fit; `point` explores a single one, counted from 0. With
-    `second` = n every n-th recovery is cut everywhere as well, without it every 50th at as many of
-    its moments as fit.
+    Power fails after each program and erase and in the middle of it. Then the drive is recovered
+    from its flash alone: durable writes must be there, pages acknowledged since may be old or new,
+    and every 16th drive continues the workload. With `every` = n every n-th moment is explored,
+    without it at most 20,000; `point` explores a single one, counted from 0. With `second` = n
+    every n-th recovery is cut at each of its moments as well, without it every 50th, at no more
+    than 20,000 moments in all.
 
     `trace`, `device`, `set`, `limit`, `seed`, `addresses` ("fold" or "span") and `format` are as
-    for `run`. Arrivals are closed, `ftl.journal` is on; what needs to know the future is refused.
+    for `run`. Arrivals are closed, `ftl.journal` is on; offline policies are refused.
 
-    The document has "points" (losses of power, "second_cuts" of them in recoveries), "lost"
-    (pages that were not what they may be; 0 is what is hoped for), "first_loss" (where, or None),
-    "torn_seen", "recoveries", "went_on", "requests", "moments" (that there were in the workload),
-    "recovery_moments" (that there were in recoveries), "left_out" (moments of both that were not
-    explored), "every" (None for a single point), "reads_mean" and "reads_max" (pages that a
-    recovery looked at), "programs_mean", "mount_us_mean", "name" and "notes". Raises as `run` does,
-    and ConfigError for a `point` that there is not.
+    The document has "points" (power losses explored, "second_cuts" of them in recoveries), "lost"
+    (pages with a version that they may not have; 0 if all is well), "first_loss" (where, or None),
+    "torn_seen" (interrupted programs and erases), "recoveries", "went_on" (drives that continued),
+    "requests", "moments" (of the workload), "recovery_moments" (of recoveries), "left_out"
+    (moments of both that were not explored), "every" (None for a single point), "reads_mean" and
+    "reads_max" (pages that a recovery read), "programs_mean", "mount_us_mean", "name" and "notes".
+    Raises as `run` does, and ConfigError for a `point` beyond the last moment.
     """
     _check(every, point, second, addresses)
     how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
@@ -75,7 +74,7 @@ def _check(every: int | None, point: int | None, second: int | None, addresses: 
         if given is not None and given < 1:
             raise _core.ConfigError(f"{name}: {given} given; expected at least 1")
     if point is not None and (point < 0 or every is not None):
-        raise _core.ConfigError(f"point: {point} given; expected 0 or more, and no `every`")
+        raise _core.ConfigError(f"point: {point} given; expected 0 or more, without `every`")
     if addresses == "modulo":
         raise _core.ConfigError("addresses: 'modulo' given; expected fold or span")
 

@@ -9,7 +9,7 @@
 //! and serves it later part by part, a part being what lies in one block ([`parts`]): it writes the
 //! part or reads its pages, and says when that is done ([`Buffer::served`]).
 //!
-//! Decided for all policies (algorithms, section 5.1): capacity is counted in pages, and whole
+//! Decided for all policies (docs/algorithms.md, 7.1): capacity is counted in pages, and whole
 //! blocks leave until the pages of a part fit; the block that is written to is not among them. A
 //! hit is a page that was found; overwriting one takes no space. Reads put nothing into the buffer.
 //! What is flushed on demand leaves in ascending order of blocks.

@@ -7,12 +7,12 @@
 //!    than the checkpoint. Without a checkpoint every page is read.
 //! 3. **Replay.** A page speaks for the logical page in its tag; a page of the log for the one that
 //!    it was to be remapped to, whether or not the remap has happened, for a remap leaves no mark
-//!    on flash (algorithms, section 3.8). Of all that speak for a logical page the one with the
+//!    on flash (docs/algorithms.md, 9.8). Of all that speak for a logical page the one with the
 //!    highest sequence number is right, and of its copies the one programmed last. A copy of what
 //!    the checkpoint knew is what it knew, elsewhere.
 //! 4. **Trims.** What was written before a trim is forgotten.
 //!
-//! For the log of SHRD this comes to the rules of section 3.8: (a) of several in the log the newest
+//! For the log of SHRD this comes to the rules there: (a) of several in the log the newest
 //! is right, (b) one at its place if it is newer than those in the log, (c) a page of the log that
 //! names no other is nobody's: its write was never acknowledged; (d) the log is empty afterwards.
 

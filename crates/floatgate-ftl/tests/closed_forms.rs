@@ -1,5 +1,5 @@
-//! Write amplification under uniform random writes against the closed forms (algorithms, sections
-//! 7.3, 7.4 and 7.8).
+//! Write amplification under uniform random writes against the closed forms
+//! (docs/algorithms.md, 6.2).
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -132,7 +132,7 @@ fn windows_are_between_fifo_and_greedy() {
 #[test]
 fn age_makes_uniform_writes_worse_than_greedy() {
     // With the time since the last loss as age: close to FIFO, as measured by an independent
-    // simulator (algorithms, section 7.7). With the time since a unit was opened or sealed, which
+    // simulator (docs/algorithms.md, 6.6). With the time since a unit was opened or sealed, which
     // is no less informed than the number of valid pages: between FIFO and greedy, as measured by
     // another one.
     let modified: Tune = |config| (config.cat_age, config.lfs_age) = (Age::Modified, Age::Modified);

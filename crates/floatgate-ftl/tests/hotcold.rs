@@ -1,5 +1,5 @@
-//! Write amplification under hot and cold traffic against the closed forms (algorithms, section
-//! 7.6) and against independent simulators (section 7.7).
+//! Write amplification under hot and cold traffic against the closed forms
+//! (docs/algorithms.md, 6.5) and against independent simulators (docs/algorithms.md, 6.6).
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -100,9 +100,10 @@ fn mixed_streams_come_to_what_others_found() {
     check(&mixed, 64, 0.10, 2000);
 }
 
-/// Section 7.7 has 5.062 and 5.438, this engine comes to 4.96 and 5.22: what the cold stream is
-/// worth depends on how the copies of several victims follow each other. By either account it is
-/// worse than leaving copies where they were, and better than no separation.
+/// An independent simulator has 5.062 and 5.438 (docs/algorithms.md, 6.6), this engine 4.96 and
+/// 5.22: what the cold stream is worth depends on how the copies of several victims follow each
+/// other. By either account it is worse than leaving copies where they were, and better than no
+/// separation.
 #[test]
 fn copies_to_the_cold_stream_are_between_separation_and_none() {
     for (traffic, elsewhere) in [(HOT_80_20, 5.062), (HOT_90_10, 5.438)] {

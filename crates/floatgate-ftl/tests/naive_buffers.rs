@@ -30,7 +30,7 @@ struct Wish {
     pins: bool,
 }
 
-/// The algorithms (algorithms, sections 5.1 and 5.4).
+/// The policies (docs/algorithms.md, 7).
 struct Naive {
     name: &'static str,
     config: BufferConfig,

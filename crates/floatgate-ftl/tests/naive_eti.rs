@@ -11,7 +11,7 @@ use floatgate_ftl::placement::{
 };
 use floatgate_ftl::rng::Rng;
 
-/// The algorithm (algorithms, section 6.1): a list of extents, walked through for everything.
+/// The algorithm (docs/algorithms.md, 3.4): a list of extents, walked through for everything.
 struct NaiveEti {
     config: EtiConfig,
     extents: Vec<Extent>,

@@ -11,7 +11,7 @@ use floatgate_ftl::mapping::{
     Access, FetchMode, MapConfig, MapOp, Mapping, NodeVictim, Tlllp, TlllpConfig, Touch,
 };
 
-/// The algorithm (algorithms, section 2.1): one list of entries, everything else recomputed.
+/// The algorithm (docs/algorithms.md, 2.10): one list of entries, everything else recomputed.
 struct NaiveTlllp {
     config: TlllpConfig,
     pages: u32,

@@ -12,7 +12,7 @@ use floatgate_ftl::mapping::{
     Access, Dftl, DftlConfig, MapConfig, MapOp, Mapping, Replacement, Touch, Tpftl, TpftlConfig,
 };
 
-/// The algorithm (algorithms, section 2.5): one list of entries, everything else recomputed.
+/// The algorithm (docs/algorithms.md, 2.11): one list of entries, everything else recomputed.
 struct NaiveTpftl {
     config: TpftlConfig,
     pages: u32,

@@ -1,5 +1,5 @@
 //! What looking into the command queue is worth: hit ratios of record-aligned uniform random
-//! writes behind a saturated queue, against independently computed ones (algorithms, section 5.5),
+//! writes behind a saturated queue, against independently computed ones (docs/algorithms.md, 7.9),
 //! and the laws that they follow.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.

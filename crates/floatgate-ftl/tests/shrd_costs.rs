@@ -1,4 +1,4 @@
-//! What SHRD and a cache of whole map pages cost, against closed forms (algorithms, section 3.9).
+//! What SHRD and a cache of whole map pages cost, against closed forms (docs/algorithms.md, 9.9).
 //!
 //! L map pages cover the user's space and c are cached. Under uniformly random writes of a page a
 //! plain drive loads 1 - c/L of a map page per write and programs as much. Behind SHRD a window of

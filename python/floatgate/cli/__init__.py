@@ -20,8 +20,10 @@ app.command(
 )(compare.compare)
 app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
 app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)
-app.add_typer(trace.app, name="trace", help="Look at, convert and make traces.")
-app.add_typer(image.app, name="image", help="Make and look at images: the stored flash of a drive.")
+app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
+app.add_typer(
+    image.app, name="image", help="Create and inspect images: the flash of a drive in a file."
+)
 app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
 app.command(epilog="Example: floatgate policies dftl")(lists.policies)
 app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)
@@ -39,10 +41,10 @@ def _version(asked: bool) -> None:
 @app.callback(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --device classic")
 def floatgate(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """A flash laboratory: what a workload does to a drive."""
+    """A laboratory for flash translation layers: simulate what a workload costs a drive."""
 
 
 def _usage(error: Any) -> str:

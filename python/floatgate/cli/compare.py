@@ -19,26 +19,32 @@ if TYPE_CHECKING:
 
 Vary = Annotated[
     list[str] | None,
-    typer.Option(metavar="KEY=V1,V2,...", help="Values of a config key; may be repeated."),
+    typer.Option(
+        metavar="KEY=V1,V2,...", help="Values of a config key to compare; may be repeated."
+    ),
 ]
-Workers = Annotated[int | None, typer.Option(help="Runs at a time (default: one per core).")]
+Workers = Annotated[
+    int | None, typer.Option(help="Number of runs in parallel (default: one per core).")
+]
 Seeds = Annotated[
     str | None,
     typer.Option(
         metavar="N|S1,S2,...",
-        help="Run all with several seeds: so many from --seed on, or these; with 95 % intervals.",
+        help="Repeat each run with N seeds from --seed on, or with these; adds 95 % intervals.",
     ),
 ]
 Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="KEY=VALUE,...",
-        help="Show differences to the runs with these values (with --seeds: to the first row).",
+        help="Show differences to the runs with these values (with --seeds, default: the first).",
     ),
 ]
 Resume = Annotated[
     bool,
-    typer.Option("--resume", help="Go on where a comparison into the same directory has ended."),
+    typer.Option(
+        "--resume", help="Continue an interrupted comparison: keep the runs already in --out."
+    ),
 ]
 
 DEFAULT_OUT = Path("floatgate-compare")
@@ -157,7 +163,7 @@ def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
     except BaseException:
         if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
-            output.say(f"note: {runs} kept in {keep}; --resume goes on from there", quiet)
+            output.say(f"note: {runs} kept in {keep}; --resume continues from there", quiet)
         # Nothing but a directory is left where the first run could not be written.
         for folder in (keep, out) if made else (keep,):
             with contextlib.suppress(OSError):

@@ -12,14 +12,16 @@ from . import options, output
 
 Every = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Explore every N-th moment; else as many as fit."),
+    typer.Option(metavar="N", help="Cut the power at every N-th moment (default: at most 20,000)."),
 ]
-Point = Annotated[int | None, typer.Option(help="Explore this moment only, from 0.")]
+Point = Annotated[
+    int | None, typer.Option(help="Cut the power at this moment only; the first is 0.")
+]
 Second = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Cut every N-th recovery everywhere, too; else every 50th, as often as fits.",
+        help="Also cut the power during every N-th recovery (default: every 50th, at most 20,000).",
     ),
 ]
 
@@ -38,9 +40,9 @@ def crash(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Cut the power everywhere in a trace, and look at what comes back.
+    """Cut the power at every program and erase of a trace, recover, and verify every page.
 
-    Ends with status 1 if anything that was durable is lost.
+    Ends with status 1 if a recovered page has a version that it may not have.
     """
     from floatgate.power import crash
 
@@ -78,11 +80,15 @@ def _print(found: dict[str, Any]) -> None:
     points, moments, seconds = found["points"], found["moments"], found["second_cuts"]
     inside = found["recovery_moments"]
     out.print(
-        f"{points:,} losses of power: {points - seconds:,} of the {moments:,} moments of", end=""
+        f"{points:,} power losses: at {points - seconds:,} of the {moments:,} moments of", end=""
     )
-    out.print(f" {found['requests']:,} requests, and {seconds:,} of the {inside:,} of recoveries")
-    out.print(f"{found['torn_seen']:,} cut a program or an erase short")
-    out.print(f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which went on")
+    out.print(
+        f" {found['requests']:,} requests, and at {seconds:,} of the {inside:,} of recoveries"
+    )
+    out.print(f"{found['torn_seen']:,} interrupted a program or an erase")
+    out.print(
+        f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which continued the workload"
+    )
     mean, most, programs = found["reads_mean"], found["reads_max"], found["programs_mean"]
     out.print(f"a recovery read {mean:,.1f} pages on average, {most:,} at most", end="")
     took = f"{found['mount_us_mean']:,.0f} \N{MICRO SIGN}s on dies that are evenly busy"
@@ -93,7 +99,7 @@ def _print(found: dict[str, Any]) -> None:
         out.print("nothing was lost", style="bold green")
         return
     loss = found["first_loss"]
-    out.print(f"{found['lost']:,} pages were not what they may be", style="bold red")
+    out.print(f"{found['lost']:,} pages had a version that they may not have", style="bold red")
     if loss:
-        out.print(f"the first: page {loss['page']} was version {loss['found']}", end="")
-        out.print(f", and may be one of {loss['possible']}; again: {found['again']}")
+        out.print(f"the first: page {loss['page']} had version {loss['found']}", end="")
+        out.print(f", but may have one of {loss['possible']}; to repeat: {found['again']}")

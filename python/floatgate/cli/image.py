@@ -41,14 +41,16 @@ Offset = Annotated[
 @app.command(epilog="Example: floatgate image create flash.img --size 64GiB")
 def create(
     file: File,
-    size: Annotated[str, typer.Option(metavar="SIZE", help="What the host can address: 64GiB.")],
+    size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Logical capacity, as the host sees it: 64GiB.")
+    ],
     device: options.Device = None,
     set: options.Set = None,
     seed: options.Seed = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make an image with an erased drive; a file that is there is left alone."""
+    """Create an image with an erased drive; an existing file is never replaced."""
     settings = options.pairs("--set", set)
     from floatgate import images
 
@@ -61,7 +63,7 @@ def create(
 
 @app.command(epilog="Example: floatgate image info flash.img")
 def info(file: File, json: options.Json = False) -> None:
-    """Show which drive an image holds, how full it is, how worn."""
+    """Show the drive in an image: geometry, config, mapped pages, journal, wear."""
     from floatgate import images
 
     document = images.info(file)
@@ -87,10 +89,10 @@ def _facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "pages", f"{geometry['physical_pages']:,} of {geometry['page_bytes']:,} bytes"
     yield "programmed pages", f"{pages['programmed']:,}"
     yield "mapped pages", f"{pages['mapped']:,} of {geometry['logical_pages']:,}"
-    yield "torn pages", f"{pages['torn']:,} found now"
+    yield "torn pages", f"{pages['torn']:,} found by this scan"
     if journal is not None:
         yield "last checkpoint", f"serial number {journal['checkpoint_serial']:,}"
-        yield "programmed since", f"{journal['pages_since']:,} pages, {journal['trims']:,} trims"
+        yield "since checkpoint", f"{journal['pages_since']:,} pages, {journal['trims']:,} trims"
     if wear is not None:
         least, mean, most = (wear[f"erases_{key}"] for key in ("min", "mean", "max"))
         yield "erases of a unit", f"{least:,} to {most:,}, {mean:,.1f} on average"
@@ -98,9 +100,9 @@ def _facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 @app.command(epilog="Example: floatgate image check flash.img")
 def check(file: File, json: options.Json = False) -> None:
-    """Verify every record, its data, and the drive that would be found; exit status 1 if wrong.
+    """Verify every page record, its data, and the recovered map; exit status 1 on a problem.
 
-    Nothing is written. Pages that were being programmed when power failed are no problem.
+    The image is not changed. Torn pages, half programmed when power failed, are no problem.
     """
     from floatgate import images
 
@@ -132,15 +134,17 @@ def _print_report(report: Mapping[str, Any]) -> None:
 def dump(
     file: File,
     unit: Annotated[
-        int | None, typer.Option(min=0, max=NUMBER_MAX, help="The pages of this erase unit.")
+        int | None, typer.Option(min=0, max=NUMBER_MAX, help="Only the pages of this erase unit.")
     ] = None,
     lpn: Annotated[
         int | None,
-        typer.Option(min=0, max=NUMBER_MAX, help="All that is left of this logical page."),
+        typer.Option(
+            min=0, max=NUMBER_MAX, help="Only the copies, current and stale, of this logical page."
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="A JSON document on each line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document per page.")] = False,
 ) -> None:
-    """Show who owns each page that is programmed, and whether what it holds is still wanted."""
+    """Show the owner of each programmed page, and whether the page is valid."""
     if unit is not None and lpn is not None:
         raise typer.BadParameter("is for all units; leave out --unit", param_hint="'--lpn'")
     from floatgate import images
@@ -163,7 +167,7 @@ def read(
     file: File,
     offset: Offset = "0",
     length: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Bytes to read; else to the end.")
+        str | None, typer.Option(metavar="SIZE", help="Bytes to read (default: to the end).")
     ] = None,
     out: Annotated[
         Path,
@@ -176,7 +180,7 @@ def read(
 ) -> None:
     """Read bytes as the drive would; the image is not changed.
 
-    What was never written, or trimmed, is zeros.
+    Bytes never written, or trimmed, read as zeros.
     """
     from floatgate import images
 
@@ -195,9 +199,9 @@ def write(
     ] = "-",
     quiet: options.Quiet = False,
 ) -> None:
-    """Write bytes to the drive; what is said to be written is on the disk.
+    """Write bytes to the drive; they are durable when the command ends.
 
-    What does not fit is refused, and none of it is written.
+    An input that ends beyond the drive is refused, and nothing of it is written.
     """
     from floatgate import images
 

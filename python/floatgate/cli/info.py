@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Source = Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)]
 MapCurve = Annotated[
-    bool, typer.Option("--map-curve", help="Show how much map memory the trace needs.")
+    bool, typer.Option("--map-curve", help="Show the hit ratio of a map cache by its size.")
 ]
 Page = Annotated[
     str | None, typer.Option(metavar="SIZE", help="The curve's page size (default: 4KiB).")
@@ -24,30 +24,34 @@ Sample = Annotated[
     str | None,
     typer.Option(
         metavar="RATE|exact",
-        help="Make the curve from this share of the pages, or from all; else whichever fits.",
+        help="Share of the pages to sample, or exact for all (default: sample long traces).",
     ),
 ]
 HotnessFlag = Annotated[
-    bool, typer.Option("--hotness", help="Show where hot data lie, and how sequential it is.")
+    bool, typer.Option("--hotness", help="Show hot data, skew, overwrites and sequentiality.")
 ]
 Gb = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="Writes in a sequence of --hotness (default: 1GB, 10^9 B)."),
+    typer.Option(
+        metavar="SIZE", help="Bytes written per sequence of --hotness (default: 1GB, 10^9 B)."
+    ),
 ]
 HotFrom = Annotated[
-    int | None, typer.Option(help="Writes in a sequence that make a page hot (default: 4).")
+    int | None, typer.Option(help="A page is hot from this many writes in a sequence (default: 4).")
 ]
 Rounding = Annotated[
     Literal["cover", "truncate"] | None,
-    typer.Option(help="Count every page that a write touches (default), or whole pages only."),
+    typer.Option(
+        help="Count every page that a write touches (default), or only pages written whole."
+    ),
 ]
 Partial = Annotated[
     bool,
-    typer.Option("--partial", help="Count the last sequence too if it is shorter than the others."),
+    typer.Option("--partial", help="Count the last sequence too, if it is incomplete."),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write curve and hotness into DIR, as page and SVG."),
+    typer.Option(metavar="DIR", help="Write curve and hotness into DIR, as HTML and SVG."),
 ]
 
 
@@ -73,7 +77,7 @@ def info(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what is in a trace, and in which units it was read."""
+    """Show a trace: its requests, footprint, devices, and the units assumed."""
     _belong("--map-curve", map_curve, {"--page": page, "--sample": sample})
     how = {"gb": gb, "hot_from": hot_from, "rounding": rounding, "partial": partial or None}
     _belong("--hotness", hotness, {f"--{key.replace('_', '-')}": how[key] for key in how})

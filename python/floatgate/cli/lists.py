@@ -15,7 +15,7 @@ def devices(
     name: Annotated[str | None, typer.Argument(help="The preset to show.")] = None,
     json: options.Json = False,
 ) -> None:
-    """List the drives that are known by name, or print one as TOML."""
+    """List the preset drives, or print one as TOML."""
     from floatgate import _core
 
     presets = json_text.loads(_core.presets())
@@ -73,7 +73,7 @@ def schema() -> None:
 
 def predict(
     spare_factor: Annotated[
-        float, typer.Option(help="(T-U)/T of T pages of flash, of which the host sees U.")
+        float, typer.Option(help="Spare factor (T-U)/T: T physical and U logical pages.")
     ] = 0.07,
     pages_per_block: Annotated[int, typer.Option(help="Pages in an erase unit.")] = 128,
     hot: Annotated[

@@ -36,32 +36,32 @@ Device = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Sets a config key; may be repeated."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a config key; may be repeated."),
 ]
-Repeat = Annotated[int, typer.Option(help="Play the trace so many times.")]
-Limit = Annotated[int | None, typer.Option(help="Only the first so many requests of the trace.")]
-Seed = Annotated[int, typer.Option(help="Seed of all that is random.")]
+Repeat = Annotated[int, typer.Option(help="Number of times to play the trace.")]
+Limit = Annotated[
+    int | None, typer.Option(help="Play only this many requests, from the start of the trace.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
 Addresses = Annotated[
     Literal["fold", "span", "modulo"],
     typer.Option(
-        help="Leave out what is never touched, keep it, or wrap onto a drive of given size."
+        help="Drop untouched address ranges, keep them, or wrap onto a drive of flash.blocks."
     ),
 ]
 TimeScale = Annotated[
-    float, typer.Option(help="Multiply the time between requests; 0.5 is twice as fast.")
+    float, typer.Option(help="Factor on the times between requests; 0.5 plays twice as fast.")
 ]
 Verify = Annotated[
-    bool, typer.Option("--verify", help="Keep and check the content of every page; slower.")
+    bool, typer.Option("--verify", help="Store and check the content of every page; slower.")
 ]
 TraceFormat = Annotated[
-    str | None, typer.Option(help="The format of the trace, instead of recognising it.")
+    str | None, typer.Option(help="The format of the trace (default: recognised).")
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace what is there under the name of the output.")
-]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output files.")]
 TimeUnit = Annotated[
     str | None, typer.Option(help="Unit of times in the file: ns, 100ns, us, ms or s.")
 ]
@@ -74,20 +74,20 @@ LengthUnit = Annotated[
 CloseGaps = Annotated[
     str | None,
     typer.Option(
-        metavar="DURATION", help="Shorten longer gaps between requests to this, such as 1h."
+        metavar="DURATION", help="Shorten gaps between requests to at most this, such as 1h."
     ),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
         metavar="time=N,op=N,offset=N,length=N",
-        help="Delimited text of another form: the number or the name of each column.",
+        help="Columns of delimited text, each by number or by name.",
     ),
 ]
 PictureKind = Literal["svg", "png"]
 Pictures = Annotated[
     PictureKind | None,
-    typer.Option(help="Write the report's figures as pictures too."),
+    typer.Option(help="Also write the report's figures as pictures."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]

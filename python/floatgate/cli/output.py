@@ -98,7 +98,7 @@ def staged(
     except OSError as error:
         raise _unwritable(target, error) from error
     if occupied and not force:
-        raise _refused(f"{target}: is not empty; --force replaces the files of a former run")
+        raise _refused(f"{target}: is not empty; --force replaces the files of an earlier run")
     with _temporary(lambda: _new_folder(base), target) as part:
         yield part
         moves = [(file, target / file.name) for file in sorted(part.iterdir())]
@@ -205,7 +205,7 @@ def _real(target: str | Path) -> Path:
 def _refuse_input(target: Path, inputs: Sequence[str | Path]) -> None:
     """An output that is an input, by whatever name, or that lies in a directory of inputs."""
     if any(_holds(Path(given), target) for given in inputs):
-        raise _refused(f"{target}: is the input, or lies in it; expected another place")
+        raise _refused(f"{target}: is the input, or lies in it; expected another path")
 
 
 def _holds(source: Path, target: Path) -> bool:

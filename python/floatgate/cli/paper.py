@@ -14,16 +14,22 @@ if TYPE_CHECKING:
 
 Full = Annotated[
     bool,
-    typer.Option("--full/--quick", help="All schemes, sizes and traces; or what fits a minute."),
+    typer.Option(
+        "--full/--quick", help="All schemes, sizes and traces, or a subset that runs in a minute."
+    ),
 ]
 Traces = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Where the paper's traces are (or FLOATGATE_TRACES)."),
+    typer.Option(
+        metavar="DIR", help="Directory of the paper's traces (default: FLOATGATE_TRACES)."
+    ),
 ]
 
 
 def paper(
-    name: Annotated[str | None, typer.Argument(help="The paper; without it, a list.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="The paper to reproduce; omit it for a list.")
+    ] = None,
     full: Full = False,
     traces: Traces = None,
     out: options.Out = None,

@@ -48,7 +48,7 @@ def import_(
     close_gaps: options.CloseGaps = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Convert a trace to Parquet, which is read faster and says its units, or to CSV."""
+    """Convert a trace to Parquet, which is fast to read and records its units, or to CSV."""
     with _staged(out, force, [file]) as (part, suffix):
         from floatgate.traces import read_trace, write_trace
 
@@ -110,7 +110,10 @@ def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tupl
                 raise
             suffix = ".parquet"
         if str(out) == "-" and sys.stdout.isatty():
-            raise typer.BadParameter("a terminal shows no Parquet", param_hint="'--out'")
+            raise typer.BadParameter(
+                "is a terminal, and Parquet is binary; expected a file or a pipe",
+                param_hint="'--out'",
+            )
         yield part, suffix
 
 

@@ -7,7 +7,7 @@
 //! least recently used leaves. Alpha 0 is FAB, alpha 1 is LRU of blocks.
 //!
 //! The paper's text was not at hand: the default alpha, 0.1, and the rules are as they are quoted
-//! (algorithms, section 5.4). Decided here: the share is of the blocks that could leave, rounded
+//! (docs/algorithms.md, 7.7). Decided here: the share is of the blocks that could leave, rounded
 //! down, whenever one is written or is to leave; a block that loses a page by a trim becomes the
 //! last of its new size, unless it is spared. Costs two list moves per part of a command, and
 //! per block that leaves a look at one word per 64 pages of a block at most.

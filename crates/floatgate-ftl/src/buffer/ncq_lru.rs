@@ -5,7 +5,7 @@
 //! paper's Figure 2 swaps the names of the first and the last block of a command; the loop is over
 //! all blocks between them.
 //!
-//! Decided here (algorithms, section 5.1, N1 to N5): a pin is a count of the queued commands, reads
+//! Decided here (docs/algorithms.md, 7.4, N1 to N5): a pin is a count of the queued commands, reads
 //! and writes, that overlap the block; it is kept for blocks that are not buffered, too, so that
 //! such a block is pinned when it comes; a command lets go of a block when its part there has been
 //! served. A pin does not change the order by last use: if all blocks are pinned the least recently

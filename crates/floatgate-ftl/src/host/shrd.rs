@@ -1,5 +1,5 @@
 //! SHRD: sequentialize in the host, randomize in the device (Kim, Shin, Jeong and Kim, FAST 2017;
-//! algorithms, section 3).
+//! docs/algorithms.md, 9.2).
 //!
 //! Small writes, in order of arrival, become one large write to a log, a range of *logical* pages
 //! behind those of the user. The drive's map changes there only, in few translation pages:

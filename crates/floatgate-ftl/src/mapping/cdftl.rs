@@ -1,5 +1,5 @@
 //! CDFTL: single entries over a few whole translation pages (Qin, Wang, Liu and Guan, RTAS 2011;
-//! algorithms, section 2.7).
+//! docs/algorithms.md, 2.7).
 //!
 //! The first level is DFTL's cached mapping table (CMT), the second the cached translation pages
 //! (CTP), each least recently used first out. An entry is looked for in the CMT, then in the CTP,

@@ -1,5 +1,5 @@
 //! A cache of whole map pages, least recently used first out: the demand-loading FTL that
-//! SHRD is held against (Kim, Shin, Jeong and Kim, FAST 2017; algorithms, section 3.7).
+//! SHRD is held against (Kim, Shin, Jeong and Kim, FAST 2017; docs/algorithms.md, 2.6).
 //!
 //! A map page is one translation page, or several in a row that are read and programmed as one: the
 //! SHRD drive has map pages of 32 KiB, a row of flash pages across the planes of a die.

@@ -1,5 +1,5 @@
 //! S-FTL: whole translation pages in memory, the shorter the more sequential what they say is
-//! (Jiang, Zhang, Yuan, Hu and Liu, MSST 2011; algorithms, section 2.6).
+//! (Jiang, Zhang, Yuan, Hu and Liu, MSST 2011; docs/algorithms.md, 2.8).
 //!
 //! A cached page is a bitmap with one bit per entry and the physical page numbers of the entries
 //! whose bit is set: those that start a run, whose page is not the one after that of the entry

@@ -7,7 +7,7 @@
 //! short the least visited node leaves as a whole, with at most one rewrite of its page. Cleaning
 //! is that of DFTL: cached entries are updated in place, the others with one rewrite per page.
 //!
-//! The text contradicts itself; what is done (algorithms, section 2.1):
+//! The text contradicts itself; what is done (docs/algorithms.md, 2.10):
 //! - T1 "least visited" and "most recently visited" page: the node with the smallest mean leaves,
 //!   as in Figure 1. `victim = Max` is the other reading. Ties: least recently accessed (T13).
 //! - T2 one entry or all of the page: all. T12: never of the page that is asked for, unless it is

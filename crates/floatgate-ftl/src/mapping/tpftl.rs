@@ -3,7 +3,7 @@
 //!
 //! Cached entries hang under nodes, one per translation page, in LRU order; nodes are ordered by
 //! the mean of the times at which their entries were last accessed. Four techniques on top, each
-//! with a switch (algorithms, section 2.5):
+//! with a switch (docs/algorithms.md, 2.11):
 //! - *request-level prefetch*: a miss loads the entries of the rest of its request, up to the end
 //!   of the translation page;
 //! - *selective prefetch*: while the number of nodes falls (by 3 since the last decision) access is

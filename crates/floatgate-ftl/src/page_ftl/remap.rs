@@ -2,7 +2,7 @@
 //!
 //! The log's logical pages lie behind the user's and have entries in the map like any other. What
 //! is written there goes to a stream of its own, and its units are not cleaned before the last page
-//! in them is remapped or given up (algorithms, section 3.7). A remap changes the map and nothing
+//! in them is remapped or given up (docs/algorithms.md, 9.7). A remap changes the map and nothing
 //! else: no data is read or programmed. The out-of-band area has had both addresses from the start.
 
 use core::ops::Range;

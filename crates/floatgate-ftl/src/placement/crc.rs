@@ -1,8 +1,9 @@
 //! The hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks of a page's number.
 //!
-//! The ETI paper compares three pairs without naming them; these are ours (algorithms, section
-//! 6.2). A number is checked as eight bytes, the lowest first. A check is affine over bits: what
-//! each of the bytes contributes stands in a table that the compiler computes.
+//! The ETI paper compares three pairs without naming them; these are ours
+//! (docs/algorithms.md, 3.3). A number is checked as eight bytes, the lowest first. A check is
+//! affine over bits: what each of the bytes contributes stands in a table that the compiler
+//! computes.
 
 use crate::addr::Lpn;
 

@@ -3,7 +3,7 @@
 //!
 //! Van Houdt (SIGMETRICS 2013): drawn uniformly, with replacement; among equally full ones the
 //! first that was drawn. `d` = 1 is random cleaning, large `d` is greedy, and in between the write
-//! amplification of uniform writes has a mean-field limit (algorithms, section 7.3). The same idea
+//! amplification of uniform writes has a mean-field limit (docs/algorithms.md, 6.2). The same idea
 //! as randomized greedy (Li, Lee and Lui, SIGMETRICS 2013). Only sealed units of the pool are
 //! drawn. Costs a step per page lost, and `d` looks per clean.
 

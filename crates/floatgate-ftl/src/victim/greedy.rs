@@ -3,9 +3,9 @@
 //! Optimal for uniform writes (Bux and Iliadis 2010). Within a stream, of units with equally few
 //! the one that has gone longest without losing a page is taken; between streams the tie rule
 //! decides: Desnoyers' simulator (SYSTOR 2012) compares the best of the hot and of the cold pool by
-//! a strict "less", so that a tie cleans the cold one. How much that matters: algorithms, section
-//! 7.6. Costs nothing per page beyond the lists that [`Blocks`] keeps, and a look at each stream
-//! per clean.
+//! a strict "less", so that a tie cleans the cold one. How much that matters:
+//! docs/algorithms.md, 6.5. Costs nothing per page beyond the lists that [`Blocks`] keeps, and a
+//! look at each stream per clean.
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;

@@ -50,7 +50,7 @@ impl Pages {
     }
 }
 
-/// The demand-loading cache of SHRD's baseline (algorithms, section 3.7).
+/// The demand-loading cache of SHRD's baseline (docs/algorithms.md, 2.6).
 pub struct NaivePageCache {
     per_page: u32,
     tpns: u32,
@@ -158,7 +158,7 @@ impl NaivePageCache {
     }
 }
 
-/// CDFTL (algorithms, section 2.7): entries over pages, each list last used first.
+/// CDFTL (docs/algorithms.md, 2.7): entries over pages, each list last used first.
 pub struct NaiveCdftl {
     per_page: u32,
     page_bytes: u64,

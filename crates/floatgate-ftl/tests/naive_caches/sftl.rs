@@ -1,4 +1,4 @@
-//! S-FTL (algorithms, section 2.6), with nothing kept but what the entries say, which of them flash
+//! S-FTL (docs/algorithms.md, 2.8), with nothing kept but what the entries say, which of them flash
 //! does not have, and the order of the cached pages.
 
 use std::collections::BTreeSet;

@@ -27,6 +27,17 @@ const SIZES: &Scale = &[
 
 const DURATIONS: &Scale = &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
+/// Durations of real time, as between the requests of a trace.
+const SPANS: &Scale = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
+
 const RATES: &Scale = &[
     ("B/s", 1),
     ("KB/s", 1_000),
@@ -146,6 +157,27 @@ impl Rate {
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     quantity(text, COUNTS)
         .ok_or_else(|| UnitError(format!("expected a count such as 10M or 64Ki, not {text:?}")))
+}
+
+/// Nanoseconds of a duration of real time such as "90s", "1.5h" or "2d"; units ns, us, ms, s, min,
+/// h, d. None for another text, or what is not a whole number of nanoseconds below 2^64.
+pub fn parse_span(text: &str) -> Option<u64> {
+    quantity(text, SPANS)
+}
+
+/// The value of a config's key as a number: bytes of a size, seconds of a duration, bytes per
+/// second of a rate, a share of a percentage, or the number that it is. None for another text.
+pub fn parse_number(text: &str) -> Option<f64> {
+    let plain = |text: &str| {
+        let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        is_plain.then(|| text.parse::<f64>().ok()).flatten()
+    };
+    let text = text.trim();
+    let size = Size::parse(text).ok().map(|size| size.0 as f64);
+    size.or_else(|| plain(text))
+        .or_else(|| quantity(text, DURATIONS).map(|ns| ns as f64 / 1e9))
+        .or_else(|| quantity(text, RATES).map(|rate| rate as f64))
+        .or_else(|| plain(text.strip_suffix('%')?.trim_end()).map(|percent| percent / 100.0))
 }
 
 impl fmt::Display for Size {

@@ -40,7 +40,7 @@ impl Workload {
 
     /// What goes into the result.
     pub fn facts(&self) -> Facts {
-        Facts { name: self.name.clone(), digest: self.digest() }
+        Facts { name: self.name.clone(), digest: self.digest(), ..Facts::default() }
     }
 }
 

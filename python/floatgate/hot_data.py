@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core, jobs, sources
-from .result import _build
+from .typed import build
 
 GB = 1_000_000_000
 HOT_FROM = 4
@@ -200,7 +200,7 @@ class Hotness:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Hotness:
         """The same from what `to_dict` gave."""
-        return _build(cls, document)
+        return build(cls, document)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, under the names of the fields."""

@@ -71,7 +71,7 @@ class Kept:
         """The result of an earlier run; None where there is none, or its file is torn."""
         try:
             text = self._path(job).read_text("utf-8")
-            return Result.from_dict(json.loads(text)) if self.resume else None
+            return Result.from_json(text) if self.resume else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -196,13 +196,12 @@ def _simulate(job: Job, kept: Kept | None, control: _core.Control) -> Result:
         seed=job.seed,
         span_bytes=job.load.span_bytes,
         verify=job.verify,
+        device=job.device,
+        skipped=job.load.skipped,
+        notes=job.load.notes,
         control=control,
     )
-    document = json.loads(text)
-    document["device"] = job.device
-    document["notes"] = [*job.load.notes, *document["notes"]]
-    document["workload"]["skipped"] += job.load.skipped
-    result = Result.from_dict(document)
+    result = Result.from_json(text)
     if kept is not None:
         kept.keep(job, result)
     return result

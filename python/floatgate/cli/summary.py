@@ -171,11 +171,11 @@ def _drive(result: Result, device: str) -> Lines:
     yield "", f"{units} erase units of {pages}, and {reserve} in reserve"
     yield "", f"spare factor {spare}, that is over-provisioning {over}"
     start = result.start
-    text = f"fill {start['fill']}"
-    if start["volumes"]:
-        text += f", {measured(start['volumes'])} volumes of random writes"
-    if start["settled"] is not None:
-        text += ", settled" if start["settled"] else ", not settled"
+    text = f"fill {start.fill}"
+    if start.volumes:
+        text += f", {measured(start.volumes)} volumes of random writes"
+    if start.settled is not None:
+        text += ", settled" if start.settled else ", not settled"
     yield "start", text
 
 

@@ -116,7 +116,7 @@ def simulate(
 
 def reduce(work: Workload, line: Line, result: Result) -> Point:
     """The numbers of a run that figures and claims are about."""
-    config = result.to_dict()["config"]
+    config = result.config
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written = max(result.workload.write_pages, 1)
     pages_read = result.workload.read_pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
@@ -25,8 +24,6 @@ RATE_EXACT = 0.2
 """From this rate on, a sample would save little."""
 
 PAGE = 4096
-
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
 
 def map_curve(
@@ -131,8 +128,7 @@ def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source
 
 
 def _page_bytes(page: int | str) -> int:
-    found = re.fullmatch(r"\s*(\d+)\s*(B|KiB|MiB)?\s*", str(page), re.ASCII)
-    size = int(found[1]) * _UNITS[found[2] or ""] if found else 0
+    size = _core.size_bytes(str(page)) or 0
     if not (512 <= size < 1 << 40 and size.bit_count() == 1):
         raise _core.ConfigError(
             f'page: {page!r} given; expected a power of two of bytes from 512, such as "4KiB"'

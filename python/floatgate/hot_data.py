@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,6 @@ from .typed import build
 
 GB = 1_000_000_000
 HOT_FROM = 4
-
-_UNITS = {"": 1, "B": 1} | {f"{p}B": 1000 ** (i + 1) for i, p in enumerate("KMGT")}
-_UNITS |= {f"{p}iB": 1024 ** (i + 1) for i, p in enumerate("KMGT")}
 
 
 @dataclass(frozen=True)
@@ -257,9 +253,7 @@ class Options:
 
 def parse_options(gb: int | str, hot_from: int, rounding: str, partial: bool) -> Options:
     """The options as the engine takes them. Raises ConfigError."""
-    found = re.fullmatch(r"\s*(\d+)\s*([KMGT]?i?B)?\s*", str(gb), re.ASCII)
-    unit = _UNITS.get(found[2] or "") if found else None
-    size = int(found[1]) * unit if found and unit else 0
+    size = _core.size_bytes(str(gb)) or 0
     if not 1 <= size < 1 << 63:
         raise _core.ConfigError(f'gb: {gb!r} given; expected bytes, or a size such as "1GB"')
     if not 1 <= hot_from < 1 << 32:

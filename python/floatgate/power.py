@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from . import _core, configs, jobs, sources
-from .report.values import quantity
 
 POINTS = 20_000
 """As many losses of power are explored in the workload, and as many in recoveries, at most, if it
@@ -83,8 +82,8 @@ def _check(every: int | None, point: int | None, second: int | None, addresses: 
 def _most(config: str, load: sources.Load) -> int:
     """POINTS, or fewer on a large drive."""
     span = load.span_bytes or load.workload.span_bytes
-    page = quantity(json.loads(config)["flash"]["page"]) or 1
-    pages = max(1, _core.logical_bytes(config, span) // int(page))
+    page = _core.size_bytes(json.loads(config)["flash"]["page"]) or 1
+    pages = max(1, _core.logical_bytes(config, span) // page)
     return max(POINTS_MIN, min(POINTS, PAGES // pages))
 
 

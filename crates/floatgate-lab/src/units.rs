@@ -285,3 +285,37 @@ fn print(f: &mut fmt::Formatter<'_>, n: u64, scale: &Scale) -> fmt::Result {
     let (unit, worth) = fits.max_by_key(|(_, worth)| *worth).unwrap_or(&scale[0]);
     write!(f, "{}{unit}", n / worth)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_real_time_go_up_to_days() {
+        for (text, ns) in [("1ns", 1), ("1.5s", 1_500_000_000), ("0.25h", 900_000_000_000)] {
+            assert_eq!(parse_span(text), Some(ns), "{text}");
+        }
+        assert_eq!(parse_span(" 2 d "), Some(2 * 86_400 * 1_000_000_000));
+        assert_eq!(parse_span("5min"), Some(300_000_000_000));
+        for text in ["", "1", "h", "0.1ns", "-1h", "1e3s", "1m"] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_a_number_in_base_units() {
+        for (text, number) in [
+            ("4096", 4096.0),
+            ("64KiB", 65_536.0),
+            ("0.07", 0.07),
+            (" 25us ", 25e-6),
+            ("40MB/s", 4e7),
+            ("12.5 %", 0.125),
+        ] {
+            assert_eq!(parse_number(text), Some(number), "{text}");
+        }
+        for text in ["", ".", "%", "dftl", "none", "-1", "1e3", "4 KiBs", "inf"] {
+            assert_eq!(parse_number(text), None, "{text}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core, jobs, sources
+from .run_options import RunOptions
 from .typed import build
 
 GB = 1_000_000_000
@@ -211,10 +212,8 @@ def hotness(
     hot_from: int = HOT_FROM,
     rounding: str = "cover",
     partial: bool = False,
-    seed: int = 1,
-    limit: int | None = None,
-    format: str | None = None,
     progress: jobs.Progress | None = None,
+    **options: Any,
 ) -> Hotness:
     """Where hot data lie, how hot they are, and how sequential the requests, from one pass.
 
@@ -227,18 +226,18 @@ def hotness(
     `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` says what a write of
     a part of a page counts: "cover" every page that it touches, "truncate" as many pages as are
     whole in its length. A last sequence of less than `gb` counts if `partial` is true, or if it is
-    the only one. `trace`, `seed`, `limit` and `format` are as for `floatgate.run`; the devices of
-    a trace are laid one after the other, with everything that is never touched. `progress` is
-    called with the phases "read" and "hotness".
+    the only one. `trace` and the other options, but `addresses` and `verify`, are as for
+    `floatgate.run`; the devices of a trace are laid one after the other, with everything that is
+    never touched. `progress` is called with the phases "read" and "hotness".
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
     """
-    options = parse_options(gb, hot_from, rounding, partial)
+    measured = parse_options(gb, hot_from, rounding, partial)
+    how = RunOptions(**options)
+    how.refuse(("addresses", "verify"), "hot data are those of the whole address space")
     if progress is not None:
         progress("read", 0, 0)
-    how = sources.RunOptions(limit=limit, seed=seed, addresses="span", format=format)
-    source = sources.open_source(trace, how)
-    return hotness_of(source, options, progress)
+    return hotness_of(sources.open_source(trace, how), measured, progress)
 
 
 @dataclass(frozen=True)

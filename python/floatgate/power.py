@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core, configs, jobs, sources
+from .run_options import RunOptions
 
 POINTS = 20_000
 """As many losses of power are explored in the workload, and as many in recoveries, at most, if it
@@ -26,14 +27,11 @@ def crash(
     *,
     device: str | Path | None = None,
     set: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 1,
-    addresses: str = "fold",
-    format: str | None = None,
     every: int | None = None,
     point: int | None = None,
     second: int | None = None,
     progress: jobs.Progress | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
@@ -44,8 +42,9 @@ def crash(
     `second` = n every n-th recovery is cut everywhere as well, without it every 50th at as many of
     its moments as fit.
 
-    `trace`, `device`, `set`, `limit`, `seed`, `addresses` ("fold" or "span") and `format` are as
-    for `run`. Arrivals are closed, `ftl.journal` is on; what needs to know the future is refused.
+    `trace`, `device`, `set` and the other options, but `verify`, are as for `run`; `addresses` is
+    "fold" or "span". Arrivals are closed, `ftl.journal` is on; what needs to know the future is
+    refused.
 
     The document has "points" (losses of power, "second_cuts" of them in recoveries), "lost"
     (pages that were not what they may be; 0 is what is hoped for), "first_loss" (where, or None),
@@ -55,13 +54,15 @@ def crash(
     recovery looked at), "programs_mean", "mount_us_mean", "name" and "notes". Raises as `run` does,
     and ConfigError for a `point` that there is not.
     """
-    _check(every, point, second, addresses)
-    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
+    how = RunOptions(**options)
+    how.refuse(("verify",), "what is found is always checked")
+    how.refuse_modulo()
+    _check(every, point, second)
     config = configs.resolve(device, set or {})
     source = sources.open_source(trace, how)
     load = source.load(None)
     most = _most(config, load)
-    asked = {"every": every, "point": point, "second": second, "most": most, "seed": seed}
+    asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
     found = jobs.measure(engine, load.workload, progress, **asked)
     left_out = found["moments"] + found["recovery_moments"] - found["points"]
@@ -69,14 +70,12 @@ def crash(
     return {"name": source.name, **found, "left_out": left_out, "notes": notes}
 
 
-def _check(every: int | None, point: int | None, second: int | None, addresses: str) -> None:
+def _check(every: int | None, point: int | None, second: int | None) -> None:
     for name, given in (("every", every), ("second", second)):
         if given is not None and given < 1:
             raise _core.ConfigError(f"{name}: {given} given; expected at least 1")
     if point is not None and (point < 0 or every is not None):
         raise _core.ConfigError(f"point: {point} given; expected 0 or more, and no `every`")
-    if addresses == "modulo":
-        raise _core.ConfigError("addresses: 'modulo' given; expected fold or span")
 
 
 def _most(config: str, load: sources.Load) -> int:

@@ -153,8 +153,8 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
 /// The document of a run that holds itself to account.
 pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
     let options = Options { span_bytes, seed: 5, verify: true };
-    let (name, digest) = ("a name".into(), "a digest".into());
-    let facts = Facts { name, digest, ..Facts::default() };
+    let [device, name, digest] = ["a device", "a name", "a digest"].map(String::from);
+    let facts = Facts { device, name, digest, skipped: 3, notes: vec!["a note".into()] };
     match run(config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).unwrap(),
         Err(RunError::Config(error)) => panic!("{error}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import inspect
 import json
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import floatgate as fg
 from floatgate import configs, jobs, models
 from floatgate.comparison import idle_keys
+from floatgate.run_options import RunOptions
 
 DATA = Path(__file__).parent / "data" / "traces"
 SMALL = "uniform:span=16MiB,writes=5k"
@@ -52,8 +54,6 @@ def test_a_result_is_fixed_and_comes_back_from_its_document(result: fg.Result) -
 
 
 def test_every_number_of_the_document_has_a_field(result: fg.Result) -> None:
-    """What only `to_dict` has: the histogram, and the version, which engine has too."""
-
     def missing(document: dict[str, Any], typed: Any, path: str) -> list[str]:
         found = []
         for key, value in document.items():
@@ -63,8 +63,7 @@ def test_every_number_of_the_document_has_a_field(result: fg.Result) -> None:
                 found += missing(value, getattr(typed, key), f"{path}{key}.")
         return found
 
-    rest = {*missing(result.to_dict(), result, "")}
-    assert rest == {"wear.histogram", "floatgate"}
+    assert missing(result.to_dict(), result, "") == []
 
 
 def test_a_run_repeats_and_follows_its_seed() -> None:
@@ -107,6 +106,30 @@ def test_limit_repeat_and_modulo_work_for_generators_too() -> None:
     small = fg.run(SMALL, addresses="modulo", set={"flash.blocks": 40})
     assert small.drive.logical_bytes < 16 << 20
     assert small.workload.requests == 5000
+
+
+def test_run_has_the_options_of_a_run() -> None:
+    """`run` spells them for people; everything else passes `RunOptions` on."""
+    signature = inspect.signature(fg.run).parameters
+    options = {one.name: (one.default, one.type) for one in dataclasses.fields(RunOptions)}
+    found = {name: (signature[name].default, signature[name].annotation) for name in options}
+    assert found == options
+    assert {*signature} - {*options} == {"trace", "device", "set", "progress"}
+
+
+def test_options_without_meaning_are_refused() -> None:
+    for call, option in (
+        (fg.hotness, {"addresses": "modulo"}),
+        (fg.map_curve, {"verify": True}),
+        (fg.map_curve, {"addresses": "modulo"}),
+        (fg.crash, {"verify": True}),
+        (fg.crash, {"addresses": "modulo"}),
+    ):
+        with pytest.raises(fg.ConfigError, match=f"{next(iter(option))}: .* given"):
+            call(SMALL, **option)
+    with pytest.raises(TypeError, match="unknown"):
+        fg.map_curve(SMALL, unknown=1)
+    assert fg.map_curve(SMALL, repeat=2)["accesses"] == 2 * fg.map_curve(SMALL)["accesses"]
 
 
 def test_modulo_needs_to_know_the_drive() -> None:

@@ -239,6 +239,7 @@ def test_the_lists_agree_with_what_runs(cli, tmp_path: Path) -> None:
     assert {"mapping", "placement", "victim"} <= policies.keys()
     assert "dftl.protected_share" in cli("policies", "dftl").stdout
     assert _document(cli("schema"))["properties"].keys() >= {"flash", "capacity"}
+    assert _document(cli("schema", "--result"))["properties"].keys() >= {"latency", "wear"}
 
 
 def test_predict(cli) -> None:

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 
 import report_samples as samples
 
+from floatgate import _core
 from floatgate.report import frames, page, summary_rows, theme, values, write_pictures, write_report
 from floatgate.report.runs import label_runs, panels
-from floatgate.report.values import quantity
 
 
 def labels(results: list[dict[str, Any]]) -> list[str]:
@@ -128,7 +128,7 @@ def test_wear_bins_hold_every_unit(histogram: list[list[int]]) -> None:
     + [(text, None) for text in ("dftl", "none", "", "iB", "-1", "4 KiBs", "true")],
 )
 def test_quantities(text: str, value: float | None) -> None:
-    assert quantity(text) == (None if value is None else pytest.approx(value))
+    assert _core.number(text) == (None if value is None else pytest.approx(value))
 
 
 def test_numbers_are_written_for_people() -> None:

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use floatgate_lab::config::{Config, presets, schema};
 use floatgate_lab::drive::Plan;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run as simulate};
 use floatgate_lab::workload::generator;
 
@@ -142,7 +142,7 @@ fn play(config: &Config) {
         return;
     }
     let options = Options { span_bytes: workload.span_bytes(), seed: 1, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     // Refused or done: neither is a panic.
     let _ = simulate(config, workload.as_mut(), facts, options, &Control::default());
 }

@@ -9,7 +9,7 @@ use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
 use floatgate_lab::config::{Acknowledge, Config};
 use floatgate_lab::crash::{self, Moments};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run as simulate};
 use floatgate_lab::workload::{Recorded, Workload};
 
@@ -125,7 +125,7 @@ pub fn run(input: &[u8]) {
     let control = Control::default();
     let outcome = if every == 0 {
         let options = Options { span_bytes: SPAN, seed, verify: true };
-        let facts = WorkloadFacts::default();
+        let facts = Facts::default();
         simulate(&config, &mut workload, facts, options, &control).map(|_| ())
     } else {
         let options = crash::Options {

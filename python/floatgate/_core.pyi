@@ -20,6 +20,21 @@ def resolve(preset: str | None, toml: str | None, sets: list[tuple[str, str]]) -
 def schema() -> str:
     """The JSON Schema of the config, as JSON text."""
 
+def result_schema() -> str:
+    """The JSON Schema of the result document, as JSON text."""
+
+def parse_size(name: str, text: str) -> int:
+    """Bytes of a size with a unit, such as "64GiB"; ConfigError names `name`."""
+
+def size_bytes(text: str) -> int | None:
+    """Bytes of "4KiB" or "4096"; None for a text that is no size."""
+
+def span_ns(text: str) -> int | None:
+    """Nanoseconds of "90s" or "1.5h" (ns, us, ms, s, min, h, d); None where it is no duration."""
+
+def number(text: str) -> float | None:
+    """A config's value as a number: bytes, seconds, bytes per second or a share; else None."""
+
 def presets() -> str:
     """JSON list of {"name", "summary", "source", "toml"}."""
 
@@ -81,9 +96,15 @@ def simulate(
     seed: int,
     span_bytes: int | None,
     verify: bool,
+    device: str,
+    skipped: int,
+    notes: list[str],
     control: Control,
 ) -> str:
     """Runs without the GIL; the result document as JSON text.
+
+    `device` is what the config is called; `skipped` counts lines of the trace that could not be
+    read, and `notes` says what else was left out or changed in it. They are told in the result.
 
     Raises ConfigError, RunError, Cancelled.
     """
@@ -140,9 +161,6 @@ def hotness(
 
     Raises ConfigError, Cancelled.
     """
-
-def parse_size(name: str, text: str) -> int:
-    """Bytes of a size with a unit, such as "64GiB"; ConfigError names `name`."""
 
 def image_create(path: Any, config_json: str, *, size: int, seed: int) -> None:
     """Makes an image with an erased drive of `size` bytes.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from . import _core, configs, jobs, sources
+from . import _core, configs, jobs, runner
 from .comparison import Comparison
 from .configs import DEFAULT_DEVICE, Device
 from .jobs import Progress
 from .result import Result
-from .sources import RunOptions
+from .run_options import RunOptions
 
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 
@@ -55,9 +55,8 @@ def run(
     where the run fails.
     """
     how = RunOptions(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps)
-    return compare_results(
-        [trace], vary={}, device=device, set=set, workers=1, progress=progress, **asdict(how)
-    )[0]
+    drive = configs.resolve_all(device, set or {}, {})
+    return runner.simulate([trace], drive, [how], progress=progress)[0]
 
 
 def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -> pl.DataFrame:
@@ -93,8 +92,7 @@ def compare_results(
     `resume` takes what is there already instead of running it again; a result counts if it is of
     the same config, requests, seed and version of the engine.
 
-    The other options (`repeat`, `limit`, `seed`, `addresses`, `time_scale`, `verify`, `format`,
-    `close_gaps`) are as for `run`.
+    The other options are as for `run`.
     """
     how = RunOptions(**options)
     if workers is not None and workers < 1:
@@ -104,15 +102,9 @@ def compare_results(
     kept = None if keep is None else jobs.Kept(Path(keep), resume)
     drives = configs.resolve_all(device, set or {}, vary)
     hows = [replace(how, seed=seed) for seed in _seeds(seeds, how.seed)]
-    planned = []
-    for trace in list(traces) if isinstance(traces, (list, tuple)) else [traces]:
-        if progress is not None:
-            progress("read", 0, 0)
-        opened = _open_all(trace, hows)
-        planned += [_job(opened[how.seed], drive, how) for drive in drives for how in hows]
-    if len(planned) == 1:
-        planned = [replace(planned[0], label="")]
-    return Comparison(jobs.run_all(planned, workers or jobs.cores(), progress, kept), list(vary))
+    found = list(traces) if isinstance(traces, (list, tuple)) else [traces]
+    results = runner.simulate(found, drives, hows, workers=workers, progress=progress, kept=kept)
+    return Comparison(results, list(vary))
 
 
 def _seeds(seeds: int | Sequence[int] | None, first: int) -> list[int]:
@@ -125,21 +117,6 @@ def _seeds(seeds: int | Sequence[int] | None, first: int) -> list[int]:
             f"seeds: {seeds!r} given; expected a number of seeds from 1, or different seeds"
         )
     return found
-
-
-def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:
-    """The requests for each seed. A recording is read once: it has no use for a seed."""
-    first = sources.open_source(trace, hows[0])
-    if first.workload is None:
-        return {how.seed: first for how in hows}
-    return {how.seed: sources.open_source(trace, how) for how in hows}
-
-
-def _job(source: sources.Source, drive: configs.Resolved, how: RunOptions) -> jobs.Job:
-    wrapped = configs.capacity(drive.config) if how.addresses == "modulo" else None
-    label = f"{source.name}, {drive.label}" if drive.label else source.name
-    load = source.load(wrapped)
-    return jobs.Job(label, drive.config, load, how.seed, how.verify, drive.device)
 
 
 def devices() -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import polars as pl
@@ -36,8 +37,7 @@ class Comparison(list[Result]):
 
 def labels(result: Result, keys: Sequence[str]) -> dict[str, Any]:
     """What tells a result from the others: its trace, and the keys that vary."""
-    document = result.to_dict()
-    return {"trace": result.workload.name} | {key: value_of(document, key) for key in keys}
+    return {"trace": result.workload.name} | {key: _value(result, key) for key in keys}
 
 
 def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame:
@@ -50,18 +50,14 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     rows = []
     several = len({result.seed for result in results}) > 1
     for result in results:
-        document = result.to_dict()
-        row: dict[str, Any] = {"trace": result.workload.name}
-        row |= {key: value_of(document, key) for key in keys}
+        row = labels(result, keys)
         row |= {"seed": result.seed} if several else {}
-        row |= {name: document[name] for name in ("write_amplification", _DATA)}
+        row["write_amplification"] = result.write_amplification
+        row["data_write_amplification"] = result.data_write_amplification
         for section in ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host"):
-            row |= _numbers(document[section], f"{section}.")
+            row |= _numbers(getattr(result, section), f"{section}.")
         rows.append(row | {"warnings": len(result.warnings)})
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)
-
-
-_DATA = "data_write_amplification"
 
 
 def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -74,21 +70,21 @@ def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     ]
 
 
-def value_of(document: Mapping[str, Any], key: str) -> Any:
-    """What a result's document has for a key that varied: one of its config, or "device"."""
+def _value(result: Result, key: str) -> Any:
+    """What a result has for a key that varied: one of its config, or "device"."""
     if key == DEVICE:
-        return document[DEVICE]
-    value: Any = document["config"]
+        return result.device
+    value: Any = result.config
     for step in key.split("."):
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
 
 
-def _numbers(table: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The numbers (and nulls) in nested tables under dotted names; lists are left out."""
+def _numbers(section: Any, prefix: str) -> dict[str, Any]:
+    """The numbers (and Nones) of a part of a result under dotted names; lists are left out."""
     flat: dict[str, Any] = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
+    for name, value in vars(section).items():
+        if is_dataclass(value):
             flat |= _numbers(value, f"{prefix}{name}.")
         elif value is None or isinstance(value, (int, float)):
             flat[f"{prefix}{name}"] = value

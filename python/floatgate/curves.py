@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
 
 from . import _core, jobs, sources
+from .run_options import RunOptions
 from .traces import read_trace
 from .traces.info import unique_pages
 from .traces.model import WRITE, Trace
@@ -26,19 +26,14 @@ RATE_EXACT = 0.2
 
 PAGE = 4096
 
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-
 
 def map_curve(
     trace: Any,
     *,
     page: int | str = PAGE,
     sample: float | str | None = None,
-    seed: int = 1,
-    limit: int | None = None,
-    addresses: str = "fold",
-    format: str | None = None,
     progress: jobs.Progress | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """The hit ratio of an LRU cache of map entries, for every size of the cache, from one pass.
 
@@ -46,8 +41,8 @@ def map_curve(
     hits are those of a run with `mapping.scheme=dftl`, `dftl.replacement=lru`, `start.fill=none`
     on pages of the same size; trims are left out. Entries have 8 bytes.
 
-    `trace`, `seed`, `limit`, `addresses` (only "fold" and "span") and `format` are as for
-    `floatgate.run`. `page` is bytes (512 or a larger power of two), or a text such as "4KiB".
+    `trace` and the other options, but `verify`, are as for `floatgate.run`; `addresses` is "fold"
+    or "span". `page` is bytes (512 or a larger power of two), or a text such as "4KiB".
     `sample` is the share of the pages to look at, above 0 and at most 1, or "exact" for all.
     Without it, all are looked at up to 5 million accesses and for few pages; else 1 % of the
     pages, or 16,384 if that is more. `progress` is called with the phases "read" and "curve".
@@ -65,13 +60,13 @@ def map_curve(
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
     """
-    if addresses not in ("fold", "span"):
-        raise _core.ConfigError(f"addresses: {addresses!r} given; expected fold or span")
+    how = RunOptions(**options)
+    how.refuse(("verify",), "nothing is simulated")
+    how.refuse_modulo()
     page_bytes = _page_bytes(page)
     rate = _rate(sample)
     if progress is not None:
         progress("read", 0, 0)
-    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
     source = sources.open_source(trace, how)
     return curve_of(source, page_bytes, rate, progress)
 
@@ -114,7 +109,7 @@ def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source
 
     `options` are those of `read_trace`; they are for files.
     """
-    how = sources.RunOptions(seed=seed)
+    how = RunOptions(seed=seed)
     if not sources.is_generator(file):
         trace = read_trace(file, **options)
         return sources.Source(trace.name, how, None, trace), trace
@@ -131,8 +126,7 @@ def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source
 
 
 def _page_bytes(page: int | str) -> int:
-    found = re.fullmatch(r"\s*(\d+)\s*(B|KiB|MiB)?\s*", str(page), re.ASCII)
-    size = int(found[1]) * _UNITS[found[2] or ""] if found else 0
+    size = _core.size_bytes(str(page)) or 0
     if not (512 <= size < 1 << 40 and size.bit_count() == 1):
         raise _core.ConfigError(
             f'page: {page!r} given; expected a power of two of bytes from 512, such as "4KiB"'

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from . import _core, jobs, sources
-from .result import _build
+from .run_options import RunOptions
+from .typed import build
 
 GB = 1_000_000_000
 HOT_FROM = 4
-
-_UNITS = {"": 1, "B": 1} | {f"{p}B": 1000 ** (i + 1) for i, p in enumerate("KMGT")}
-_UNITS |= {f"{p}iB": 1024 ** (i + 1) for i, p in enumerate("KMGT")}
 
 
 @dataclass(frozen=True)
@@ -200,7 +197,7 @@ class Hotness:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Hotness:
         """The same from what `to_dict` gave."""
-        return _build(cls, document)
+        return build(cls, document)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, under the names of the fields."""
@@ -215,10 +212,8 @@ def hotness(
     hot_from: int = HOT_FROM,
     rounding: str = "cover",
     partial: bool = False,
-    seed: int = 1,
-    limit: int | None = None,
-    format: str | None = None,
     progress: jobs.Progress | None = None,
+    **options: Any,
 ) -> Hotness:
     """Where hot data lie, how hot they are, and how sequential the requests, from one pass.
 
@@ -231,18 +226,18 @@ def hotness(
     `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` says what a write of
     a part of a page counts: "cover" every page that it touches, "truncate" as many pages as are
     whole in its length. A last sequence of less than `gb` counts if `partial` is true, or if it is
-    the only one. `trace`, `seed`, `limit` and `format` are as for `floatgate.run`; the devices of
-    a trace are laid one after the other, with everything that is never touched. `progress` is
-    called with the phases "read" and "hotness".
+    the only one. `trace` and the other options, but `addresses` and `verify`, are as for
+    `floatgate.run`; the devices of a trace are laid one after the other, with everything that is
+    never touched. `progress` is called with the phases "read" and "hotness".
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
     """
-    options = parse_options(gb, hot_from, rounding, partial)
+    measured = parse_options(gb, hot_from, rounding, partial)
+    how = RunOptions(**options)
+    how.refuse(("addresses", "verify"), "hot data are those of the whole address space")
     if progress is not None:
         progress("read", 0, 0)
-    how = sources.RunOptions(limit=limit, seed=seed, addresses="span", format=format)
-    source = sources.open_source(trace, how)
-    return hotness_of(source, options, progress)
+    return hotness_of(sources.open_source(trace, how), measured, progress)
 
 
 @dataclass(frozen=True)
@@ -257,9 +252,7 @@ class Options:
 
 def parse_options(gb: int | str, hot_from: int, rounding: str, partial: bool) -> Options:
     """The options as the engine takes them. Raises ConfigError."""
-    found = re.fullmatch(r"\s*(\d+)\s*([KMGT]?i?B)?\s*", str(gb), re.ASCII)
-    unit = _UNITS.get(found[2] or "") if found else None
-    size = int(found[1]) * unit if found and unit else 0
+    size = _core.size_bytes(str(gb)) or 0
     if not 1 <= size < 1 << 63:
         raise _core.ConfigError(f'gb: {gb!r} given; expected bytes, or a size such as "1GB"')
     if not 1 <= hot_from < 1 << 32:

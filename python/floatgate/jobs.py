@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _core
+from .configs import Resolved
 from .ending import Signals
 from .report.files import write_whole
 from .result import Result
+from .run_options import RunOptions
 from .sources import Load
 
 POLL_SECONDS = 0.1
@@ -33,29 +35,26 @@ class Job:
 
     label: str
     """What tells it from the others, for an error; empty where it is the only one."""
-    config: str
-    """The resolved config, as JSON text."""
+    drive: Resolved
     load: Load
-    seed: int = 1
-    verify: bool = False
-    device: str = ""
-    """What the config was called."""
+    how: RunOptions
 
     def check(self) -> None:
         """Raises ConfigError where the drive is too small for the workload."""
         load = self.load
         span = load.workload.span_bytes if load.span_bytes is None else load.span_bytes
         try:
-            _core.logical_bytes(self.config, span)
+            _core.logical_bytes(self.drive.config, span)
         except _core.ConfigError as error:
             raise _labelled(error, self.label) from error
 
     @property
     def digest(self) -> str:
         """Equal for runs that give equal results: of engine, config, requests and seed."""
-        load = self.load
+        load, how = self.load, self.how
         requests = (load.workload.name, load.workload.digest, load.workload.requests)
-        what = (_core.__version__, self.config, requests, load.span_bytes, self.seed, self.verify)
+        played = (requests, load.span_bytes, how.seed, how.verify)
+        what = (_core.__version__, self.drive.config, *played)
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
 
 
@@ -71,7 +70,7 @@ class Kept:
         """The result of an earlier run; None where there is none, or its file is torn."""
         try:
             text = self._path(job).read_text("utf-8")
-            return Result.from_dict(json.loads(text)) if self.resume else None
+            return Result.from_json(text) if self.resume else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -191,18 +190,17 @@ def _simulate(job: Job, kept: Kept | None, control: _core.Control) -> Result:
     if kept is not None and (found := kept.find(job)) is not None:
         return found
     text = _core.simulate(
-        job.config,
+        job.drive.config,
         job.load.workload,
-        seed=job.seed,
+        seed=job.how.seed,
         span_bytes=job.load.span_bytes,
-        verify=job.verify,
+        verify=job.how.verify,
+        device=job.drive.device,
+        skipped=job.load.skipped,
+        notes=job.load.notes,
         control=control,
     )
-    document = json.loads(text)
-    document["device"] = job.device
-    document["notes"] = [*job.load.notes, *document["notes"]]
-    document["workload"]["skipped"] += job.load.skipped
-    result = Result.from_dict(document)
+    result = Result.from_json(text)
     if kept is not None:
         kept.keep(job, result)
     return result

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core, configs, jobs, sources
-from .report.values import quantity
+from .run_options import RunOptions
 
 POINTS = 20_000
 """By default, at most this many moments of the workload are explored, and as many of recoveries."""
@@ -26,14 +26,11 @@ def crash(
     *,
     device: str | Path | None = None,
     set: Mapping[str, Any] | None = None,
-    limit: int | None = None,
-    seed: int = 1,
-    addresses: str = "fold",
-    format: str | None = None,
     every: int | None = None,
     point: int | None = None,
     second: int | None = None,
     progress: jobs.Progress | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
@@ -44,8 +41,8 @@ def crash(
     every n-th recovery is cut at each of its moments as well, without it every 50th, at no more
     than 20,000 moments in all.
 
-    `trace`, `device`, `set`, `limit`, `seed`, `addresses` ("fold" or "span") and `format` are as
-    for `run`. Arrivals are closed, `ftl.journal` is on; offline policies are refused.
+    `trace`, `device`, `set` and the other options, but `verify`, are as for `run`; `addresses` is
+    "fold" or "span". Arrivals are closed, `ftl.journal` is on; offline policies are refused.
 
     The document has "points" (power losses explored, "second_cuts" of them in recoveries), "lost"
     (pages with a version that they may not have; 0 if all is well), "first_loss" (where, or None),
@@ -55,13 +52,15 @@ def crash(
     "reads_max" (pages that a recovery read), "programs_mean", "mount_us_mean", "name" and "notes".
     Raises as `run` does, and ConfigError for a `point` beyond the last moment.
     """
-    _check(every, point, second, addresses)
-    how = sources.RunOptions(limit=limit, seed=seed, addresses=addresses, format=format)
+    how = RunOptions(**options)
+    how.refuse(("verify",), "what is found is always checked")
+    how.refuse_modulo()
+    _check(every, point, second)
     config = configs.resolve(device, set or {})
     source = sources.open_source(trace, how)
     load = source.load(None)
     most = _most(config, load)
-    asked = {"every": every, "point": point, "second": second, "most": most, "seed": seed}
+    asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
     found = jobs.measure(engine, load.workload, progress, **asked)
     left_out = found["moments"] + found["recovery_moments"] - found["points"]
@@ -69,21 +68,19 @@ def crash(
     return {"name": source.name, **found, "left_out": left_out, "notes": notes}
 
 
-def _check(every: int | None, point: int | None, second: int | None, addresses: str) -> None:
+def _check(every: int | None, point: int | None, second: int | None) -> None:
     for name, given in (("every", every), ("second", second)):
         if given is not None and given < 1:
             raise _core.ConfigError(f"{name}: {given} given; expected at least 1")
     if point is not None and (point < 0 or every is not None):
         raise _core.ConfigError(f"point: {point} given; expected 0 or more, without `every`")
-    if addresses == "modulo":
-        raise _core.ConfigError("addresses: 'modulo' given; expected fold or span")
 
 
 def _most(config: str, load: sources.Load) -> int:
     """POINTS, or fewer on a large drive."""
     span = load.span_bytes or load.workload.span_bytes
-    page = quantity(json.loads(config)["flash"]["page"]) or 1
-    pages = max(1, _core.logical_bytes(config, span) // int(page))
+    page = _core.size_bytes(json.loads(config)["flash"]["page"]) or 1
+    pages = max(1, _core.logical_bytes(config, span) // page)
     return max(POINTS_MIN, min(POINTS, PAGES // pages))
 
 

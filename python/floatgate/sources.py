@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,49 +11,14 @@ from typing import Any
 import polars as pl
 
 from . import _core
+from .run_options import RunOptions
 from .traces import Trace, lay_out, read_trace
-from .traces.gaps import parse_duration
-from .traces.layout import MODES
 
 BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""
 
-
-@dataclass(frozen=True)
-class RunOptions:
-    """The options of a run that are no part of the config."""
-
-    repeat: int = 1
-    """How often the trace is played."""
-    limit: int | None = None
-    """Only the first so many requests."""
-    seed: int = 1
-    """Behind all that is random."""
-    addresses: str = "fold"
-    """How the devices of a trace become one address space: a key of `layout.MODES`."""
-    time_scale: float = 1.0
-    """Multiplies the time between requests."""
-    verify: bool = False
-    """Keeps and checks the content of every page."""
-    format: str | None = None
-    """The format of the trace, instead of recognising it."""
-    close_gaps: str | None = None
-    """Shortens longer gaps between two requests to this duration."""
-
-    def __post_init__(self) -> None:
-        def expect(holds: bool, name: str, expected: str) -> None:
-            if not holds:
-                given = getattr(self, name)
-                raise _core.ConfigError(f"{name}: {given!r} given; expected {expected}")
-
-        expect(self.repeat >= 1, "repeat", "at least 1")
-        expect(self.limit is None or self.limit >= 1, "limit", "at least 1 request")
-        expect(0 <= self.seed < 1 << 64, "seed", "0 to 2^64 - 1")
-        expect(self.addresses in MODES, "addresses", " or ".join(MODES))
-        scale = self.time_scale
-        expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
-        if self.close_gaps is not None:
-            parse_duration(self.close_gaps)
+READING = ("format", "close_gaps")
+"""Options of reading: they are for files."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +78,11 @@ def open_source(trace: Any, how: RunOptions) -> Source:
     if isinstance(trace, str) and is_generator(trace):
         return open_generator(trace, how)
     if isinstance(trace, Trace):
-        _refuse_reading(how, "the trace is read already")
+        how.refuse(READING, "the trace is read already")
         read = first_requests(trace, how.limit)
     else:
         read = read_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
     return Source(read.name, how, None, read)
-
-
-def _refuse_reading(how: RunOptions, why: str) -> None:
-    """Raises ConfigError for options of reading where nothing is read."""
-    for name in ("format", "close_gaps"):
-        if (given := getattr(how, name)) is not None:
-            raise _core.ConfigError(f"{name}: {given!r} given, but {why}")
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
@@ -153,7 +110,7 @@ def is_generator(text: str) -> bool:
 
 
 def open_generator(text: str, how: RunOptions) -> Source:
-    _refuse_reading(how, f"{text} is a generator")
+    how.refuse(READING, f"{text} is a generator")
     workload = _core.Workload.generator(text, how.seed)
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":

@@ -1,15 +1,11 @@
 //! What a reader of a result should know before believing it.
 //!
 //! A warning says that the numbers do not mean what they seem to, and what to change. A note
-//! says how they came about.
-
-use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::{Cause, Part};
+//! says how they came about. Both are found in the result itself: whoever has one can ask.
 
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
-use crate::metrics::{Metrics, Timeline, ratio};
-use crate::result::{Subject, volumes_written};
+use crate::result::{RunResult, Timeline};
 
 /// Write amplification of the last quarter may differ from the quarter before by this share.
 const STEADY: f64 = 0.1;
@@ -23,44 +19,44 @@ const UNWRITTEN: f64 = 0.01;
 const BACKLOG: f64 = 0.5;
 
 /// Doubts about the numbers.
-pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Vec<String> {
+pub fn warnings(result: &RunResult) -> Vec<String> {
     let mut warnings = Vec::new();
-    let plan = subject.plan;
-    let logs = subject.config.logs_least().is_some();
-    warnings.extend(amplification(subject, metrics, counters));
-    if subject.started.settled == Some(false) {
+    let drive = &result.drive;
+    let logs = result.config.logs_least().is_some();
+    warnings.extend(amplification(result));
+    if result.start.settled == Some(false) {
         warnings.push(format!(
             "the start state did not settle within start.volumes_max = {} volumes",
-            subject.config.start.volumes_max
+            result.config.start.volumes_max
         ));
     }
-    if counters.health.is_some_and(|health| health.read_only) {
+    if result.faults.read_only {
         warnings.push(format!(
             "the drive became read-only, as its spare erase units were used up: {} writes and \
              trims were refused",
-            counters.host.refused
+            result.faults.refused_requests
         ));
     }
-    if plan.units_in_service < UNITS_FEW {
+    if drive.units < UNITS_FEW {
         let cleaning = "cleaning has little choice";
         let what = if logs { "a log block more or less counts for much" } else { cleaning };
         warnings.push(format!(
             "only {} erase units: with fewer than {UNITS_FEW} {what}; use a larger workload, a \
              larger flash.blocks, or smaller units (flash.superblock, flash.pages_per_block)",
-            plan.units_in_service
+            drive.units
         ));
     }
-    if plan.units_added > 0 {
+    if drive.units_added > 0 {
         let what = if logs { "not have its log blocks" } else { "not clean" };
         warnings.push(format!(
             "the drive got {} erase units more than the spare factor gives, without which it could \
              {what}: its spare factor is {:.4}",
-            plan.units_added,
-            plan.spare_factor()
+            drive.units_added, drive.spare_factor
         ));
     }
-    let empty = ratio(counters.host.empty_reads, counters.host.read_pages);
-    if let Some(share) = empty.filter(|&share| share > UNWRITTEN) {
+    let unwritten = result.workload.unwritten_pages_read as f64;
+    let share = unwritten / result.workload.read_pages.max(1) as f64;
+    if share > UNWRITTEN {
         warnings.push(format!(
             "{:.1} % of the pages read had never been written and cost no flash read; use \
              start.fill = \"sequential\"",
@@ -71,13 +67,13 @@ pub fn warnings(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -
 }
 
 /// Why write amplification is not that of a drive that has been in use for long.
-fn amplification(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Option<String> {
-    if counters.host.write_pages == 0 {
+fn amplification(result: &RunResult) -> Option<String> {
+    if result.workload.write_pages == 0 {
         return None;
     }
-    let fresh = fresh(subject, counters);
-    if counters.flash.erases.iter().all(|&erases| erases == 0) {
-        let logs = subject.config.logs_least().is_some();
+    let fresh = fresh(result);
+    if result.flash.erases.total() == 0 {
+        let logs = result.config.logs_least().is_some();
         let never = if logs { "merging never ran" } else { "cleaning never ran" };
         return Some(format!(
             "{never}: write amplification is that of an empty drive{}; use more writes, --repeat, \
@@ -91,7 +87,7 @@ fn amplification(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) 
              start.fill = \"steady\", more writes, or --repeat"
         ));
     }
-    let (before, after) = unsteady(&metrics.timeline)?;
+    let (before, after) = unsteady(&result.timeline)?;
     Some(format!(
         "not steady: write amplification was {before:.3} in the third quarter of the writes and \
          {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
@@ -100,18 +96,18 @@ fn amplification(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) 
 
 /// How little was written to a drive that has not been written over twice, and what write
 /// amplification is to be expected once it has been often.
-fn fresh(subject: &Subject<'_>, counters: &Counters) -> Option<String> {
-    let started = subject.started.volumes;
-    let written = volumes_written(subject.plan, counters);
-    let (filling, to) = match subject.config.start.fill {
+fn fresh(result: &RunResult) -> Option<String> {
+    let started = result.start.volumes;
+    let written = result.workload.volumes_written;
+    let (filling, to) = match result.start.fill {
         Fill::None => (1.0, "an erased drive".to_owned()),
         Fill::Sequential => (0.0, "a drive that was filled in order".to_owned()),
         Fill::Random | Fill::Steady => {
             (0.0, format!("a drive aged by {} of random pages", volumes(started)))
         }
     };
-    let expected = match subject.config.logs_least() {
-        None => expected(subject),
+    let expected = match result.config.logs_least() {
+        None => expected(result),
         Some(_) => String::new(),
     };
     let text = || format!("{} were written to {to}{expected}", volumes(written));
@@ -127,10 +123,10 @@ fn volumes(count: f64) -> String {
 }
 
 /// What a page-mapped drive comes to.
-fn expected(subject: &Subject<'_>) -> String {
-    let spare = subject.plan.spare_factor();
-    let (cleaning, factor) = match subject.config.cleaning.victim.as_str() {
-        "greedy" => ("greedy", greedy(spare, subject.plan.geometry.pages_per_unit())),
+fn expected(result: &RunResult) -> String {
+    let spare = result.drive.spare_factor;
+    let (cleaning, factor) = match result.config.cleaning.victim.as_str() {
+        "greedy" => ("greedy", greedy(spare, result.drive.pages_per_unit)),
         _ => ("FIFO", fifo(spare)),
     };
     format!(
@@ -184,34 +180,34 @@ fn unsteady(timeline: &Timeline) -> Option<(f64, f64)> {
 }
 
 /// How the numbers came about.
-pub fn notes(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Vec<String> {
+pub fn notes(result: &RunResult) -> Vec<String> {
     let mut notes = Vec::new();
-    let queue = metrics.blame_ns[Part::Queue as usize] as f64;
-    let latency: f64 = metrics.blame_ns.iter().sum::<u128>() as f64;
-    if latency > 0.0 && queue > BACKLOG * latency {
+    let latency = &result.latency;
+    let (queue, mean) = (latency.blame_us.queue, latency.all.mean_us);
+    if let (Some(queue), Some(mean)) = (queue, mean)
+        && queue > BACKLOG * mean
+    {
         notes.push(format!(
             "the drive does not keep up with the arrivals: {:.0} % of the latency is waiting for a \
              place in the queue, so latencies describe the backlog; use --time-scale, or \
              queue.arrivals = \"closed\"",
-            100.0 * queue / latency
+            100.0 * queue / mean
         ));
     }
-    if let Some(true) = subject.started.settled {
+    if let Some(true) = result.start.settled {
         notes.push(format!(
             "the start state settled after {} volumes of random page writes",
-            subject.started.volumes
+            result.start.volumes
         ));
     }
-    if counters.cleans.emergency > 0 {
+    if result.cleaning.emergency > 0 {
         notes.push(format!(
             "in {} of the cleans so few units were free that the one cheapest to clean was taken, \
              whatever the policy",
-            counters.cleans.emergency
+            result.cleaning.emergency
         ));
     }
-    let map = &counters.flash.programs;
-    let causes = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
-    if causes.iter().any(|&cause| map[cause as usize] > 0) {
+    if result.flash.programs.of_map() > 0 {
         notes.push(
             "write_amplification includes translation pages; data_write_amplification does not"
                 .into(),

@@ -4,6 +4,7 @@ use floatgate_ftl::device::Counters;
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Latencies of one kind of request. Percentiles are within 0.1 %; mean and deviation are exact.
@@ -22,22 +23,32 @@ impl Default for Latencies {
     }
 }
 
-/// The latency of one kind of request, in microseconds; absent where there was none.
-#[derive(Clone, Debug, Serialize)]
+/// Response times of one kind of request in microseconds, from arrival to completion; absent where
+/// there was none.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    requests: u64,
-    mean_us: Option<f64>,
-    stdev_us: Option<f64>,
-    p50_us: Option<f64>,
-    p95_us: Option<f64>,
-    p99_us: Option<f64>,
-    p999_us: Option<f64>,
-    /// The 99.99th percentile.
-    p9999_us: Option<f64>,
-    max_us: Option<f64>,
-    /// Latency, and the fraction of requests that took no longer: every 1 % up to 99 %, every
-    /// 0.1 % up to 99.9 %, in the tail as finely as there are requests, and the longest at 1.
-    cdf: Vec<(f64, f64)>,
+    /// How many requests there were.
+    pub requests: u64,
+    /// Mean, exact.
+    pub mean_us: Option<f64>,
+    /// Standard deviation, exact.
+    pub stdev_us: Option<f64>,
+    /// Median; this and the other percentiles are within 0.1 %.
+    pub p50_us: Option<f64>,
+    /// 95th percentile.
+    pub p95_us: Option<f64>,
+    /// 99th percentile.
+    pub p99_us: Option<f64>,
+    /// 99.9th percentile.
+    pub p999_us: Option<f64>,
+    /// 99.99th percentile.
+    pub p9999_us: Option<f64>,
+    /// The longest.
+    pub max_us: Option<f64>,
+    /// Response time in microseconds and share of requests (0 to 1) that took no longer, rising:
+    /// every 1 % up to 99 %, every 0.1 % up to 99.9 %, in the tail as finely as there are requests,
+    /// and the longest at 1.
+    pub cdf: Vec<(f64, f64)>,
 }
 
 fn us(ns: u64) -> f64 {
@@ -118,18 +129,20 @@ impl Latencies {
     }
 }
 
-/// One entry per stretch of the run; the stretches have equally many requests.
-#[derive(Clone, Debug, Default, Serialize)]
+/// How things changed over the run: columns with an entry per window. The windows have equally many
+/// requests.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Timeline {
-    /// Pages written by the host since the start of the measurement, at the end of the stretch.
+    /// Pages written by the host since the start of the measurement, at the end of the window.
     pub host_pages: Vec<u64>,
-    /// The device's clock at the end of the stretch.
+    /// Seconds of simulated time at the end of the window.
     pub seconds: Vec<f64>,
-    /// Of the stretch.
+    /// Programs per page that the host wrote in the window.
     pub write_amplification: Vec<Option<f64>>,
-    /// Of the mapping cache, in the stretch.
+    /// Hits per look-up of the mapping cache in the window, 0 to 1.
     pub hit_ratio: Vec<Option<f64>>,
-    /// Mean latency of the stretch's reads and writes; absent where it has none, as are the next.
+    /// Mean response time of the window's reads and writes in microseconds; absent where it has
+    /// none, as are the next.
     pub mean_us: Vec<Option<f64>>,
     /// Their median in microseconds.
     pub p50_us: Vec<Option<f64>>,
@@ -139,11 +152,11 @@ pub struct Timeline {
     pub p999_us: Vec<Option<f64>>,
     /// The longest of them in microseconds.
     pub max_us: Vec<Option<f64>>,
-    /// Pages programmed by cleaning in the stretch.
+    /// Pages programmed by cleaning in the window.
     pub gc_programs: Vec<u64>,
-    /// Translation pages programmed in the stretch, those of cleaning included.
+    /// Translation pages programmed in the window, those of cleaning included.
     pub map_programs: Vec<u64>,
-    /// Pages programmed by merges of log blocks in the stretch.
+    /// Pages programmed by merges of log blocks in the window.
     pub merge_programs: Vec<u64>,
 }
 
@@ -240,6 +253,11 @@ impl Metrics {
     /// Pages touched by a read or a write.
     pub fn footprint_pages(&self) -> u64 {
         self.touched.bits.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Seconds from the first arrival to the last completion.
+    pub fn seconds(&self) -> Option<f64> {
+        self.interval.map(|(begin, end)| (end - begin) as f64 / 1e9)
     }
 
     /// Ends a stretch of the timeline.

@@ -27,6 +27,17 @@ const SIZES: &Scale = &[
 
 const DURATIONS: &Scale = &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
+/// Durations of real time, as between the requests of a trace.
+const SPANS: &Scale = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
+
 const RATES: &Scale = &[
     ("B/s", 1),
     ("KB/s", 1_000),
@@ -148,6 +159,27 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
         .ok_or_else(|| UnitError(format!("expected a count such as 10M or 64Ki, not {text:?}")))
 }
 
+/// Nanoseconds of a duration of real time such as "90s", "1.5h" or "2d"; units ns, us, ms, s, min,
+/// h, d. None for another text, or what is not a whole number of nanoseconds below 2^64.
+pub fn parse_span(text: &str) -> Option<u64> {
+    quantity(text, SPANS)
+}
+
+/// The value of a config's key as a number: bytes of a size, seconds of a duration, bytes per
+/// second of a rate, a share of a percentage, or the number that it is. None for another text.
+pub fn parse_number(text: &str) -> Option<f64> {
+    let plain = |text: &str| {
+        let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        is_plain.then(|| text.parse::<f64>().ok()).flatten()
+    };
+    let text = text.trim();
+    let size = Size::parse(text).ok().map(|size| size.0 as f64);
+    size.or_else(|| plain(text))
+        .or_else(|| quantity(text, DURATIONS).map(|ns| ns as f64 / 1e9))
+        .or_else(|| quantity(text, RATES).map(|rate| rate as f64))
+        .or_else(|| plain(text.strip_suffix('%')?.trim_end()).map(|percent| percent / 100.0))
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(f, self.0, SIZES)
@@ -252,4 +284,38 @@ fn print(f: &mut fmt::Formatter<'_>, n: u64, scale: &Scale) -> fmt::Result {
     let fits = scale.iter().filter(|(_, worth)| n > 0 && n.is_multiple_of(*worth));
     let (unit, worth) = fits.max_by_key(|(_, worth)| *worth).unwrap_or(&scale[0]);
     write!(f, "{}{unit}", n / worth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_real_time_go_up_to_days() {
+        for (text, ns) in [("1ns", 1), ("1.5s", 1_500_000_000), ("0.25h", 900_000_000_000)] {
+            assert_eq!(parse_span(text), Some(ns), "{text}");
+        }
+        assert_eq!(parse_span(" 2 d "), Some(2 * 86_400 * 1_000_000_000));
+        assert_eq!(parse_span("5min"), Some(300_000_000_000));
+        for text in ["", "1", "h", "0.1ns", "-1h", "1e3s", "1m"] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_a_number_in_base_units() {
+        for (text, number) in [
+            ("4096", 4096.0),
+            ("64KiB", 65_536.0),
+            ("0.07", 0.07),
+            (" 25us ", 25e-6),
+            ("40MB/s", 4e7),
+            ("12.5 %", 0.125),
+        ] {
+            assert_eq!(parse_number(text), Some(number), "{text}");
+        }
+        for text in ["", ".", "%", "dftl", "none", "-1", "1e3", "4 KiBs", "inf"] {
+            assert_eq!(parse_number(text), None, "{text}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! hits of every mapping that loads one entry at a time, on drives that hold themselves to account.
 
 use floatgate_lab::config::{Config, ConfigError};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::{Recorded, Workload, generator};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> (u64, Value) {
         [("flash.page", "512B"), ("flash.pages_per_block", "16"), ("mapping.cache", "4KiB")];
     let config = config(&[&small, sets].concat()).expect("these settings are right");
     let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     let result = match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),

@@ -2,7 +2,7 @@
 //! read, and the counts agree, over every translation layer.
 
 use floatgate_lab::config::{Config, ConfigError};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::generator;
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn result(workload: &str, sets: Sets<'_>) -> Value {
     let config = config(&[&small, sets].concat()).expect("these settings are right");
     let mut workload = generator(workload, 1).expect("a generator");
     let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),

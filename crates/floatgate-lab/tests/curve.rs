@@ -9,7 +9,7 @@ use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::Config;
 use floatgate_lab::curve::{MapCurve, Options, PERCENTAGES, map_curve};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{self, Control, RunError};
 use floatgate_lab::workload::{Recorded, Summary, Workload, generator};
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn run_hits(spec: &str, entries: u64, page: &str) -> (u64, u64) {
     let mut workload = generator(spec, 1).unwrap();
     let span_bytes = workload.span_bytes();
     let options = run::Options { span_bytes, seed: 1, verify: false };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     let result = run::run(&config, &mut *workload, facts, options, &Control::default()).unwrap();
     let mapping = &json!(result)["mapping"];
     (mapping["hits"].as_u64().unwrap(), mapping["misses"].as_u64().unwrap())

@@ -6,7 +6,7 @@ use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_lab::config::Config;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
 use floatgate_lab::workload::generator;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn config(sets: &[(&str, &str)]) -> Config {
 /// The result's faults, and the rest.
 fn play(config: &Config, text: &str, seed: u64) -> (Value, Value) {
     let mut workload = generator(text, seed).unwrap_or_else(|error| panic!("{error}"));
-    let (span_bytes, facts) = (workload.span_bytes(), WorkloadFacts::default());
+    let (span_bytes, facts) = (workload.span_bytes(), Facts::default());
     let options = Options { span_bytes, seed, verify: true };
     let result = run(config, workload.as_mut(), facts, options, &Control::default());
     let document = json!(result.unwrap_or_else(|error| panic!("{error:?}")));

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
 use floatgate_lab::config::{Config, ConfigError};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::generator;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn result(spec: &str, sets: &[(&str, &str)]) -> Result<Value, String> {
     let mut workload = generator(spec, 1).unwrap();
     let config = config(sets).map_err(|error| error.to_string())?;
     let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => Ok(serde_json::to_value(&result).unwrap()),
         Err(RunError::Config(error)) => Err(error.to_string()),

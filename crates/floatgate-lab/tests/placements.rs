@@ -2,7 +2,7 @@
 
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_lab::config::Config;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::{Recorded, Workload, generator};
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str
     let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let config = Config::load(preset, None, &sets).expect("these settings are right");
     let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),

@@ -1,7 +1,7 @@
 //! Waiting times against queueing theory: one die that serves reads in a constant time.
 
 use floatgate_lab::config::Config;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::generator;
 use serde_json::Value;
@@ -22,7 +22,7 @@ fn result(workload: &str, sets: &[(&str, &str)]) -> Value {
     let config = Config::load(None, None, &sets).expect("these settings are right");
     let mut workload = generator(workload, 11).expect("a generator");
     let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: false };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),

@@ -4,7 +4,7 @@
 
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::Plan;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
 use floatgate_lab::workload::generator;
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn simulate(text: &str, pairs: &[(&str, &str)]) -> Value {
     let config = load(&[SMALL, pairs].concat()).unwrap();
     let mut workload = generator(text, 1).unwrap();
     let options = Options { span_bytes: workload.span_bytes(), seed: 1, verify: true };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     let result = run(&config, &mut *workload, facts, options, &Control::default()).unwrap();
     serde_json::to_value(result).unwrap()
 }

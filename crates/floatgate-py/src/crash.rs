@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use floatgate_lab::crash::{Moments, Options, explore};
-use floatgate_lab::run::RunError as LabError;
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::workload::Workload;
-use crate::{Cancelled, Control, config_error, parse, text};
+use crate::{Control, config_error, parse, run_error, text};
 
 /// Every n-th recovery is cut if nothing is said.
 const SECOND: u64 = 50;
@@ -44,9 +43,6 @@ pub fn crash(
     // Who says which recoveries are cut has said all of it.
     let again_most = if second.is_some() { u64::MAX } else { most };
     let options = Options { span_bytes, seed, moments, again, again_most, bug: None };
-    match py.detach(|| explore(&config, requests.as_mut(), options, &control)) {
-        Ok(report) => text(&json!(report)),
-        Err(LabError::Config(error)) => Err(config_error(error)),
-        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
-    }
+    let report = py.detach(|| explore(&config, requests.as_mut(), options, &control));
+    text(&json!(report.map_err(run_error)?))
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use floatgate_lab::curve::{self, Options};
-use floatgate_lab::run::RunError as LabError;
 use pyo3::prelude::*;
 
 use crate::workload::Workload;
-use crate::{Cancelled, Control, config_error, text};
+use crate::{Control, config_error, run_error, text};
 
 #[pyfunction]
 #[pyo3(signature = (workload, *, page_bytes, sample, control))]
@@ -25,9 +24,5 @@ pub fn map_curve(
         let curve = curve::map_curve(requests.as_mut(), options, &control)?;
         Ok(curve.document())
     });
-    match document {
-        Ok(document) => text(&document),
-        Err(LabError::Config(error)) => Err(config_error(error)),
-        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
-    }
+    text(&document.map_err(run_error)?)
 }

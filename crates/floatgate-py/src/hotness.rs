@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use floatgate_lab::hotness::{self as lab, Options, Rounding};
-use floatgate_lab::run::RunError as LabError;
 use pyo3::prelude::*;
 
 use crate::workload::Workload;
-use crate::{Cancelled, ConfigError, Control, config_error, text};
+use crate::{ConfigError, Control, config_error, run_error, text};
 
 #[pyfunction]
 #[pyo3(signature = (workload, *, gb_bytes, hot_from, rounding, partial, control))]
@@ -32,9 +31,5 @@ pub fn hotness(
         let found = lab::hotness(requests.as_mut(), options, &control)?;
         Ok(found.document())
     });
-    match document {
-        Ok(document) => text(&document),
-        Err(LabError::Config(error)) => Err(config_error(error)),
-        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
-    }
+    text(&document.map_err(run_error)?)
 }

@@ -36,13 +36,6 @@ fn live_error(error: LiveError) -> PyErr {
     }
 }
 
-/// Bytes of a size with a unit, such as "64GiB", that was given as `name`.
-#[pyfunction]
-pub fn parse_size(name: &str, text: &str) -> PyResult<u64> {
-    let size = floatgate_lab::units::Size::parse_with_unit(text);
-    size.map(|size| size.0).map_err(|error| ConfigError::new_err(format!("{name}: {error}")))
-}
-
 /// Makes an image with an erased drive of `size` bytes.
 #[pyfunction]
 #[pyo3(signature = (path, config_json, *, size, seed))]

@@ -6,11 +6,13 @@ mod curve;
 mod hotness;
 #[cfg(unix)]
 mod image;
+mod units;
 mod workload;
 
 use std::sync::Arc;
 
 use floatgate_lab::config::{self, Config};
+use floatgate_lab::result::{self, Facts};
 use floatgate_lab::run::{self, Options, RunError as LabError};
 use floatgate_lab::workload::GENERATORS;
 use pyo3::create_exception;
@@ -31,6 +33,13 @@ create_exception!(_core, Cancelled, PyException, "A run was asked to end.");
 
 pub(crate) fn config_error(error: config::ConfigError) -> PyErr {
     ConfigError::new_err(error.to_string())
+}
+
+pub(crate) fn run_error(error: LabError) -> PyErr {
+    match error {
+        LabError::Config(error) => config_error(error),
+        LabError::Cancelled => Cancelled::new_err("interrupted"),
+    }
 }
 
 /// Watches a run, and ends it, from another thread.
@@ -67,6 +76,11 @@ fn resolve(
 #[pyfunction]
 fn schema() -> PyResult<String> {
     text(&config::schema())
+}
+
+#[pyfunction]
+fn result_schema() -> PyResult<String> {
+    text(&result::schema())
 }
 
 #[pyfunction]
@@ -113,7 +127,10 @@ fn logical_bytes(config_json: &str, span_bytes: u64) -> PyResult<u64> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (config_json, workload, *, seed, span_bytes, verify, control))]
+#[pyo3(signature = (
+    config_json, workload, *, seed, span_bytes, verify, device, skipped, notes, control
+))]
+#[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
     py: Python<'_>,
     config_json: &str,
@@ -121,21 +138,20 @@ fn simulate(
     seed: u64,
     span_bytes: Option<u64>,
     verify: bool,
+    device: String,
+    skipped: u64,
+    notes: Vec<String>,
     control: &Control,
 ) -> PyResult<String> {
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
     let mut requests = workload.start().map_err(config_error)?;
-    let facts = workload.facts();
+    let facts = Facts { device, skipped, notes, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let options = Options { span_bytes, seed, verify };
     let result = py.detach(|| run::run(&config, requests.as_mut(), facts, options, &control));
-    match result {
-        Ok(result) => serde_json::to_string(&result)
-            .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}"))),
-        Err(LabError::Config(error)) => Err(config_error(error)),
-        Err(LabError::Cancelled) => Err(Cancelled::new_err("interrupted")),
-    }
+    serde_json::to_string(&result.map_err(run_error)?)
+        .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
 }
 
 /// Map entries that the writes of a workload change, in order, without SHRD and with it.
@@ -176,6 +192,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(resolve, module)?,
         wrap_pyfunction!(schema, module)?,
+        wrap_pyfunction!(result_schema, module)?,
+        wrap_pyfunction!(units::parse_size, module)?,
+        wrap_pyfunction!(units::size_bytes, module)?,
+        wrap_pyfunction!(units::span_ns, module)?,
+        wrap_pyfunction!(units::number, module)?,
         wrap_pyfunction!(presets, module)?,
         wrap_pyfunction!(policies, module)?,
         wrap_pyfunction!(generators, module)?,
@@ -198,7 +219,6 @@ fn add_images(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<image::Drive>()?;
     module.add_class::<image::Reader>()?;
     for function in [
-        wrap_pyfunction!(image::parse_size, module)?,
         wrap_pyfunction!(image::image_create, module)?,
         wrap_pyfunction!(image::image_info, module)?,
         wrap_pyfunction!(image::image_check, module)?,

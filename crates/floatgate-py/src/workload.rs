@@ -7,7 +7,7 @@ use arrow_array::types::{UInt8Type, UInt64Type};
 use arrow_array::{RecordBatch, UInt8Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use floatgate_lab::config;
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::workload::{Recorded, Summary, Workload as Requests, generator};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
@@ -39,8 +39,8 @@ impl Workload {
     }
 
     /// What goes into the result.
-    pub fn facts(&self) -> WorkloadFacts {
-        WorkloadFacts { name: self.name.clone(), digest: self.digest() }
+    pub fn facts(&self) -> Facts {
+        Facts { name: self.name.clone(), digest: self.digest(), ..Facts::default() }
     }
 }
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from floatgate.run_options import RunOptions
+
 from . import options, output
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ RUNS = "runs"
 """The directory in --out where each run is kept as soon as it has ended."""
 
 
-@options.takes_run_options
+@options.takes_run_options()
 def compare(
     traces: Annotated[list[str], typer.Argument(metavar="TRACE...", help=options.TRACE_HELP)],
     *,
@@ -63,7 +65,7 @@ def compare(
     seeds: Seeds = None,
     baseline: Baseline = None,
     workers: Workers = None,
-    how: dict[str, Any],
+    how: RunOptions,
     out: options.Out = None,
     force: options.Force = False,
     resume: Resume = False,
@@ -96,7 +98,7 @@ def compare(
                 keep=keep,
                 resume=resume,
                 progress=progress,
-                **how,
+                **vars(how),
             )
         tables = {"table": results.table()}
         if seeds or base:

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from floatgate.run_options import RunOptions
+
 from . import options, output
 
 Every = Annotated[
@@ -26,14 +28,13 @@ Second = Annotated[
 ]
 
 
+@options.takes_run_options("limit", "seed", "addresses", "format")
 def crash(
     trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
+    *,
     device: options.Device = None,
     set: options.Set = None,
-    limit: options.Limit = None,
-    seed: options.Seed = 1,
-    addresses: options.Addresses = "fold",
-    format: options.TraceFormat = None,
+    how: RunOptions,
     every: Every = None,
     point: Point = None,
     second: Second = None,
@@ -52,18 +53,16 @@ def crash(
             trace,
             device=device,
             set=settings,
-            limit=limit,
-            seed=seed,
-            addresses=addresses,
-            format=format,
             every=every,
             point=point,
             second=second,
             progress=progress,
+            **vars(how),
         )
     if found["first_loss"]:
-        given = {"--device": device, "--limit": limit, "--addresses": addresses, "--format": format}
-        words = ["floatgate", "crash", trace, "--seed", str(seed)]
+        given = {"--device": device, "--limit": how.limit}
+        given |= {"--addresses": how.addresses, "--format": how.format}
+        words = ["floatgate", "crash", trace, "--seed", str(how.seed)]
         words += [word for key, value in given.items() if value for word in (key, str(value))]
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         found["again"] = shlex.join([*words, "--point", str(found["first_loss"]["point"])])

@@ -12,7 +12,7 @@ from floatgate.report.tables import Table
 from floatgate.report.values import count, fixed, percent, size
 
 from .output import console
-from .summary import Lines, _columns, _grid, _messages
+from .summary import Lines, empty_table, fact_grid, print_messages
 
 
 def print_hotness(found: Hotness, told: Iterable[str]) -> None:
@@ -22,19 +22,19 @@ def print_hotness(found: Hotness, told: Iterable[str]) -> None:
     """
     out = console()
     out.print()
-    out.print(_grid(_measure(found)))
+    out.print(fact_grid(_measure(found)))
     if found.sequences:
         _table(out, hot_tables.means_table(found))
         _table(out, hot_tables.extents_table(found))
         out.print()
-        out.print(_grid([*_skew(found), *_overwrites(found)]))
+        out.print(fact_grid([*_skew(found), *_overwrites(found)]))
     _table(out, hot_tables.runs_table(found, short=True))
     known = set(told)
-    _messages(out, [], [note for note in found.notes if note not in known])
+    print_messages(out, [], [note for note in found.notes if note not in known])
 
 
 def _table(out: Console, table: Table) -> None:
-    drawn = _columns(table.columns[:1], table.columns[1:])
+    drawn = empty_table(table.columns[:1], table.columns[1:])
     for row in table.rows:
         drawn.add_row(*(cell.text for cell in row))
     out.print()

@@ -64,11 +64,15 @@ def policies(
         out.print()
 
 
-def schema() -> None:
+def schema(
+    result: Annotated[
+        bool, typer.Option("--result", help="That of a run's result: every field, its unit.")
+    ] = False,
+) -> None:
     """Print the JSON Schema of the config: every key, its default, its range."""
     from floatgate import _core
 
-    output.print_json(json_text.loads(_core.schema()))
+    output.print_json(json_text.loads(_core.result_schema() if result else _core.schema()))
 
 
 def predict(

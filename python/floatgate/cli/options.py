@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from floatgate.run_options import RunOptions
 
 TRACE_HELP = (
     "A trace file in any known format, plain or compressed, a directory of Parquet files, a URL, "
@@ -93,38 +96,46 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
 
 
-RUN: dict[str, tuple[Any, Any]] = {
-    "repeat": (Repeat, 1),
-    "limit": (Limit, None),
-    "seed": (Seed, 1),
-    "addresses": (Addresses, "fold"),
-    "time_scale": (TimeScale, 1.0),
-    "verify": (Verify, False),
-    "format": (TraceFormat, None),
-    "close_gaps": (CloseGaps, None),
+RUN: dict[str, Any] = {
+    "repeat": Repeat,
+    "limit": Limit,
+    "seed": Seed,
+    "addresses": Addresses,
+    "time_scale": TimeScale,
+    "verify": Verify,
+    "format": TraceFormat,
+    "close_gaps": CloseGaps,
 }
-"""The fields of `RunOptions`: what they are on the command line, and their defaults."""
+"""The fields of `RunOptions`, as they are on the command line."""
 
 
-def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options of a run, in the place of its parameter `how`: a dict of them."""
+def takes_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the options of a run, or those named, where it has the parameter `how`.
+
+    There it gets them as `RunOptions`.
+    """
     keyword = inspect.Parameter.KEYWORD_ONLY
+    taken = [option for option in fields(RunOptions) if option.name in (names or RUN)]
     shared = [
-        inspect.Parameter(name, keyword, annotation=kind, default=default)
-        for name, (kind, default) in RUN.items()
+        inspect.Parameter(one.name, keyword, annotation=RUN[one.name], default=one.default)
+        for one in taken
     ]
-    parameters = []
-    for own in inspect.signature(command, eval_str=True).parameters.values():
-        parameters += shared if own.name == "how" else [own.replace(kind=keyword)]
 
-    @functools.wraps(command)
-    def call(**given: Any) -> None:
-        how = {name: given.pop(name) for name in RUN}
-        command(**given, how=how)
+    def give(command: Callable[..., None]) -> Callable[..., None]:
+        parameters = []
+        for own in inspect.signature(command, eval_str=True).parameters.values():
+            parameters += shared if own.name == "how" else [own.replace(kind=keyword)]
 
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
-    return call
+        @functools.wraps(command)
+        def call(**given: Any) -> None:
+            how = RunOptions(**{one.name: given.pop(one.name) for one in taken})
+            command(**given, how=how)
+
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in parameters}
+        return call
+
+    return give
 
 
 def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from floatgate.run_options import RunOptions
 
 from . import options, output
 
@@ -13,13 +15,13 @@ if TYPE_CHECKING:
     from floatgate.result import Result
 
 
-@options.takes_run_options
+@options.takes_run_options()
 def run(
     trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
     *,
     device: options.Device = None,
     set: options.Set = None,
-    how: dict[str, Any],
+    how: RunOptions,
     out: options.Out = None,
     force: options.Force = False,
     pictures: options.Pictures = None,
@@ -34,7 +36,7 @@ def run(
         from floatgate import api
 
         with output.progress_bar(quiet) as progress:
-            result = api.run(trace, device=device, set=settings, progress=progress, **how)
+            result = api.run(trace, device=device, set=settings, progress=progress, **vars(how))
         if part is not None:
             _write(result, part, pictures)
     if json:

@@ -62,12 +62,12 @@ Lines = Iterator[tuple[str, str]]
 def print_summary(result: Result, device: str) -> None:
     """One run: drive, workload, amplification, caches, latency, wear, and every doubt."""
     out = console()
-    out.print(_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
+    out.print(fact_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
     out.print()
     out.print(_latency(result))
     out.print()
-    out.print(_grid([*_causes(result), *_speed(result)]))
-    _messages(out, result.warnings, result.notes)
+    out.print(fact_grid([*_causes(result), *_speed(result)]))
+    print_messages(out, result.warnings, result.notes)
 
 
 def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
@@ -85,7 +85,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         for metric, title in COLUMNS.items()
     ]
     # A key is broken at its dots: the room is the numbers'.
-    drawn = _columns([name.replace(".", ".\n") for name in names], map(_heading, columns))
+    drawn = empty_table([name.replace(".", ".\n") for name in names], map(_heading, columns))
     for told, numbers in zip(
         zip(*names.values(), strict=True),
         zip(*(column.cells for column in columns), strict=True),
@@ -95,7 +95,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     out = console()
     out.print(drawn)
     found = [messages(runs, kind) for kind in ("warnings", "notes")]
-    _messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
+    print_messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
@@ -129,8 +129,8 @@ def print_trace(info: Mapping[str, Any]) -> None:
         what = "1 line" if broken == 1 else f"{count(broken)} lines"
         warnings.append(f"{what} could not be read, the first: {info['first_unparsed']}")
     out = console()
-    out.print(_grid(lines.items()))
-    _messages(out, warnings, [*info["guessed"], *info["notes"]])
+    out.print(fact_grid(lines.items()))
+    print_messages(out, warnings, [*info["guessed"], *info["notes"]])
 
 
 def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
@@ -147,16 +147,16 @@ def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
     ]
     out = console()
     out.print()
-    out.print(_grid(lines))
+    out.print(fact_grid(lines))
     tables_of = (curve_tables.sizes_table(curve, short=True), curve_tables.needed_table(curve))
     for table in tables_of if curve["points"] else ():
-        drawn = _columns([], table.columns)
+        drawn = empty_table([], table.columns)
         for row in table.rows:
             drawn.add_row(*(cell.text for cell in row))
         out.print()
         out.print(drawn)
     known = set(told)
-    _messages(out, [], [note for note in curve["notes"] if note not in known])
+    print_messages(out, [], [note for note in curve["notes"] if note not in known])
 
 
 def _drive(result: Result, device: str) -> Lines:
@@ -171,11 +171,11 @@ def _drive(result: Result, device: str) -> Lines:
     yield "", f"{units} erase units of {pages}, and {reserve} in reserve"
     yield "", f"spare factor {spare}, that is over-provisioning {over}"
     start = result.start
-    text = f"fill {start['fill']}"
-    if start["volumes"]:
-        text += f", {measured(start['volumes'])} volumes of random writes"
-    if start["settled"] is not None:
-        text += ", settled" if start["settled"] else ", not settled"
+    text = f"fill {start.fill}"
+    if start.volumes:
+        text += f", {measured(start.volumes)} volumes of random writes"
+    if start.settled is not None:
+        text += ", settled" if start.settled else ", not settled"
     yield "start", text
 
 
@@ -232,7 +232,7 @@ def _latency(result: Result) -> Table:
         tables.times(title, [getattr(row, f"{name}_us") for row in timed.values()])
         for name, title in QUANTILES.items()
     ]
-    drawn = _columns(["latency"], map(_heading, columns))
+    drawn = empty_table(["latency"], map(_heading, columns))
     for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
         drawn.add_row(kind, *(cell.text for cell in cells))
     return drawn
@@ -291,7 +291,7 @@ def _heading(column: tables.Column) -> str:
     return column.title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
-def _grid(lines: Iterable[tuple[str, str]]) -> Table:
+def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:
     """Names to the left, dim; what there is to say about them to the right."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
@@ -301,7 +301,7 @@ def _grid(lines: Iterable[tuple[str, str]]) -> Table:
     return grid
 
 
-def _columns(names: Iterable[str], numbers: Iterable[str]) -> Table:
+def empty_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
     """An empty table: names to the left, which may wrap, and numbers, which may not."""
     drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for title in names:
@@ -311,7 +311,7 @@ def _columns(names: Iterable[str], numbers: Iterable[str]) -> Table:
     return drawn
 
 
-def _messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
+def print_messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
     """What casts doubt on the numbers, to be seen; then what is good to know."""
     lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]
     lines += [Text.assemble(("note: ", "dim"), text) for text in notes]

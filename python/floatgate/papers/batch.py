@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floatgate import _core, configs, jobs, sources
+from floatgate.run_options import RunOptions
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.result import Result
 
-SEED = 1
 PAGE = 4096
 
 
@@ -31,6 +31,11 @@ class Played:
     repeat: int = 1
     dense: bool = False
     """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
+
+    @property
+    def how(self) -> RunOptions:
+        """The options of its runs."""
+        return RunOptions(repeat=self.repeat, limit=self.limit)
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,9 @@ class Bench:
         for task in tasks:
             source = self._open(task.played)
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
-            config = configs.resolve(self.device, task.set)
+            (drive,) = configs.resolve_all(self.device, task.set, {})
             label, load = f"{source.name}, {settings}", self._load(task.played)
-            planned.append(jobs.Job(label, config, load, SEED, device=self.device))
+            planned.append(jobs.Job(label, drive, load, source.how))
         return jobs.run_all(planned, jobs.cores(), self.progress)
 
     def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
@@ -91,7 +96,7 @@ class Bench:
         if played not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            self._sources[played] = sources.open_source(played.spec, _how(played))
+            self._sources[played] = sources.open_source(played.spec, played.how)
         return self._sources[played]
 
 
@@ -116,7 +121,3 @@ def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
     place = pages.search_sorted(frame.select(first)["offset"]).cast(pl.UInt64)
     offset = place * PAGE + frame["offset"] % PAGE
     return frame.with_columns(offset.alias("offset")), pages.len()
-
-
-def _how(played: Played) -> sources.RunOptions:
-    return sources.RunOptions(played.repeat, played.limit, SEED)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from floatgate.report.values import quantity
+from floatgate import _core
 
 from .batch import Bench, Played, Task
 
@@ -116,7 +116,7 @@ def simulate(
 
 def reduce(work: Workload, line: Line, result: Result) -> Point:
     """The numbers of a run that figures and claims are about."""
-    config = result.to_dict()["config"]
+    config = result.config
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written = max(result.workload.write_pages, 1)
     pages_read = result.workload.read_pages
@@ -146,6 +146,6 @@ def reduce(work: Workload, line: Line, result: Result) -> Point:
 
 
 def _bytes(size: str) -> int:
-    found = quantity(size)
+    found = _core.size_bytes(size)
     assert found is not None, f"the engine writes {size!r} as a size"
-    return int(found)
+    return found

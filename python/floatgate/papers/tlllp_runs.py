@@ -160,7 +160,7 @@ def _used(prefetched: int | None, used: int | None) -> float | None:
 
 def _flash_time(result: Result) -> tuple[float, float, float]:
     """Microseconds that the flash worked for the host's data, its map, and cleaning."""
-    timing = result.to_dict()["config"]["flash"]
+    timing = result.config["flash"]
     read, program, erase = (_us(timing[name]) for name in ("read", "program", "erase"))
     reads, programs, erases = result.flash.reads, result.flash.programs, result.flash.erases
     host = reads.host * read + programs.host * program

@@ -49,7 +49,7 @@ def chart_amplification(
     bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit)
     if predicted.is_empty():
         return bars
-    marks = alt.Chart(_data(predicted)).encode(x="value:Q", y=_row_axis(rows))
+    marks = alt.Chart(inline_data(predicted)).encode(x="value:Q", y=row_axis(rows))
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("law:N", title="Closed form"),
@@ -63,7 +63,9 @@ def chart_amplification(
     text = {"yOffset": MARK_BELOW, "style": "total", "aria": False}
     for here, align in ((predicted.filter(far), "right"), (predicted.filter(~far), "left")):
         if not here.is_empty():
-            named = alt.Chart(_data(here)).encode(x="value:Q", y=_row_axis(rows), text="label:N")
+            named = alt.Chart(inline_data(here)).encode(
+                x="value:Q", y=row_axis(rows), text="label:N"
+            )
             plot += named.mark_text(align=align, **text)
     taller: Plot = plot.properties(height=(ROW_HEIGHT + MARK_HEIGHT) * len(rows))
     return taller
@@ -78,7 +80,7 @@ def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
     """Bars: the share of look-ups that a cache answered."""
     axis = alt.Axis(format=".0%", title="Hit ratio", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
-    base = alt.Chart(_data(frame)).encode(y=_row_axis(rows))
+    base = alt.Chart(inline_data(frame)).encode(y=row_axis(rows))
     bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(
         x=x,
         tooltip=[
@@ -89,7 +91,7 @@ def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
         ],
     )
     text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-    return _rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+    return in_rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
 
 
 def chart_distribution(
@@ -161,7 +163,7 @@ def chart_timeline(
     plot = _lines(frame, x, y, colours, dashes, tooltip, 170)
     if beyond is None or beyond.is_empty():
         return plot
-    marks = alt.Chart(_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
+    marks = alt.Chart(inline_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
     up = alt.condition(
         f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
@@ -218,7 +220,7 @@ def chart_sweep(
     if predicted is None or predicted.is_empty():
         return lines
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
-    marks = alt.Chart(_data(predicted)).encode(x=axis.encoding(), y=y, color=colour)
+    marks = alt.Chart(inline_data(predicted)).encode(x=axis.encoding(), y=y, color=colour)
     plot: Plot = lines + marks.mark_line(strokeDash=[4, 4], strokeWidth=1.5, point=False)
     return plot
 
@@ -228,7 +230,7 @@ def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
     # A bar stands over the whole numbers it counts.
     edges = frame.with_columns(start=pl.col("first") - 0.5, end=pl.col("last") + 0.5)
     plot: Plot = (
-        alt.Chart(_data(edges))
+        alt.Chart(inline_data(edges))
         .mark_bar(style="segment")
         .encode(
             x=alt.X(
@@ -261,13 +263,13 @@ def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> 
         alt.Tooltip("high:Q", title="Most", format=",.0f"),
         alt.Tooltip("stdev:Q", title="Standard deviation", format=",.2f"),
     ]
-    base = alt.Chart(_data(frame)).encode(y=_row_axis(rows), tooltip=tooltip)
+    base = alt.Chart(inline_data(frame)).encode(y=row_axis(rows), tooltip=tooltip)
     span = base.mark_rule(yOffset=BAR_BELOW, y2Offset=BAR_BELOW, style="span").encode(
         x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q"
     )
     body = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x="near:Q", x2="far:Q")
     mean = base.mark_tick(size=BAR + 6, thickness=2, yOffset=BAR_BELOW, style="mean")
-    return _rows(span + body + mean.encode(x="mean:Q"), rows)
+    return in_rows(span + body + mean.encode(x="mean:Q"), rows)
 
 
 def _stack(
@@ -282,7 +284,7 @@ def _stack(
     present = [part for part in parts if part in set(frame["part"])]
     order = frame.sort("order")
     bars = (
-        alt.Chart(_data(order))
+        alt.Chart(inline_data(order))
         .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
         .encode(
             x=alt.X(
@@ -290,7 +292,7 @@ def _stack(
                 scale=alt.Scale(domain=[0, limit], nice=False),
                 axis=alt.Axis(title=title, labelExpr=SHORT, tickCount=8),
             ),
-            y=_row_axis(rows),
+            y=row_axis(rows),
             # The whole list is the domain, so that a cause keeps its colour in every report.
             color=alt.Color(
                 "part:N", scale=alt.Scale(domain=list(parts)), legend=alt.Legend(values=present)
@@ -306,11 +308,11 @@ def _stack(
     )
     totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
     text = (
-        alt.Chart(_data(totals))
+        alt.Chart(inline_data(totals))
         .mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-        .encode(x="value:Q", y=_row_axis(rows), text=alt.Text("value:Q", format=style))
+        .encode(x="value:Q", y=row_axis(rows), text=alt.Text("value:Q", format=style))
     )
-    return _rows(bars + text, rows)
+    return in_rows(bars + text, rows)
 
 
 Told = Sequence[tuple[str, str, str]]
@@ -328,7 +330,7 @@ def _lines(
     dots: bool = False,
 ) -> Plot:
     """Lines with the point nearest to the pointer described."""
-    base = alt.Chart(_data(frame, LINE_DIGITS)).encode(
+    base = alt.Chart(inline_data(frame, LINE_DIGITS)).encode(
         x=x,
         y=y,
         color=alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend()),
@@ -359,7 +361,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low <= tick <= high]
 
 
-def _row_axis(rows: Sequence[str]) -> alt.Y:
+def row_axis(rows: Sequence[str]) -> alt.Y:
     """One band per run, its label inside the plot above the bar."""
     return alt.Y(
         "row:N",
@@ -380,12 +382,12 @@ def _row_axis(rows: Sequence[str]) -> alt.Y:
     )
 
 
-def _rows(chart: alt.LayerChart, rows: Sequence[str]) -> Plot:
+def in_rows(chart: alt.LayerChart, rows: Sequence[str]) -> Plot:
     plot: Plot = chart.properties(height=ROW_HEIGHT * len(rows))
     return plot
 
 
-def _data(frame: pl.DataFrame, digits: int = 8) -> alt.InlineData:
+def inline_data(frame: pl.DataFrame, digits: int = 8) -> alt.InlineData:
     """The frame inside the spec, without a row limit and free of global settings.
 
     Eight digits are more than a bar or its tooltip shows, and half the bytes. It is one text,

@@ -10,7 +10,7 @@ import polars as pl
 from floatgate.hot_data import Hotness, gigabytes
 
 from . import hot_tables, page
-from .charts import BAR, BAR_BELOW, Plot, _data, _row_axis, _rows
+from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
 from .figure import Drawing, Figure
 from .files import write_whole
 from .pictures import write_figure
@@ -61,7 +61,7 @@ def chart_by_gap(points: pl.DataFrame, field: str, title: str, style: str) -> Pl
         alt.Tooltip("gap_pages:Q", title="Merged over fewer cold pages than", format="d"),
         alt.Tooltip(f"{field}:Q", title=title, format=style),
     ]
-    base = alt.Chart(_data(points)).encode(x=x, y=y)
+    base = alt.Chart(inline_data(points)).encode(x=x, y=y)
     line = base.mark_line(strokeWidth=2, strokeJoin="round")
     dots = base.mark_point(filled=True, size=45).encode(tooltip=tooltip)
     plot: Plot = (line + dots).properties(height=240)
@@ -90,9 +90,9 @@ def chart_skew(points: pl.DataFrame, labels: pl.DataFrame) -> Plot:
         alt.Tooltip("pages_share:Q", title="Most written pages", format=".1%"),
         alt.Tooltip("writes_share:Q", title="Share of the page writes", format=".2%"),
     ]
-    base = alt.Chart(_data(points)).encode(x=x, y=y)
+    base = alt.Chart(inline_data(points)).encode(x=x, y=y)
     line = base.mark_line(strokeWidth=2, strokeJoin="round")
-    marks = alt.Chart(_data(labels)).encode(x=x, y=y)
+    marks = alt.Chart(inline_data(labels)).encode(x=x, y=y)
     dots = marks.mark_point(filled=True, size=55).encode(tooltip=tooltip)
     text = marks.mark_text(align="right", dx=-7, dy=-8, style="total", aria=False)
     plot: Plot = (line + dots + text.encode(text="label:N")).properties(height=280)
@@ -106,7 +106,7 @@ def chart_distances(bars: pl.DataFrame) -> Plot:
     label = f"pow(2, datum.value % 10) + {unit}"
     axis = alt.Axis(title="Page writes until the overwrite", labelExpr=label, grid=False)
     plot: Plot = (
-        alt.Chart(_data(ends))
+        alt.Chart(inline_data(ends))
         .mark_bar(style="segment")
         .encode(
             x=alt.X("power:Q", bin="binned", scale=alt.Scale(nice=False), axis=axis),
@@ -132,14 +132,14 @@ def chart_sequential(bars: pl.DataFrame) -> Plot:
         format=".0%", title="Continues the one before", values=[0, 0.2, 0.4, 0.6, 0.8, 1]
     )
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
-    base = alt.Chart(_data(bars)).encode(y=_row_axis(rows))
+    base = alt.Chart(inline_data(bars)).encode(y=row_axis(rows))
     tooltip = [
         alt.Tooltip("row:N", title="Of"),
         alt.Tooltip("value:Q", title="Continues the one before", format=".2%"),
     ]
     drawn = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=tooltip)
     text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-    return _rows(drawn + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+    return in_rows(drawn + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
 
 
 def _extents(found: Hotness) -> Figure:

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from . import page
-from .charts import Plot, _data, near
+from .charts import Plot, inline_data, near
 from .curve_tables import Document, needed_table, sizes_table, source_words
 from .figure import Drawing, Figure
 from .files import write_whole
@@ -41,12 +41,12 @@ def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> 
     x = alt.X("bytes:Q", scale=_sizes(points), axis=_size_axis(points))
     axis = alt.Axis(title="Hit ratio", format=".0%", tickCount=5)
     y = alt.Y("hit_ratio:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    base = alt.Chart(_data(points)).encode(x=x)
+    base = alt.Chart(inline_data(points)).encode(x=x)
     band = base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", axis=axis), y2="high:Q")
-    limit = alt.Chart(_data(pl.DataFrame({"most": [most]})))
+    limit = alt.Chart(inline_data(pl.DataFrame({"most": [most]})))
     ceiling = limit.mark_rule(strokeDash=[4, 4], style="span").encode(y="most:Q")
     line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True).encode(y=y)
-    marks = alt.Chart(_data(needed)).encode(x=x, y=y)
+    marks = alt.Chart(inline_data(needed)).encode(x=x, y=y)
     dots = marks.mark_point(filled=True, size=45)
     text = marks.mark_text(align="right", dx=-7, dy=-7, style="total", aria=False)
     tooltip = [

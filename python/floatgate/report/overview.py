@@ -12,7 +12,7 @@ from .told import alike, merged
 from .values import (
     NARROW_SPACE,
     SIZES,
-    Result,
+    Document,
     count,
     leaf,
     measured,
@@ -45,7 +45,7 @@ def overview(runs: Sequence[Run]) -> Facts:
     return [(name, text) for name, text in facts if text]
 
 
-def start(result: Result) -> str:
+def start(result: Document) -> str:
     """How the drive stood before the workload."""
     fill = leaf(result, "start", "fill")
     if fill is None:
@@ -63,14 +63,14 @@ def start(result: Result) -> str:
     return ", ".join(parts)
 
 
-def _shared(results: Sequence[Result], write: Callable[[Result], str]) -> str:
+def _shared(results: Sequence[Document], write: Callable[[Document], str]) -> str:
     """What `write` says of the results; what differs in numbers only is said once."""
     said = [(text, text) for text in dict.fromkeys(map(write, results)) if text]
     texts = [merged([text for text, _ in group]) for group in alike(said)]
     return "; ".join(texts) if len(texts) <= SHOWN else f"{len(texts)} different ones, see below"
 
 
-def _drive(result: Result) -> str:
+def _drive(result: Document) -> str:
     logical, physical = (
         number(result, "drive", name) for name in ("logical_bytes", "physical_bytes")
     )
@@ -80,7 +80,7 @@ def _drive(result: Result) -> str:
     return f"{size(logical)} for the host on {size(physical)} of flash, spare factor {spare}"
 
 
-def _flash(result: Result) -> str:
+def _flash(result: Document) -> str:
     names = ("channels", "dies", "planes", "units", "pages_per_unit", "page_bytes")
     values = [number(result, "drive", name) for name in names]
     if None in values:
@@ -94,7 +94,7 @@ def _many(number: str, noun: str) -> str:
     return f"{number} {noun}{'' if number == '1' else 's'}"
 
 
-def _policies(results: Sequence[Result]) -> str:
+def _policies(results: Sequence[Document]) -> str:
     """The policy of each axis, or those that the runs have."""
     axes = {
         "map": ("mapping", "scheme"),
@@ -111,7 +111,7 @@ def _policies(results: Sequence[Result]) -> str:
     return ", ".join(found)
 
 
-def _workload(result: Result) -> str:
+def _workload(result: Document) -> str:
     name, requests = leaf(result, "workload", "name"), number(result, "workload", "requests")
     if name is None or requests is None:
         return ""
@@ -127,7 +127,7 @@ def _workload(result: Result) -> str:
     return text if volumes is None else f"{text}, {measured(volumes)} drive volumes written"
 
 
-def _queue(result: Result) -> str:
+def _queue(result: Document) -> str:
     depth = number(result, "config", "queue", "depth")
     arrivals = leaf(result, "config", "queue", "arrivals")
     if depth is None:
@@ -135,7 +135,7 @@ def _queue(result: Result) -> str:
     return count(depth) if arrivals is None else f"{count(depth)}, arrivals {plain(arrivals)}"
 
 
-def _lifetime(results: Sequence[Result]) -> str:
+def _lifetime(results: Sequence[Document]) -> str:
     """What the host can write until the mean unit is worn out, and the years that takes."""
     sizes = _known(results, "host_bytes")
     if not sizes:
@@ -148,7 +148,7 @@ def _lifetime(results: Sequence[Result]) -> str:
     return f"{text}, of {rated} erases a unit"
 
 
-def _known(results: Sequence[Result], name: str) -> list[float]:
+def _known(results: Sequence[Document], name: str) -> list[float]:
     found = (number(result, "lifetime", name) for result in results)
     return [value for value in found if value is not None]
 

@@ -21,13 +21,13 @@ from .overview import overview
 from .payload import payload
 from .runs import Run, label_runs, varying
 from .told import Told, messages
-from .values import Result, leaf, plain
+from .values import Document, leaf, plain
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """The Vega-Lite version that Altair writes, as `major.minor`."""
 
 
-def write_report(results: Sequence[Result], path: Path, *, title: str | None = None) -> Path:
+def write_report(results: Sequence[Document], path: Path, *, title: str | None = None) -> Path:
     """Writes the report of one or several results to `path`, whole or not at all.
 
     Without a title the page is named after what was run. Raises `ValueError` when there are no
@@ -39,7 +39,7 @@ def write_report(results: Sequence[Result], path: Path, *, title: str | None = N
     return path
 
 
-def _render(results: Sequence[Result], title: str | None) -> str:
+def _render(results: Sequence[Document], title: str | None) -> str:
     """The page as text: the same results give the same bytes."""
     if not results:
         raise ValueError("a report needs at least one result; none was given")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from floatgate import models
+from floatgate import _core, models
 
 from .runs import Run
-from .values import Result, leaf, number, plain, quantity, ratio
+from .values import Document, leaf, number, plain, ratio
 
 LAWS = {
     ("uniform", "greedy"): "greedy",
@@ -46,7 +46,7 @@ class Predicted:
     source: str
 
 
-def predicted(result: Result) -> Predicted | None:
+def predicted(result: Document) -> Predicted | None:
     """The closed form for a run; None where its assumptions do not hold, or there is none."""
     name, keys = _generator(plain(leaf(result, "workload", "name")))
     law = LAWS.get((name, plain(leaf(result, "config", "cleaning", "victim"))))
@@ -82,7 +82,7 @@ def _generator(name: str) -> tuple[str, dict[str, str]]:
     return generator.strip(), DEFAULTS | {key.strip(): value.strip() for key, _, value in parts}
 
 
-def _simple_drive(result: Result) -> bool:
+def _simple_drive(result: Document) -> bool:
     """One stream on a page-mapped drive without buffer and map traffic, and full of data."""
     expected = {
         ("ftl", "scheme"): "page",
@@ -97,13 +97,13 @@ def _simple_drive(result: Result) -> bool:
     return simple and warm and number(result, "drive", "translation_pages") == 0
 
 
-def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
+def _simple_writes(result: Document, keys: dict[str, str]) -> bool:
     """Aligned writes of one page over the whole drive."""
     page, logical = number(result, "drive", "page_bytes"), number(result, "drive", "logical_bytes")
-    span = quantity(keys.get("span", ""))
+    span = _core.number(keys.get("span", ""))
     if page is None or logical is None or span is None:
         return False
     whole = abs(span - logical) <= SPAN_TOLERANCE * logical
-    single = quantity(keys["size"]) == page and keys["aligned"] == "true"
+    single = _core.number(keys["size"]) == page and keys["aligned"] == "true"
     trimmed = number(result, "workload", "trims") or number(result, "workload", "trimmed_pages")
     return whole and single and not trimmed

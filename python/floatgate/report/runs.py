@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from .theme import DASHES, SERIES
-from .values import Result, flatten, leaf, plain
+from .values import Document, flatten, leaf, plain
 
 TRACE = "trace"
 MISSING = "not set"
@@ -36,7 +36,7 @@ class Varying:
 class Run:
     """One result with its names."""
 
-    result: Result
+    result: Document
     label: str
     """Unambiguous, keys included: `financial1, mapping.scheme=dftl`."""
     name: str
@@ -49,7 +49,7 @@ class Run:
     dash: str
 
 
-def varying(results: Sequence[Result]) -> list[Varying]:
+def varying(results: Sequence[Document]) -> list[Varying]:
     """Everything that differs: the trace first, then config keys, then seed and version.
 
     In each config table `scheme` comes before its parameters, whatever order they arrive in.
@@ -71,12 +71,12 @@ def varying(results: Sequence[Result]) -> list[Varying]:
     return [vary for vary in found if len(vary.distinct) > 1]
 
 
-def identifying(results: Sequence[Result]) -> list[Varying]:
+def identifying(results: Sequence[Document]) -> list[Varying]:
     """Those of the varying keys that a label needs."""
     return _needed(varying(results))
 
 
-def label_runs(results: Sequence[Result]) -> list[Run]:
+def label_runs(results: Sequence[Document]) -> list[Run]:
     """Names for every result, in their order."""
     keys = identifying(results)
     labels = _apart([_label(keys, i) for i in range(len(results))], results)
@@ -98,7 +98,7 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return grouped
 
 
-def _traces(results: Sequence[Result]) -> list[str]:
+def _traces(results: Sequence[Document]) -> list[str]:
     """Trace names; those that name different content carry the digest's start."""
     names = [str(leaf(result, "workload", "name") or "unnamed trace") for result in results]
     digests = [str(leaf(result, "workload", "hash") or "") for result in results]
@@ -156,7 +156,7 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
     return f"{vary.key if shared or last == 'scheme' else last} {value}"
 
 
-def _apart(names: list[str], results: Sequence[Result]) -> list[str]:
+def _apart(names: list[str], results: Sequence[Document]) -> list[str]:
     """Runs that nothing tells apart get a number; a report of one run, its trace's name."""
     if names == [""]:
         return _traces(results)
@@ -175,7 +175,7 @@ def _differ(names: Sequence[str]) -> bool:
 
 
 def _divide(
-    results: Sequence[Result], keys: list[Varying], labels: list[str], names: list[str]
+    results: Sequence[Document], keys: list[Varying], labels: list[str], names: list[str]
 ) -> list[Run]:
     """Panels for more runs than one plot carries: by key where that works, else by eights."""
     inner = [vary for vary in keys if vary.key != TRACE]
@@ -204,7 +204,7 @@ def _too_thin(places: Sequence[tuple[str, str]]) -> bool:
     return 2 * len({panel for panel, _ in places}) > len(places)
 
 
-def _by_eights(results: Sequence[Result], labels: list[str], names: list[str]) -> list[Run]:
+def _by_eights(results: Sequence[Document], labels: list[str], names: list[str]) -> list[Run]:
     runs = []
     for i, result in enumerate(results):
         first = i - i % SERIES

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from .. import _core
 from . import charts, frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .theme import SERIES
-from .values import number, quantity
+from .values import number
 
 METRICS = (
     (("write_amplification",), "Write amplification", ",.3f"),
@@ -49,7 +50,7 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
 
 def _is_swept(vary: Varying) -> bool:
     """Whether the key is a quantity with three or more values; a seed is not one."""
-    values = {quantity(value) for value in vary.values}
+    values = {_core.number(value) for value in vary.values}
     return vary.key not in (TRACE, "seed") and None not in values and len(values) >= 3
 
 
@@ -69,10 +70,11 @@ def _metric_drawings(
     if len(set(known)) < 2:
         return []
     texts = dict.fromkeys(swept.values)
-    ticks = sorted((quantity(text) or 0.0, text) for text in texts)
+    ticks = sorted((_core.number(text) or 0.0, text) for text in texts)
     axis = charts.SweepAxis(swept.key, ticks)
     colours = list(dict.fromkeys(run.colour for run in runs))
-    at = {run.label: quantity(value) or 0.0 for run, value in zip(runs, swept.values, strict=True)}
+    pairs = zip(runs, swept.values, strict=True)
+    at = {run.label: _core.number(value) or 0.0 for run, value in pairs}
     drawings = []
     for name, group in panels(runs).items():
         frame = frames.sweep(group, [at[run.label] for run in group], path)

@@ -16,7 +16,7 @@ from .values import (
     ABSENT,
     SIZES,
     TIMES,
-    Result,
+    Document,
     count,
     finite,
     fixed,
@@ -102,7 +102,7 @@ METRICS: dict[str, tuple[str, Make]] = {
 """Columns of the summary: heading, and how to make the column."""
 
 
-def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
+def summary_rows(results: Sequence[Document]) -> list[dict[str, Any]]:
     """One row per run: `label` and the main metrics, numbers as they are, None where absent.
 
     Latencies in microseconds over all requests, `hit_ratio` of the mapping cache (0 to 1),
@@ -236,7 +236,7 @@ def wear_table(runs: Sequence[Run]) -> Table:
     return beside("Erases per unit", {"Run": [run.name for run in worn]}, columns)
 
 
-def operations_table(result: Result) -> Table | None:
+def operations_table(result: Document) -> Table | None:
     """Flash operations of one run by cause; None when the result has none."""
     kinds = ("reads", "programs", "erases")
     names = NAMED | {"host": "host requests"}
@@ -252,13 +252,13 @@ def operations_table(result: Result) -> Table | None:
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
 
 
-def config_rows(result: Result, differing: Iterable[str]) -> list[tuple[str, str, bool]]:
+def config_rows(result: Document, differing: Iterable[str]) -> list[tuple[str, str, bool]]:
     """Every config key of a run with its value, and whether it differs between the runs."""
     marked = set(differing)
     return [(key, value, key in marked) for key, value in flatten(leaf(result, "config")).items()]
 
 
-def provenance(result: Result) -> list[tuple[str, str]]:
+def provenance(result: Document) -> list[tuple[str, str]]:
     """What it takes to run this again, and how the drive stood at the start."""
     pairs = [
         ("Trace", plain(leaf(result, "workload", "name") or ABSENT)),
@@ -271,7 +271,7 @@ def provenance(result: Result) -> list[tuple[str, str]]:
     return [*pairs, *_workload(result), *_drive(result), *_cost(result)]
 
 
-def _workload(result: Result) -> list[tuple[str, str]]:
+def _workload(result: Document) -> list[tuple[str, str]]:
     names = ("requests", "reads", "writes", "trims", "flushes")
     counts = [(name, number(result, "workload", name)) for name in names]
     text = ", ".join(f"{count(value)} {name}" for name, value in counts if value)
@@ -286,7 +286,7 @@ def _workload(result: Result) -> list[tuple[str, str]]:
     return pairs
 
 
-def _drive(result: Result) -> list[tuple[str, str]]:
+def _drive(result: Document) -> list[tuple[str, str]]:
     spare = number(result, "drive", "spare_factor")
     return [
         ("Drive, logical", size(number(result, "drive", "logical_bytes"))),
@@ -295,7 +295,7 @@ def _drive(result: Result) -> list[tuple[str, str]]:
     ]
 
 
-def _cost(result: Result) -> list[tuple[str, str]]:
+def _cost(result: Document) -> list[tuple[str, str]]:
     seconds = number(result, "engine", "wall_seconds")
     return [
         ("Simulated in", ABSENT if seconds is None else f"{measured(seconds)} s"),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-Result = Mapping[str, Any]
-"""One simulation's result, as the engine writes it: nested, any leaf may be null."""
+Document = Mapping[str, Any]
+"""One simulation's result as its document: nested, any leaf may be null or missing."""
 
 ABSENT = "–"
 """Stands in a table where a number does not apply."""
@@ -16,20 +15,7 @@ ABSENT = "–"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
-QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*((?:[KMGT]i?)?B|[num]?s|[KMG]B/s|%)?")
-FACTORS = {"": 1.0, "B": 1.0, "%": 0.01, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-FACTORS |= {f"{prefix}B": 1000.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
-FACTORS |= {f"{prefix}iB": 1024.0 ** (i + 1) for i, prefix in enumerate("KMGT")}
-FACTORS |= {f"{prefix}B/s": 1000.0 ** (i + 1) for i, prefix in enumerate("KMG")}
-
-
-def quantity(text: str) -> float | None:
-    """A config value such as `64KiB`, `25us` or `0.07` as a number in base units."""
-    match = QUANTITY.fullmatch(text.strip())
-    return float(match[1]) * FACTORS[match[2] or ""] if match else None
-
-
-def leaf(result: Result, *path: str) -> Any:
+def leaf(result: Document, *path: str) -> Any:
     """The value at `path`, or None when it or anything on the way is missing or null."""
     value: Any = result
     for name in path:
@@ -39,7 +25,7 @@ def leaf(result: Result, *path: str) -> Any:
     return value
 
 
-def number(result: Result, *path: str) -> float | None:
+def number(result: Document, *path: str) -> float | None:
     """The finite number at `path`, or None: a report has no use for NaN or infinity."""
     return finite(leaf(result, *path))
 
@@ -51,13 +37,13 @@ def finite(value: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def rows_of(result: Result, *path: str) -> list[Any]:
+def rows_of(result: Document, *path: str) -> list[Any]:
     """The list at `path`; empty when there is none."""
     value = leaf(result, *path)
     return list(value) if isinstance(value, (list, tuple)) else []
 
 
-def total(result: Result, *path: str) -> float | None:
+def total(result: Document, *path: str) -> float | None:
     """The sum of the numbers under `path` (a count by cause), or None when there are none."""
     parts = leaf(result, *path)
     if not isinstance(parts, Mapping):

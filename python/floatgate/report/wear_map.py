@@ -9,7 +9,7 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, _data, _row_axis
+from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence
 from .legends import first
 from .runs import Run, panels
@@ -85,7 +85,7 @@ def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
     # Nothing is read off the axes: a cell's place is told by its tooltip.
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False))
-    cells = alt.Chart(_data(placed)).mark_rect(strokeWidth=0)
+    cells = alt.Chart(inline_data(placed)).mark_rect(strokeWidth=0)
     shaded = cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", **_shades(title, scale, style))
     plot: Plot = shaded.properties(height=min(max(12 * rows, 60), 320))
     return plot
@@ -99,8 +99,8 @@ def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
         scale=alt.Scale(domain=[0, max(frame["end"])], nice=False),
         axis=alt.Axis(title="Erase unit", labelExpr=SHORT, grid=False),
     )
-    bars = alt.Chart(_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
-    shaded = bars.encode(x=x, x2="end:Q", y=_row_axis(rows), **_shades(title, scale, style))
+    bars = alt.Chart(inline_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
+    shaded = bars.encode(x=x, x2="end:Q", y=row_axis(rows), **_shades(title, scale, style))
     plot: Plot = shaded.properties(height=ROW_HEIGHT * len(rows))
     return plot
 

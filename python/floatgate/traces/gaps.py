@@ -7,10 +7,9 @@ unasked.
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
+from .. import _core
 from .model import TraceError, plural
 
 _UNITS = {
@@ -27,9 +26,7 @@ _YEAR = 365.25 * _UNITS["d"]
 
 def parse_duration(text: str) -> int:
     """Nanoseconds of a text such as "90s", "1.5h" or "2d"; raises `TraceError`."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", str(text), re.ASCII)
-    unit = _UNITS.get(found[2]) if found else None
-    ns = round(float(found[1]) * unit) if found and unit else 0
+    ns = _core.span_ns(str(text)) or 0
     if not 0 < ns < 1 << 63:
         raise TraceError(
             f"close_gaps: {text!r} given; expected a duration above 0, a number and one of "

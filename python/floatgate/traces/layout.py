@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from ..run_options import ADDRESSES
 from .model import NUMBER_LIMIT, TRIM, WRITE, Trace, TraceError, plural
 
 REGION = 1 << 20
 PAGE = 4096
-MODES = ("fold", "span", "modulo")
 
 _COLUMNS = ("at_ns", "op", "offset", "length")
 
@@ -45,8 +45,8 @@ def lay_out(trace: Trace, mode: str = "fold", *, capacity: int | None = None) ->
     `capacity` is the size of the drive in bytes, a multiple of 4 KiB; it belongs to `modulo`
     and to no other mode. Raises `TraceError`.
     """
-    if mode not in MODES:
-        raise TraceError(f"addresses: {mode!r} is not known; expected {', '.join(MODES)}")
+    if mode not in ADDRESSES:
+        raise TraceError(f"addresses: {mode!r} is not known; expected {', '.join(ADDRESSES)}")
     if mode == "modulo" and (capacity is None or capacity < PAGE or capacity % PAGE):
         raise TraceError(f"capacity: {capacity} given; modulo expects a multiple of {PAGE} bytes")
     if mode != "modulo" and capacity is not None:

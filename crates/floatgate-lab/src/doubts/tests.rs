@@ -1,22 +1,17 @@
-//! Each warning and note on a hand-made subject: on either side of what it is about.
+//! Each warning and note on a hand-made result: on either side of what it is about.
 
-use floatgate_ftl::device::Device;
-use floatgate_ftl::nand::Health;
+use floatgate_ftl::nand::Cause;
 
 use super::*;
 use crate::config::Config;
 use crate::drive::{Plan, build};
-use crate::result::{Started, WorkloadFacts};
+use crate::metrics::Metrics;
+use crate::result::{CauseCounts, Facts, StartResult, Subject};
 
 /// A drive of 300 units of 16 pages that was written over twice, cleaned meanwhile, and of which
 /// nothing is to be said.
 struct Case {
-    config: Config,
-    plan: Plan,
-    device: Box<dyn Device>,
-    started: Started,
-    metrics: Metrics,
-    counters: Counters,
+    result: RunResult,
 }
 
 const DRIVE: [(&str, &str); 4] = [
@@ -33,30 +28,34 @@ impl Case {
         let config = Config::load(None, None, &sets).unwrap();
         let plan = Plan::new(&config, 512).unwrap();
         let device = build(&config, &plan, 1, false).unwrap();
+        let subject = Subject {
+            config: &config,
+            plan: &plan,
+            device: device.as_ref(),
+            facts: Facts::default(),
+            start: StartResult::new(config.start.fill),
+        };
         let metrics = Metrics::new(plan.user_pages(), 9);
-        let mut counters = Counters::default();
-        counters.host.read_pages = 1000;
-        counters.host.write_pages = 3 * u64::from(plan.user_pages());
-        counters.flash.erases[Cause::Gc as usize] = 1;
-        Self { config, plan, device, started: Started::default(), metrics, counters }
+        let mut case = Self { result: RunResult::new(&subject, &metrics, 1, 1.0) };
+        case.result.workload.read_pages = 1000;
+        case.result.flash.erases.gc = 1;
+        case.write(3 * u64::from(plan.user_pages()));
+        case
     }
 
-    fn subject(&self) -> Subject<'_> {
-        Subject {
-            config: &self.config,
-            plan: &self.plan,
-            device: self.device.as_ref(),
-            facts: WorkloadFacts::default(),
-            started: self.started,
-        }
+    /// As if the host had written so many pages.
+    fn write(&mut self, pages: u64) {
+        let workload = &mut self.result.workload;
+        workload.write_pages = pages;
+        workload.volumes_written = pages as f64 / f64::from(self.result.drive.logical_pages);
     }
 
     fn warnings(&self) -> Vec<String> {
-        warnings(&self.subject(), &self.metrics, &self.counters)
+        warnings(&self.result)
     }
 
     fn notes(&self) -> Vec<String> {
-        notes(&self.subject(), &self.metrics, &self.counters)
+        notes(&self.result)
     }
 
     /// The only warning.
@@ -68,7 +67,7 @@ impl Case {
 
     /// Every stretch: pages written in it, and its write amplification.
     fn stretches(&mut self, stretches: &[(u64, f64)]) {
-        let timeline = &mut self.metrics.timeline;
+        let timeline = &mut self.result.timeline;
         *timeline = Timeline::default();
         let mut written = 0;
         for &(pages, factor) in stretches {
@@ -79,15 +78,28 @@ impl Case {
     }
 }
 
+/// The counter of a cause.
+fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
+    match cause {
+        Cause::Host => &mut counts.host,
+        Cause::Map => &mut counts.map,
+        Cause::Gc => &mut counts.gc,
+        Cause::GcMap => &mut counts.gc_map,
+        Cause::Merge => &mut counts.merge,
+        Cause::Wear => &mut counts.wear,
+        Cause::Remap => &mut counts.remap,
+        Cause::Journal => &mut counts.journal,
+        Cause::Retire => &mut counts.retire,
+    }
+}
+
 fn contains(text: &str, parts: &[&str]) {
     parts.iter().for_each(|part| assert!(text.contains(part), "{part:?} is not in {text:?}"));
 }
 
 #[test]
 fn nothing_is_said_of_a_run_without_doubts() {
-    let mut case = Case::new(&[]);
-    assert_eq!((case.warnings(), case.notes()), (vec![], vec![]));
-    case.counters.health = Some(Health::default());
+    let case = Case::new(&[]);
     assert_eq!((case.warnings(), case.notes()), (vec![], vec![]));
 }
 
@@ -96,15 +108,14 @@ fn a_drive_that_was_never_cleaned_is_empty() {
     for (scheme, what) in [("page", "cleaning never ran: "), ("bast", "merging never ran: ")] {
         let mut case = Case::new(&[("ftl.scheme", scheme)]);
         assert!(case.warnings().is_empty());
-        case.counters.flash.erases = [0; 9];
+        case.result.flash.erases.gc = 0;
         contains(&case.warning(), &[what, "empty drive;", "start.fill = \"steady\""]);
         for cause in [Cause::GcMap, Cause::Merge, Cause::Wear, Cause::Journal, Cause::Retire] {
-            case.counters.flash.erases = [0; 9];
-            case.counters.flash.erases[cause as usize] = 1;
+            *of(&mut case.result.flash.erases, cause) = 1;
             assert!(case.warnings().is_empty(), "an erase is an erase");
+            *of(&mut case.result.flash.erases, cause) = 0;
         }
-        case.counters.flash.erases = [0; 9];
-        case.counters.host.write_pages = 0;
+        case.write(0);
         assert!(case.warnings().is_empty(), "without writes there is no write amplification");
     }
 }
@@ -138,11 +149,11 @@ fn quarters_are_of_the_pages_written() {
 #[test]
 fn a_start_state_settles_or_does_not() {
     let mut case = Case::new(&[("start.fill", "steady"), ("start.volumes_max", "23")]);
-    case.started = Started { volumes: 17.0, settled: Some(true), write_amplification: None };
+    (case.result.start.volumes, case.result.start.settled) = (17.0, Some(true));
     assert!(case.warnings().is_empty());
     let settled = "the start state settled after 17 volumes of random page writes";
     assert_eq!(case.notes(), [settled]);
-    case.started.settled = Some(false);
+    case.result.start.settled = Some(false);
     contains(&case.warning(), &["did not settle within start.volumes_max = 23 volumes"]);
     assert!(case.notes().is_empty());
 }
@@ -150,8 +161,9 @@ fn a_start_state_settles_or_does_not() {
 #[test]
 fn a_read_only_drive_says_what_it_refused() {
     let mut case = Case::new(&[]);
-    case.counters.host.refused = 7;
-    case.counters.health = Some(Health { read_only: true, ..Health::default() });
+    case.result.faults.refused_requests = 7;
+    assert!(case.warnings().is_empty());
+    case.result.faults.read_only = true;
     contains(&case.warning(), &["became read-only", ": 7 writes and trims were refused"]);
 }
 
@@ -170,8 +182,8 @@ fn a_drive_of_few_units_has_little_choice() {
 fn added_units_are_spoken_of() {
     for (scheme, what) in [("page", "could not clean"), ("bast", "could not have its log blocks")] {
         let mut case = Case::new(&[("ftl.scheme", scheme)]);
-        case.plan.units_added = 1;
-        let spare = 1.0 - f64::from(case.plan.user_pages()) / 4800.0;
+        case.result.drive.units_added = 1;
+        let spare = 1.0 - f64::from(case.result.drive.logical_pages) / 4800.0;
         let spare = format!("its spare factor is {spare:.4}");
         contains(&case.warning(), &["got 1 erase units more", what, &spare]);
     }
@@ -180,11 +192,11 @@ fn added_units_are_spoken_of() {
 #[test]
 fn a_hundredth_of_the_reads_may_be_of_nothing() {
     let mut case = Case::new(&[]);
-    case.counters.host.empty_reads = 10;
+    case.result.workload.unwritten_pages_read = 10;
     assert!(case.warnings().is_empty());
-    case.counters.host.empty_reads = 11;
+    case.result.workload.unwritten_pages_read = 11;
     contains(&case.warning(), &["1.1 % of the pages read", "start.fill = \"sequential\""]);
-    (case.counters.host.empty_reads, case.counters.host.read_pages) = (0, 0);
+    (case.result.workload.unwritten_pages_read, case.result.workload.read_pages) = (0, 0);
     assert!(case.warnings().is_empty());
 }
 
@@ -198,24 +210,25 @@ fn a_drive_has_to_be_written_over_twice() {
         ("random", 0.5, 1.5, "to a drive aged by 0.50 volumes (drive capacities) of random pages"),
     ] {
         let mut case = Case::new(&[("start.fill", fill)]);
-        let user_pages = case.plan.user_pages();
+        let user_pages = case.result.drive.logical_pages;
         assert_eq!(user_pages % 2, 0);
-        case.started.volumes = started;
-        case.counters.host.write_pages = (enough * f64::from(user_pages)) as u64;
+        case.result.start.volumes = started;
+        let enough_pages = (enough * f64::from(user_pages)) as u64;
+        case.write(enough_pages);
         assert!(case.warnings().is_empty(), "{fill}");
         // However unsteady it is, one warning says it all.
         case.stretches(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
-        case.counters.host.write_pages -= 1;
+        case.write(enough_pages - 1);
         let written = format!("{:.2} volumes (drive capacities) were written ", enough - 0.01);
         contains(&case.warning(), &["not that of a drive in long use: ", &written, to, "--repeat"]);
-        case.counters.flash.erases = [0; 9];
+        case.result.flash.erases.gc = 0;
         contains(&case.warning(), &["cleaning never ran: ", "empty drive (", &written, to]);
-        case.counters.host.write_pages = 1;
+        case.write(1);
         contains(&case.warning(), &["(less than 0.01 volumes (drive capacities) were"]);
     }
     let mut case = Case::new(&[("start.fill", "steady")]);
-    case.started.volumes = 2.0;
-    case.counters.host.write_pages = 1;
+    case.result.start.volumes = 2.0;
+    case.write(1);
     assert!(case.warnings().is_empty(), "a drive that was aged is aged");
 }
 
@@ -233,8 +246,8 @@ fn the_warning_says_what_a_steady_drive_would_give() {
         for spare in ["0.05", "0.1", "0.28"] {
             let sets = [("capacity.spare_factor", spare), ("cleaning.victim", victim)];
             let mut case = Case::new(&sets);
-            case.counters.host.write_pages = 100;
-            let alpha = 4800.0 / f64::from(case.plan.user_pages());
+            case.write(100);
+            let alpha = 4800.0 / f64::from(case.result.drive.logical_pages);
             let factor = format!("writes give {:.2} in the end", by_repetition(s * alpha) / s);
             let form = format!("closed form for {name} cleaning at a spare factor of ");
             let real = format!("{:.4}, map not counted: Desnoyers, SYSTOR 2012", 1.0 - 1.0 / alpha);
@@ -243,7 +256,7 @@ fn the_warning_says_what_a_steady_drive_would_give() {
     }
     for scheme in ["bast", "fast"] {
         let mut case = Case::new(&[("ftl.scheme", scheme)]);
-        case.counters.host.write_pages = 100;
+        case.write(100);
         let warning = case.warning();
         contains(&warning, &["0.02 volumes (drive capacities) were written"]);
         assert!(!warning.contains("closed form"), "{warning}");
@@ -269,21 +282,23 @@ fn the_closed_forms_invert() {
 #[test]
 fn a_backlog_is_noted_from_half_of_the_latency_on() {
     let mut case = Case::new(&[]);
-    case.metrics.blame_ns = [0, 1, 2, 3, 4, 0, 0, 0];
-    assert!(case.notes().is_empty());
-    case.metrics.blame_ns[Part::Queue as usize] = 10;
-    assert!(case.notes().is_empty(), "half is not more than half");
-    case.metrics.blame_ns[Part::Queue as usize] = 30;
-    let notes = case.notes().concat();
+    let mut wait = |queue, others| {
+        case.result.latency.blame_us.queue = Some(queue);
+        case.result.latency.all.mean_us = Some(queue + others);
+        case.notes()
+    };
+    assert!(wait(0.0, 10.0).is_empty());
+    assert!(wait(10.0, 10.0).is_empty(), "half is not more than half");
+    let notes = wait(30.0, 10.0).concat();
     contains(&notes, &["does not keep up", "75 % of the latency", "queue.arrivals = \"closed\""]);
 }
 
 #[test]
 fn emergencies_are_noted() {
     let mut case = Case::new(&[]);
-    case.counters.cleans.foreground = 9;
+    case.result.cleaning.foreground = 9;
     assert!(case.notes().is_empty());
-    case.counters.cleans.emergency = 3;
+    case.result.cleaning.emergency = 3;
     contains(&case.notes().concat(), &["in 3 of the cleans so few units were free"]);
 }
 
@@ -292,7 +307,7 @@ fn programs_of_the_map_are_noted() {
     let of_map = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
     for (cause, name) in Cause::ALL {
         let mut case = Case::new(&[]);
-        case.counters.flash.programs[cause as usize] = 1;
+        *of(&mut case.result.flash.programs, cause) = 1;
         let notes = case.notes();
         assert_eq!(!notes.is_empty(), of_map.contains(&cause), "{name}");
         notes.iter().for_each(|note| contains(note, &["data_write_amplification does not"]));

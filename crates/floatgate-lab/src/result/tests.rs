@@ -3,8 +3,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use floatgate_ftl::device::{BufferCounts, LayerCounts};
+use floatgate_ftl::device::{BufferCounts, Counters, LayerCounts};
 use floatgate_ftl::host::ShrdCounts;
+use floatgate_ftl::nand::{Cause, Health};
+use serde_json::json;
 
 use super::*;
 
@@ -41,9 +43,9 @@ fn a_host_layer_has_its_counts() {
         "log_pages_used": 14,
         "memory_bytes": 13,
     });
-    assert_eq!(host(&counters), expected);
+    assert_eq!(json!(HostResult::new(&counters)), expected);
     counters.layer = None;
-    assert_eq!(host(&counters)["commands"], 20 + 21 + 22 + 23);
+    assert_eq!(HostResult::new(&counters).commands, 20 + 21 + 22 + 23);
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn a_buffer_has_its_counts() {
         "held_pages": 4,
         "memory_bytes": 5,
     });
-    assert_eq!(buffer(&counters), expected);
+    assert_eq!(json!(BufferResult::new(&counters)), expected);
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn what_broke_is_counted() {
         spares_left: 9,
         read_only: true,
     };
-    let mut counters = Counters::default();
+    let mut counters = Counters { health: Some(health), ..Counters::default() };
     counters.host.failed_pages = 10;
     counters.host.unwritten_pages = 11;
     counters.host.refused = 12;
@@ -111,7 +113,7 @@ fn what_broke_is_counted() {
         "read_only": true,
         "refused_requests": 12,
     });
-    assert_eq!(faults(health, &counters), expected);
+    assert_eq!(json!(FaultsResult::new(&counters)), expected);
 }
 
 #[test]
@@ -130,8 +132,8 @@ fn cleans_are_counted_by_occasion() {
         "wear": 5,
         "victim_valid_mean": 0.25,
     });
-    assert_eq!(cleaning(&counters, 16), expected);
-    assert_eq!(flash(&counters)["emergency_cleans"], 2);
+    assert_eq!(json!(CleaningResult::new(&counters, 16)), expected);
+    assert_eq!(FlashResult::new(&counters).emergency_cleans, 2);
 }
 
 /// Whether counters of a small drive that has erased units so often are taken for lawful.
@@ -211,4 +213,41 @@ fn a_buffer_keeps_the_laws() {
     ] {
         assert!(!is_lawful(buffered(wrong), &[3]), "{wrong:?}");
     }
+}
+
+#[test]
+fn causes_add_up() {
+    let counts: [u64; 9] = std::array::from_fn(|cause| 1 << cause);
+    let mut counters = Counters::default();
+    counters.flash.programs = counts;
+    let flash = FlashResult::new(&counters);
+    for (cause, name) in Cause::ALL {
+        assert_eq!(json!(flash.programs)[name], counts[cause as usize]);
+    }
+    assert_eq!(flash.programs.total(), 511);
+    let of_map = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
+    let sum: u64 = of_map.map(|cause| counts[cause as usize]).iter().sum();
+    assert_eq!(flash.programs.of_map(), sum);
+}
+
+/// Every object in the schema, with its name.
+fn objects(schema: &Value) -> Vec<(&str, &Value)> {
+    let named = schema["$defs"].as_object().unwrap().iter();
+    let objects = named.filter(|(_, def)| def["type"] == "object");
+    objects.map(|(name, def)| (name.as_str(), def)).chain([("Result", schema)]).collect()
+}
+
+#[test]
+fn every_field_of_the_schema_is_described_and_always_there() {
+    let schema = schema();
+    assert_eq!(schema["title"], "Result");
+    for (name, object) in objects(&schema) {
+        let properties = object["properties"].as_object().unwrap();
+        assert_eq!(object["required"].as_array().unwrap().len(), properties.len(), "{name}");
+        for (field, property) in properties {
+            let text = property["description"].as_str().unwrap_or_default();
+            assert!(text.ends_with('.') && !text.contains('\n'), "{name}.{field}: {text:?}");
+        }
+    }
+    assert_eq!(objects(&schema).len(), 23);
 }

@@ -1,62 +1,109 @@
 //! How worn the flash is, where, and how long it will last.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Subject;
+use super::readings::Readings;
 use crate::metrics::Metrics;
 
 /// The most cells of the map of the flash.
 const CELLS_MAX: usize = 4096;
 
-/// Erases per unit: how many, how evenly, and where.
-pub(super) fn summary(subject: &Subject<'_>, wear: &[u32]) -> Value {
-    let mean = mean(wear);
-    let squares = wear.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum::<f64>();
-    let mut sorted = wear.to_vec();
-    sorted.sort_unstable();
-    let groups = sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len()));
-    json!({
-        "erases_min": sorted.first(),
-        "erases_mean": mean,
-        "erases_max": sorted.last(),
-        "erases_stdev": (squares / wear.len() as f64).sqrt(),
-        "histogram": groups.collect::<Vec<_>>(),
-        "map": map(wear, &subject.device.valid_pages(), subject.plan.geometry.pages_per_unit()),
-    })
+/// Erases per erase unit: how many, how evenly, and where.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WearResult {
+    /// Erases of the unit that has the fewest.
+    pub erases_min: Option<u32>,
+    /// Mean erases of a unit.
+    pub erases_mean: f64,
+    /// Erases of the unit that has the most.
+    pub erases_max: Option<u32>,
+    /// Standard deviation of the erases of a unit.
+    pub erases_stdev: f64,
+    /// Pairs of erases and how many units have as many, rising.
+    pub histogram: Vec<(u32, usize)>,
+    /// Wear and validity over the flash.
+    pub map: WearMap,
 }
 
-/// Wear and validity over the flash, in cells of equally many units in the order of their number;
-/// the last cell may have fewer.
-fn map(wear: &[u32], valid: &[u32], pages_per_unit: u32) -> Value {
-    let units = wear.len().div_ceil(CELLS_MAX);
-    let means = |of: &[u32]| of.chunks(units).map(mean).collect::<Vec<_>>();
-    let share = |pages: f64| pages / f64::from(pages_per_unit);
-    json!({
-        "units_per_cell": units,
-        "erases": means(wear),
-        "valid": means(valid).into_iter().map(share).collect::<Vec<_>>(),
-    })
+impl WearResult {
+    pub(super) fn new(readings: &Readings, pages_per_unit: u32) -> Self {
+        let wear = &readings.wear;
+        let mean = mean(wear);
+        let squares = wear.iter().map(|&n| (f64::from(n) - mean).powi(2)).sum::<f64>();
+        let mut sorted = wear.clone();
+        sorted.sort_unstable();
+        let groups = sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len()));
+        Self {
+            erases_min: sorted.first().copied(),
+            erases_mean: mean,
+            erases_max: sorted.last().copied(),
+            erases_stdev: (squares / wear.len() as f64).sqrt(),
+            histogram: groups.collect(),
+            map: WearMap::new(wear, &readings.valid_pages, pages_per_unit),
+        }
+    }
+}
+
+/// Wear and validity over the flash: at most 4096 cells of equally many erase units, in the order
+/// of their number; the last may have fewer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WearMap {
+    /// Erase units in a cell.
+    pub units_per_cell: usize,
+    /// Mean erases of the units of each cell.
+    pub erases: Vec<f64>,
+    /// Share of the pages of each cell that hold what is still wanted, 0 to 1.
+    pub valid: Vec<f64>,
+}
+
+impl WearMap {
+    fn new(wear: &[u32], valid: &[u32], pages_per_unit: u32) -> Self {
+        let units = wear.len().div_ceil(CELLS_MAX);
+        let means = |of: &[u32]| of.chunks(units).map(mean).collect::<Vec<_>>();
+        let share = |pages: f64| pages / f64::from(pages_per_unit);
+        Self {
+            units_per_cell: units,
+            erases: means(wear),
+            valid: means(valid).into_iter().map(share).collect(),
+        }
+    }
 }
 
 fn mean(counts: &[u32]) -> f64 {
     counts.iter().map(|&n| f64::from(n)).sum::<f64>() / counts.len() as f64
 }
 
-/// How long the flash lasts if the host goes on as it did, wear as even as it was.
-pub(super) fn lifetime(subject: &Subject<'_>, metrics: &Metrics, wear: &[u32]) -> Value {
-    let endurance = f64::from(subject.config.flash.endurance);
-    let most = f64::from(wear.iter().copied().max().unwrap_or(0));
-    let written = metrics.write_bytes as f64;
-    let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
-    let (begin, end) = metrics.interval.unwrap_or_default();
-    let seconds = (end - begin) as f64 / 1e9;
-    let years = |bytes: f64| bytes / written * seconds / (365.25 * 86_400.0);
-    json!({
-        "endurance": subject.config.flash.endurance,
-        "host_bytes": until(mean(wear)),
-        "host_bytes_first_unit": until(most),
-        "years": until(mean(wear)).map(years),
-    })
+/// How long the flash lasts if the host goes on as in this run, and wear is as even.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LifetimeResult {
+    /// Erases that a unit is rated for.
+    pub endurance: u32,
+    /// Bytes that the host can write until the mean unit has reached its endurance.
+    pub host_bytes: Option<f64>,
+    /// Bytes that the host can write until the first unit has reached it.
+    pub host_bytes_first_unit: Option<f64>,
+    /// Years until the mean unit has reached it, at the workload's rate.
+    pub years: Option<f64>,
+}
+
+impl LifetimeResult {
+    pub(super) fn new(subject: &Subject<'_>, metrics: &Metrics, wear: &[u32]) -> Self {
+        let endurance = f64::from(subject.config.flash.endurance);
+        let most = f64::from(wear.iter().copied().max().unwrap_or(0));
+        let written = metrics.write_bytes as f64;
+        let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
+        let seconds = metrics.seconds().unwrap_or_default();
+        let years = |bytes: f64| bytes / written * seconds / (365.25 * 86_400.0);
+        Self {
+            endurance: subject.config.flash.endurance,
+            host_bytes: until(mean(wear)),
+            host_bytes_first_unit: until(most),
+            // Without a write there is no rate.
+            years: until(mean(wear)).map(years).filter(|years| years.is_finite()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -70,10 +117,8 @@ mod tests {
         {
             let wear: Vec<u32> = (0..units).collect();
             let valid: Vec<u32> = wear.iter().map(|unit| unit % 9).collect();
-            let map = map(&wear, &valid, 8);
-            assert_eq!(map["units_per_cell"], per_cell);
-            let column = |key: &str| map[key].as_array().unwrap().clone();
-            let (erases, shares) = (column("erases"), column("valid"));
+            let WearMap { units_per_cell, erases, valid: shares } = WearMap::new(&wear, &valid, 8);
+            assert_eq!(units_per_cell, per_cell);
             assert_eq!([erases.len(), shares.len()], [cells, cells], "{units} units");
             for (cell, first) in (0..units).step_by(per_cell).enumerate() {
                 let of: Vec<u32> = (first..units.min(first + per_cell as u32)).collect();

@@ -1,9 +1,11 @@
 //! The order in which a run does things, on a drive that writes down what it is asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::ftl::StreamCounts;
+use floatgate_ftl::future::Future;
+use floatgate_ftl::request::{Completion, Request};
 
 use super::*;
 use crate::workload::{Summary, generator};
@@ -174,7 +176,7 @@ fn cancelled(sets: &[(&str, &str)], at_once: bool, in_fork: bool) -> (&'static s
     let mut workload =
         Cancelling { requests, control: Arc::clone(&control), is_fork: false, in_fork };
     let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
-    let facts = WorkloadFacts::default();
+    let facts = Facts::default();
     let end = run(&config, &mut workload, facts, options, &control);
     assert!(matches!(end, Err(RunError::Cancelled)), "{end:?}");
     control.progress()
@@ -202,6 +204,6 @@ fn progress_counts_to_the_end() {
     assert_eq!(control.progress(), ("", 0, 0));
     let mut workload = generator(SPEC, 1).unwrap();
     let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
-    run(&config, &mut *workload, WorkloadFacts::default(), options, &control).unwrap();
+    run(&config, &mut *workload, Facts::default(), options, &control).unwrap();
     assert_eq!(control.progress(), ("run", 3000, 3000));
 }

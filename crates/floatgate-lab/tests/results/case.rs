@@ -8,7 +8,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::{Plan, build};
-use floatgate_lab::result::WorkloadFacts;
+use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::{Recorded, Workload};
 use serde_json::Value;
@@ -153,7 +153,8 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
 /// The document of a run that holds itself to account.
 pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
     let options = Options { span_bytes, seed: 5, verify: true };
-    let facts = WorkloadFacts { name: "a name".into(), digest: "a digest".into() };
+    let [device, name, digest] = ["a device", "a name", "a digest"].map(String::from);
+    let facts = Facts { device, name, digest, skipped: 3, notes: vec!["a note".into()] };
     match run(config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).unwrap(),
         Err(RunError::Config(error)) => panic!("{error}"),

@@ -52,12 +52,14 @@ pub(crate) fn workload(case: &Case) {
         "unwritten_pages_read": host.empty_reads,
         "partial_page_reads": host.merge_reads,
         "footprint_pages": host.footprint.len(),
-        "skipped": 0,
+        "skipped": 3,
         "duration_s": case.seconds(),
     });
     assert_table(&case.result["workload"], &expected);
     assert_eq!(case.result["config"], json!(case.config));
     assert_eq!(case.result["seed"], 5);
+    assert_eq!(case.result["device"], "a device");
+    assert_eq!(case.result["notes"][0], "a note");
     assert_eq!(case.result["host"]["commands"], REQUESTS);
     let start = json!({
         "fill": "sequential", "volumes": 0.0, "settled": null, "write_amplification": null
@@ -75,6 +77,7 @@ pub(crate) fn drive(case: &Case, log_blocks: bool) {
     let low_water = drive["low_water"].as_u64().unwrap();
     let expected = json!({
         "units": units,
+        "units_added": 0,
         "reserve_units": low_water - 1,
         "pages_per_unit": UNIT_PAGES,
         "page_bytes": PAGE,

@@ -1,0 +1,160 @@
+//! What was run: the workload, the drive, and its start state.
+
+use floatgate_ftl::device::Counters;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Subject;
+use crate::config::Fill;
+use crate::drive::Plan;
+use crate::metrics::Metrics;
+
+/// What the host asked for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WorkloadResult {
+    /// File name or generator text.
+    pub name: String,
+    /// Digest of the requests: equal for equal input.
+    pub hash: String,
+    /// Requests of every kind.
+    pub requests: u64,
+    /// Read requests.
+    pub reads: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Trim requests.
+    pub trims: u64,
+    /// Flush requests.
+    pub flushes: u64,
+    /// Pages that read requests touched.
+    pub read_pages: u64,
+    /// Pages that write requests touched.
+    pub write_pages: u64,
+    /// Those per page that the host can address: drive capacities written.
+    pub volumes_written: f64,
+    /// Pages that trims emptied.
+    pub trimmed_pages: u64,
+    /// Pages read that had never been written; they cost no flash read.
+    pub unwritten_pages_read: u64,
+    /// Pages read because a write covered only a part of them.
+    pub partial_page_reads: u64,
+    /// Distinct pages that were read or written.
+    pub footprint_pages: u64,
+    /// Lines of the trace that could not be read.
+    pub skipped: u64,
+    /// Seconds of simulated time from the first arrival to the last completion.
+    pub duration_s: Option<f64>,
+}
+
+impl WorkloadResult {
+    pub(super) fn new(subject: &Subject<'_>, metrics: &Metrics, counters: &Counters) -> Self {
+        let host = &counters.host;
+        let [reads, writes, trims, flushes] = host.requests;
+        Self {
+            name: subject.facts.name.clone(),
+            hash: subject.facts.digest.clone(),
+            requests: reads + writes + trims + flushes,
+            reads,
+            writes,
+            trims,
+            flushes,
+            read_pages: host.read_pages,
+            write_pages: host.write_pages,
+            volumes_written: host.write_pages as f64 / f64::from(subject.plan.user_pages()),
+            trimmed_pages: host.trimmed_pages,
+            unwritten_pages_read: host.empty_reads,
+            partial_page_reads: host.merge_reads,
+            footprint_pages: metrics.footprint_pages(),
+            skipped: subject.facts.skipped,
+            duration_s: metrics.seconds(),
+        }
+    }
+}
+
+/// The drive that was simulated. T is the flash in service, U what the host can address.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DriveResult {
+    /// Erase units in service: T, without the reserve.
+    pub units: u32,
+    /// Of these, units that were added to what the spare factor gives, because the drive could not
+    /// have worked without them.
+    pub units_added: u32,
+    /// Erase units on top of T that cleaning, or merging log blocks, needs to work.
+    pub reserve_units: u32,
+    /// Pages in an erase unit.
+    pub pages_per_unit: u32,
+    /// Bytes of data in a page.
+    pub page_bytes: u32,
+    /// U in pages.
+    pub logical_pages: u32,
+    /// Logical pages behind these that are the host's log.
+    pub log_pages: u32,
+    /// Flash pages that hold the map; 0 where the map is not kept on flash.
+    pub translation_pages: u32,
+    /// All flash in bytes.
+    pub physical_bytes: u64,
+    /// U in bytes.
+    pub logical_bytes: u64,
+    /// (T-U)/T, from 0 to 1.
+    pub spare_factor: f64,
+    /// (T-U)/U, from 0.
+    pub over_provisioning: f64,
+    /// A write that needs an erase unit opens one, and has some cleaned until this many less that
+    /// one are free.
+    pub low_water: u32,
+    /// Cleaning ahead of need goes on up to this many free erase units.
+    pub high_water: u32,
+    /// Channels.
+    pub channels: u32,
+    /// Dies on a channel.
+    pub dies: u32,
+    /// Planes in a die.
+    pub planes: u32,
+}
+
+impl DriveResult {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let geometry = &plan.geometry;
+        let shape = geometry.shape();
+        let spare = plan.spare_factor();
+        Self {
+            units: plan.units_in_service,
+            units_added: plan.units_added,
+            reserve_units: geometry.units() - plan.units_in_service,
+            pages_per_unit: geometry.pages_per_unit(),
+            page_bytes: shape.page_bytes,
+            logical_pages: plan.user_pages(),
+            log_pages: plan.log_pages,
+            translation_pages: plan.translation_pages,
+            physical_bytes: u64::from(geometry.physical_pages()) * u64::from(shape.page_bytes),
+            logical_bytes: plan.logical_bytes(),
+            spare_factor: spare,
+            over_provisioning: spare / (1.0 - spare),
+            low_water: plan.cleaning.low_water,
+            high_water: plan.cleaning.high_water,
+            channels: shape.channels,
+            dies: shape.dies,
+            planes: shape.planes,
+        }
+    }
+}
+
+/// The state of the drive before the workload, and how it was reached.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct StartResult {
+    /// What was written beforehand.
+    pub fill: Fill,
+    /// Volumes (drive capacities) of random page writes.
+    pub volumes: f64,
+    /// For "steady": whether write amplification settled.
+    pub settled: Option<bool>,
+    /// Write amplification at its end: of the last volume, or of all random writes.
+    pub write_amplification: Option<f64>,
+}
+
+impl StartResult {
+    /// A drive without random page writes.
+    pub fn new(fill: Fill) -> Self {
+        Self { fill, volumes: 0.0, settled: None, write_amplification: None }
+    }
+}

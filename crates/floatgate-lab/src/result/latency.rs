@@ -1,0 +1,104 @@
+//! Response times, what they went into, and throughput.
+
+use floatgate_ftl::device::Counters;
+use floatgate_ftl::nand::Part;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::drive::Plan;
+use crate::metrics::{LatencySummary, Metrics};
+
+/// Response times in microseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LatencyResult {
+    /// Of reads and writes together.
+    pub all: LatencySummary,
+    /// Of reads.
+    pub read: LatencySummary,
+    /// Of writes.
+    pub write: LatencySummary,
+    /// What the mean of all went into.
+    pub blame_us: BlameTimes,
+}
+
+impl LatencyResult {
+    pub(super) fn new(metrics: &Metrics) -> Self {
+        Self {
+            all: metrics.all.summary(),
+            read: metrics.read.summary(),
+            write: metrics.write.summary(),
+            blame_us: BlameTimes::new(metrics.blame_ns, metrics.all.count()),
+        }
+    }
+}
+
+/// Mean microseconds of a request by what it waited for; together, the mean latency.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlameTimes {
+    /// Room in the command queue.
+    pub queue: Option<f64>,
+    /// Translation pages.
+    pub map: Option<f64>,
+    /// Flash that was busy cleaning.
+    pub gc: Option<f64>,
+    /// Transfers.
+    pub bus: Option<f64>,
+    /// The flash operations of requests.
+    pub die: Option<f64>,
+    /// Merges of log blocks.
+    pub merge: Option<f64>,
+    /// Room in the write buffer.
+    pub buffer: Option<f64>,
+    /// Remapping by command of the host.
+    pub remap: Option<f64>,
+}
+
+impl BlameTimes {
+    /// The means over `count` requests of sums by [`Part`].
+    fn new(blame_ns: [u128; 8], count: u64) -> Self {
+        let mean = |part: Part| {
+            (count > 0).then(|| blame_ns[part as usize] as f64 / count as f64 / 1000.0)
+        };
+        Self {
+            queue: mean(Part::Queue),
+            map: mean(Part::Map),
+            gc: mean(Part::Gc),
+            bus: mean(Part::Bus),
+            die: mean(Part::Die),
+            merge: mean(Part::Merge),
+            buffer: mean(Part::Buffer),
+            remap: mean(Part::Remap),
+        }
+    }
+}
+
+/// How fast the drive was.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ThroughputResult {
+    /// Reads and writes per second of simulated time.
+    pub iops: Option<f64>,
+    /// Megabytes (10^6 bytes) read per second of simulated time.
+    pub read_mb_s: Option<f64>,
+    /// Megabytes (10^6 bytes) written per second of simulated time.
+    pub write_mb_s: Option<f64>,
+    /// Simulated seconds, from the first arrival to the last completion.
+    pub device_seconds: f64,
+    /// Share of the time in which a die was busy, mean over the dies: 0 to 1.
+    pub utilization: Option<f64>,
+}
+
+impl ThroughputResult {
+    pub(super) fn new(metrics: &Metrics, counters: &Counters, plan: &Plan) -> Self {
+        let seconds = metrics.seconds().unwrap_or_default();
+        let per_second = |n: f64| (seconds > 0.0).then(|| n / seconds);
+        let shape = plan.geometry.shape();
+        let dies = f64::from(shape.channels * shape.dies);
+        Self {
+            iops: per_second(metrics.all.count() as f64),
+            read_mb_s: per_second(metrics.read_bytes as f64 / 1e6),
+            write_mb_s: per_second(metrics.write_bytes as f64 / 1e6),
+            device_seconds: seconds,
+            utilization: per_second(counters.occupation.busy_ns as f64 / 1e9 / dies),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The laws that hold in every run, whatever the policies do.
+
+use floatgate_ftl::device::Counters;
+use floatgate_ftl::nand::Cause;
+
+use crate::drive::Plan;
+use crate::metrics::programs;
+
+/// The laws that hold in every run, whatever the policies do.
+pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
+    let flash = &counters.flash;
+    let host = counters.host;
+    let health = counters.health.unwrap_or_default();
+    let mut writes = host.write_pages - host.unwritten_pages;
+    let mut reads = host.read_pages - host.empty_reads;
+    if let Some(buffer) = &counters.buffer {
+        reads = reads - buffer.read_hits + buffer.padded + buffer.unpadded;
+        // With write-through every page goes to the flash; else what leaves the buffer does.
+        if !buffer.writes_through {
+            assert_eq!(buffer.write_hits + buffer.write_misses, writes);
+            writes = buffer.flushed + buffer.padded;
+        }
+    }
+    assert_eq!(flash.programs[Cause::Host as usize], writes);
+    assert_eq!(flash.reads[Cause::Host as usize], reads + host.merge_reads);
+    for cause in [Cause::Gc as usize, Cause::Merge as usize] {
+        assert_eq!(flash.reads[cause], flash.programs[cause]);
+    }
+    // The journal has units of its own.
+    let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
+    assert_eq!(flash.reads[Cause::Retire as usize], health.moved);
+    assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.program_failures);
+    assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
+    let spares = plan.faults.map_or(0, |faults| faults.spares * plan.medium.pages_per_unit());
+    let capacity = u64::from(plan.medium.physical_pages() + spares);
+    let erased = flash.erases.iter().sum::<u64>() * u64::from(plan.geometry.pages_per_unit());
+    assert!(programs(counters) <= erased + capacity, "more programs than erased pages");
+    let shape = plan.geometry.shape();
+    let dies = u64::from(shape.channels) * u64::from(shape.dies);
+    assert!(counters.occupation.busy_ns <= counters.occupation.end_ns * dies);
+}

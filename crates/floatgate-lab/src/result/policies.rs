@@ -1,0 +1,180 @@
+//! The caches, the placement and the host layer.
+
+use floatgate_ftl::device::Counters;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::readings::Readings;
+use crate::metrics::ratio;
+
+/// The cache of the map.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MappingResult {
+    /// Hits per look-up, 0 to 1.
+    pub hit_ratio: Option<f64>,
+    /// Look-ups that found their entry in the cache.
+    pub hits: u64,
+    /// Look-ups that did not.
+    pub misses: u64,
+    /// Entries, or pages of them, that left the cache.
+    pub evictions: u64,
+    /// Evictions that had to write to flash.
+    pub dirty_evictions: u64,
+    /// Entries loaded before they were asked for.
+    pub prefetched: u64,
+    /// Of those, how many were asked for.
+    pub prefetch_used: u64,
+    /// Of those, how many were dropped before anyone asked for them.
+    pub prefetch_unused: u64,
+    /// Memory of the cache in bytes.
+    pub cache_bytes: u64,
+}
+
+impl MappingResult {
+    pub(super) fn new(readings: &Readings) -> Self {
+        let map = readings.counters.map;
+        Self {
+            hit_ratio: ratio(map.hits, map.hits + map.misses),
+            hits: map.hits,
+            misses: map.misses,
+            evictions: map.evictions,
+            dirty_evictions: map.dirty_evictions,
+            prefetched: map.prefetched,
+            prefetch_used: map.prefetch_used,
+            prefetch_unused: map.prefetch_unused,
+            cache_bytes: readings.cache_bytes,
+        }
+    }
+}
+
+/// The write buffer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BufferResult {
+    /// Hits per page, 0 to 1.
+    pub hit_ratio: Option<f64>,
+    /// Pages read or written that were in the buffer.
+    pub hits: u64,
+    /// Pages read or written that were not.
+    pub misses: u64,
+    /// Of the hits, those of pages that were written.
+    pub write_hits: u64,
+    /// Of the hits, those of pages that were read.
+    pub read_hits: u64,
+    /// Pages that left the buffer for the flash.
+    pub flushed_pages: u64,
+    /// Pages that were read from the flash and written again with them.
+    pub padded_pages: u64,
+    /// Pages that were trimmed while they were buffered.
+    pub trimmed_pages: u64,
+    /// Pages that were in the buffer at the end.
+    pub held_pages: u64,
+    /// Memory of the bookkeeping in bytes, without the pages.
+    pub memory_bytes: u64,
+}
+
+impl BufferResult {
+    pub(super) fn new(counters: &Counters) -> Self {
+        let counts = counters.buffer.unwrap_or_default();
+        let hits = counts.read_hits + counts.write_hits;
+        let misses = counts.read_misses + counts.write_misses;
+        Self {
+            hit_ratio: ratio(hits, hits + misses),
+            hits,
+            misses,
+            write_hits: counts.write_hits,
+            read_hits: counts.read_hits,
+            flushed_pages: counts.flushed,
+            padded_pages: counts.padded,
+            trimmed_pages: counts.trimmed,
+            held_pages: counts.held,
+            memory_bytes: counts.memory_bytes,
+        }
+    }
+}
+
+/// What was written to one stream.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StreamPages {
+    /// Pages of the host.
+    pub host_pages: u64,
+    /// Pages that cleaning moved.
+    pub gc_pages: u64,
+}
+
+/// Which data shared erase units.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PlacementResult {
+    /// The streams, cold to hot.
+    pub streams: Vec<StreamPages>,
+    /// Memory of the policy in bytes.
+    pub memory_bytes: u64,
+    /// Extents that the policy tracks, where it does.
+    pub extents: Option<u32>,
+    /// Translation pages read because the policy wanted to look at pages.
+    pub sample_reads: u64,
+}
+
+impl PlacementResult {
+    pub(super) fn new(readings: &Readings) -> Self {
+        let pages = readings.streams.iter();
+        let pages = pages.map(|s| StreamPages { host_pages: s.host_pages, gc_pages: s.gc_pages });
+        Self {
+            streams: pages.collect(),
+            memory_bytes: readings.placement_bytes,
+            extents: readings.extents,
+            sample_reads: readings.counters.sample_reads,
+        }
+    }
+}
+
+/// The layer above the drive.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct HostResult {
+    /// Commands sent to the drive: without a layer every request is one. A write to the log is
+    /// two, its header and its data.
+    pub commands: u64,
+    /// Remap commands.
+    pub remaps: u64,
+    /// Pages that they remapped.
+    pub remapped_pages: u64,
+    /// Reads of which a page was in the log.
+    pub redirected_reads: u64,
+    /// Parts of the log that were remapped at once.
+    pub windows: u64,
+    /// Writes to the log.
+    pub twrites: u64,
+    /// Requests that they were made of.
+    pub packed_requests: u64,
+    /// Pages of these requests.
+    pub packed_pages: u64,
+    /// Pages taken out of the log by larger writes and trims.
+    pub dropped_pages: u64,
+    /// Small writes that found no room in the log.
+    pub log_full: u64,
+    /// Slots of the log in use at the end.
+    pub log_pages_used: u32,
+    /// Bytes of the host's memory.
+    pub memory_bytes: u64,
+}
+
+impl HostResult {
+    pub(super) fn new(counters: &Counters) -> Self {
+        let layer = counters.layer.unwrap_or_default();
+        let shrd = layer.shrd;
+        let requests = counters.host.requests.iter().sum::<u64>();
+        Self {
+            commands: if counters.layer.is_some() { shrd.commands } else { requests },
+            remaps: shrd.remaps,
+            remapped_pages: shrd.remapped_pages,
+            redirected_reads: shrd.redirected_reads,
+            windows: shrd.windows,
+            twrites: shrd.twrites,
+            packed_requests: shrd.packed,
+            packed_pages: shrd.packed_pages,
+            dropped_pages: shrd.dropped,
+            log_full: shrd.log_full,
+            log_pages_used: layer.slots_used,
+            memory_bytes: layer.memory_bytes,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Watching a run, stopping it, and why there may be no result.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::config::ConfigError;
+
+/// How a run that is under way is watched and stopped, from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    cancelled: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+    phase: Mutex<&'static str>,
+}
+
+impl Control {
+    /// Asks the run to end.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The phase ("foretell", "fill", "run", "curve" or "hotness"), and requests done of how many;
+    /// 0 if that is not known.
+    pub fn progress(&self) -> (&'static str, u64, u64) {
+        let phase = self.phase.lock().map_or("", |phase| *phase);
+        (phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn begin(&self, phase: &'static str, total: u64) {
+        if let Ok(mut current) = self.phase.lock() {
+            *current = phase;
+        }
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    pub(crate) fn advance(&self, requests: usize) -> Result<(), RunError> {
+        self.done.fetch_add(requests as u64, Ordering::Relaxed);
+        if self.cancelled.load(Ordering::Relaxed) { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum RunError {
+    /// The config or the workload is wrong.
+    Config(ConfigError),
+    /// It was asked to end.
+    Cancelled,
+}
+
+impl From<ConfigError> for RunError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}

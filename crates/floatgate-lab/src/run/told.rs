@@ -1,0 +1,126 @@
+//! What policies are told of the workload that want to know the future.
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::buffer::{Buffer, parts};
+use floatgate_ftl::device::{Device, pages, whole_pages};
+use floatgate_ftl::future::{Foretelling, Future, TooLong};
+use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::request::{Op, Request};
+
+use super::{BATCH, Control, RunError};
+use crate::config::{Config, ConfigError};
+use crate::drive::{Plan, block_pages, needs_future};
+use crate::workload::Workload;
+
+/// What policies are told of the workload that want to know the future.
+#[derive(Default)]
+pub(super) struct Told {
+    pub accesses: Option<Future>,
+    pub blocks: Option<Future>,
+    pub writes: Option<Future>,
+}
+
+impl Told {
+    pub fn new(
+        config: &Config,
+        plan: &Plan,
+        workload: &dyn Workload,
+        control: &Control,
+    ) -> Result<Self, RunError> {
+        let block = block_pages(config, &plan.geometry);
+        let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
+            tell_parts(telling, request, log2, block)
+        };
+        let mut told = Self::default();
+        if needs_future(&config.mapping.scheme) {
+            told.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
+        }
+        if AnyPlacement::needs_future(&config.placement.scheme) {
+            told.writes = Some(foretell(plan, workload, tell_writes, control)?);
+        }
+        if Buffer::needs_future(&config.buffer.scheme) {
+            told.blocks = Some(foretell(plan, workload, tell_parts, control)?);
+        }
+        Ok(told)
+    }
+
+    /// Tells the drive.
+    pub fn tell(self, device: &mut dyn Device) {
+        if let Some(accesses) = self.accesses {
+            device.foresee(accesses);
+        }
+        if let Some(blocks) = self.blocks {
+            device.foresee_blocks(blocks);
+        }
+        if let Some(writes) = self.writes {
+            device.foresee_writes(writes);
+        }
+    }
+}
+
+fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+    match request.op {
+        Op::Read | Op::Write => {
+            pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32)))
+        }
+        Op::Trim | Op::Flush => Ok(()),
+    }
+}
+
+/// A buffer of blocks is served part by part, a part being what lies in one block.
+fn tell_parts(
+    telling: &mut Foretelling,
+    request: &Request,
+    log2: u32,
+    block: u32,
+) -> Result<(), TooLong> {
+    let pages = pages(request, log2);
+    match request.op {
+        Op::Read | Op::Write => {
+            let (first, count) = (Lpn::new(pages.start as u32), pages.end - pages.start);
+            let mut parts = parts(first, count as u32, block);
+            parts.try_for_each(|(lpn, _)| telling.push(Lpn::new(lpn.get() / block)))
+        }
+        Op::Trim | Op::Flush => Ok(()),
+    }
+}
+
+fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+    match request.op {
+        Op::Write => pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32))),
+        Op::Trim => {
+            whole_pages(request, log2).for_each(|page| telling.end(Lpn::new(page as u32)));
+            Ok(())
+        }
+        Op::Read | Op::Flush => Ok(()),
+    }
+}
+
+/// What the workload will do: one pass over it, ahead of the run.
+fn foretell(
+    plan: &Plan,
+    workload: &dyn Workload,
+    tell: impl Fn(&mut Foretelling, &Request, u32) -> Result<(), TooLong>,
+    control: &Control,
+) -> Result<Future, RunError> {
+    let geometry = &plan.geometry;
+    let (mut requests, mut batch) = (workload.fork(), Vec::with_capacity(BATCH));
+    let mut telling = Foretelling::new(geometry.logical_pages());
+    control.begin("foretell", workload.requests());
+    loop {
+        batch.clear();
+        requests.next_batch(&mut batch, BATCH);
+        if batch.is_empty() {
+            return Ok(telling.finish());
+        }
+        for request in &batch {
+            tell(&mut telling, request, geometry.log2_page_bytes()).map_err(|TooLong| {
+                ConfigError::new(
+                    "the workload accesses 2^32 pages or more: a bound that is told the future \
+                     (belady, oracle) needs fewer",
+                )
+            })?;
+        }
+        control.advance(batch.len())?;
+    }
+}

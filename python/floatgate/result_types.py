@@ -1,0 +1,543 @@
+"""The parts of a result. Made from the engine's schema by tools/result_types.py.
+
+Times are of the simulated clock if nothing else is said, pages are flash pages. A number is None
+where it does not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class WorkloadResult:
+    """What the host asked for."""
+
+    name: str
+    """File name or generator text."""
+    hash: str
+    """Digest of the requests: equal for equal input."""
+    requests: int
+    """Requests of every kind."""
+    reads: int
+    """Read requests."""
+    writes: int
+    """Write requests."""
+    trims: int
+    """Trim requests."""
+    flushes: int
+    """Flush requests."""
+    read_pages: int
+    """Pages that read requests touched."""
+    write_pages: int
+    """Pages that write requests touched."""
+    volumes_written: float
+    """Those per page that the host can address: drive capacities written."""
+    trimmed_pages: int
+    """Pages that trims emptied."""
+    unwritten_pages_read: int
+    """Pages read that had never been written; they cost no flash read."""
+    partial_page_reads: int
+    """Pages read because a write covered only a part of them."""
+    footprint_pages: int
+    """Distinct pages that were read or written."""
+    skipped: int
+    """Lines of the trace that could not be read."""
+    duration_s: float | None
+    """Seconds of simulated time from the first arrival to the last completion."""
+
+
+@dataclass(frozen=True)
+class DriveResult:
+    """The drive that was simulated. T is the flash in service, U what the host can address."""
+
+    units: int
+    """Erase units in service: T, without the reserve."""
+    units_added: int
+    """Of these, units that were added to what the spare factor gives, because the drive could not
+    have worked without them."""
+    reserve_units: int
+    """Erase units on top of T that cleaning, or merging log blocks, needs to work."""
+    pages_per_unit: int
+    """Pages in an erase unit."""
+    page_bytes: int
+    """Bytes of data in a page."""
+    logical_pages: int
+    """U in pages."""
+    log_pages: int
+    """Logical pages behind these that are the host's log."""
+    translation_pages: int
+    """Flash pages that hold the map; 0 where the map is not kept on flash."""
+    physical_bytes: int
+    """All flash in bytes."""
+    logical_bytes: int
+    """U in bytes."""
+    spare_factor: float
+    """(T-U)/T, from 0 to 1."""
+    over_provisioning: float
+    """(T-U)/U, from 0."""
+    low_water: int
+    """A write that needs an erase unit opens one, and has some cleaned until this many less that
+    one are free."""
+    high_water: int
+    """Cleaning ahead of need goes on up to this many free erase units."""
+    channels: int
+    """Channels."""
+    dies: int
+    """Dies on a channel."""
+    planes: int
+    """Planes in a die."""
+
+
+@dataclass(frozen=True)
+class StartResult:
+    """The state of the drive before the workload, and how it was reached."""
+
+    fill: str
+    """What was written beforehand."""
+    volumes: float
+    """Volumes (drive capacities) of random page writes."""
+    settled: bool | None
+    """For "steady": whether write amplification settled."""
+    write_amplification: float | None
+    """Write amplification at its end: of the last volume, or of all random writes."""
+
+
+@dataclass(frozen=True)
+class CauseCounts:
+    """Flash operations by what caused them."""
+
+    host: int
+    """Requests of the host."""
+    map: int
+    """Translation pages, on behalf of the host."""
+    gc: int
+    """Moves of data by cleaning."""
+    gc_map: int
+    """Translation pages, on behalf of cleaning."""
+    merge: int
+    """Merges of log blocks."""
+    wear: int
+    """Wear levelling."""
+    remap: int
+    """Remapping commands."""
+    journal: int
+    """Checkpoints, and trims that are written down."""
+    retire: int
+    """Pages moved out of erase units that broke, and programs that failed."""
+
+    @property
+    def total(self) -> int:
+        """Operations of all causes."""
+        return sum(vars(self).values())
+
+
+@dataclass(frozen=True)
+class FlashResult:
+    """Pages read, pages programmed, erase units erased."""
+
+    reads: CauseCounts
+    """Pages read."""
+    programs: CauseCounts
+    """Pages programmed."""
+    erases: CauseCounts
+    """Erase units erased."""
+    emergency_cleans: int
+    """Erase units cleaned at a moment when a write could not wait for it."""
+
+
+@dataclass(frozen=True)
+class MappingResult:
+    """The cache of the map."""
+
+    hit_ratio: float | None
+    """Hits per look-up, 0 to 1."""
+    hits: int
+    """Look-ups that found their entry in the cache."""
+    misses: int
+    """Look-ups that did not."""
+    evictions: int
+    """Entries, or pages of them, that left the cache."""
+    dirty_evictions: int
+    """Evictions that had to write to flash."""
+    prefetched: int
+    """Entries loaded before they were asked for."""
+    prefetch_used: int
+    """Of those, how many were asked for."""
+    prefetch_unused: int
+    """Of those, how many were dropped before anyone asked for them."""
+    cache_bytes: int
+    """Memory of the cache in bytes."""
+
+
+@dataclass(frozen=True)
+class MergesResult:
+    """Merges of log blocks; all 0 on a page-mapped drive."""
+
+    switch: int
+    """Log blocks that held a whole block in order and became the data block: nothing copied."""
+    partial: int
+    """Log blocks in order that became the data block after the rest of it was copied behind."""
+    full: int
+    """Blocks whose newest pages were all copied to a fresh erase unit."""
+    dropped_logs: int
+    """Log blocks erased without a merge, because nothing in them was wanted any more."""
+    shared_logs: int
+    """Log blocks of several blocks that full merges emptied (`fast`)."""
+    merged_per_shared_log: float | None
+    """Blocks that had to be merged to empty one of those, on average."""
+    merged_per_shared_log_max: int | None
+    """The most blocks that had to be merged to empty one of those."""
+
+
+@dataclass(frozen=True)
+class BufferResult:
+    """The write buffer."""
+
+    hit_ratio: float | None
+    """Hits per page, 0 to 1."""
+    hits: int
+    """Pages read or written that were in the buffer."""
+    misses: int
+    """Pages read or written that were not."""
+    write_hits: int
+    """Of the hits, those of pages that were written."""
+    read_hits: int
+    """Of the hits, those of pages that were read."""
+    flushed_pages: int
+    """Pages that left the buffer for the flash."""
+    padded_pages: int
+    """Pages that were read from the flash and written again with them."""
+    trimmed_pages: int
+    """Pages that were trimmed while they were buffered."""
+    held_pages: int
+    """Pages that were in the buffer at the end."""
+    memory_bytes: int
+    """Memory of the bookkeeping in bytes, without the pages."""
+
+
+@dataclass(frozen=True)
+class StreamPages:
+    """What was written to one stream."""
+
+    host_pages: int
+    """Pages of the host."""
+    gc_pages: int
+    """Pages that cleaning moved."""
+
+
+@dataclass(frozen=True)
+class PlacementResult:
+    """Which data shared erase units."""
+
+    streams: tuple[StreamPages, ...]
+    """The streams, cold to hot."""
+    memory_bytes: int
+    """Memory of the policy in bytes."""
+    extents: int | None
+    """Extents that the policy tracks, where it does."""
+    sample_reads: int
+    """Translation pages read because the policy wanted to look at pages."""
+
+
+@dataclass(frozen=True)
+class HostResult:
+    """The layer above the drive."""
+
+    commands: int
+    """Commands sent to the drive: without a layer every request is one. A write to the log is two,
+    its header and its data."""
+    remaps: int
+    """Remap commands."""
+    remapped_pages: int
+    """Pages that they remapped."""
+    redirected_reads: int
+    """Reads of which a page was in the log."""
+    windows: int
+    """Parts of the log that were remapped at once."""
+    twrites: int
+    """Writes to the log."""
+    packed_requests: int
+    """Requests that they were made of."""
+    packed_pages: int
+    """Pages of these requests."""
+    dropped_pages: int
+    """Pages taken out of the log by larger writes and trims."""
+    log_full: int
+    """Small writes that found no room in the log."""
+    log_pages_used: int
+    """Slots of the log in use at the end."""
+    memory_bytes: int
+    """Bytes of the host's memory."""
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Response times of one kind of request in microseconds, from arrival to completion; absent
+    where there was none."""
+
+    requests: int
+    """How many requests there were."""
+    mean_us: float | None
+    """Mean, exact."""
+    stdev_us: float | None
+    """Standard deviation, exact."""
+    p50_us: float | None
+    """Median; this and the other percentiles are within 0.1 %."""
+    p95_us: float | None
+    """95th percentile."""
+    p99_us: float | None
+    """99th percentile."""
+    p999_us: float | None
+    """99.9th percentile."""
+    p9999_us: float | None
+    """99.99th percentile."""
+    max_us: float | None
+    """The longest."""
+    cdf: tuple[tuple[float, float], ...]
+    """Response time in microseconds and share of requests (0 to 1) that took no longer, rising:
+    every 1 % up to 99 %, every 0.1 % up to 99.9 %, in the tail as finely as there are requests, and
+    the longest at 1."""
+
+
+@dataclass(frozen=True)
+class BlameTimes:
+    """Mean microseconds of a request by what it waited for; together, the mean latency."""
+
+    queue: float | None
+    """Room in the command queue."""
+    map: float | None
+    """Translation pages."""
+    gc: float | None
+    """Flash that was busy cleaning."""
+    bus: float | None
+    """Transfers."""
+    die: float | None
+    """The flash operations of requests."""
+    merge: float | None
+    """Merges of log blocks."""
+    buffer: float | None
+    """Room in the write buffer."""
+    remap: float | None
+    """Remapping by command of the host."""
+
+
+@dataclass(frozen=True)
+class LatencyResult:
+    """Response times in microseconds."""
+
+    all: LatencySummary
+    """Of reads and writes together."""
+    read: LatencySummary
+    """Of reads."""
+    write: LatencySummary
+    """Of writes."""
+    blame_us: BlameTimes
+    """What the mean of all went into."""
+
+    @property
+    def p50(self) -> float | None:
+        """Median over all requests, microseconds."""
+        return self.all.p50_us
+
+    @property
+    def p95(self) -> float | None:
+        """95th percentile over all requests, microseconds."""
+        return self.all.p95_us
+
+    @property
+    def p99(self) -> float | None:
+        """99th percentile over all requests, microseconds."""
+        return self.all.p99_us
+
+    @property
+    def p999(self) -> float | None:
+        """99.9th percentile over all requests, microseconds."""
+        return self.all.p999_us
+
+
+@dataclass(frozen=True)
+class ThroughputResult:
+    """How fast the drive was."""
+
+    iops: float | None
+    """Reads and writes per second of simulated time."""
+    read_mb_s: float | None
+    """Megabytes (10^6 bytes) read per second of simulated time."""
+    write_mb_s: float | None
+    """Megabytes (10^6 bytes) written per second of simulated time."""
+    device_seconds: float
+    """Simulated seconds, from the first arrival to the last completion."""
+    utilization: float | None
+    """Share of the time in which a die was busy, mean over the dies: 0 to 1."""
+
+
+@dataclass(frozen=True)
+class CleaningResult:
+    """Erase units cleaned, by occasion."""
+
+    foreground: int
+    """A write waited for it."""
+    emergency: int
+    """Of those, how many were not the victim policy's choice, for lack of room."""
+    incremental: int
+    """Emptied bit by bit with the host's writes."""
+    idle: int
+    """While the host was idle."""
+    wear: int
+    """To level wear."""
+    victim_valid_mean: float | None
+    """Mean share of a victim's pages that had to be moved, 0 to 1; u of A = 1/(1-u)."""
+
+
+@dataclass(frozen=True)
+class WearMap:
+    """Wear and validity over the flash: at most 4096 cells of equally many erase units, in the
+    order of their number; the last may have fewer."""
+
+    units_per_cell: int
+    """Erase units in a cell."""
+    erases: tuple[float, ...]
+    """Mean erases of the units of each cell."""
+    valid: tuple[float, ...]
+    """Share of the pages of each cell that hold what is still wanted, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class WearResult:
+    """Erases per erase unit: how many, how evenly, and where."""
+
+    erases_min: int | None
+    """Erases of the unit that has the fewest."""
+    erases_mean: float
+    """Mean erases of a unit."""
+    erases_max: int | None
+    """Erases of the unit that has the most."""
+    erases_stdev: float
+    """Standard deviation of the erases of a unit."""
+    histogram: tuple[tuple[int, int], ...]
+    """Pairs of erases and how many units have as many, rising."""
+    map: WearMap
+    """Wear and validity over the flash."""
+
+
+@dataclass(frozen=True)
+class LifetimeResult:
+    """How long the flash lasts if the host goes on as in this run, and wear is as even."""
+
+    endurance: int
+    """Erases that a unit is rated for."""
+    host_bytes: float | None
+    """Bytes that the host can write until the mean unit has reached its endurance."""
+    host_bytes_first_unit: float | None
+    """Bytes that the host can write until the first unit has reached it."""
+    years: float | None
+    """Years until the mean unit has reached it, at the workload's rate."""
+
+
+@dataclass(frozen=True)
+class FaultsResult:
+    """What broke, on flash that breaks (`[faults]`); else all zero."""
+
+    factory_bad_units: int
+    """Erase units that were bad from the factory."""
+    program_failures: int
+    """Page programs that failed."""
+    erase_failures: int
+    """Erases that failed."""
+    worn_out_units: int
+    """Erase units that were erased as often as they last."""
+    retired_units: int
+    """Erase units whose place a spare has taken."""
+    moved_pages: int
+    """Pages moved out of them."""
+    unreadable_pages: int
+    """Pages that went beyond error correction."""
+    corrupt_pages: int
+    """Pages whose checksum was wrong."""
+    failed_page_reads: int
+    """Reads of the host that were answered with an error."""
+    unwritten_pages: int
+    """Pages to be written in part that could not be read, and were not written."""
+    unpadded_pages: int
+    """Pages that a buffer was to pad a block with and that could not be read; they stay."""
+    spare_units_left: int
+    """Spare erase units that are left."""
+    read_only: bool
+    """Whether the drive could not be written to any more."""
+    refused_requests: int
+    """Writes and trims after the drive had become read-only."""
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """What the simulation itself took; the only part that differs when it is repeated."""
+
+    version: str
+    """Version of the engine."""
+    wall_seconds: float
+    """Seconds of real time."""
+    host_requests_per_second: float
+    """Requests per second of real time."""
+    page_writes_per_second: float
+    """Host page writes per second of real time."""
+    page_programs_per_second: float
+    """Flash programs, whatever the cause, per second of real time."""
+    peak_rss_bytes: int | None
+    """Most memory that the process has had, in bytes; absent where the system does not say."""
+
+
+@dataclass(frozen=True)
+class ResultFields:
+    """One simulation: what was run, and what came of it."""
+
+    floatgate: str
+    """Version of Floatgate."""
+    device: str
+    """The preset's name or the path that the config is from; "config" where it was a dict."""
+    config: dict[str, Any]
+    """The resolved config, defaults included, as nested tables; `floatgate schema` says what is in
+    them."""
+    seed: int
+    """What all that is random came from."""
+    workload: WorkloadResult
+    """What the host asked for."""
+    drive: DriveResult
+    """The drive that was simulated."""
+    start: StartResult
+    """The state of the drive before the workload, and how it was reached."""
+    write_amplification: float | None
+    """All programs per page that the host wrote; at least 1 without a write buffer."""
+    data_write_amplification: float | None
+    """The same without translation pages, as closed forms count."""
+    flash: FlashResult
+    """Operations of the flash."""
+    mapping: MappingResult
+    """The cache of the map."""
+    merges: MergesResult
+    """Merges of log blocks."""
+    buffer: BufferResult
+    """The write buffer."""
+    placement: PlacementResult
+    """Which data shared erase units."""
+    host: HostResult
+    """The layer above the drive."""
+    latency: LatencyResult
+    """Response times."""
+    throughput: ThroughputResult
+    """How fast the drive was."""
+    cleaning: CleaningResult
+    """Erase units cleaned, by occasion."""
+    wear: WearResult
+    """Erases per erase unit."""
+    lifetime: LifetimeResult
+    """How long the flash lasts if the host goes on as in this run."""
+    warnings: tuple[str, ...]
+    """Why the numbers might not mean what they seem to."""
+    notes: tuple[str, ...]
+    """What was guessed, left out or changed on the way in, and how the numbers came about."""
+    faults: FaultsResult
+    """What broke, on flash that breaks (`[faults]`)."""
+    engine: EngineResult
+    """What the simulation itself took; the only part that differs when it is repeated."""

@@ -1,0 +1,66 @@
+"""The options of a run that are no part of the config: one object from a caller to the engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+ADDRESSES = ("fold", "span", "modulo")
+"""How the devices of a trace become one address space: `floatgate.traces.layout` has the modes."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a trace is read and played. `floatgate.run` says what each option does.
+
+    Raises ConfigError or TraceError for a value that none can have.
+    """
+
+    repeat: int = 1
+    """How often the trace is played, from 1."""
+    limit: int | None = None
+    """Only the first so many requests."""
+    seed: int = 1
+    """Behind all that is random: 0 to 2^64 - 1."""
+    addresses: str = "fold"
+    """How the devices of a trace become one address space: one of `ADDRESSES`."""
+    time_scale: float = 1.0
+    """Multiplies the time between requests; above 0."""
+    verify: bool = False
+    """Keeps and checks the content of every page."""
+    format: str | None = None
+    """The format of the trace, instead of recognising it."""
+    close_gaps: str | None = None
+    """Shortens longer gaps between two requests to this duration."""
+
+    def __post_init__(self) -> None:
+        self._expect(self.repeat >= 1, "repeat", "at least 1")
+        self._expect(self.limit is None or self.limit >= 1, "limit", "at least 1 request")
+        self._expect(0 <= self.seed < 1 << 64, "seed", "0 to 2^64 - 1")
+        self._expect(self.addresses in ADDRESSES, "addresses", " or ".join(ADDRESSES))
+        scale = self.time_scale
+        self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
+        if self.close_gaps is not None:
+            from .traces.gaps import parse_duration
+
+            parse_duration(self.close_gaps)
+
+    def _expect(self, holds: bool, name: str, expected: str) -> None:
+        if not holds:
+            from ._core import ConfigError
+
+            raise ConfigError(f"{name}: {getattr(self, name)!r} given; expected {expected}")
+
+    def refuse(self, names: Sequence[str], why: str) -> None:
+        """Raises ConfigError for one of these options that is given where it has no meaning."""
+        for option in fields(self):
+            given = getattr(self, option.name)
+            if option.name in names and given != option.default:
+                from ._core import ConfigError
+
+                raise ConfigError(f"{option.name}: {given!r} given, but {why}")
+
+    def refuse_modulo(self) -> None:
+        """Raises ConfigError for addresses that wrap onto a drive."""
+        self._expect(self.addresses != "modulo", "addresses", "fold or span")

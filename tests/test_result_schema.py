@@ -1,0 +1,90 @@
+"""The result is declared once: its schema, the classes made from it, and a real document agree."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import floatgate as fg
+from floatgate import _core
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+import result_types
+
+SCHEMA = json.loads(_core.result_schema())
+WORKLOADS = {
+    "uniform:span=16MiB,writes=2k,reads=0.2": {"mapping.scheme": "dftl", "start.fill": "random"},
+    "uniform:span=4MiB,requests=100,reads=1": {},
+}
+
+
+def misfits(schema: dict[str, Any], value: Any, path: str) -> list[str]:
+    """Where a value is not what its schema says; a table has every property and no other."""
+    if "$ref" in schema:
+        return misfits(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], value, path)
+    if "oneOf" in schema:
+        return [] if value in [one["const"] for one in schema["oneOf"]] else [path]
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    types: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float)}
+    types |= {"string": (str,), "boolean": (bool,), "null": (type(None),)}
+    types |= {"array": (list,), "object": (dict,)}
+    if not any(isinstance(value, types[kind]) for kind in kinds):
+        return [f"{path}: {value!r}"]
+    if isinstance(value, list):
+        items = schema.get("prefixItems", [schema.get("items")] * len(value))
+        pairs = zip(items, value, strict=True)
+        return [line for item, one in pairs for line in misfits(item, one, f"{path}[]")]
+    if "properties" not in schema:
+        return []
+    known = schema["properties"]
+    found = [f"{path}.{name}" for name in known.keys() ^ value.keys()]
+    for name in known.keys() & value.keys():
+        found += misfits(known[name], value[name], f"{path}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_document_is_what_the_schema_says(workload: str) -> None:
+    document = fg.run(workload, set=WORKLOADS[workload]).to_dict()
+    assert misfits(SCHEMA, document, "") == []
+    assert list(document) == SCHEMA["required"]
+    del document["wear"]["map"]["valid"]
+    document["seed"] = "1"
+    assert sorted(misfits(SCHEMA, document, "")) == [".seed: '1'", ".wear.map.valid"]
+
+
+def test_the_classes_are_made_from_the_schema() -> None:
+    """After a change of the result: python tools/result_types.py."""
+    assert result_types.TARGET.read_text("utf-8") == result_types.module(SCHEMA)
+
+
+def test_a_field_has_its_doc_and_its_type() -> None:
+    text = result_types.TARGET.read_text("utf-8")
+    expected = """    mean_us: float | None
+    \"\"\"Mean, exact.\"\"\"
+"""
+    assert expected in text
+    for field in (
+        "histogram: tuple[tuple[int, int], ...]",
+        "streams: tuple[StreamPages, ...]",
+        "config: dict[str, Any]",
+        "fill: str",
+        "read_only: bool",
+        "extents: int | None",
+        "map: WearMap",
+    ):
+        assert f"    {field}\n" in text
+    names = [field.name for field in dataclasses.fields(fg.Result)]
+    assert names == [name for name in SCHEMA["required"] if name != "timeline"] + ["_text"]
+
+
+def test_a_result_does_not_change_with_what_it_hands_out() -> None:
+    result = fg.run("uniform:span=4MiB,writes=200")
+    result.config.clear()
+    assert result.to_dict()["config"] and fg.Result.from_json(result.to_json()).config

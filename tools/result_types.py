@@ -1,0 +1,132 @@
+"""Writes python/floatgate/result_types.py, the classes of a result, from the engine's schema.
+
+    python tools/result_types.py
+
+The fields, their types and their docs are those of the Rust structs in
+crates/floatgate-lab/src/result; what Python adds to them is here. A test holds that the file is
+what this writes.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from floatgate import _core
+
+TARGET = Path(__file__).parents[1] / "python" / "floatgate" / "result_types.py"
+
+WIDTH = 100
+
+HEAD = '''"""The parts of a result. Made from the engine's schema by tools/result_types.py.
+
+Times are of the simulated clock if nothing else is said, pages are flash pages. A number is None
+where it does not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+'''
+
+#: The document has them as columns; `Result` makes a frame of them.
+LEFT_OUT = {"timeline"}
+
+PERCENTILES = {
+    "p50": "Median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "p999": "99.9th percentile",
+}
+
+ADDED = {
+    "CauseCounts": '''
+    @property
+    def total(self) -> int:
+        """Operations of all causes."""
+        return sum(vars(self).values())
+''',
+    "LatencyResult": "".join(
+        f'''
+    @property
+    def {name}(self) -> float | None:
+        """{words} over all requests, microseconds."""
+        return self.all.{name}_us
+'''
+        for name, words in PERCENTILES.items()
+    ),
+}
+"""Properties that Python adds to a class."""
+
+
+def module(schema: dict[str, Any]) -> str:
+    """The text of the module; a class comes after those that it has fields of."""
+    defs = schema["$defs"]
+    classes: dict[str, str] = {}
+
+    def visit(name: str, table: dict[str, Any]) -> None:
+        for field in fields(table):
+            for other in references(table["properties"][field]):
+                if other not in classes and "properties" in defs[other]:
+                    visit(other, defs[other])
+        classes[name] = class_text(name, table, defs)
+
+    visit("ResultFields", schema)
+    return "\n\n".join([HEAD, *classes.values()])
+
+
+def fields(table: dict[str, Any]) -> list[str]:
+    """The names in the order of the Rust struct, which `required` has."""
+    return [name for name in table["required"] if name not in LEFT_OUT]
+
+
+def references(schema: Any) -> Iterator[str]:
+    """The names of the definitions that are used."""
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            yield schema["$ref"].rpartition("/")[2]
+        for value in schema.values():
+            yield from references(value)
+
+
+def class_text(name: str, table: dict[str, Any], defs: dict[str, Any]) -> str:
+    lines = ["@dataclass(frozen=True)", f"class {name}:", *doc(table["description"]), ""]
+    for field in fields(table):
+        schema = table["properties"][field]
+        lines += [f"    {field}: {python_type(schema, defs)}", *doc(schema["description"])]
+    return "\n".join(lines) + "\n" + ADDED.get(name, "")
+
+
+def doc(text: str) -> list[str]:
+    """A docstring, indented as what it is of."""
+    return textwrap.wrap(f'"""{text}"""', WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def python_type(schema: dict[str, Any], defs: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return name if "properties" in defs[name] else "str"
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return " | ".join(_simple_type(kind, schema, defs) for kind in kinds)
+
+
+def _simple_type(kind: str, schema: dict[str, Any], defs: dict[str, Any]) -> str:
+    if kind == "array" and "prefixItems" in schema:
+        return f"tuple[{', '.join(python_type(item, defs) for item in schema['prefixItems'])}]"
+    if kind == "array":
+        return f"tuple[{python_type(schema['items'], defs)}, ...]"
+    plain = {"integer": "int", "number": "float", "string": "str", "boolean": "bool"}
+    return (plain | {"null": "None", "object": "dict[str, Any]"})[kind]
+
+
+def main() -> None:
+    TARGET.write_text(module(json.loads(_core.result_schema())), "utf-8")
+    print(f"wrote {TARGET}")
+
+
+if __name__ == "__main__":
+    main()

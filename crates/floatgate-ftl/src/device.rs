@@ -8,18 +8,21 @@ mod buffered;
 mod link;
 mod sequenced;
 
-pub use buffered::{Acknowledge, BufferCounts, WriteBuffer};
+pub use buffered::{Acknowledge, WriteBuffer};
 pub use link::Link;
-pub use sequenced::{Dispatching, LayerCounts, Sequenced};
+pub use sequenced::{Dispatching, Sequenced};
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::ftl::{Cleans, Ftl, MergeCounts, StreamCounts};
-use crate::future::Future;
-use crate::mapping::{Access, MapStats, Touch};
-use crate::nand::{Chain, FlashCounts, Health, Nand, Occupation, Part};
+use crate::blocks::Blocks;
+pub use crate::counters::{BufferCounts, Counters, HostCounts, LayerCounts};
+use crate::ftl::Ftl;
+use crate::future::Foreknowledge;
+use crate::mapping::{Access, Touch};
+pub use crate::nand::HostData;
+use crate::nand::{Chain, Nand, Part};
 use crate::queue::{Arbiter, Queue};
 use crate::request::{Completion, Op, Request};
 
@@ -28,153 +31,67 @@ const ENTRY_AHEAD: usize = 32;
 /// Requests ahead for which the page that will be replaced is asked for.
 const PAGE_AHEAD: usize = 16;
 
-/// Where the data of host writes comes from, and where that of reads goes.
-pub trait HostData<N> {
-    /// The host has written a page.
-    fn accept(&mut self, lpn: Lpn);
-
-    /// A page is about to be programmed: what the host wrote last goes to the medium's register.
-    fn load(&mut self, lpn: Lpn, nand: &mut N);
-
-    /// The host has read a page; `found` is whether there was one (if not, it reads as zeros).
-    fn unload(&mut self, lpn: Lpn, found: bool, nand: &N);
-
-    /// The host has trimmed a page.
-    fn forget(&mut self, lpn: Lpn);
-
-    // What follows only matters to a drive that stores bytes.
-
-    /// The host has read a page that is in the write buffer: no flash is read, so nothing is
-    /// unloaded.
-    #[inline(always)]
-    fn recall(&mut self, _: Lpn) {}
-
-    /// A page leaves a write-through buffer without being programmed: it has been.
-    #[inline(always)]
-    fn release(&mut self, _: Lpn) {}
-}
-
-/// No data: what is simulated is where pages go and when.
-impl<N> HostData<N> for () {
-    #[inline(always)]
-    fn accept(&mut self, _: Lpn) {}
-
-    #[inline(always)]
-    fn load(&mut self, _: Lpn, _: &mut N) {}
-
-    #[inline(always)]
-    fn unload(&mut self, _: Lpn, _: bool, _: &N) {}
-
-    #[inline(always)]
-    fn forget(&mut self, _: Lpn) {}
-}
-
-/// What the host asked of a drive, in pages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct HostCounts {
-    /// Requests by [`Op`].
-    pub requests: [u64; 4],
-    /// Pages touched by reads.
-    pub read_pages: u64,
-    /// Those of them that held nothing, so that no flash was read.
-    pub empty_reads: u64,
-    /// Pages touched by writes.
-    pub write_pages: u64,
-    /// Reads before writes that covered a page in part.
-    pub merge_reads: u64,
-    /// Pages trimmed that held something.
-    pub trimmed_pages: u64,
-    /// Pages that could not be read.
-    pub failed_pages: u64,
-    /// Pages that were to be written in part and could not be read: they are not written.
-    pub unwritten_pages: u64,
-    /// Writes and trims that a drive refused that had become read-only.
-    pub refused: u64,
-}
-
-/// Everything that a drive has counted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// What the host asked for.
-    pub host: HostCounts,
-    /// Operations of the flash.
-    pub flash: FlashCounts,
-    /// The clocks of the flash.
-    pub occupation: Occupation,
-    /// The mapping cache.
-    pub map: MapStats,
-    /// Units cleaned, by occasion.
-    pub cleans: Cleans,
-    /// Translation pages read because the placement wanted to look at pages.
-    pub sample_reads: u64,
-    /// Merges of log blocks, by kind.
-    pub merges: MergeCounts,
-    /// The write buffer, if there is one.
-    pub buffer: Option<BufferCounts>,
-    /// The host layer, if it is one that changes requests.
-    pub layer: Option<LayerCounts>,
-    /// What has broken, on flash that breaks.
-    pub health: Option<Health>,
-}
-
 /// Any drive. Called once per batch of requests.
 pub trait Device: Send {
+    /// Serves the first `count` requests, and appends what became of each. The others are those
+    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
+
+    /// Enters what every layer has counted since the last [`Device::restart`].
+    fn report(&self, counters: &mut Counters);
+
+    /// The state of the erase units; wear is counted from the last [`Device::restart`].
+    fn units(&self) -> &Blocks;
+
+    /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
+    fn restart(&mut self);
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self);
+
+    /// How many requests after those that it is to serve the drive wants to see: what can stand in
+    /// its queues meanwhile.
+    fn sees_ahead(&self) -> usize {
+        0
+    }
+
+    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
+    /// do.
+    fn settle(&mut self) {}
+
+    /// Tells the policies that are bounds what the host will do from now on.
+    fn foresee(&mut self, _: Foreknowledge) {}
+
+    /// The power fails and comes back between two requests: what only the write buffer held is
+    /// gone. The translation layer is taken to know all that it did.
+    fn cut_power(&mut self) {}
+
     /// Serves requests, and appends what became of each.
     fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
         self.run_ahead(batch, batch.len(), done);
     }
 
-    /// Serves the first `count` requests, and appends what became of each. The others are those
-    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
-    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
-
-    /// How many requests after those that it is to serve the drive wants to see: what can stand in
-    /// its queues meanwhile.
-    fn sees_ahead(&self) -> usize;
-
-    /// What has been counted since the last [`Device::restart`].
-    fn counters(&self) -> Counters;
-
-    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
-    /// do.
-    fn settle(&mut self);
-
-    /// Tells the mapping what the host will access from now on.
-    fn foresee(&mut self, future: Future);
-
-    /// Tells the buffer which of its blocks the host will access from now on.
-    fn foresee_blocks(&mut self, future: Future);
-
-    /// Tells the placement what the host will write from now on.
-    fn foresee_writes(&mut self, future: Future);
-
-    /// The power fails and comes back between two requests: what only the write buffer held is
-    /// gone. The translation layer is taken to know all that it did.
-    fn cut_power(&mut self);
-
-    /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
-    fn restart(&mut self);
-
-    /// Traffic by stream of the placement.
-    fn streams(&self) -> Vec<StreamCounts>;
-
-    /// Bytes of memory that the placement takes, and the extents that it keeps, if it does.
-    fn placement_size(&self) -> (u64, Option<u32>);
-
-    /// Bytes of memory of the mapping cache.
-    fn cache_bytes(&self) -> u64;
+    /// The account of all layers.
+    fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.report(&mut counters);
+        counters
+    }
 
     /// Erases of every unit since the last [`Device::restart`].
-    fn wear(&self) -> Vec<u32>;
+    fn wear(&self) -> Vec<u32> {
+        self.units().wear().collect()
+    }
 
     /// Pages of every unit that hold what is still wanted, translation pages included.
-    fn valid_pages(&self) -> Vec<u32>;
+    fn valid_pages(&self) -> Vec<u32> {
+        self.units().valid_pages().collect()
+    }
 
     /// Units that are free.
-    fn free_units(&self) -> u32;
-
-    /// Recomputes what can be recomputed, and asserts that it agrees.
-    fn check(&self);
+    fn free_units(&self) -> u32 {
+        self.units().free_units()
+    }
 }
 
 /// A drive with translation layer `F`, whose host data is `D`.
@@ -336,7 +253,7 @@ where
 
     #[inline(always)]
     fn is_read_only(&self) -> bool {
-        self.ftl.nand().health().is_some_and(|health| health.read_only)
+        self.ftl.nand().is_read_only()
     }
 
     #[inline(always)]
@@ -432,10 +349,10 @@ where
             (lpn < self.logical_pages).then(|| Lpn::new(lpn as u32))
         };
         if let Some(lpn) = lpn(ENTRY_AHEAD) {
-            self.ftl.prefetch_entry(lpn);
+            self.ftl.store().prefetch_entry(lpn);
         }
         if let Some(lpn) = lpn(PAGE_AHEAD) {
-            self.ftl.prefetch_page(lpn);
+            self.ftl.store().prefetch_page(lpn);
         }
     }
 }
@@ -487,19 +404,14 @@ where
         self.arbiter.as_ref().map_or(0, Arbiter::window)
     }
 
-    fn counters(&self) -> Counters {
-        Counters {
-            host: self.host,
-            flash: self.ftl.nand().counts(),
-            occupation: self.ftl.nand().occupation(),
-            map: self.ftl.map_stats(),
-            cleans: self.ftl.cleans(),
-            sample_reads: self.ftl.sample_reads(),
-            merges: self.ftl.merges(),
-            buffer: self.buffer.as_ref().map(WriteBuffer::counts),
-            layer: None,
-            health: self.ftl.nand().health(),
-        }
+    fn report(&self, counters: &mut Counters) {
+        counters.host = self.host;
+        counters.buffer = self.buffer.as_ref().map(WriteBuffer::counts);
+        self.ftl.report(counters);
+    }
+
+    fn units(&self) -> &Blocks {
+        self.ftl.blocks()
     }
 
     fn settle(&mut self) {
@@ -508,18 +420,11 @@ where
         let Ok(()) = self.ftl.flush_map(&mut chain);
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.ftl.foresee(future);
-    }
-
-    fn foresee_blocks(&mut self, future: Future) {
-        if let Some(buffer) = &mut self.buffer {
-            buffer.foresee(future);
+    fn foresee(&mut self, mut known: Foreknowledge) {
+        if let (Some(buffer), Some(blocks)) = (&mut self.buffer, known.blocks.take()) {
+            buffer.foresee(blocks);
         }
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.ftl.foresee_writes(future);
+        self.ftl.foresee(known);
     }
 
     fn cut_power(&mut self) {
@@ -539,30 +444,6 @@ where
             buffer.restart();
         }
         self.host = HostCounts::default();
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.ftl.streams()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        self.ftl.placement_size()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.ftl.cache_bytes()
-    }
-
-    fn wear(&self) -> Vec<u32> {
-        self.ftl.blocks().wear().collect()
-    }
-
-    fn valid_pages(&self) -> Vec<u32> {
-        self.ftl.blocks().valid_pages().collect()
-    }
-
-    fn free_units(&self) -> u32 {
-        self.ftl.blocks().free_units()
     }
 
     fn check(&self) {

@@ -25,24 +25,25 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Stamp, Tpn};
-use crate::blocks::{Blocks, FreeOrder};
+use crate::addr::{Lpn, Owner, Ppn, Tpn};
+use crate::blocks::FreeOrder;
+use crate::counters::Counters;
+pub use crate::counters::{Cleans, StreamCounts};
 use crate::frontier::Frontiers;
 use crate::ftl::Ftl;
-pub use crate::ftl::{Cleans, StreamCounts};
-use crate::future::Future;
+use crate::future::Foreknowledge;
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout, Occasion, Snapshot};
-use crate::mapping::{Access, MapOp, MapStats, Mapping};
+use crate::journal::Occasion;
+use crate::mapping::{Access, MapOp, Mapping};
 use crate::nand::{Cause, Chain, Move, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
-use crate::prefetch::prefetch;
 use crate::rng::Rng;
+use crate::store::Store;
 use crate::victim::Victim;
 use ahead::UnderWay;
 pub use cleaning::{Cleaning, Destination, Scope};
 use levelling::Levelling;
-use remap::LogArea;
+use remap::{LogArea, LogPage};
 use verify::FlashMap;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
@@ -80,14 +81,10 @@ impl PageConfig {
 
 /// A page-mapped flash translation layer on medium `N` with mapping cache `M`.
 pub struct PageFtl<N, M> {
-    nand: N,
+    store: Store<N>,
     mapping: M,
-    geometry: Geometry,
-    /// The whole map. What the drive has of it in memory is the mapping's business.
-    table: Vec<Option<Ppn>>,
     /// Global translation directory: where each translation page is.
     directory: Vec<Option<Ppn>>,
-    blocks: Blocks,
     frontiers: Frontiers,
     placement: AnyPlacement,
     victim: Box<dyn Victim + Send>,
@@ -97,11 +94,8 @@ pub struct PageFtl<N, M> {
     under_way: Option<UnderWay>,
     levelling: Option<Levelling>,
     log: LogArea,
-    /// The page of the log that is being remapped, and where it is: the map says neither.
-    remapping: Option<(Lpn, Ppn)>,
-    stamp: Stamp,
-    journal: Option<Journal>,
     cleans: Cleans,
+    /// Traffic by open unit.
     streams: Vec<StreamCounts>,
     rng: Rng,
     sample_reads: u64,
@@ -136,44 +130,34 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         config: PageConfig,
         log_pages: u32,
     ) -> Result<Self, N::Error> {
-        let table = vec![None; config.geometry.logical_pages() as usize];
-        let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
             ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
         }
-        ftl.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
 
-    /// A drive with this map, and nothing else yet.
-    fn unformatted(
-        nand: N,
-        mapping: M,
-        config: PageConfig,
-        log_pages: u32,
-        table: Vec<Option<Ppn>>,
-    ) -> Self {
+    /// A drive of which nothing is programmed yet.
+    fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
         let levelled = cleaning.wear_gap.is_some();
         let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
         let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
-        let mut blocks = Blocks::new(geometry, free_order, frontiers);
+        let mut store = Store::new(nand, geometry, free_order, frontiers, journal);
         if victim.follows_changes() {
-            blocks.note_changes();
+            store.blocks.note_changes();
         }
         let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         Self {
-            nand,
+            store,
             mapping,
-            geometry,
-            table,
             directory: vec![None; tpns as usize],
-            blocks,
             frontiers: Frontiers::new(frontiers.into()),
-            streams: vec![StreamCounts::default(); usize::from(placement.streams())],
+            streams: vec![StreamCounts::default(); usize::from(frontiers)],
             placement,
             victim,
             config: cleaning,
@@ -181,9 +165,6 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             under_way: None,
             levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             log: LogArea::new(geometry.logical_pages(), log_pages),
-            remapping: None,
-            stamp: Stamp::default(),
-            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
             cleans: Cleans::default(),
             rng: Rng::new(1),
             sample_reads: 0,
@@ -206,7 +187,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The physical page of a logical one.
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
-        self.table[lpn.index()]
+        self.store.place(lpn)
     }
 
     /// The placement.
@@ -264,19 +245,19 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     fn read_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let from = self.directory[tpn.index()].expect("formatting wrote every translation page");
-        self.nand.read(from, Owner::Translation(tpn), cause, chain)
+        self.store.nand.read(from, Owner::Translation(tpn), cause, chain)
     }
 
     fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let owner = Owner::Translation(tpn);
         let to = self.allocate(self.map_stream(), chain)?;
-        self.nand.program(to, self.stamp.write(owner), cause, chain)?;
-        self.blocks.validate(to, owner);
+        self.store.nand.program(to, self.store.stamp.write(owner), cause, chain)?;
+        self.store.blocks.validate(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
+            self.store.blocks.invalidate(old, owner);
         }
         if let Some(flash_map) = &mut self.flash_map {
-            flash_map.written(tpn, &self.geometry, &self.table, &self.mapping);
+            flash_map.written(tpn, &self.store.geometry, &self.store.table, &self.mapping);
         }
         Ok(())
     }
@@ -310,7 +291,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
         if !self.cleaning {
-            self.keep_journal(Occasion::Due, chain)?;
+            self.store.keep_journal(Occasion::Due, chain)?;
             self.clean(stream, self.config.low_water - 1, chain)?;
             if !self.frontiers.has_room(stream) {
                 self.clean(stream, self.config.low_water, chain)?;
@@ -322,34 +303,50 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(self.frontiers.next(stream).expect("a new unit has room"))
     }
 
-    /// Writes the journal if this is the occasion, and if there is one.
-    #[inline]
-    fn keep_journal(&mut self, occasion: Occasion, chain: &mut Chain) -> Result<(), N::Error> {
-        let Some(journal) = &mut self.journal else { return Ok(()) };
-        let Self { table, blocks, remapping, .. } = self;
-        let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
+    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
+    fn note_trim(&mut self, lpns: Range<u32>) {
+        self.store.note_trim(lpns.start..lpns.end.min(self.log.base()));
     }
 
-    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
-    fn note_trim(&mut self, lpns: &Range<u32>) {
-        let end = lpns.end.min(self.log.base());
-        if let Some(journal) = &mut self.journal
-            && lpns.start < end
-        {
-            self.stamp.sequence += 1;
-            journal.trim(lpns.start..end, self.stamp.sequence);
+    /// Programs the medium's register at the next page of a stream, and points the map there.
+    #[inline(always)]
+    fn put(
+        &mut self,
+        lpn: Lpn,
+        (stream, log): (u8, Option<LogPage>),
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.store.blocks.tick();
+        if self.config.pace.is_some() {
+            self.clean_ahead(chain)?;
         }
+        let to = self.allocate(stream, chain)?;
+        self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
+        self.streams[usize::from(stream)].host_pages += 1;
+        if log.is_some() {
+            // Pinned first: this may be the unit's last page.
+            self.store.blocks.pin(self.store.geometry.unit(to));
+        }
+        if let Some(old) = self.store.point(lpn, to)
+            && log.is_some()
+        {
+            self.store.blocks.unpin(self.store.geometry.unit(old));
+        }
+        if M::ON_FLASH {
+            self.mapping.assigned(lpn, to, &mut self.io);
+            self.perform(Cause::Map, chain)?;
+        }
+        Ok(())
     }
 
     fn open(&mut self, stream: u8) {
         let unit = if self.levelling.is_some() && stream == self.wear_stream() {
-            self.blocks.open_most_worn(stream)
+            self.store.blocks.open_most_worn(stream)
         } else {
-            self.blocks.open(stream)
+            self.store.blocks.open(stream)
         };
         let unit = unit.expect("cleaning keeps a free unit per frontier");
-        self.frontiers.set(stream, unit, &self.geometry);
+        self.frontiers.set(stream, unit, &self.store.geometry);
     }
 
     /// Forgets pages, translation page by translation page.
@@ -359,21 +356,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<u64, N::Error> {
-        let entries = self.geometry.entries_per_page();
+        let entries = self.store.geometry.entries_per_page();
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
             // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
             // translation page may take one.
-            self.note_trim(&(next..end));
+            self.note_trim(next..end);
             let mut mapped = mem::take(&mut self.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
             for &lpn in &mapped {
-                if let Some(old) = self.table[lpn.index()].take() {
-                    self.blocks.invalidate(old, Owner::Data(lpn));
+                if let Some(old) = self.store.forget(lpn) {
                     match self.log.holds(lpn) {
-                        true => self.blocks.unpin(self.geometry.unit(old)),
+                        true => self.store.blocks.unpin(self.store.geometry.unit(old)),
                         false => self.placement.trimmed(lpn),
                     }
                 }
@@ -393,33 +389,37 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     type Medium = N;
 
-    fn nand(&self) -> &N {
-        &self.nand
-    }
-
-    fn nand_mut(&mut self) -> &mut N {
-        &mut self.nand
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.blocks
+    #[inline(always)]
+    fn store(&self) -> &Store<N> {
+        &self.store
     }
 
     #[inline(always)]
-    fn is_mapped(&self, lpn: Lpn) -> bool {
-        self.table[lpn.index()].is_some()
+    fn store_mut(&mut self) -> &mut Store<N> {
+        &mut self.store
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        self.store.nand.report(counters);
+        counters.map = self.mapping.stats();
+        counters.cache_bytes = self.mapping.cache_bytes();
+        counters.cleans = self.cleans;
+        let log = self.log.exists().then(|| self.log_stream());
+        let streams = (0..self.placement.streams()).chain(log);
+        counters.streams = streams.map(|stream| self.streams[usize::from(stream)]).collect();
+        counters.sample_reads = self.sample_reads;
+        counters.placement_bytes = self.placement.memory_bytes();
+        counters.extents = self.placement.extents();
     }
 
     fn restart(&mut self) {
-        self.nand.restart();
+        self.store.restart();
         self.mapping.restart();
-        self.blocks.restart_wear();
         self.streams.fill(StreamCounts::default());
-        self.log.restart();
         self.cleans = Cleans::default();
         self.sample_reads = 0;
         if let Some(levelling) = &mut self.levelling {
-            *levelling = Levelling::new(levelling.gap(), self.geometry.units());
+            *levelling = Levelling::new(levelling.gap(), self.store.geometry.units());
         }
     }
 
@@ -440,45 +440,14 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     #[inline(always)]
-    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
-        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
-        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
-        Ok(true)
-    }
-
-    #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let owner = Owner::Data(lpn);
-        let (clock, now_ns) = (self.blocks.now(), chain.now);
+        let (clock, now_ns) = (self.store.blocks.now(), chain.now);
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
-        self.blocks.tick();
-        if self.config.pace.is_some() {
-            self.clean_ahead(chain)?;
-        }
-        let to = self.allocate(stream, chain)?;
-        self.nand.program(to, self.stamp.write(owner), Cause::Host, chain)?;
-        self.streams[usize::from(stream)].host_pages += 1;
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.table[lpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-        }
-        if M::ON_FLASH {
-            self.mapping.assigned(lpn, to, &mut self.io);
-            self.perform(Cause::Map, chain)?;
-        }
-        Ok(())
+        self.put(lpn, (stream, None), chain)
     }
 
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
         self.forget(lpns, Cause::Map, chain)
-    }
-
-    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Trims, chain)
-    }
-
-    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Now, chain)
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
@@ -486,23 +455,12 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.perform(Cause::Map, chain)
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.mapping.foresee(future);
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.placement.foresee(future);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        prefetch(&self.table, lpn.index());
-    }
-
-    #[inline(always)]
-    fn prefetch_page(&self, lpn: Lpn) {
-        if let Some(&Some(old)) = self.table.get(lpn.index()) {
-            self.blocks.prefetch(old);
+    fn foresee(&mut self, known: Foreknowledge) {
+        if let Some(accesses) = known.accesses {
+            self.mapping.foresee(accesses);
+        }
+        if let Some(writes) = known.writes {
+            self.placement.foresee(writes);
         }
     }
 
@@ -511,53 +469,23 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.clean_while_idle(from, until)
     }
 
-    fn map_stats(&self) -> MapStats {
-        self.mapping.stats()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.mapping.cache_bytes()
-    }
-
-    fn cleans(&self) -> Cleans {
-        self.cleans
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.streams.iter().copied().chain(self.log.counts()).collect()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        (self.placement.memory_bytes(), self.placement.extents())
-    }
-
-    fn sample_reads(&self) -> u64 {
-        self.sample_reads
-    }
-
     /// Each mapped page has one valid physical page that names it, and the map on flash with the
     /// cache over it is the true map.
     fn check(&self) {
-        self.blocks.check();
+        let mut valid = self.store.check();
         self.mapping.check();
         self.placement.check();
-        let mut valid = 0;
-        for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
-            let lpn = Lpn::new(index as u32);
-            assert_eq!(self.blocks.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
-            valid += 1;
-        }
         for (index, ppn) in self.directory.iter().enumerate() {
             let tpn = Tpn::new(index as u32);
-            let owner = ppn.and_then(|ppn| self.blocks.owner(ppn));
+            let owner = ppn.and_then(|ppn| self.store.blocks.owner(ppn));
             assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
             valid += 1;
         }
-        let units = (0..self.geometry.units()).map(crate::addr::Unit);
-        assert_eq!(units.map(|unit| u64::from(self.blocks.valid(unit))).sum::<u64>(), valid);
+        let units = (0..self.store.geometry.units()).map(crate::addr::Unit);
+        assert_eq!(units.map(|unit| u64::from(self.store.blocks.valid(unit))).sum::<u64>(), valid);
         self.check_pins();
         if let Some(flash_map) = &self.flash_map {
-            flash_map.check(&self.table, &self.mapping);
+            flash_map.check(&self.store.table, &self.mapping);
         }
     }
 }

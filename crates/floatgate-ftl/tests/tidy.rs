@@ -25,29 +25,31 @@ const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__", "out"];
 /// medium, an engine, or the device.
 const LAYERS: &[(&str, &[&str])] = &[
     ("addr", &[]),
+    // What all layers fill in.
+    ("counters", &[]),
     ("rng", &[]),
     ("lru", &["rng"]),
     ("intmap", &["rng"]),
     ("prefetch", &[]),
     ("queue", &["request"]),
     // It knows no drive: it is to stand before a live one, too.
-    ("host", &["addr", "intmap", "request"]),
+    ("host", &["addr", "counters", "intmap", "request"]),
     ("geometry", &["addr"]),
-    ("nand", &["addr", "geometry"]),
+    ("nand", &["addr", "counters", "geometry"]),
     // It draws what breaks.
-    ("nand/faulty", &["addr", "geometry", "rng"]),
-    // The naive model of a drive is a host's end, too.
-    ("nand/stamped", &["addr", "geometry", "device"]),
+    ("nand/faulty", &["addr", "counters", "geometry", "rng"]),
     ("request", &["nand"]),
     ("blocks", &["addr", "geometry", "lru", "prefetch"]),
     ("frontier", &["addr", "geometry"]),
     ("future", &["addr"]),
-    ("mapping", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
+    ("mapping", &["addr", "counters", "geometry", "intmap", "lru", "future", "rng"]),
     ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
     ("victim", &["addr", "geometry", "blocks", "prefetch", "rng"]),
     ("log_block", &["addr", "geometry", "lru", "rng"]),
     // What the drive asks of an engine; the engines are above it.
-    ("ftl", &["addr", "blocks", "future", "mapping", "nand"]),
+    ("ftl", &["addr", "blocks", "counters", "future", "journal", "mapping", "nand", "store"]),
+    // What the engines stand on.
+    ("store", &["addr", "blocks", "geometry", "journal", "nand", "prefetch"]),
     (
         "log_ftl",
         &[
@@ -55,11 +57,12 @@ const LAYERS: &[(&str, &[&str])] = &[
             "geometry",
             "nand",
             "blocks",
-            "prefetch",
+            "counters",
             "ftl",
             "journal",
             "log_block",
             "recovery",
+            "store",
         ],
     ),
     ("journal", &["addr", "blocks", "geometry", "nand"]),
@@ -72,10 +75,12 @@ const LAYERS: &[(&str, &[&str])] = &[
             "geometry",
             "nand",
             "blocks",
+            "counters",
             "frontier",
             "ftl",
             "journal",
             "recovery",
+            "store",
             "prefetch",
             "rng",
             "future",
@@ -87,8 +92,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
-            "addr", "buffer", "geometry", "ftl", "future", "host", "mapping", "nand", "queue",
-            "request",
+            "addr", "blocks", "buffer", "counters", "geometry", "ftl", "future", "host", "mapping",
+            "nand", "queue", "request",
         ],
     ),
 ];

@@ -101,10 +101,10 @@ impl RunResult {
             write_amplification: ratio(programs(&counters), host_pages),
             data_write_amplification: ratio(programs(&counters) - map_programs, host_pages),
             flash: flash(&counters),
-            mapping: mapping(subject.device, &counters),
+            mapping: mapping(&counters),
             merges: merges(&counters),
             buffer: buffer(&counters),
-            placement: placement(subject.device, &counters),
+            placement: placement(&counters),
             host: host(&counters),
             latency: latency(metrics),
             throughput: throughput(metrics, &counters, subject.plan),
@@ -290,7 +290,7 @@ fn host(counters: &Counters) -> Value {
     })
 }
 
-fn mapping(device: &dyn Device, counters: &Counters) -> Value {
+fn mapping(counters: &Counters) -> Value {
     let map = counters.map;
     json!({
         "hit_ratio": ratio(map.hits, map.hits + map.misses),
@@ -301,19 +301,19 @@ fn mapping(device: &dyn Device, counters: &Counters) -> Value {
         "prefetched": map.prefetched,
         "prefetch_used": map.prefetch_used,
         "prefetch_unused": map.prefetch_unused,
-        "cache_bytes": device.cache_bytes(),
+        "cache_bytes": counters.cache_bytes,
     })
 }
 
-fn placement(device: &dyn Device, counters: &Counters) -> Value {
-    let streams = device.streams();
-    let rows =
-        streams.iter().map(|s| json!({ "host_pages": s.host_pages, "gc_pages": s.gc_pages }));
-    let (memory_bytes, extents) = device.placement_size();
+fn placement(counters: &Counters) -> Value {
+    let rows = counters
+        .streams
+        .iter()
+        .map(|s| json!({ "host_pages": s.host_pages, "gc_pages": s.gc_pages }));
     json!({
         "streams": rows.collect::<Vec<_>>(),
-        "memory_bytes": memory_bytes,
-        "extents": extents,
+        "memory_bytes": counters.placement_bytes,
+        "extents": counters.extents,
         "sample_reads": counters.sample_reads,
     })
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
 use floatgate_ftl::device::{Device, pages, whole_pages};
-use floatgate_ftl::future::{Foretelling, Future, TooLong};
+use floatgate_ftl::future::{Foreknowledge, Foretelling, Future, TooLong};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
@@ -93,45 +93,36 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let told = Told::new(config, &plan, workload, control)?;
+    let known = foreknow(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
-    let started = prepare(config, &plan, device.as_mut(), told, options.seed, control)?;
+    let started = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
     let (metrics, wall_seconds) = measure(&plan, device.as_mut(), workload, control)?;
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, started };
     Ok(RunResult::new(&subject, &metrics, options.seed, wall_seconds))
 }
 
 /// What policies are told of the workload that want to know the future.
-#[derive(Default)]
-struct Told {
-    accesses: Option<Future>,
-    blocks: Option<Future>,
-    writes: Option<Future>,
-}
-
-impl Told {
-    fn new(
-        config: &Config,
-        plan: &Plan,
-        workload: &dyn Workload,
-        control: &Control,
-    ) -> Result<Self, RunError> {
-        let block = block_pages(config, &plan.geometry);
-        let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
-            tell_parts(telling, request, log2, block)
-        };
-        let mut told = Self::default();
-        if needs_future(&config.mapping.scheme) {
-            told.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
-        }
-        if AnyPlacement::needs_future(&config.placement.scheme) {
-            told.writes = Some(foretell(plan, workload, tell_writes, control)?);
-        }
-        if Buffer::needs_future(&config.buffer.scheme) {
-            told.blocks = Some(foretell(plan, workload, tell_parts, control)?);
-        }
-        Ok(told)
+fn foreknow(
+    config: &Config,
+    plan: &Plan,
+    workload: &dyn Workload,
+    control: &Control,
+) -> Result<Foreknowledge, RunError> {
+    let block = block_pages(config, &plan.geometry);
+    let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
+        tell_parts(telling, request, log2, block)
+    };
+    let mut known = Foreknowledge::default();
+    if needs_future(&config.mapping.scheme) {
+        known.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
     }
+    if AnyPlacement::needs_future(&config.placement.scheme) {
+        known.writes = Some(foretell(plan, workload, tell_writes, control)?);
+    }
+    if Buffer::needs_future(&config.buffer.scheme) {
+        known.blocks = Some(foretell(plan, workload, tell_parts, control)?);
+    }
+    Ok(known)
 }
 
 /// Brings a drive to its start state, of which nothing is counted.
@@ -139,22 +130,14 @@ fn prepare(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,
-    told: Told,
+    known: Foreknowledge,
     seed: u64,
     control: &Control,
 ) -> Result<Started, RunError> {
     let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.settle();
-    if let Some(accesses) = told.accesses {
-        device.foresee(accesses);
-    }
-    if let Some(blocks) = told.blocks {
-        device.foresee_blocks(blocks);
-    }
-    if let Some(writes) = told.writes {
-        device.foresee_writes(writes);
-    }
+    device.foresee(known);
     device.restart();
     Ok(started)
 }

@@ -7,7 +7,7 @@
 use core::mem;
 use core::ops::Range;
 
-use super::{HostData, Ssd, access, later};
+use super::{BufferCounts, HostData, Ssd, access, later};
 use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
@@ -23,39 +23,6 @@ pub enum Acknowledge {
     WriteBack,
     /// When it is on the flash, too.
     WriteThrough,
-}
-
-/// What a buffer has counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct BufferCounts {
-    /// Pages written that were buffered already.
-    pub write_hits: u64,
-    /// Pages written that were not.
-    pub write_misses: u64,
-    /// Pages read from the buffer.
-    pub read_hits: u64,
-    /// Pages read that were not buffered.
-    pub read_misses: u64,
-    /// Pages that left for the flash.
-    pub flushed: u64,
-    /// Pages that left without a word, for they were on the flash already.
-    pub released: u64,
-    /// Pages that were read from the flash and written with them.
-    pub padded: u64,
-    /// Pages that were to be, and could not be read.
-    pub unpadded: u64,
-    /// Pages that were trimmed while they were buffered.
-    pub trimmed: u64,
-    /// Pages that were buffered when the power failed.
-    pub lost: u64,
-    /// Pages that are buffered now, and that were at the last restart.
-    pub held: u64,
-    /// See `held`.
-    pub held_at_start: u64,
-    /// Bytes of bookkeeping.
-    pub memory_bytes: u64,
-    /// Whether what is buffered is on the flash, too.
-    pub writes_through: bool,
 }
 
 /// A buffer, and what it costs to use it.

@@ -12,11 +12,12 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::convert::Infallible;
 
-use super::{Counters, Device, Extent, HostData, Ssd, later, whole_pages};
+use super::{Counters, Device, Extent, HostData, LayerCounts, Ssd, later, whole_pages};
 use crate::addr::Lpn;
-use crate::ftl::{Remap, StreamCounts};
-use crate::future::Future;
-use crate::host::{Piece, Remapping, Shrd, ShrdCounts, Twrite};
+use crate::blocks::Blocks;
+use crate::ftl::Remap;
+use crate::future::Foreknowledge;
+use crate::host::{Piece, Remapping, Shrd, Twrite};
 use crate::mapping::{Access, Touch};
 use crate::nand::{Chain, Nand, Part};
 use crate::request::{Completion, Op, Request};
@@ -41,17 +42,6 @@ impl Default for Dispatching {
     fn default() -> Self {
         Self { commands: 32, block_during_remap: true, idle_after_ns: None, low_packing: (16, 0) }
     }
-}
-
-/// What the host layer has counted, and what it takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LayerCounts {
-    /// Counted since the last restart.
-    pub shrd: ShrdCounts,
-    /// Bytes of the host's memory.
-    pub memory_bytes: u64,
-    /// Slots of the log in use now.
-    pub slots_used: u32,
 }
 
 /// A drive with translation layer `F` behind SHRD.
@@ -358,12 +348,12 @@ where
             let (begin, mut last) = (chain, chain);
             for (at, &Remapping { from, to }) in entries.iter().enumerate() {
                 if let Some(soon) = entries.get(at + REMAP_AHEAD) {
-                    drive.ftl.prefetch_entry(soon.to);
-                    drive.ftl.prefetch_entry(soon.from);
+                    drive.ftl.store().prefetch_entry(soon.to);
+                    drive.ftl.store().prefetch_entry(soon.from);
                 }
                 if let Some(soon) = entries.get(at + REMAP_AHEAD / 2) {
-                    drive.ftl.prefetch_page(soon.to);
-                    drive.ftl.prefetch_page(soon.from);
+                    drive.ftl.store().prefetch_page(soon.to);
+                    drive.ftl.store().prefetch_page(soon.from);
                 }
                 let mut branch = begin;
                 let Ok(_) = drive.ftl.remap(from, to, &mut branch);
@@ -402,11 +392,15 @@ where
         self.host.config().twrite_pages as usize
     }
 
-    fn counters(&self) -> Counters {
+    fn report(&self, counters: &mut Counters) {
         let (shrd, memory_bytes) = (self.host.counts(), self.host.memory_bytes());
         let slots_used = self.host.fill().0;
-        let layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
-        Counters { layer, ..self.drive.counters() }
+        counters.layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
+        self.drive.report(counters);
+    }
+
+    fn units(&self) -> &Blocks {
+        self.drive.units()
     }
 
     fn settle(&mut self) {
@@ -414,16 +408,8 @@ where
         self.drive.settle();
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.drive.foresee(future);
-    }
-
-    fn foresee_blocks(&mut self, future: Future) {
-        self.drive.foresee_blocks(future);
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.drive.foresee_writes(future);
+    fn foresee(&mut self, known: Foreknowledge) {
+        self.drive.foresee(known);
     }
 
     /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)
@@ -439,30 +425,6 @@ where
         self.host.restart();
         self.commands.clear();
         (self.now, self.remapped, self.redirected) = (0, 0, 0);
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.drive.streams()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        self.drive.placement_size()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.drive.cache_bytes()
-    }
-
-    fn wear(&self) -> Vec<u32> {
-        self.drive.wear()
-    }
-
-    fn valid_pages(&self) -> Vec<u32> {
-        self.drive.valid_pages()
-    }
-
-    fn free_units(&self) -> u32 {
-        self.drive.free_units()
     }
 
     fn check(&self) {

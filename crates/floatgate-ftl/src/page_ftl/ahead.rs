@@ -25,7 +25,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the few pages that go with a write of the host.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
-        let free = self.blocks.free_units();
+        let free = self.store.blocks.free_units();
         // With so few free units the next write that needs one cleans in the foreground.
         if self.cleaning || free < self.config.low_water {
             return Ok(());
@@ -39,7 +39,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 return Ok(());
             };
             self.begin(unit);
-            let mut left = Vec::with_capacity(self.geometry.pages_per_unit() as usize);
+            let mut left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
             self.list_wanted(unit, &mut left);
             left.reverse();
             self.under_way = Some(UnderWay { unit, to, left });
@@ -55,7 +55,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
-        self.blocks.valid(unit) < self.geometry.pages_per_unit() && self.fits(unit, to)
+        self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
     }
 
     /// Moves up to `pages` pages that are still wanted. The answer is whether the unit was erased.
@@ -66,14 +66,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         while batch.len() < pages
             && let Some((ppn, owner)) = under_way.left.pop()
         {
-            if self.blocks.owner(ppn) == Some(owner) {
+            if self.store.blocks.owner(ppn) == Some(owner) {
                 batch.push((ppn, owner));
             }
         }
         let UnderWay { unit, to, .. } = under_way;
         self.move_pages(&batch, unit, to, Cause::Gc, work)?;
         self.wanted = batch;
-        let emptied = self.blocks.valid(unit) == 0;
+        let emptied = self.store.blocks.valid(unit) == 0;
         if emptied {
             self.erase(unit, Cause::Gc, work)?;
         } else {
@@ -96,7 +96,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let Some(after) = self.config.idle_after_ns else { return Ok(()) };
         let mut work = Chain::at(from.saturating_add(after));
         self.cleaning = true;
-        while work.now < until && self.blocks.free_units() < self.config.high_water {
+        while work.now < until && self.store.blocks.free_units() < self.config.high_water {
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 break;
             };

@@ -100,16 +100,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         least: u32,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        if self.blocks.free_units() >= least {
+        if self.store.blocks.free_units() >= least {
             return Ok(());
         }
         self.cleaning = true;
         let mut work = Chain::at(chain.now);
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.blocks.free_units() < least {
+        while self.store.blocks.free_units() < least {
             rounds += 1;
-            assert!(rounds / ROUNDS <= self.geometry.units(), "cleaning frees no units");
+            assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);
             self.collect(victim, to, Cause::Gc, &mut work)?;
             self.cleans.foreground += 1;
@@ -124,14 +124,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// have been cleaned without an end, the unit that costs least of those that there is room for.
     pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
         let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
-        if rounds <= self.geometry.units() && self.fits(choice.0, choice.1) {
+        if rounds <= self.store.geometry.units() && self.fits(choice.0, choice.1) {
             return choice;
         }
         self.cleans.emergency += 1;
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
         // One that is full of valid pages may be cheap, and cleaned for ever.
-        let full = |unit: Unit| self.blocks.valid(unit) == self.geometry.pages_per_unit();
-        let fitting = self.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
+        let full =
+            |unit: Unit| self.store.blocks.valid(unit) == self.store.geometry.pages_per_unit();
+        let fitting =
+            self.store.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
@@ -140,12 +142,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
         let of_stream = match self.config.scope {
             Scope::All => None,
-            Scope::Stream => self.victim.pick(&mut self.blocks, Pool::Stream(stream)),
+            Scope::Stream => self.victim.pick(&mut self.store.blocks, Pool::Stream(stream)),
         };
-        let gains = |&unit: &Unit| self.blocks.valid(unit) < self.geometry.pages_per_unit();
+        let gains =
+            |&unit: &Unit| self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit();
         let unit = match of_stream.filter(gains) {
             Some(unit) => unit,
-            None => self.victim.pick(&mut self.blocks, Pool::All)?,
+            None => self.victim.pick(&mut self.store.blocks, Pool::All)?,
         };
         let to = match self.config.destination {
             _ if self.is_map(unit) => To::Stream(self.map_stream()),
@@ -160,24 +163,24 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// The stream of a unit's pages. What levelling of wear has moved is cold data; so is, for the
     /// want of anything better, what was written to a log.
     fn home(&self, unit: Unit) -> u8 {
-        let stream = self.blocks.stream(unit);
+        let stream = self.store.blocks.stream(unit);
         let is_data = stream < self.placement.streams() || self.is_map(unit);
         if is_data { stream } else { 0 }
     }
 
     /// Whether a unit is of translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
-        M::ON_FLASH && self.blocks.stream(unit) == self.map_stream()
+        M::ON_FLASH && self.store.blocks.stream(unit) == self.map_stream()
     }
 
     /// Whether enough units are free for a unit to be cleaned.
     pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
-        self.price(unit, to).0 <= self.blocks.free_units()
+        self.price(unit, to).0 <= self.store.blocks.free_units()
     }
 
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
-        let valid = self.blocks.valid(unit);
+        let valid = self.store.blocks.valid(unit);
         let full = |stream| valid > self.frontiers.room(stream);
         let units = match to {
             To::Stream(stream) => u32::from(full(stream)),
@@ -188,7 +191,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let updates = (valid * self.mapping.together()).min(self.directory.len() as u32);
         let beyond = updates.saturating_sub(self.frontiers.room(self.map_stream()));
-        (units + beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
+        (units + beyond.div_ceil(self.store.geometry.pages_per_unit()), valid + updates)
     }
 
     /// How many streams run out of room at most when so many pages are divided among them.
@@ -223,10 +226,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Takes a unit out of use.
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.is_map(victim) {
-            let age = self.blocks.now() - self.blocks.opened(victim);
+            let age = self.store.blocks.now() - self.store.blocks.opened(victim);
             self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
-        self.blocks.begin_cleaning(victim);
+        self.store.blocks.begin_cleaning(victim);
     }
 
     pub(super) fn erase(
@@ -236,11 +239,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.keep_journal(Occasion::Trims, work)?;
-        self.nand.erase(victim, self.cause_in(victim, cause), work)?;
-        self.blocks.erased(victim);
+        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
+        self.store.blocks.erased(victim);
         if let Some(levelling) = &mut self.levelling {
-            levelling.erased(victim, self.blocks.erases(victim));
+            levelling.erased(victim, self.store.blocks.erases(victim));
         }
         Ok(())
     }
@@ -253,11 +256,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Wanted pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
         wanted.clear();
-        for page in 0..self.geometry.pages_per_unit() {
-            let ppn = self.geometry.page(victim, page);
-            if let Some(owner) = self.blocks.owner(ppn) {
+        for page in 0..self.store.geometry.pages_per_unit() {
+            let ppn = self.store.geometry.page(victim, page);
+            if let Some(owner) = self.store.blocks.owner(ppn) {
                 if let Owner::Data(lpn) = owner {
-                    prefetch(&self.table, lpn.index());
+                    prefetch(&self.store.table, lpn.index());
                 }
                 wanted.push((ppn, owner));
             }
@@ -300,7 +303,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Asks the placement where each page goes; puts them in the order of streams.
     fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
-        let clock = self.blocks.now();
+        let clock = self.store.blocks.now();
         self.sorted.clear();
         for &(ppn, owner) in wanted {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
@@ -333,7 +336,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
     /// on every plane that it is striped over.
     fn row_room(&self, stream: u8) -> usize {
-        let width = self.geometry.shape().superblock;
+        let width = self.store.geometry.shape().superblock;
         let room = self.frontiers.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
@@ -350,13 +353,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         moves.clear();
         for &(from, owner) in row {
             let to = self.allocate(stream, work)?;
-            moves.push(Move { from, to, owner, serial: self.stamp.copy() });
+            moves.push(Move { from, to, owner, serial: self.store.stamp.copy() });
         }
-        self.nand.copy(&moves, cause, work)?;
+        self.store.nand.copy(&moves, cause, work)?;
         for &Move { from, to, owner, .. } in &moves {
             match owner {
                 Owner::Data(lpn) => {
-                    assert_eq!(self.table[lpn.index()].replace(to), Some(from));
+                    assert_eq!(self.store.table[lpn.index()].replace(to), Some(from));
                     if M::ON_FLASH {
                         self.moved.push((lpn, to));
                     }
@@ -365,12 +368,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                     assert_eq!(self.directory[tpn.index()].replace(to), Some(from));
                 }
             }
-            self.blocks.invalidate(from, owner);
-            self.blocks.validate(to, owner);
+            self.store.blocks.invalidate(from, owner);
+            self.store.blocks.validate(to, owner);
         }
-        if let Some(counts) = self.streams.get_mut(usize::from(stream)) {
-            counts.gc_pages += moves.len() as u64;
-        }
+        self.streams[usize::from(stream)].gc_pages += moves.len() as u64;
         self.moves = moves;
         Ok(())
     }
@@ -379,7 +380,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.moved.sort_unstable();
         let mut io = mem::take(&mut self.gc_io);
         self.mapping.relocated(&self.moved, &mut io);
-        let width = self.geometry.shape().superblock as usize;
+        let width = self.store.geometry.shape().superblock as usize;
         for row in io.chunks(width) {
             self.update_row(row, work)?;
         }

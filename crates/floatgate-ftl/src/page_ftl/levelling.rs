@@ -49,7 +49,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the least worn unit's pages elsewhere, if it lags too far behind.
     pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         let Some(levelling) = &self.levelling else { return Ok(()) };
-        let Some(unit) = levelling.laggard(|unit| self.blocks.is_sealed(unit)) else {
+        let Some(unit) = levelling.laggard(|unit| self.store.blocks.is_sealed(unit)) else {
             return Ok(());
         };
         let to = To::Stream(if self.is_map(unit) { self.map_stream() } else { self.wear_stream() });

@@ -26,18 +26,18 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             let Some(lpn) = cached.or_else(|| self.draw_written()) else { continue };
             let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
             if want.source == SampleSource::Written && absent {
-                self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut work)?;
+                self.read_map(self.store.geometry.translation_page(lpn), Cause::Map, &mut work)?;
                 self.sample_reads += 1;
             }
             pages.push(lpn);
         }
-        self.placement.sampled(&pages, self.blocks.now(), chain.now);
+        self.placement.sampled(&pages, self.store.blocks.now(), chain.now);
         Ok(())
     }
 
     fn draw_written(&mut self) -> Option<Lpn> {
-        let pages = u64::from(self.geometry.logical_pages());
+        let pages = u64::from(self.store.geometry.logical_pages());
         let drawn = (0..DRAWS).map(|_| Lpn::new(self.rng.below(pages) as u32));
-        drawn.into_iter().find(|lpn| self.table[lpn.index()].is_some())
+        drawn.into_iter().find(|lpn| self.store.table[lpn.index()].is_some())
     }
 }

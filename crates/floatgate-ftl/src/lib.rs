@@ -19,7 +19,6 @@ pub mod blocks;
 pub mod buffer;
 pub mod counters;
 pub mod device;
-mod frontier;
 pub mod ftl;
 pub mod future;
 pub mod geometry;

@@ -10,41 +10,41 @@
 //! copies of one victim are independent of each other and run in parallel where the dies allow.
 
 mod ahead;
+mod cleaner;
 mod cleaning;
 mod levelling;
+mod map;
 mod recovery;
 mod remap;
 mod samples;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 use alloc::boxed::Box;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Tpn};
+use crate::addr::{Lpn, Ppn, Tpn};
 use crate::blocks::FreeOrder;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, StreamCounts};
-use crate::frontier::Frontiers;
 use crate::ftl::Ftl;
 use crate::future::Foreknowledge;
 use crate::geometry::Geometry;
 use crate::journal::Occasion;
-use crate::mapping::{Access, MapOp, Mapping};
-use crate::nand::{Cause, Chain, Move, Nand};
+use crate::mapping::{Access, Mapping};
+use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
-use crate::rng::Rng;
 use crate::store::Store;
 use crate::victim::Victim;
-use ahead::UnderWay;
-pub use cleaning::{Cleaning, Destination, Scope};
-use levelling::Levelling;
+use cleaner::Cleaner;
+pub use cleaner::{Cleaning, Destination, Scope};
+use map::Map;
 use remap::{LogArea, LogPage};
-use verify::FlashMap;
+use samples::Sampler;
+use streams::Streams;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
 pub struct PageConfig {
@@ -74,40 +74,19 @@ impl PageConfig {
         levelled: bool,
         log_pages: u32,
     ) -> u8 {
-        let beside = [map_on_flash, levelled, log_pages > 0];
-        placement.streams() + beside.map(u8::from).iter().sum::<u8>()
+        Streams::new(placement.streams(), map_on_flash, levelled, log_pages > 0).count()
     }
 }
 
 /// A page-mapped flash translation layer on medium `N` with mapping cache `M`.
 pub struct PageFtl<N, M> {
     store: Store<N>,
-    mapping: M,
-    /// Global translation directory: where each translation page is.
-    directory: Vec<Option<Ppn>>,
-    frontiers: Frontiers,
+    map: Map<M>,
     placement: AnyPlacement,
-    victim: Box<dyn Victim + Send>,
-    config: Cleaning,
-    /// Whether units are being cleaned: what that opens units for must not clean in turn.
-    cleaning: bool,
-    under_way: Option<UnderWay>,
-    levelling: Option<Levelling>,
+    streams: Streams,
+    cleaner: Cleaner,
     log: LogArea,
-    cleans: Cleans,
-    /// Traffic by open unit.
-    streams: Vec<StreamCounts>,
-    rng: Rng,
-    sample_reads: u64,
-    flash_map: Option<FlashMap>,
-    io: Vec<MapOp>,
-    gc_io: Vec<MapOp>,
-    wanted: Vec<(Ppn, Owner)>,
-    sorted: Vec<(u8, Ppn, Owner)>,
-    group: Vec<(Ppn, Owner)>,
-    moved: Vec<(Lpn, Ppn)>,
-    moves: Vec<Move>,
-    trimmed: Vec<Lpn>,
+    sampler: Sampler,
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
@@ -131,9 +110,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         log_pages: u32,
     ) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
-        for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
-            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
-        }
+        ftl.program_all_of_map(&mut Chain::default())?;
         ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
@@ -143,46 +120,28 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
-        let levelled = cleaning.wear_gap.is_some();
-        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
-        let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
+        let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
+        let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log);
+        let least = cleaning.least_low_water(streams.count()) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
-        let mut store = Store::new(nand, geometry, free_order, frontiers, journal);
+        let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
             store.blocks.note_changes();
         }
-        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         Self {
             store,
-            mapping,
-            directory: vec![None; tpns as usize],
-            frontiers: Frontiers::new(frontiers.into()),
-            streams: vec![StreamCounts::default(); usize::from(frontiers)],
+            map: Map::new(mapping, &geometry, verify),
             placement,
-            victim,
-            config: cleaning,
-            cleaning: false,
-            under_way: None,
-            levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
+            streams,
+            cleaner: Cleaner::new(victim, cleaning, &geometry),
             log: LogArea::new(geometry.logical_pages(), log_pages),
-            cleans: Cleans::default(),
-            rng: Rng::new(1),
-            sample_reads: 0,
-            flash_map: verify.then(|| FlashMap::new(geometry.logical_pages())),
-            io: Vec::new(),
-            gc_io: Vec::new(),
-            wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
-            sorted: Vec::new(),
-            group: Vec::new(),
-            moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
-            moves: Vec::new(),
-            trimmed: Vec::new(),
+            sampler: Sampler::new(),
         }
     }
 
     /// The mapping cache.
     pub fn mapping(&self) -> &M {
-        &self.mapping
+        &self.map.cache
     }
 
     /// The physical page of a logical one.
@@ -195,89 +154,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         &self.placement
     }
 
-    /// Does the flash work that the mapping has asked for, in order.
-    #[inline(always)]
-    fn perform(&mut self, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.io.is_empty() {
-            return Ok(());
-        }
-        let mut io = mem::take(&mut self.io);
-        match self.mapping.together() {
-            1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
-            pages => {
-                for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
-                    self.map_group(group, cause, chain)?;
-                }
-            }
-        }
-        io.clear();
-        self.io = io;
-        Ok(())
-    }
-
-    /// Translation pages that are read or written as one, all at once.
-    fn map_group(
-        &mut self,
-        group: &[MapOp],
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        let (begin, mut last) = (*chain, *chain);
-        for &op in group {
-            let mut branch = begin;
-            self.map_op(op, cause, &mut branch)?;
-            last = if branch.now >= last.now { branch } else { last };
-        }
-        *chain = last;
-        Ok(())
-    }
-
-    fn map_op(&mut self, op: MapOp, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        match op {
-            MapOp::Fetch(tpn) => self.read_map(tpn, cause, chain),
-            MapOp::Rewrite(tpn) => self.program_map(tpn, cause, chain),
-            MapOp::Update(tpn) => {
-                self.read_map(tpn, cause, chain)?;
-                self.program_map(tpn, cause, chain)
-            }
-        }
-    }
-
-    fn read_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        let from = self.directory[tpn.index()].expect("formatting wrote every translation page");
-        self.store.nand.read(from, Owner::Translation(tpn), cause, chain)
-    }
-
-    fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        let owner = Owner::Translation(tpn);
-        let to = self.allocate(self.map_stream(), chain)?;
-        self.store.nand.program(to, self.store.stamp.write(owner), cause, chain)?;
-        self.store.blocks.validate(to, owner);
-        if let Some(old) = self.directory[tpn.index()].replace(to) {
-            self.store.blocks.invalidate(old, owner);
-        }
-        if let Some(flash_map) = &mut self.flash_map {
-            flash_map.written(tpn, &self.store.geometry, &self.store.table, &self.mapping);
-        }
-        Ok(())
-    }
-
-    /// Translation pages have a stream of their own, behind those of the placement.
-    #[inline(always)]
-    fn map_stream(&self) -> u8 {
-        self.placement.streams()
-    }
-
-    /// What levelling of wear moves has the stream behind that.
-    #[inline(always)]
-    fn wear_stream(&self) -> u8 {
-        self.placement.streams() + u8::from(M::ON_FLASH)
-    }
-
     /// The next page of a stream; cleans first if the stream needs a unit and few are free.
     #[inline(always)]
     fn allocate(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
-        match self.frontiers.next(stream) {
+        match self.streams.next(stream) {
             Some(ppn) => Ok(ppn),
             None => self.allocate_in_new_unit(stream, chain),
         }
@@ -290,17 +170,21 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
-        if !self.cleaning {
+        if !self.cleaner.active {
             self.store.keep_journal(Occasion::Due, chain)?;
-            self.clean(stream, self.config.low_water - 1, chain)?;
-            if !self.frontiers.has_room(stream) {
-                self.clean(stream, self.config.low_water, chain)?;
+            self.clean(stream, self.cleaner.config.low_water - 1, chain)?;
+            if !self.streams.has_room(stream) {
+                self.clean(stream, self.cleaner.config.low_water, chain)?;
             }
-            if !self.frontiers.has_room(stream) {
+            if !self.streams.has_room(stream) {
                 self.open(stream);
             }
         }
-        Ok(self.frontiers.next(stream).expect("a new unit has room"))
+        Ok(self.streams.next(stream).expect("a new unit has room"))
+    }
+
+    fn open(&mut self, stream: u8) {
+        self.streams.open(stream, &mut self.store.blocks, &self.store.geometry);
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
@@ -317,12 +201,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         self.store.blocks.tick();
-        if self.config.pace.is_some() {
+        if self.cleaner.config.pace.is_some() {
             self.clean_ahead(chain)?;
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
-        self.streams[usize::from(stream)].host_pages += 1;
+        self.streams.note_write(stream);
         if log.is_some() {
             // Pinned first: this may be the unit's last page.
             self.store.blocks.pin(self.store.geometry.unit(to));
@@ -333,20 +217,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.store.blocks.unpin(self.store.geometry.unit(old));
         }
         if M::ON_FLASH {
-            self.mapping.assigned(lpn, to, &mut self.io);
+            self.map.cache.assigned(lpn, to, &mut self.map.io);
             self.perform(Cause::Map, chain)?;
         }
         Ok(())
-    }
-
-    fn open(&mut self, stream: u8) {
-        let unit = if self.levelling.is_some() && stream == self.wear_stream() {
-            self.store.blocks.open_most_worn(stream)
-        } else {
-            self.store.blocks.open(stream)
-        };
-        let unit = unit.expect("cleaning keeps a free unit per frontier");
-        self.frontiers.set(stream, unit, &self.store.geometry);
     }
 
     /// Forgets pages, translation page by translation page.
@@ -363,7 +237,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
             // translation page may take one.
             self.note_trim(next..end);
-            let mut mapped = mem::take(&mut self.trimmed);
+            let mut mapped = mem::take(&mut self.map.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
             for &lpn in &mapped {
@@ -376,9 +250,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             }
             trimmed += mapped.len() as u64;
             if M::ON_FLASH {
-                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
+                self.map.cache.trim(Tpn::new(next / entries), &mapped, &mut self.map.io);
             }
-            self.trimmed = mapped;
+            self.map.trimmed = mapped;
             self.perform(cause, chain)?;
             next = end;
         }
@@ -401,26 +275,20 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     fn report(&self, counters: &mut Counters) {
         self.store.nand.report(counters);
-        counters.map = self.mapping.stats();
-        counters.cache_bytes = self.mapping.cache_bytes();
-        counters.cleans = self.cleans;
-        let log = self.log.exists().then(|| self.log_stream());
-        let streams = (0..self.placement.streams()).chain(log);
-        counters.streams = streams.map(|stream| self.streams[usize::from(stream)]).collect();
-        counters.sample_reads = self.sample_reads;
+        self.map.report(counters);
+        counters.cleans = self.cleaner.counts;
+        counters.streams = self.streams.traffic();
+        counters.sample_reads = self.sampler.reads;
         counters.placement_bytes = self.placement.memory_bytes();
         counters.extents = self.placement.extents();
     }
 
     fn restart(&mut self) {
         self.store.restart();
-        self.mapping.restart();
-        self.streams.fill(StreamCounts::default());
-        self.cleans = Cleans::default();
-        self.sample_reads = 0;
-        if let Some(levelling) = &mut self.levelling {
-            *levelling = Levelling::new(levelling.gap(), self.store.geometry.units());
-        }
+        self.map.cache.restart();
+        self.streams.restart();
+        self.cleaner.restart(self.store.geometry.units());
+        self.sampler.reads = 0;
     }
 
     #[inline(always)]
@@ -435,7 +303,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     #[inline(always)]
     fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
         access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
-        self.mapping.access(access, &mut self.io);
+        self.map.cache.access(access, &mut self.map.io);
         if M::ON_FLASH { self.perform(Cause::Map, chain) } else { Ok(()) }
     }
 
@@ -451,13 +319,13 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.mapping.flush(&mut self.io);
+        self.map.cache.flush(&mut self.map.io);
         self.perform(Cause::Map, chain)
     }
 
     fn foresee(&mut self, known: Foreknowledge) {
         if let Some(accesses) = known.accesses {
-            self.mapping.foresee(accesses);
+            self.map.cache.foresee(accesses);
         }
         if let Some(writes) = known.writes {
             self.placement.foresee(writes);
@@ -469,23 +337,14 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.clean_while_idle(from, until)
     }
 
-    /// Each mapped page has one valid physical page that names it, and the map on flash with the
-    /// cache over it is the true map.
+    /// Every part is as it says, and nothing is valid but what the two maps name.
     fn check(&self) {
-        let mut valid = self.store.check();
-        self.mapping.check();
+        let mapped = self.store.check() + self.map.check(&self.store);
+        let valid = self.store.blocks.valid_pages().map(u64::from).sum::<u64>();
+        assert_eq!(valid, mapped, "what is valid is mapped");
         self.placement.check();
-        for (index, ppn) in self.directory.iter().enumerate() {
-            let tpn = Tpn::new(index as u32);
-            let owner = ppn.and_then(|ppn| self.store.blocks.owner(ppn));
-            assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
-            valid += 1;
-        }
-        let units = (0..self.store.geometry.units()).map(crate::addr::Unit);
-        assert_eq!(units.map(|unit| u64::from(self.store.blocks.valid(unit))).sum::<u64>(), valid);
+        self.streams.check(&self.store.blocks, &self.store.geometry);
+        self.cleaner.check(&self.store.blocks);
         self.check_pins();
-        if let Some(flash_map) = &self.flash_map {
-            flash_map.check(&self.store.table, &self.mapping);
-        }
     }
 }

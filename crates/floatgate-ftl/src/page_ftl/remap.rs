@@ -18,7 +18,6 @@ use crate::nand::{Cause, Chain, Nand};
 pub(super) struct LogArea {
     /// The first page of the log; behind the last logical page if there is none.
     base: u32,
-    exists: bool,
 }
 
 /// A page that is written to the log.
@@ -31,15 +30,11 @@ pub(super) struct LogPage {
 impl LogArea {
     pub(super) fn new(logical_pages: u32, log_pages: u32) -> Self {
         let base = logical_pages.checked_sub(log_pages).expect("the log is part of the drive");
-        Self { base, exists: log_pages > 0 }
+        Self { base }
     }
 
     pub(super) fn base(&self) -> u32 {
         self.base
-    }
-
-    pub(super) fn exists(&self) -> bool {
-        self.exists
     }
 
     /// Whether a page is one of the log.
@@ -50,11 +45,6 @@ impl LogArea {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// The log has the last stream.
-    pub(super) fn log_stream(&self) -> u8 {
-        self.wear_stream() + u8::from(self.levelling.is_some())
-    }
-
     /// Looks up an entry for a remap.
     fn access_to_remap(
         &mut self,
@@ -64,7 +54,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         // Of the entry that is cleared, the table has nothing any more.
         let mapped = touch == Touch::Trim || self.is_mapped(lpn);
-        self.mapping.access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.io);
+        self.map
+            .cache
+            .access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.map.io);
         self.perform(Cause::Remap, chain)
     }
 
@@ -88,8 +80,9 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         original: Option<Lpn>,
         chain: &mut Chain,
     ) -> Result<(), Fault<Self>> {
-        assert!(self.log.exists() && self.log.holds(at), "{at:?} is not a page of the log");
-        self.put(at, (self.log_stream(), Some(LogPage { original })), chain)
+        assert!(self.log.holds(at), "{at:?} is not a page of the log");
+        let stream = self.streams.log().expect("a log has a stream");
+        self.put(at, (stream, Some(LogPage { original })), chain)
     }
 
     fn remap(&mut self, from: Lpn, to: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
@@ -106,7 +99,7 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         }
         self.store.blocks.unpin(self.store.geometry.unit(ppn));
         if M::ON_FLASH {
-            self.mapping.assigned(to, ppn, &mut self.io);
+            self.map.cache.assigned(to, ppn, &mut self.map.io);
             self.perform(Cause::Remap, chain)?;
         }
         Ok(true)

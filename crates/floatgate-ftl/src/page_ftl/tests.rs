@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
+use std::vec::Vec;
 
 use super::levelling::Levelling;
 use super::verify::FlashMap;
@@ -9,7 +10,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::{Foreknowledge, Foretelling};
 use crate::geometry::Shape;
-use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Residency, Touch};
+use crate::mapping::{Dftl, Ideal, MapConfig, MapOp, NoCache, Residency, Touch};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -79,12 +80,12 @@ fn a_drive_finds_what_is_wrong_with_it() {
     assert!(swapped.contains("the page of Lpn(3)"), "{swapped}");
     let lost = objection(|drive| drive.store.table[31] = None);
     assert!(lost.contains("left == right"), "a valid page is nobody's: {lost}");
-    let map = objection(|drive| drive.directory.swap(0, 1));
+    let map = objection(|drive| drive.map.directory.swap(0, 1));
     assert!(map.contains("the page of Tpn(0)"), "{map}");
     // The map on flash says something else than the table.
     let stale = objection(|drive| {
-        let flash_map = drive.flash_map.as_mut().expect("it is kept");
-        flash_map.written(Tpn::new(0), &drive.store.geometry, &[None; 64], &drive.mapping);
+        let flash_map = drive.map.flash.as_mut().expect("it is kept");
+        flash_map.written(Tpn::new(0), &drive.store.geometry, &[None; 64], &drive.map.cache);
     });
     assert!(stale.contains("out of date for Lpn(0)"), "{stale}");
 }
@@ -138,9 +139,9 @@ fn the_least_worn_unit_that_lags_by_more_than_the_gap_is_moved() {
 #[test]
 fn wear_counts_from_the_restart_on() {
     let mut drive = drive();
-    drive.levelling = Some(worn(1));
+    drive.cleaner.levelling = Some(worn(1));
     drive.restart();
-    let levelling = drive.levelling.expect("it goes on");
+    let levelling = drive.cleaner.levelling.expect("it goes on");
     assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
 }
 
@@ -215,10 +216,10 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     assert_eq!(choose(&mut drive), (false, 7), "dearer, but it gives a page back");
     (1..7).for_each(|lpn| write(&mut drive, lpn));
     assert_eq!(choose(&mut drive), (false, 1));
-    assert_eq!(drive.cleans.emergency, 3);
+    assert_eq!(drive.cleaner.counts.emergency, 3);
     // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
     let (unit, _) = drive.choose(0, geometry.units());
-    assert_eq!((drive.store.blocks.valid(unit), drive.cleans.emergency), (1, 3));
+    assert_eq!((drive.store.blocks.valid(unit), drive.cleaner.counts.emergency), (1, 3));
 }
 
 /// Two entries of one translation page are written back by one program of it, and then are clean.

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::vec::Vec;
 
 use super::*;
-use crate::addr::{Ppn, Tag};
+use crate::addr::{Ppn, Tag, Tpn};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitNote;
@@ -190,7 +190,7 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     let (ftl, mount) = plan.recover(flash.nand);
     // By room: unit 2 three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
     for (stream, unit, room) in [(0, 2, 3), (1, 3, 2), (2, 4, 2), (3, 1, 1), (4, 6, 1)] {
-        assert_eq!(ftl.frontiers.room(stream), room, "stream {stream}");
+        assert_eq!(ftl.streams.room(stream), room, "stream {stream}");
         assert_eq!(ftl.store.blocks.stream(Unit(unit)), stream, "unit {unit}");
         assert!(!ftl.store.blocks.is_sealed(Unit(unit)));
     }
@@ -254,7 +254,7 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
     assert_eq!(worn, [2, 5, 9]);
     assert_eq!(ftl.store.blocks.wear().sum::<u32>(), 0, "wear is counted from here");
     assert_eq!(ftl.store.nand.counters().flash, FlashCounts::default());
-    assert_eq!(ftl.cleans, Cleans::default());
+    assert_eq!(ftl.cleaner.counts, Cleans::default());
     assert_eq!(ftl.user_pages(), 16);
     assert!(ftl.is_log_empty());
 }
@@ -316,7 +316,7 @@ fn what_is_moved_goes_wherever_there_is_room() {
     assert_eq!(places(&ftl, 16..20), expected);
     assert_eq!(places(&ftl, 0..3), [1, 2, 3].map(|page| plan.at(5, page)));
     assert_eq!(ftl.store.blocks.free_units(), 3);
-    assert!(!ftl.cleaning, "it may clean from now on");
+    assert!(!ftl.cleaner.active, "it may clean from now on");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     // Free are 8 and, as nothing is wanted of them, 0 and 6. That is enough: nothing is moved.
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
     assert_eq!(ftl.store.blocks.free_units(), 3 - 1);
-    let map = ftl.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
+    let map = ftl.map.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
     assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
 
     // One more has to be: page 0 of unit 1 is not wanted, so its three others are moved.

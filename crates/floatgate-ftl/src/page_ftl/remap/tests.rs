@@ -87,7 +87,7 @@ impl Drive {
     fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
-        (answer, core::mem::take(&mut self.mapping.asked))
+        (answer, core::mem::take(&mut self.map.cache.asked))
     }
 }
 
@@ -117,7 +117,7 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
 #[test]
 fn what_the_map_asks_for_is_done_at_once() {
     let mut drive = drive(false);
-    drive.mapping.rewrites = true;
+    drive.map.cache.rewrites = true;
     let programs =
         |drive: &Drive, cause: Cause| drive.nand().counters().flash.programs[cause as usize];
     drive.log(16, Some(3));

@@ -20,14 +20,17 @@
 //! A unit with pages of a log that are not remapped yet is pinned: it is sealed when it is fully
 //! programmed and the last of them is remapped or given up, and until then it is in no list.
 
-use alloc::collections::BTreeSet;
+mod free;
+mod sealed;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 use crate::geometry::Geometry;
-use crate::lru::{Links, List};
+use free::Free;
+use sealed::Sealed;
 
 /// Which free unit is opened next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,26 +89,13 @@ struct Info {
     changed: bool,
 }
 
-/// The sealed units of a stream.
-#[derive(Clone, Debug)]
-struct Sealed {
-    /// By valid count.
-    bins: Vec<List>,
-    /// No unit has fewer valid pages.
-    lowest: usize,
-    /// In order of sealing.
-    by_age: List,
-}
-
 /// All units of a drive.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     geometry: Geometry,
     owners: Vec<OwnerSlot>,
     units: Vec<Info>,
-    sealed: Vec<Sealed>,
-    by_valid: Links,
-    by_age: Links,
+    sealed: Sealed,
     /// Pages of a log that are not remapped, by unit.
     pins: Vec<u32>,
     /// When each unit was opened and when it was sealed, and how many had been sealed before.
@@ -114,10 +104,7 @@ pub struct Blocks {
     seals: u64,
     /// Erases of each unit in all its life.
     lifetime_erases: Vec<u32>,
-    /// Free units by (wear or 0, order of becoming free).
-    free: BTreeSet<(u32, u64, u32)>,
-    freed: u64,
-    free_order: FreeOrder,
+    free: Free,
     now: u64,
     changed: Vec<Unit>,
     notes_changes: bool,
@@ -136,38 +123,23 @@ impl Blocks {
             stream: 0,
             changed: false,
         };
-        let bins = vec![List::EMPTY; geometry.pages_per_unit() as usize + 1];
-        let lowest = geometry.pages_per_unit() as usize;
-        let mut blocks = Self {
+        let mut free = Free::new(free_order);
+        (0..geometry.units()).for_each(|unit| free.add(Unit(unit), 0));
+        Self {
             geometry,
             owners: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
             units: vec![fresh; units],
-            sealed: vec![Sealed { bins, lowest, by_age: List::EMPTY }; streams.into()],
-            by_valid: Links::new(units),
-            by_age: Links::new(units),
+            sealed: Sealed::new(streams, units, geometry.pages_per_unit()),
             pins: vec![0; units],
             opened: vec![0; units],
             sealed_at: vec![(0, 0); units],
             seals: 0,
             lifetime_erases: vec![0; units],
-            free: BTreeSet::new(),
-            freed: 0,
-            free_order,
+            free,
             now: 0,
             changed: Vec::new(),
             notes_changes: false,
-        };
-        (0..geometry.units()).for_each(|unit| blocks.add_free(Unit(unit)));
-        blocks
-    }
-
-    fn add_free(&mut self, unit: Unit) {
-        let wear = match self.free_order {
-            FreeOrder::First => 0,
-            FreeOrder::LeastWorn => self.units[unit.index()].erases,
-        };
-        self.free.insert((wear, self.freed, unit.0));
-        self.freed += 1;
+        }
     }
 
     /// Pages that the host has written: the clock.
@@ -206,7 +178,7 @@ impl Blocks {
     /// Units that are erased and not open.
     #[inline(always)]
     pub fn free_units(&self) -> u32 {
-        self.free.len() as u32
+        self.free.len()
     }
 
     /// Whom a physical page's content belongs to, if it is still wanted.
@@ -218,6 +190,11 @@ impl Blocks {
     /// Wanted pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
+    }
+
+    /// Programmed pages of a unit.
+    pub fn written(&self, unit: Unit) -> u32 {
+        self.units[unit.index()].written
     }
 
     /// The stream that a unit was opened for.
@@ -278,56 +255,50 @@ impl Blocks {
     /// Counts wear from here on. The order in which free units are opened stays as it is.
     pub fn restart_wear(&mut self) {
         self.units.iter_mut().for_each(|unit| unit.erases = 0);
-        for (_, _, unit) in core::mem::take(&mut self.free) {
-            self.add_free(Unit(unit));
-        }
+        self.free.restart();
     }
 
     /// The streams of a pool.
     pub fn streams(&self, pool: Pool) -> Range<u8> {
         match pool {
-            Pool::All => 0..self.sealed.len() as u8,
+            Pool::All => 0..self.sealed.streams(),
             Pool::Stream(stream) => stream..stream + 1,
         }
     }
 
     /// How many units of a pool are sealed.
     pub fn sealed_units(&self, pool: Pool) -> u32 {
-        self.streams(pool).map(|stream| self.sealed[usize::from(stream)].by_age.len()).sum()
+        self.streams(pool).map(|stream| self.sealed.count(stream)).sum()
     }
 
     /// The sealed unit of a stream with the fewest valid pages, the one longest without a change
     /// among equals.
     pub fn fewest_valid(&self, stream: u8) -> Option<Unit> {
-        let sealed = &self.sealed[usize::from(stream)];
-        sealed.bins[sealed.lowest].front().map(Unit)
+        self.sealed.fewest_valid(stream)
     }
 
     /// The unit of a pool that was sealed first.
     pub fn oldest(&self, pool: Pool) -> Option<Unit> {
-        let heads = self.streams(pool).filter_map(|s| self.sealed[usize::from(s)].by_age.front());
-        heads.map(Unit).min_by_key(|&unit| self.sealed_at[unit.index()].1)
+        let heads = self.streams(pool).filter_map(|stream| self.sealed.oldest(stream));
+        heads.min_by_key(|&unit| self.sealed_at[unit.index()].1)
     }
 
     /// All sealed units of a pool, in each stream those with the fewest valid pages first.
     pub fn sealed(&self, pool: Pool) -> impl Iterator<Item = Unit> {
-        let streams = self.streams(pool).map(|stream| &self.sealed[usize::from(stream)]);
-        streams.flat_map(|s| s.bins.iter()).flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
+        self.streams(pool).flat_map(|stream| self.sealed.iter(stream))
     }
 
     /// Takes a free unit into use for `stream`.
     pub fn open(&mut self, stream: u8) -> Option<Unit> {
-        let (_, _, unit) = self.free.pop_first()?;
-        Some(self.put_in_use(Unit(unit), stream))
+        let unit = self.free.take()?;
+        Some(self.put_in_use(unit, stream))
     }
 
     /// Takes the most worn free unit into use for `stream`, for data that will not be written again
     /// soon.
     pub fn open_most_worn(&mut self, stream: u8) -> Option<Unit> {
-        let wear = |entry: &&(u32, u64, u32)| self.units[entry.2 as usize].erases;
-        let &entry = self.free.iter().max_by_key(wear)?;
-        self.free.remove(&entry);
-        Some(self.put_in_use(Unit(entry.2), stream))
+        let unit = self.free.take_most_worn(|unit| self.units[unit.index()].erases)?;
+        Some(self.put_in_use(unit, stream))
     }
 
     fn put_in_use(&mut self, unit: Unit, stream: u8) -> Unit {
@@ -373,11 +344,7 @@ impl Blocks {
         info.modified = self.now;
         self.sealed_at[unit.index()] = (self.now, self.seals);
         self.seals += 1;
-        let valid = info.valid as usize;
-        let sealed = &mut self.sealed[usize::from(info.stream)];
-        self.by_valid.push_back(&mut sealed.bins[valid], unit.0);
-        self.by_age.push_back(&mut sealed.by_age, unit.0);
-        sealed.lowest = sealed.lowest.min(valid);
+        self.sealed.add(unit, info.stream, info.valid);
         self.note_change(unit);
     }
 
@@ -392,11 +359,7 @@ impl Blocks {
         info.valid -= 1;
         if info.state == State::Sealed {
             info.modified = self.now;
-            let valid = info.valid as usize;
-            let sealed = &mut self.sealed[usize::from(info.stream)];
-            self.by_valid.remove(&mut sealed.bins[valid + 1], unit.0);
-            self.by_valid.push_back(&mut sealed.bins[valid], unit.0);
-            sealed.lowest = sealed.lowest.min(valid);
+            self.sealed.lose(unit, info.stream, info.valid);
             self.note_change(unit);
         }
     }
@@ -449,7 +412,7 @@ impl Blocks {
         units.iter().filter(|used| used.written == pages).for_each(|used| self.seal(used.unit));
         let free = |unit: &Unit| self.units[unit.index()].state == State::Free;
         let free: Vec<Unit> = (0..self.geometry.units()).map(Unit).filter(free).collect();
-        free.into_iter().for_each(|unit| self.add_free(unit));
+        free.into_iter().for_each(|unit| self.free.add(unit, 0));
     }
 
     /// Takes a sealed unit out of the lists, to be cleaned.
@@ -457,12 +420,7 @@ impl Blocks {
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Sealed, "only a sealed unit is cleaned");
         info.state = State::Victim;
-        let sealed = &mut self.sealed[usize::from(info.stream)];
-        self.by_valid.remove(&mut sealed.bins[info.valid as usize], unit.0);
-        self.by_age.remove(&mut sealed.by_age, unit.0);
-        while sealed.lowest + 1 < sealed.bins.len() && sealed.bins[sealed.lowest].is_empty() {
-            sealed.lowest += 1;
-        }
+        self.sealed.remove(unit, info.stream, info.valid);
         self.note_change(unit);
     }
 
@@ -484,7 +442,7 @@ impl Blocks {
         info.written = 0;
         info.erases += 1;
         self.lifetime_erases[unit.index()] += 1;
-        self.add_free(unit);
+        self.free.add(unit, info.erases);
     }
 
     /// Asks the processor for what [`Blocks::invalidate`] will touch.
@@ -518,15 +476,6 @@ impl Blocks {
             assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
         }
         assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
-        for (stream, lists) in self.sealed.iter().enumerate() {
-            assert_eq!(lists.bins.iter().map(List::len).sum::<u32>(), lists.by_age.len());
-            for (valid, bin) in lists.bins.iter().enumerate() {
-                assert!(bin.is_empty() || valid >= lists.lowest);
-                for unit in self.by_valid.iter(bin) {
-                    let info = &self.units[unit as usize];
-                    assert_eq!((info.valid as usize, usize::from(info.stream)), (valid, stream));
-                }
-            }
-        }
+        self.sealed.check(|unit| (self.stream(unit), self.valid(unit)));
     }
 }

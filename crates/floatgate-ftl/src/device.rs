@@ -1,442 +1,90 @@
 //! A drive as the host sees it: requests in bytes, command queues, a write buffer, completions.
 //!
-//! The pages of a request are independent: each is a chain of its own from the admission of the
-//! request, and the request is done when the last chain is. The blame of that chain is the blame of
-//! the request. A write that covers a page in part reads the page first, if it holds something.
+//! [`Ssd`] admits requests to its queues and serves them, by way of its write buffer if it has one.
+//! [`Sequenced`] is the host layer SHRD in front of an [`Ssd`]: it packs what the queue admits, and
+//! sends commands of its own. Below both is one path for every page, `PageIo`. The blame of the
+//! page that is done last is the blame of its request.
 
 mod buffered;
 mod link;
+mod page_io;
 mod sequenced;
+mod ssd;
 
-pub use buffered::{Acknowledge, BufferCounts, WriteBuffer};
+pub use buffered::{Acknowledge, WriteBuffer};
 pub use link::Link;
-pub use sequenced::{Dispatching, LayerCounts, Sequenced};
+pub use sequenced::{Dispatching, Sequenced};
+pub use ssd::Ssd;
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::addr::Lpn;
-use crate::ftl::{Cleans, Ftl, MergeCounts, StreamCounts};
-use crate::future::Future;
-use crate::mapping::{Access, MapStats, Touch};
-use crate::nand::{Chain, FlashCounts, Health, Nand, Occupation, Part};
-use crate::queue::{Arbiter, Queue};
-use crate::request::{Completion, Op, Request};
-
-/// Requests ahead for which the map entry is asked for.
-const ENTRY_AHEAD: usize = 32;
-/// Requests ahead for which the page that will be replaced is asked for.
-const PAGE_AHEAD: usize = 16;
-
-/// Where the data of host writes comes from, and where that of reads goes.
-pub trait HostData<N> {
-    /// The host has written a page.
-    fn accept(&mut self, lpn: Lpn);
-
-    /// A page is about to be programmed: what the host wrote last goes to the medium's register.
-    fn load(&mut self, lpn: Lpn, nand: &mut N);
-
-    /// The host has read a page; `found` is whether there was one (if not, it reads as zeros).
-    fn unload(&mut self, lpn: Lpn, found: bool, nand: &N);
-
-    /// The host has trimmed a page.
-    fn forget(&mut self, lpn: Lpn);
-
-    // What follows only matters to a drive that stores bytes.
-
-    /// The host has read a page that is in the write buffer: no flash is read, so nothing is
-    /// unloaded.
-    #[inline(always)]
-    fn recall(&mut self, _: Lpn) {}
-
-    /// A page leaves a write-through buffer without being programmed: it has been.
-    #[inline(always)]
-    fn release(&mut self, _: Lpn) {}
-}
-
-/// No data: what is simulated is where pages go and when.
-impl<N> HostData<N> for () {
-    #[inline(always)]
-    fn accept(&mut self, _: Lpn) {}
-
-    #[inline(always)]
-    fn load(&mut self, _: Lpn, _: &mut N) {}
-
-    #[inline(always)]
-    fn unload(&mut self, _: Lpn, _: bool, _: &N) {}
-
-    #[inline(always)]
-    fn forget(&mut self, _: Lpn) {}
-}
-
-/// What the host asked of a drive, in pages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct HostCounts {
-    /// Requests by [`Op`].
-    pub requests: [u64; 4],
-    /// Pages touched by reads.
-    pub read_pages: u64,
-    /// Those of them that held nothing, so that no flash was read.
-    pub empty_reads: u64,
-    /// Pages touched by writes.
-    pub write_pages: u64,
-    /// Reads before writes that covered a page in part.
-    pub merge_reads: u64,
-    /// Pages trimmed that held something.
-    pub trimmed_pages: u64,
-    /// Pages that could not be read.
-    pub failed_pages: u64,
-    /// Pages that were to be written in part and could not be read: they are not written.
-    pub unwritten_pages: u64,
-    /// Writes and trims that a drive refused that had become read-only.
-    pub refused: u64,
-}
-
-/// Everything that a drive has counted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// What the host asked for.
-    pub host: HostCounts,
-    /// Operations of the flash.
-    pub flash: FlashCounts,
-    /// The clocks of the flash.
-    pub occupation: Occupation,
-    /// The mapping cache.
-    pub map: MapStats,
-    /// Units cleaned, by occasion.
-    pub cleans: Cleans,
-    /// Translation pages read because the placement wanted to look at pages.
-    pub sample_reads: u64,
-    /// Merges of log blocks, by kind.
-    pub merges: MergeCounts,
-    /// The write buffer, if there is one.
-    pub buffer: Option<BufferCounts>,
-    /// The host layer, if it is one that changes requests.
-    pub layer: Option<LayerCounts>,
-    /// What has broken, on flash that breaks.
-    pub health: Option<Health>,
-}
+use crate::blocks::Blocks;
+pub use crate::counters::{BufferCounts, Counters, HostCounts, LayerCounts};
+use crate::future::Foreknowledge;
+pub use crate::nand::HostData;
+use crate::request::{Completion, Request};
 
 /// Any drive. Called once per batch of requests.
 pub trait Device: Send {
+    /// Serves the first `count` requests, and appends what became of each. The others are those
+    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
+
+    /// Enters what every layer has counted since the last [`Device::restart`].
+    fn report(&self, counters: &mut Counters);
+
+    /// The state of the erase units; wear is counted from the last [`Device::restart`].
+    fn units(&self) -> &Blocks;
+
+    /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
+    fn restart(&mut self);
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self);
+
+    /// How many requests after those that it is to serve the drive wants to see: what can stand in
+    /// its queues meanwhile.
+    fn sees_ahead(&self) -> usize {
+        0
+    }
+
+    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
+    /// do.
+    fn settle(&mut self) {}
+
+    /// Tells the policies that are bounds what the host will do from now on.
+    fn foresee(&mut self, _: Foreknowledge) {}
+
+    /// The power fails and comes back between two requests: what only the write buffer held is
+    /// gone. The translation layer is taken to know all that it did.
+    fn cut_power(&mut self) {}
+
     /// Serves requests, and appends what became of each.
     fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
         self.run_ahead(batch, batch.len(), done);
     }
 
-    /// Serves the first `count` requests, and appends what became of each. The others are those
-    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
-    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
-
-    /// How many requests after those that it is to serve the drive wants to see: what can stand in
-    /// its queues meanwhile.
-    fn sees_ahead(&self) -> usize;
-
-    /// What has been counted since the last [`Device::restart`].
-    fn counters(&self) -> Counters;
-
-    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
-    /// do.
-    fn settle(&mut self);
-
-    /// Tells the mapping what the host will access from now on.
-    fn foresee(&mut self, future: Future);
-
-    /// Tells the buffer which of its blocks the host will access from now on.
-    fn foresee_blocks(&mut self, future: Future);
-
-    /// Tells the placement what the host will write from now on.
-    fn foresee_writes(&mut self, future: Future);
-
-    /// The power fails and comes back between two requests: what only the write buffer held is
-    /// gone. The translation layer is taken to know all that it did.
-    fn cut_power(&mut self);
-
-    /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
-    fn restart(&mut self);
-
-    /// Traffic by stream of the placement.
-    fn streams(&self) -> Vec<StreamCounts>;
-
-    /// Bytes of memory that the placement takes, and the extents that it keeps, if it does.
-    fn placement_size(&self) -> (u64, Option<u32>);
-
-    /// Bytes of memory of the mapping cache.
-    fn cache_bytes(&self) -> u64;
+    /// The account of all layers.
+    fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.report(&mut counters);
+        counters
+    }
 
     /// Erases of every unit since the last [`Device::restart`].
-    fn wear(&self) -> Vec<u32>;
+    fn wear(&self) -> Vec<u32> {
+        self.units().wear().collect()
+    }
 
     /// Pages of every unit that hold what is still wanted, translation pages included.
-    fn valid_pages(&self) -> Vec<u32>;
+    fn valid_pages(&self) -> Vec<u32> {
+        self.units().valid_pages().collect()
+    }
 
     /// Units that are free.
-    fn free_units(&self) -> u32;
-
-    /// Recomputes what can be recomputed, and asserts that it agrees.
-    fn check(&self);
-}
-
-/// A drive with translation layer `F`, whose host data is `D`.
-pub struct Ssd<F, D> {
-    ftl: F,
-    data: D,
-    queue: Queue,
-    /// In place of the queue, if there are several, or if commands are begun one by one.
-    arbiter: Option<Arbiter>,
-    buffer: Option<WriteBuffer>,
-    link: Link,
-    host: HostCounts,
-    log2_page: u32,
-    logical_pages: u64,
-}
-
-/// The pages that a request touches, and how.
-#[derive(Clone, Copy)]
-struct Extent {
-    offset: u64,
-    end: u64,
-    first: u32,
-    pages: u32,
-}
-
-impl<F, D> Ssd<F, D>
-where
-    F: Ftl<Medium: Nand<Error = core::convert::Infallible>>,
-    D: HostData<F::Medium>,
-{
-    /// A drive at time zero.
-    pub fn new(ftl: F, data: D, queue: Queue, geometry: &crate::geometry::Geometry) -> Self {
-        Self {
-            ftl,
-            data,
-            queue,
-            arbiter: None,
-            buffer: None,
-            link: Link::default(),
-            host: HostCounts::default(),
-            log2_page: geometry.log2_page_bytes(),
-            logical_pages: u64::from(geometry.logical_pages()),
-        }
-    }
-
-    /// The same drive behind several queues, or one that begins commands one by one.
-    pub fn with_arbiter(self, arbiter: Option<Arbiter>) -> Self {
-        Self { arbiter, ..self }
-    }
-
-    /// The same drive with a write buffer.
-    pub fn with_buffer(self, buffer: Option<WriteBuffer>) -> Self {
-        Self { buffer, ..self }
-    }
-
-    /// The same drive where commands cost something beside their work.
-    pub fn with_link(self, link: Link) -> Self {
-        Self { link, ..self }
-    }
-
-    /// The FTL and the host's data, without the rest.
-    pub fn into_parts(self) -> (F, D) {
-        (self.ftl, self.data)
-    }
-
-    /// The FTL behind the queue.
-    pub fn ftl(&self) -> &F {
-        &self.ftl
-    }
-
-    /// The FTL behind the queue.
-    pub fn ftl_mut(&mut self) -> &mut F {
-        &mut self.ftl
-    }
-
-    /// The host's data.
-    pub fn data_mut(&mut self) -> &mut D {
-        &mut self.data
-    }
-
-    #[inline(always)]
-    fn extent(&self, request: &Request) -> Extent {
-        let end = request.offset + request.length;
-        let pages = pages(request, self.log2_page);
-        assert!(pages.end <= self.logical_pages, "{request:?} ends beyond the drive");
-        let (first, pages) = (pages.start as u32, (pages.end - pages.start) as u32);
-        Extent { offset: request.offset, end, first, pages }
-    }
-
-    /// One queue, all commands of which are worked on.
-    #[inline(always)]
-    fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
-        for (at, request) in requests[..count].iter().enumerate() {
-            self.look_ahead(requests, at);
-            let drained = self.queue.drained();
-            let (arrival, admitted) = self.queue.admit(request.at_ns);
-            if self.buffer.is_some() {
-                self.announce(request);
-            }
-            let completion = self.serve(request, arrival, admitted, drained);
-            self.queue.complete(completion.done_ns);
-            done.push(completion);
-        }
-    }
-
-    /// Commands in the order in which they are begun.
-    fn run_arbitrated(
-        &mut self,
-        arbiter: &mut Arbiter,
-        requests: &[Request],
-        count: usize,
-        done: &mut Vec<Completion>,
-    ) {
-        while let Some(turn) = arbiter.next(requests, count) {
-            for &at in arbiter.entered() {
-                self.announce(&requests[at]);
-            }
-            let request = &requests[turn.at];
-            let completion = self.serve(request, turn.arrival, turn.begin, arbiter.drained());
-            arbiter.complete(&turn, completion);
-        }
-        arbiter.take(count, done);
-    }
-
-    /// A request that arrived at `arrival` is begun; all before it are done at `drained`.
-    #[inline(always)]
-    fn serve(&mut self, request: &Request, arrival: u64, begin: u64, drained: u64) -> Completion {
-        if drained < arrival {
-            let Ok(()) = self.ftl.clean_idle(drained, arrival);
-        }
-        let mut chain = Chain::at(arrival);
-        chain.wait(begin, Part::Queue);
-        self.link.send(&mut chain);
-        self.host.requests[request.op as usize] += 1;
-        if self.refuses(request) {
-            self.link.acknowledge(&mut chain);
-            return Completion { arrival_ns: arrival, done_ns: chain.now, blame: chain.blame };
-        }
-        let buffered = self.buffer.is_some();
-        let mut last = match request.op {
-            Op::Read if buffered => self.read_buffered(request, chain),
-            Op::Read => self.read(request, chain),
-            Op::Write if buffered => self.write_buffered(request, chain),
-            Op::Write => self.write(request, chain),
-            Op::Trim => self.trim(request, chain),
-            Op::Flush => self.flush(chain, drained),
-        };
-        self.link.acknowledge(&mut last);
-        Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
-    }
-
-    /// Whether a request is not carried out, as the drive is read-only for good; it is counted.
-    #[inline(always)]
-    fn refuses(&mut self, request: &Request) -> bool {
-        let refuses = matches!(request.op, Op::Write | Op::Trim) && self.is_read_only();
-        self.host.refused += u64::from(refuses);
-        refuses
-    }
-
-    #[inline(always)]
-    fn is_read_only(&self) -> bool {
-        self.ftl.nand().health().is_some_and(|health| health.read_only)
-    }
-
-    #[inline(always)]
-    fn read(&mut self, request: &Request, start: Chain) -> Chain {
-        let extent = self.extent(request);
-        self.host.read_pages += u64::from(extent.pages);
-        let mut last = start;
-        for page in 0..extent.pages {
-            let mut chain = start;
-            let access = access(extent, page, Touch::Read);
-            let Ok(()) = self.ftl.translate(access, &mut chain);
-            let found = self.fetch(access.lpn, &mut chain);
-            self.host.empty_reads += u64::from(!found);
-            self.host.failed_pages += u64::from(found && self.ftl.nand().read_failed());
-            last = later(last, chain);
-        }
-        last
-    }
-
-    /// Reads a translated page; the answer is whether it held something.
-    #[inline(always)]
-    fn fetch(&mut self, lpn: Lpn, chain: &mut Chain) -> bool {
-        let Ok(found) = self.ftl.read(lpn, chain);
-        self.data.unload(lpn, found, self.ftl.nand());
-        found
-    }
-
-    #[inline(always)]
-    fn write(&mut self, request: &Request, mut start: Chain) -> Chain {
-        let extent = self.extent(request);
-        self.host.write_pages += u64::from(extent.pages);
-        let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        let mut last = start;
-        for page in 0..extent.pages {
-            let mut chain = start;
-            let access = access(extent, page, Touch::Write);
-            let Ok(()) = self.ftl.translate(access, &mut chain);
-            if self.covers_in_part(extent, page) {
-                let found = self.fetch(access.lpn, &mut chain);
-                self.host.merge_reads += u64::from(found);
-                if found && self.ftl.nand().read_failed() {
-                    // What is not overwritten of it is lost, and must not come back as if it were.
-                    self.host.unwritten_pages += 1;
-                    last = later(last, chain);
-                    continue;
-                }
-            }
-            self.data.accept(access.lpn);
-            self.data.load(access.lpn, self.ftl.nand_mut());
-            let Ok(()) = self.ftl.write(access.lpn, extent.pages, &mut chain);
-            last = later(last, chain);
-        }
-        last
-    }
-
-    #[inline(always)]
-    fn covers_in_part(&self, extent: Extent, page: u32) -> bool {
-        let begin = u64::from(extent.first + page) << self.log2_page;
-        begin < extent.offset || extent.end < begin + (1 << self.log2_page)
-    }
-
-    /// Only pages that are covered as a whole can be forgotten.
-    fn trim(&mut self, request: &Request, mut chain: Chain) -> Chain {
-        self.extent(request);
-        let Range { start, end } = whole_pages(request, self.log2_page);
-        let (first, past) = (start as u32, end as u32);
-        if first < past {
-            self.host.trimmed_pages += self.trim_buffered(first..past);
-            (first..past).for_each(|lpn| self.data.forget(Lpn::new(lpn)));
-            let Ok(trimmed) = self.ftl.trim(first..past, &mut chain);
-            self.host.trimmed_pages += trimmed;
-        }
-        chain
-    }
-
-    /// What is buffered goes to the flash, and what was begun before is waited for.
-    fn flush(&mut self, mut chain: Chain, drained: u64) -> Chain {
-        self.drain(&mut chain);
-        chain.wait(drained, Part::Queue);
-        let Ok(()) = self.ftl.flush(&mut chain);
-        chain
-    }
-
-    /// When everything that was begun is done.
-    fn drained(&self) -> u64 {
-        self.arbiter.as_ref().map_or(self.queue.drained(), Arbiter::drained)
-    }
-
-    #[inline(always)]
-    fn look_ahead(&self, batch: &[Request], at: usize) {
-        let lpn = |ahead: usize| {
-            let lpn = batch.get(at + ahead)?.offset >> self.log2_page;
-            (lpn < self.logical_pages).then(|| Lpn::new(lpn as u32))
-        };
-        if let Some(lpn) = lpn(ENTRY_AHEAD) {
-            self.ftl.prefetch_entry(lpn);
-        }
-        if let Some(lpn) = lpn(PAGE_AHEAD) {
-            self.ftl.prefetch_page(lpn);
-        }
+    fn free_units(&self) -> u32 {
+        self.units().free_units()
     }
 }
 
@@ -455,120 +103,4 @@ pub fn pages(request: &Request, log2_page: u32) -> Range<u64> {
 pub fn whole_pages(request: &Request, log2_page: u32) -> Range<u64> {
     let end = (request.offset + request.length) >> log2_page;
     request.offset.div_ceil(1 << log2_page)..end
-}
-
-#[inline(always)]
-fn access(extent: Extent, page: u32, touch: Touch) -> Access {
-    let lpn = Lpn::new(extent.first + page);
-    Access { lpn, touch, remaining: extent.pages - page, first: page == 0, mapped: false }
-}
-
-#[inline(always)]
-fn later(a: Chain, b: Chain) -> Chain {
-    if b.now >= a.now { b } else { a }
-}
-
-impl<F, D> Device for Ssd<F, D>
-where
-    F: Ftl<Medium: Nand<Error = core::convert::Infallible>> + Send,
-    D: HostData<F::Medium> + Send,
-{
-    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
-        match self.arbiter.take() {
-            None => self.run_straight(requests, count, done),
-            Some(mut arbiter) => {
-                self.run_arbitrated(&mut arbiter, requests, count, done);
-                self.arbiter = Some(arbiter);
-            }
-        }
-    }
-
-    fn sees_ahead(&self) -> usize {
-        self.arbiter.as_ref().map_or(0, Arbiter::window)
-    }
-
-    fn counters(&self) -> Counters {
-        Counters {
-            host: self.host,
-            flash: self.ftl.nand().counts(),
-            occupation: self.ftl.nand().occupation(),
-            map: self.ftl.map_stats(),
-            cleans: self.ftl.cleans(),
-            sample_reads: self.ftl.sample_reads(),
-            merges: self.ftl.merges(),
-            buffer: self.buffer.as_ref().map(WriteBuffer::counts),
-            layer: None,
-            health: self.ftl.nand().health(),
-        }
-    }
-
-    fn settle(&mut self) {
-        let mut chain = Chain::at(self.drained());
-        self.drain(&mut chain);
-        let Ok(()) = self.ftl.flush_map(&mut chain);
-    }
-
-    fn foresee(&mut self, future: Future) {
-        self.ftl.foresee(future);
-    }
-
-    fn foresee_blocks(&mut self, future: Future) {
-        if let Some(buffer) = &mut self.buffer {
-            buffer.foresee(future);
-        }
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.ftl.foresee_writes(future);
-    }
-
-    fn cut_power(&mut self) {
-        if let Some(buffer) = &mut self.buffer {
-            buffer.cut_power();
-        }
-    }
-
-    fn restart(&mut self) {
-        self.ftl.restart();
-        self.queue.restart();
-        self.link.restart();
-        if let Some(arbiter) = &mut self.arbiter {
-            arbiter.restart();
-        }
-        if let Some(buffer) = &mut self.buffer {
-            buffer.restart();
-        }
-        self.host = HostCounts::default();
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.ftl.streams()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        self.ftl.placement_size()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.ftl.cache_bytes()
-    }
-
-    fn wear(&self) -> Vec<u32> {
-        self.ftl.blocks().wear().collect()
-    }
-
-    fn valid_pages(&self) -> Vec<u32> {
-        self.ftl.blocks().valid_pages().collect()
-    }
-
-    fn free_units(&self) -> u32 {
-        self.ftl.blocks().free_units()
-    }
-
-    fn check(&self) {
-        if let Some(buffer) = &self.buffer {
-            buffer.check();
-        }
-        self.ftl.check();
-    }
 }

@@ -1,60 +1,19 @@
 //! What a drive asks of its translation layer.
 
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
 use crate::blocks::Blocks;
-use crate::future::Future;
-use crate::mapping::{Access, MapStats};
+use crate::counters::Counters;
+pub use crate::counters::{Cleans, MergeCounts, StreamCounts};
+use crate::future::Foreknowledge;
+use crate::journal::Occasion;
+use crate::mapping::Access;
 use crate::nand::{Chain, Nand};
+use crate::store::Store;
 
 /// The fault of a layer's medium.
 pub type Fault<F> = <<F as Ftl>::Medium as Nand>::Error;
-
-/// Units cleaned, by occasion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Cleans {
-    /// A write waited for it.
-    pub foreground: u64,
-    /// Of those, for how many there was so little room that the cheapest was taken, whatever the
-    /// policy.
-    pub emergency: u64,
-    /// Emptied bit by bit with the host's writes.
-    pub incremental: u64,
-    /// While the host was idle.
-    pub idle: u64,
-    /// To level wear.
-    pub wear: u64,
-}
-
-/// Host pages that went to a stream, and pages that cleaning put there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct StreamCounts {
-    /// Pages written by the host.
-    pub host_pages: u64,
-    /// Pages moved by cleaning.
-    pub gc_pages: u64,
-}
-
-/// Merges of log blocks, by kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MergeCounts {
-    /// A log that held all pages of a logical block in order became its data block.
-    pub switch: u64,
-    /// A log that held the first pages in order became the data block after the rest was copied.
-    pub partial: u64,
-    /// Logical blocks whose newest pages were copied to a fresh unit.
-    pub full: u64,
-    /// Log blocks shared by logical blocks that were emptied by full merges.
-    pub shared_logs: u64,
-    /// The full merges that this took.
-    pub shared_merges: u64,
-    /// The most that one of them took.
-    pub shared_most: u64,
-    /// Log blocks that were erased without a merge: nothing in them was wanted any more.
-    pub dropped_logs: u64,
-}
 
 /// A flash translation layer, as the host's edge of the drive uses it. Asked several times per
 /// page: a type parameter of the drive.
@@ -62,23 +21,11 @@ pub trait Ftl {
     /// The flash below it.
     type Medium: Nand;
 
-    /// The medium.
-    fn nand(&self) -> &Self::Medium;
+    /// The flash, and what is known of it.
+    fn store(&self) -> &Store<Self::Medium>;
 
-    /// The medium, to load its page register.
-    fn nand_mut(&mut self) -> &mut Self::Medium;
-
-    /// The state of the units.
-    fn blocks(&self) -> &Blocks;
-
-    /// Whether a page has been written, and not been trimmed since.
-    fn is_mapped(&self, lpn: Lpn) -> bool;
-
-    /// Reads a translated page into the medium's register. The answer is whether there was one.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>>;
+    /// The flash, and what is known of it.
+    fn store_mut(&mut self) -> &mut Store<Self::Medium>;
 
     /// Writes the medium's register to a translated page. `request_pages` is the length of the
     /// whole request.
@@ -94,11 +41,16 @@ pub trait Ftl {
     /// The medium's fault.
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
 
+    /// Enters what this layer and its medium have counted since the last [`Ftl::restart`].
+    fn report(&self, counters: &mut Counters);
+
     /// Counters and clocks back to zero; data, map, cache and the order of things stay.
     fn restart(&mut self);
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self);
+
+    // What an engine may add.
 
     /// The host is about to write `pages` consecutive pages by one command.
     ///
@@ -128,23 +80,6 @@ pub trait Ftl {
         Ok(())
     }
 
-    /// All that was acknowledged outlives a loss of power. Data does so from the moment it is
-    /// programmed; trims have to be written down.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    fn flush(&mut self, _: &mut Chain) -> Result<(), Fault<Self>> {
-        Ok(())
-    }
-
-    /// The power is about to be switched off: all is written down that makes the next start quick.
-    ///
-    /// # Errors
-    /// The medium's fault.
-    fn shut_down(&mut self, _: &mut Chain) -> Result<(), Fault<Self>> {
-        Ok(())
-    }
-
     /// Writes back the mapping cache: the map on flash is then the whole map.
     ///
     /// # Errors
@@ -153,53 +88,58 @@ pub trait Ftl {
         Ok(())
     }
 
-    /// Tells the mapping what the host will access from now on.
-    fn foresee(&mut self, _: Future) {}
+    /// Tells the policies that are bounds what the host will do from now on.
+    fn foresee(&mut self, _: Foreknowledge) {}
 
-    /// Tells the placement what the host will write from now on.
-    fn foresee_writes(&mut self, _: Future) {}
+    // What every engine does alike.
 
-    /// Asks the processor for the map entry of a page that will be accessed soon.
+    /// The medium.
     #[inline(always)]
-    fn prefetch_entry(&self, _: Lpn) {}
+    fn nand(&self) -> &Self::Medium {
+        &self.store().nand
+    }
 
-    /// Asks the processor for what a write of a page will touch; its map entry should be there.
+    /// The medium, to load its page register.
     #[inline(always)]
-    fn prefetch_page(&self, _: Lpn) {}
-
-    /// The mapping cache.
-    fn map_stats(&self) -> MapStats {
-        MapStats::default()
+    fn nand_mut(&mut self) -> &mut Self::Medium {
+        &mut self.store_mut().nand
     }
 
-    /// Bytes of memory of the map, or of the part of it that is cached.
-    fn cache_bytes(&self) -> u64 {
-        0
+    /// The state of the units.
+    fn blocks(&self) -> &Blocks {
+        self.store().blocks()
     }
 
-    /// Units cleaned, by occasion.
-    fn cleans(&self) -> Cleans {
-        Cleans::default()
+    /// Whether a page has been written, and not been trimmed since.
+    #[inline(always)]
+    fn is_mapped(&self, lpn: Lpn) -> bool {
+        self.store().place(lpn).is_some()
     }
 
-    /// Merges of log blocks.
-    fn merges(&self) -> MergeCounts {
-        MergeCounts::default()
+    /// Reads a translated page into the medium's register. The answer is whether there was one.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    #[inline(always)]
+    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
+        self.store_mut().read(lpn, chain)
     }
 
-    /// Traffic by stream of the placement, if there is one.
-    fn streams(&self) -> Vec<StreamCounts> {
-        Vec::new()
+    /// All that was acknowledged outlives a loss of power. Data does so from the moment it is
+    /// programmed; trims have to be written down.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn flush(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
+        self.store_mut().keep_journal(Occasion::Trims, chain)
     }
 
-    /// Bytes of memory that the placement takes, and the extents that it keeps, if it does.
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        (0, None)
-    }
-
-    /// Translation pages read because the placement wanted to look at pages.
-    fn sample_reads(&self) -> u64 {
-        0
+    /// The power is about to be switched off: all is written down that makes the next start quick.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
+        self.store_mut().keep_journal(Occasion::Now, chain)
     }
 }
 

@@ -25,6 +25,18 @@ pub struct Future {
     pub(crate) first: Vec<u32>,
 }
 
+/// What is known of a workload before it begins, for those of the policies that are bounds: each
+/// takes its own part of it, and the others take none.
+#[derive(Clone, Debug, Default)]
+pub struct Foreknowledge {
+    /// Reads and writes, page by page: for a mapping.
+    pub accesses: Option<Future>,
+    /// Writes and what ends by a trim, page by page: for a placement.
+    pub writes: Option<Future>,
+    /// Reads and writes, part by part, each by the number of its block: for a write buffer.
+    pub blocks: Option<Future>,
+}
+
 /// A [`Future`] of which the accesses are still being told.
 #[derive(Clone, Debug)]
 pub struct Foretelling {

@@ -7,7 +7,8 @@
 mod ring;
 mod shrd;
 
-pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, ShrdCounts, Twrite};
+pub use crate::counters::ShrdCounts;
+pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, Twrite};
 
 /// Name, doc line and source of every host layer.
 pub const HOSTS: &[(&str, &str, &str)] = &[

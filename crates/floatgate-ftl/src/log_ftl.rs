@@ -16,14 +16,15 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lbn, Lpn, Owner, Ppn, Stamp, Unit};
-use crate::blocks::{Blocks, FreeOrder};
-use crate::ftl::{Ftl, MergeCounts};
+use crate::addr::{Lbn, Lpn, Owner, Unit};
+use crate::blocks::FreeOrder;
+use crate::counters::{Counters, MergeCounts};
+use crate::ftl::Ftl;
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout, Occasion, Snapshot};
+use crate::journal::Occasion;
 use crate::log_block::{LogBlocks, LogView, Step};
-use crate::nand::{Cause, Chain, Move, Nand};
-use crate::prefetch::prefetch;
+use crate::nand::{Chain, Move, Nand};
+use crate::store::Store;
 
 /// Units that a merge needs free, beside those of data blocks and logs.
 pub const MERGE_RESERVE: u32 = 1;
@@ -51,18 +52,13 @@ struct Log {
 
 /// A block-mapped flash translation layer on medium `N` with log blocks `L`.
 pub struct LogFtl<N, L> {
-    nand: N,
+    /// The map there is that of the logs and of the data blocks in one.
+    store: Store<N>,
     scheme: L,
-    geometry: Geometry,
-    /// Where the newest version of each page is: the map of the logs and the data blocks in one.
-    table: Vec<Option<Ppn>>,
     /// The data block of each logical block.
     data: Vec<Option<Unit>>,
     /// The logs in use, by slot.
     logs: Vec<Option<Log>>,
-    blocks: Blocks,
-    stamp: Stamp,
-    journal: Option<Journal>,
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
@@ -77,7 +73,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// The medium's fault while the journal is begun.
     pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
@@ -88,15 +84,10 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         let least = geometry.logical_blocks() + logs + MERGE_RESERVE;
         assert!(geometry.units() >= least, "data blocks, logs and a merge take {least} units");
         Self {
-            nand,
+            store: Store::new(nand, geometry, free_order, 1, journal),
             scheme,
-            geometry,
-            table: vec![None; geometry.logical_pages() as usize],
             data: vec![None; geometry.logical_blocks() as usize],
             logs: vec![None; logs as usize],
-            blocks: Blocks::new(geometry, free_order, 1),
-            stamp: Stamp::default(),
-            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
@@ -117,7 +108,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn perform(&mut self, step: Step, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         match step {
             Step::Open(slot) => {
-                self.keep_journal(Occasion::Due, chain)?;
+                self.store.keep_journal(Occasion::Due, chain)?;
                 let unit = self.open_unit();
                 let before = self.logs[slot as usize].replace(Log { unit, written: 0 });
                 assert!(before.is_none(), "a log is merged before its slot is used again");
@@ -132,39 +123,29 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         }
     }
 
-    /// Writes the journal if this is the occasion, and if there is one.
-    fn keep_journal(&mut self, occasion: Occasion, chain: &mut Chain) -> Result<(), N::Error> {
-        let Some(journal) = &mut self.journal else { return Ok(()) };
-        let drive = Snapshot { table: &self.table, remapping: None, blocks: &self.blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
-    }
-
     fn open_unit(&mut self) -> Unit {
-        self.blocks.open(0).expect("data blocks, logs and the reserve are all there can be")
+        self.store.blocks.open(0).expect("data blocks, logs and the reserve are all there can be")
     }
 
     /// Programs the page that the host writes.
     #[inline(always)]
     fn append(&mut self, slot: u32, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].as_mut().expect("a log is opened before it is written");
-        let (to, owner) = (self.geometry.page(log.unit, log.written), Owner::Data(lpn));
+        let to = self.store.geometry.page(log.unit, log.written);
         log.written += 1;
-        self.nand.program(to, self.stamp.write(owner), Cause::Host, chain)?;
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.table[lpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-        }
+        self.store.program(to, lpn, None, chain)?;
+        self.store.point(lpn, to);
         Ok(())
     }
 
     /// What a data block holds is at its place, and what a log of one logical block holds is of it.
     fn check_unit(&self, unit: Unit, lbn: Option<Lbn>, in_place: bool, written: u32) {
-        for page in 0..self.geometry.pages_per_unit() {
-            let ppn = self.geometry.page(unit, page);
-            let Some(owner) = self.blocks.owner(ppn) else { continue };
+        for page in 0..self.store.geometry.pages_per_unit() {
+            let ppn = self.store.geometry.page(unit, page);
+            let Some(owner) = self.store.blocks.owner(ppn) else { continue };
             let Owner::Data(lpn) = owner else { panic!("{owner:?} is not data") };
-            assert_eq!(self.table[lpn.index()], Some(ppn), "only newest pages are wanted");
-            let (home, offset) = self.geometry.logical_place(lpn);
+            assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are wanted");
+            let (home, offset) = self.store.geometry.logical_place(lpn);
             assert!(lbn.is_none_or(|lbn| lbn == home), "{lpn:?} in a block of {lbn:?}");
             assert!(!in_place || offset == page, "{lpn:?} is not at its place in {unit:?}");
             assert!(page < written, "{lpn:?} is in a page that is not programmed");
@@ -175,34 +156,20 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
 impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
     type Medium = N;
 
-    fn nand(&self) -> &N {
-        &self.nand
-    }
-
-    fn nand_mut(&mut self) -> &mut N {
-        &mut self.nand
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.blocks
+    #[inline(always)]
+    fn store(&self) -> &Store<N> {
+        &self.store
     }
 
     #[inline(always)]
-    fn is_mapped(&self, lpn: Lpn) -> bool {
-        self.table[lpn.index()].is_some()
-    }
-
-    #[inline(always)]
-    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
-        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
-        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
-        Ok(true)
+    fn store_mut(&mut self) -> &mut Store<N> {
+        &mut self.store
     }
 
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, _: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let (lbn, offset) = self.geometry.logical_place(lpn);
-        self.blocks.tick();
+        let (lbn, offset) = self.store.geometry.logical_place(lpn);
+        self.store.blocks.tick();
         let mut steps = mem::take(&mut self.steps);
         steps.clear();
         self.scheme.write(lbn, offset, &mut steps);
@@ -215,82 +182,47 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
 
     /// The pages are forgotten, their blocks stay in use until they are merged.
     fn trim(&mut self, lpns: Range<u32>, _: &mut Chain) -> Result<u64, N::Error> {
-        let mut trimmed = 0;
-        if let Some(journal) = self.journal.as_mut().filter(|_| !lpns.is_empty()) {
-            self.stamp.sequence += 1;
-            journal.trim(lpns.clone(), self.stamp.sequence);
-        }
-        for lpn in lpns.map(Lpn::new) {
-            if let Some(old) = self.table[lpn.index()].take() {
-                self.blocks.invalidate(old, Owner::Data(lpn));
-                trimmed += 1;
-            }
-        }
-        Ok(trimmed)
+        self.store.note_trim(lpns.clone());
+        Ok(lpns.filter_map(|lpn| self.store.forget(Lpn::new(lpn))).count() as u64)
     }
 
-    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Trims, chain)
-    }
-
-    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Now, chain)
+    /// The map takes four bytes for each logical block, and for each page of a log.
+    fn report(&self, counters: &mut Counters) {
+        self.store.nand.report(counters);
+        let pages = self.logs.len() as u64 * u64::from(self.store.geometry.pages_per_unit());
+        counters.cache_bytes = 4 * (self.data.len() as u64 + pages);
+        counters.merges = self.merges;
     }
 
     fn restart(&mut self) {
-        self.nand.restart();
-        self.blocks.restart_wear();
+        self.store.restart();
         self.merges = MergeCounts::default();
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        prefetch(&self.table, lpn.index());
-    }
-
-    #[inline(always)]
-    fn prefetch_page(&self, lpn: Lpn) {
-        if let Some(&Some(old)) = self.table.get(lpn.index()) {
-            self.blocks.prefetch(old);
-        }
-    }
-
-    /// Four bytes for each logical block, and for each page of a log.
-    fn cache_bytes(&self) -> u64 {
-        let pages = self.logs.len() as u64 * u64::from(self.geometry.pages_per_unit());
-        4 * (self.data.len() as u64 + pages)
-    }
-
-    fn merges(&self) -> MergeCounts {
-        self.merges
     }
 
     /// Each page that holds something is where the map says; data blocks have their pages in place,
     /// logs have those of their logical block; units are free, data blocks or logs.
     fn check(&self) {
-        self.blocks.check();
+        let mapped = self.store.check();
         self.scheme.check();
-        for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
-            let owner = Owner::Data(Lpn::new(index as u32));
-            assert_eq!(self.blocks.owner(ppn), Some(owner), "the page of {owner:?}");
-        }
         let mut valid = 0;
         for (number, unit) in self.data.iter().enumerate().filter_map(|(n, u)| Some((n, (*u)?))) {
             let lbn = Lbn(number as u32);
-            self.check_unit(unit, Some(lbn), true, self.geometry.pages_per_unit());
-            valid += self.blocks.valid(unit);
+            self.check_unit(unit, Some(lbn), true, self.store.geometry.pages_per_unit());
+            valid += self.store.blocks.valid(unit);
         }
         for (slot, log) in self.logs.iter().enumerate() {
             let view = self.scheme.log(slot as u32);
             assert_eq!(log.map(|log| log.written), view.map(|view| view.written), "log {slot}");
             if let (Some(log), Some(LogView { lbn, written })) = (log, view) {
                 self.check_unit(log.unit, lbn, false, written);
-                valid += self.blocks.valid(log.unit);
+                valid += self.store.blocks.valid(log.unit);
             }
         }
-        let mapped = self.table.iter().flatten().count();
-        assert_eq!(mapped, valid as usize, "what is wanted is in a data block or a log");
+        assert_eq!(mapped, u64::from(valid), "what is wanted is in a data block or a log");
         let in_use = self.data.iter().flatten().count() + self.logs.iter().flatten().count();
-        assert_eq!(in_use + self.blocks.free_units() as usize, self.geometry.units() as usize);
+        assert_eq!(
+            in_use + self.store.blocks.free_units() as usize,
+            self.store.geometry.units() as usize
+        );
     }
 }

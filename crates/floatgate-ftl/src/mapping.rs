@@ -35,6 +35,7 @@ pub use tpftl::{Tpftl, TpftlConfig};
 use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
+pub use crate::counters::MapStats;
 use crate::future::Future;
 use crate::geometry::Geometry;
 use crate::rng::Rng;
@@ -98,25 +99,6 @@ pub enum Residency {
     Clean,
     /// Newer than what flash has.
     Dirty,
-}
-
-/// What a mapping has counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MapStats {
-    /// Host page accesses that found their entry.
-    pub hits: u64,
-    /// Host page accesses that did not.
-    pub misses: u64,
-    /// Entries dropped to make room.
-    pub evictions: u64,
-    /// Those of them that had to be written back.
-    pub dirty_evictions: u64,
-    /// Entries loaded before they were asked for.
-    pub prefetched: u64,
-    /// Those of them that were asked for while they were cached.
-    pub prefetch_used: u64,
-    /// Those of them that were dropped before anyone asked.
-    pub prefetch_unused: u64,
 }
 
 /// Units that a clean may open for the map beside the first: more than none if a map page is

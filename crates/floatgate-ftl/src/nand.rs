@@ -15,6 +15,7 @@
 mod checked;
 mod counted;
 mod faulty;
+mod host_data;
 mod power_cut;
 mod stamped;
 mod timed;
@@ -22,6 +23,7 @@ mod timed;
 pub use checked::Checked;
 pub use counted::Counted;
 pub use faulty::{Faults, Faulty, LAST};
+pub use host_data::HostData;
 pub use power_cut::{Cut, PowerCut, Tear, Torn, Watch};
 pub use stamped::{Shadow, Stamped};
 pub use timed::{Timed, Timing};
@@ -29,6 +31,8 @@ pub use timed::{Timed, Timing};
 use alloc::vec::Vec;
 
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::counters::Counters;
+pub use crate::counters::{FlashCounts, Health, Occupation};
 use crate::geometry::Geometry;
 
 /// Why a flash operation is done.
@@ -146,53 +150,6 @@ impl Chain {
     }
 }
 
-/// Operations by cause, in the order of [`Cause::ALL`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct FlashCounts {
-    /// Pages read.
-    pub reads: [u64; 9],
-    /// Pages programmed.
-    pub programs: [u64; 9],
-    /// Units erased.
-    pub erases: [u64; 9],
-}
-
-/// How busy the dies of a timed medium were.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Occupation {
-    /// When the last operation ends.
-    pub end_ns: u64,
-    /// Time that dies were occupied, summed over the dies.
-    pub busy_ns: u64,
-    /// The busiest die's share of it.
-    pub busiest_ns: u64,
-}
-
-/// What has broken since the last restart, and what is left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Health {
-    /// Units that were bad from the factory.
-    pub factory_bad: u64,
-    /// Programs that failed.
-    pub program_failures: u64,
-    /// Erases that failed.
-    pub erase_failures: u64,
-    /// Units that were erased as often as they last.
-    pub worn_out: u64,
-    /// Units whose place a spare has taken.
-    pub retired: u64,
-    /// Pages moved out of them.
-    pub moved: u64,
-    /// Pages that became unreadable.
-    pub read_errors: u64,
-    /// Pages of which the checksum was wrong.
-    pub corrupt_pages: u64,
-    /// Spare units that are left.
-    pub spares_left: u64,
-    /// Whether nothing can be written any more.
-    pub read_only: bool,
-}
-
 /// A page that changes its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move {
@@ -255,23 +212,27 @@ pub trait Nand {
     /// The medium's fault.
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
 
-    /// What has been counted since the last [`Nand::restart`].
-    fn counts(&self) -> FlashCounts;
-
-    /// How busy the dies were since the last [`Nand::restart`]; nothing if there is no clock.
-    fn occupation(&self) -> Occupation;
+    /// Enters operations, clocks and what has broken since the last [`Nand::restart`].
+    fn report(&self, counters: &mut Counters);
 
     /// Counts and clocks back to zero; what is stored stays.
     fn restart(&mut self);
+
+    /// The medium's part of the account by itself.
+    fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.report(&mut counters);
+        counters
+    }
 
     /// Whether the last page that was read could not be read: its data are lost.
     fn read_failed(&self) -> bool {
         false
     }
 
-    /// What has broken, on a medium that breaks.
-    fn health(&self) -> Option<Health> {
-        None
+    /// Whether nothing can be written any more.
+    fn is_read_only(&self) -> bool {
+        false
     }
 }
 

@@ -10,40 +10,41 @@
 //! copies of one victim are independent of each other and run in parallel where the dies allow.
 
 mod ahead;
+mod cleaner;
 mod cleaning;
 mod levelling;
+mod map;
 mod recovery;
 mod remap;
 mod samples;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 use alloc::boxed::Box;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Stamp, Tpn};
-use crate::blocks::{Blocks, FreeOrder};
-use crate::frontier::Frontiers;
+use crate::addr::{Lpn, Ppn, Tpn};
+use crate::blocks::FreeOrder;
+use crate::counters::Counters;
+pub use crate::counters::{Cleans, StreamCounts};
 use crate::ftl::Ftl;
-pub use crate::ftl::{Cleans, StreamCounts};
-use crate::future::Future;
+use crate::future::Foreknowledge;
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout, Occasion, Snapshot};
-use crate::mapping::{Access, MapOp, MapStats, Mapping};
-use crate::nand::{Cause, Chain, Move, Nand};
+use crate::journal::Occasion;
+use crate::mapping::{Access, Mapping};
+use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
-use crate::prefetch::prefetch;
-use crate::rng::Rng;
+use crate::store::Store;
 use crate::victim::Victim;
-use ahead::UnderWay;
-pub use cleaning::{Cleaning, Destination, Scope};
-use levelling::Levelling;
-use remap::LogArea;
-use verify::FlashMap;
+use cleaner::Cleaner;
+pub use cleaner::{Cleaning, Destination, Scope};
+use map::Map;
+use remap::{LogArea, LogPage};
+use samples::Sampler;
+use streams::Streams;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
 pub struct PageConfig {
@@ -73,47 +74,19 @@ impl PageConfig {
         levelled: bool,
         log_pages: u32,
     ) -> u8 {
-        let beside = [map_on_flash, levelled, log_pages > 0];
-        placement.streams() + beside.map(u8::from).iter().sum::<u8>()
+        Streams::new(placement.streams(), map_on_flash, levelled, log_pages > 0).count()
     }
 }
 
 /// A page-mapped flash translation layer on medium `N` with mapping cache `M`.
 pub struct PageFtl<N, M> {
-    nand: N,
-    mapping: M,
-    geometry: Geometry,
-    /// The whole map. What the drive has of it in memory is the mapping's business.
-    table: Vec<Option<Ppn>>,
-    /// Global translation directory: where each translation page is.
-    directory: Vec<Option<Ppn>>,
-    blocks: Blocks,
-    frontiers: Frontiers,
+    store: Store<N>,
+    map: Map<M>,
     placement: AnyPlacement,
-    victim: Box<dyn Victim + Send>,
-    config: Cleaning,
-    /// Whether units are being cleaned: what that opens units for must not clean in turn.
-    cleaning: bool,
-    under_way: Option<UnderWay>,
-    levelling: Option<Levelling>,
+    streams: Streams,
+    cleaner: Cleaner,
     log: LogArea,
-    /// The page of the log that is being remapped, and where it is: the map says neither.
-    remapping: Option<(Lpn, Ppn)>,
-    stamp: Stamp,
-    journal: Option<Journal>,
-    cleans: Cleans,
-    streams: Vec<StreamCounts>,
-    rng: Rng,
-    sample_reads: u64,
-    flash_map: Option<FlashMap>,
-    io: Vec<MapOp>,
-    gc_io: Vec<MapOp>,
-    wanted: Vec<(Ppn, Owner)>,
-    sorted: Vec<(u8, Ppn, Owner)>,
-    group: Vec<(Ppn, Owner)>,
-    moved: Vec<(Lpn, Ppn)>,
-    moves: Vec<Move>,
-    trimmed: Vec<Lpn>,
+    sampler: Sampler,
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
@@ -136,77 +109,44 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         config: PageConfig,
         log_pages: u32,
     ) -> Result<Self, N::Error> {
-        let table = vec![None; config.geometry.logical_pages() as usize];
-        let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
-        for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
-            ftl.program_map(tpn, Cause::Map, &mut Chain::default())?;
-        }
-        ftl.keep_journal(Occasion::Now, &mut Chain::default())?;
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
+        ftl.program_all_of_map(&mut Chain::default())?;
+        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
         ftl.restart();
         Ok(ftl)
     }
 
-    /// A drive with this map, and nothing else yet.
-    fn unformatted(
-        nand: N,
-        mapping: M,
-        config: PageConfig,
-        log_pages: u32,
-        table: Vec<Option<Ppn>>,
-    ) -> Self {
+    /// A drive of which nothing is programmed yet.
+    fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
-        let levelled = cleaning.wear_gap.is_some();
-        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
-        let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
+        let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
+        let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log);
+        let least = cleaning.least_low_water(streams.count()) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
-        let mut blocks = Blocks::new(geometry, free_order, frontiers);
+        let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
-            blocks.note_changes();
+            store.blocks.note_changes();
         }
-        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         Self {
-            nand,
-            mapping,
-            geometry,
-            table,
-            directory: vec![None; tpns as usize],
-            blocks,
-            frontiers: Frontiers::new(frontiers.into()),
-            streams: vec![StreamCounts::default(); usize::from(placement.streams())],
+            store,
+            map: Map::new(mapping, &geometry, verify),
             placement,
-            victim,
-            config: cleaning,
-            cleaning: false,
-            under_way: None,
-            levelling: cleaning.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
+            streams,
+            cleaner: Cleaner::new(victim, cleaning, &geometry),
             log: LogArea::new(geometry.logical_pages(), log_pages),
-            remapping: None,
-            stamp: Stamp::default(),
-            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
-            cleans: Cleans::default(),
-            rng: Rng::new(1),
-            sample_reads: 0,
-            flash_map: verify.then(|| FlashMap::new(geometry.logical_pages())),
-            io: Vec::new(),
-            gc_io: Vec::new(),
-            wanted: Vec::with_capacity(geometry.pages_per_unit() as usize),
-            sorted: Vec::new(),
-            group: Vec::new(),
-            moved: Vec::with_capacity(geometry.pages_per_unit() as usize),
-            moves: Vec::new(),
-            trimmed: Vec::new(),
+            sampler: Sampler::new(),
         }
     }
 
     /// The mapping cache.
     pub fn mapping(&self) -> &M {
-        &self.mapping
+        &self.map.cache
     }
 
     /// The physical page of a logical one.
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
-        self.table[lpn.index()]
+        self.store.place(lpn)
     }
 
     /// The placement.
@@ -214,89 +154,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         &self.placement
     }
 
-    /// Does the flash work that the mapping has asked for, in order.
-    #[inline(always)]
-    fn perform(&mut self, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.io.is_empty() {
-            return Ok(());
-        }
-        let mut io = mem::take(&mut self.io);
-        match self.mapping.together() {
-            1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
-            pages => {
-                for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
-                    self.map_group(group, cause, chain)?;
-                }
-            }
-        }
-        io.clear();
-        self.io = io;
-        Ok(())
-    }
-
-    /// Translation pages that are read or written as one, all at once.
-    fn map_group(
-        &mut self,
-        group: &[MapOp],
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        let (begin, mut last) = (*chain, *chain);
-        for &op in group {
-            let mut branch = begin;
-            self.map_op(op, cause, &mut branch)?;
-            last = if branch.now >= last.now { branch } else { last };
-        }
-        *chain = last;
-        Ok(())
-    }
-
-    fn map_op(&mut self, op: MapOp, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        match op {
-            MapOp::Fetch(tpn) => self.read_map(tpn, cause, chain),
-            MapOp::Rewrite(tpn) => self.program_map(tpn, cause, chain),
-            MapOp::Update(tpn) => {
-                self.read_map(tpn, cause, chain)?;
-                self.program_map(tpn, cause, chain)
-            }
-        }
-    }
-
-    fn read_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        let from = self.directory[tpn.index()].expect("formatting wrote every translation page");
-        self.nand.read(from, Owner::Translation(tpn), cause, chain)
-    }
-
-    fn program_map(&mut self, tpn: Tpn, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        let owner = Owner::Translation(tpn);
-        let to = self.allocate(self.map_stream(), chain)?;
-        self.nand.program(to, self.stamp.write(owner), cause, chain)?;
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.directory[tpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-        }
-        if let Some(flash_map) = &mut self.flash_map {
-            flash_map.written(tpn, &self.geometry, &self.table, &self.mapping);
-        }
-        Ok(())
-    }
-
-    /// Translation pages have a stream of their own, behind those of the placement.
-    #[inline(always)]
-    fn map_stream(&self) -> u8 {
-        self.placement.streams()
-    }
-
-    /// What levelling of wear moves has the stream behind that.
-    #[inline(always)]
-    fn wear_stream(&self) -> u8 {
-        self.placement.streams() + u8::from(M::ON_FLASH)
-    }
-
     /// The next page of a stream; cleans first if the stream needs a unit and few are free.
     #[inline(always)]
     fn allocate(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
-        match self.frontiers.next(stream) {
+        match self.streams.next(stream) {
             Some(ppn) => Ok(ppn),
             None => self.allocate_in_new_unit(stream, chain),
         }
@@ -309,47 +170,57 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
-        if !self.cleaning {
-            self.keep_journal(Occasion::Due, chain)?;
-            self.clean(stream, self.config.low_water - 1, chain)?;
-            if !self.frontiers.has_room(stream) {
-                self.clean(stream, self.config.low_water, chain)?;
+        if !self.cleaner.active {
+            self.store.keep_journal(Occasion::Due, chain)?;
+            self.clean(stream, self.cleaner.config.low_water - 1, chain)?;
+            if !self.streams.has_room(stream) {
+                self.clean(stream, self.cleaner.config.low_water, chain)?;
             }
-            if !self.frontiers.has_room(stream) {
+            if !self.streams.has_room(stream) {
                 self.open(stream);
             }
         }
-        Ok(self.frontiers.next(stream).expect("a new unit has room"))
-    }
-
-    /// Writes the journal if this is the occasion, and if there is one.
-    #[inline]
-    fn keep_journal(&mut self, occasion: Occasion, chain: &mut Chain) -> Result<(), N::Error> {
-        let Some(journal) = &mut self.journal else { return Ok(()) };
-        let Self { table, blocks, remapping, .. } = self;
-        let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
-    }
-
-    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
-    fn note_trim(&mut self, lpns: &Range<u32>) {
-        let end = lpns.end.min(self.log.base());
-        if let Some(journal) = &mut self.journal
-            && lpns.start < end
-        {
-            self.stamp.sequence += 1;
-            journal.trim(lpns.start..end, self.stamp.sequence);
-        }
+        Ok(self.streams.next(stream).expect("a new unit has room"))
     }
 
     fn open(&mut self, stream: u8) {
-        let unit = if self.levelling.is_some() && stream == self.wear_stream() {
-            self.blocks.open_most_worn(stream)
-        } else {
-            self.blocks.open(stream)
-        };
-        let unit = unit.expect("cleaning keeps a free unit per frontier");
-        self.frontiers.set(stream, unit, &self.geometry);
+        self.streams.open(stream, &mut self.store.blocks, &self.store.geometry);
+    }
+
+    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
+    fn note_trim(&mut self, lpns: Range<u32>) {
+        self.store.note_trim(lpns.start..lpns.end.min(self.log.base()));
+    }
+
+    /// Programs the medium's register at the next page of a stream, and points the map there.
+    #[inline(always)]
+    fn put(
+        &mut self,
+        lpn: Lpn,
+        (stream, log): (u8, Option<LogPage>),
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.store.blocks.tick();
+        if self.cleaner.config.pace.is_some() {
+            self.clean_ahead(chain)?;
+        }
+        let to = self.allocate(stream, chain)?;
+        self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
+        self.streams.note_write(stream);
+        if log.is_some() {
+            // Pinned first: this may be the unit's last page.
+            self.store.blocks.pin(self.store.geometry.unit(to));
+        }
+        if let Some(old) = self.store.point(lpn, to)
+            && log.is_some()
+        {
+            self.store.blocks.unpin(self.store.geometry.unit(old));
+        }
+        if M::ON_FLASH {
+            self.map.cache.assigned(lpn, to, &mut self.map.io);
+            self.perform(Cause::Map, chain)?;
+        }
+        Ok(())
     }
 
     /// Forgets pages, translation page by translation page.
@@ -359,30 +230,29 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<u64, N::Error> {
-        let entries = self.geometry.entries_per_page();
+        let entries = self.store.geometry.entries_per_page();
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
             // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
             // translation page may take one.
-            self.note_trim(&(next..end));
-            let mut mapped = mem::take(&mut self.trimmed);
+            self.note_trim(next..end);
+            let mut mapped = mem::take(&mut self.map.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
             for &lpn in &mapped {
-                if let Some(old) = self.table[lpn.index()].take() {
-                    self.blocks.invalidate(old, Owner::Data(lpn));
+                if let Some(old) = self.store.forget(lpn) {
                     match self.log.holds(lpn) {
-                        true => self.blocks.unpin(self.geometry.unit(old)),
+                        true => self.store.blocks.unpin(self.store.geometry.unit(old)),
                         false => self.placement.trimmed(lpn),
                     }
                 }
             }
             trimmed += mapped.len() as u64;
             if M::ON_FLASH {
-                self.mapping.trim(Tpn::new(next / entries), &mapped, &mut self.io);
+                self.map.cache.trim(Tpn::new(next / entries), &mapped, &mut self.map.io);
             }
-            self.trimmed = mapped;
+            self.map.trimmed = mapped;
             self.perform(cause, chain)?;
             next = end;
         }
@@ -393,34 +263,32 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     type Medium = N;
 
-    fn nand(&self) -> &N {
-        &self.nand
-    }
-
-    fn nand_mut(&mut self) -> &mut N {
-        &mut self.nand
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.blocks
+    #[inline(always)]
+    fn store(&self) -> &Store<N> {
+        &self.store
     }
 
     #[inline(always)]
-    fn is_mapped(&self, lpn: Lpn) -> bool {
-        self.table[lpn.index()].is_some()
+    fn store_mut(&mut self) -> &mut Store<N> {
+        &mut self.store
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        self.store.nand.report(counters);
+        self.map.report(counters);
+        counters.cleans = self.cleaner.counts;
+        counters.streams = self.streams.traffic();
+        counters.sample_reads = self.sampler.reads;
+        counters.placement_bytes = self.placement.memory_bytes();
+        counters.extents = self.placement.extents();
     }
 
     fn restart(&mut self) {
-        self.nand.restart();
-        self.mapping.restart();
-        self.blocks.restart_wear();
-        self.streams.fill(StreamCounts::default());
-        self.log.restart();
-        self.cleans = Cleans::default();
-        self.sample_reads = 0;
-        if let Some(levelling) = &mut self.levelling {
-            *levelling = Levelling::new(levelling.gap(), self.geometry.units());
-        }
+        self.store.restart();
+        self.map.cache.restart();
+        self.streams.restart();
+        self.cleaner.restart(self.store.geometry.units());
+        self.sampler.reads = 0;
     }
 
     #[inline(always)]
@@ -435,74 +303,32 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     #[inline(always)]
     fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
         access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
-        self.mapping.access(access, &mut self.io);
+        self.map.cache.access(access, &mut self.map.io);
         if M::ON_FLASH { self.perform(Cause::Map, chain) } else { Ok(()) }
     }
 
     #[inline(always)]
-    fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
-        let Some(from) = self.table[lpn.index()] else { return Ok(false) };
-        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
-        Ok(true)
-    }
-
-    #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let owner = Owner::Data(lpn);
-        let (clock, now_ns) = (self.blocks.now(), chain.now);
+        let (clock, now_ns) = (self.store.blocks.now(), chain.now);
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
-        self.blocks.tick();
-        if self.config.pace.is_some() {
-            self.clean_ahead(chain)?;
-        }
-        let to = self.allocate(stream, chain)?;
-        self.nand.program(to, self.stamp.write(owner), Cause::Host, chain)?;
-        self.streams[usize::from(stream)].host_pages += 1;
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.table[lpn.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-        }
-        if M::ON_FLASH {
-            self.mapping.assigned(lpn, to, &mut self.io);
-            self.perform(Cause::Map, chain)?;
-        }
-        Ok(())
+        self.put(lpn, (stream, None), chain)
     }
 
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
         self.forget(lpns, Cause::Map, chain)
     }
 
-    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Trims, chain)
-    }
-
-    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.keep_journal(Occasion::Now, chain)
-    }
-
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.mapping.flush(&mut self.io);
+        self.map.cache.flush(&mut self.map.io);
         self.perform(Cause::Map, chain)
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.mapping.foresee(future);
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.placement.foresee(future);
-    }
-
-    #[inline(always)]
-    fn prefetch_entry(&self, lpn: Lpn) {
-        prefetch(&self.table, lpn.index());
-    }
-
-    #[inline(always)]
-    fn prefetch_page(&self, lpn: Lpn) {
-        if let Some(&Some(old)) = self.table.get(lpn.index()) {
-            self.blocks.prefetch(old);
+    fn foresee(&mut self, known: Foreknowledge) {
+        if let Some(accesses) = known.accesses {
+            self.map.cache.foresee(accesses);
+        }
+        if let Some(writes) = known.writes {
+            self.placement.foresee(writes);
         }
     }
 
@@ -511,53 +337,14 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.clean_while_idle(from, until)
     }
 
-    fn map_stats(&self) -> MapStats {
-        self.mapping.stats()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.mapping.cache_bytes()
-    }
-
-    fn cleans(&self) -> Cleans {
-        self.cleans
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.streams.iter().copied().chain(self.log.counts()).collect()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        (self.placement.memory_bytes(), self.placement.extents())
-    }
-
-    fn sample_reads(&self) -> u64 {
-        self.sample_reads
-    }
-
-    /// Each mapped page has one valid physical page that names it, and the map on flash with the
-    /// cache over it is the true map.
+    /// Every part is as it says, and nothing is valid but what the two maps name.
     fn check(&self) {
-        self.blocks.check();
-        self.mapping.check();
+        let mapped = self.store.check() + self.map.check(&self.store);
+        let valid = self.store.blocks.valid_pages().map(u64::from).sum::<u64>();
+        assert_eq!(valid, mapped, "what is valid is mapped");
         self.placement.check();
-        let mut valid = 0;
-        for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
-            let lpn = Lpn::new(index as u32);
-            assert_eq!(self.blocks.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
-            valid += 1;
-        }
-        for (index, ppn) in self.directory.iter().enumerate() {
-            let tpn = Tpn::new(index as u32);
-            let owner = ppn.and_then(|ppn| self.blocks.owner(ppn));
-            assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
-            valid += 1;
-        }
-        let units = (0..self.geometry.units()).map(crate::addr::Unit);
-        assert_eq!(units.map(|unit| u64::from(self.blocks.valid(unit))).sum::<u64>(), valid);
+        self.streams.check(&self.store.blocks, &self.store.geometry);
+        self.cleaner.check(&self.store.blocks);
         self.check_pins();
-        if let Some(flash_map) = &self.flash_map {
-            flash_map.check(&self.table, &self.mapping);
-        }
     }
 }

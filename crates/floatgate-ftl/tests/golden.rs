@@ -65,7 +65,8 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
     row("map_hits_misses", &[map.hits, map.misses]);
     row("map_evictions", &[map.evictions, map.dirty_evictions]);
     row("map_prefetched", &[map.prefetched, map.prefetch_used]);
-    let pages = |of: fn(&StreamCounts) -> u64| drive.streams().iter().map(of).collect::<Vec<_>>();
+    let pages =
+        |of: fn(&StreamCounts) -> u64| drive.counters().streams.iter().map(of).collect::<Vec<_>>();
     row("stream_host_pages", &pages(|stream| stream.host_pages));
     row("stream_gc_pages", &pages(|stream| stream.gc_pages));
     row("emergencies", &[all.cleans.emergency]);

@@ -7,7 +7,7 @@ mod common;
 use common::workload::Workload;
 use common::{Probe, Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::future::{Foreknowledge, Foretelling};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::Counted;
 use floatgate_ftl::placement::{PLACEMENTS, PlacementConfig};
@@ -84,7 +84,7 @@ fn amplification(rig: &Rig, skew: Skew, volumes: [u64; 2]) -> f64 {
     let mut telling = Foretelling::new(pages);
     let all = warm.iter().chain(&measured);
     all.for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
-    drive.foresee_writes(telling.finish());
+    drive.foresee(Foreknowledge { writes: Some(telling.finish()), ..Foreknowledge::default() });
     run(&mut *drive, &warm, page_bytes);
     drive.restart();
     run(&mut *drive, &measured, page_bytes);

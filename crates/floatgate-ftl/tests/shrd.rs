@@ -48,7 +48,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     let log = |ftl: &PageFtl<_, _>| [1024, 1025, 1026, 1027].map(|lpn| of(ftl, lpn));
     assert_eq!(log(&ftl), [368, 369, 370, 371].map(Some));
     assert_eq!(ftl.blocks().pins(Unit(23)), 4);
-    let before = ftl.nand().counts();
+    let before = ftl.nand().counters().flash;
     for (to, from) in [(32, 1024), (128, 1026), (765, 1025), (854, 1027)] {
         assert_eq!(ftl.remap(Lpn::new(from), Lpn::new(to), &mut chain), Ok(true));
         assert_eq!(ftl.remap(Lpn::new(from), Lpn::new(to), &mut chain), Ok(false), "once");
@@ -56,7 +56,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     let now = [32, 128, 765, 854].map(|lpn| of(&ftl, lpn));
     assert_eq!(now, [368, 370, 369, 371].map(Some));
     assert_eq!(log(&ftl), [None; 4], "the log's addresses are free again");
-    assert_eq!(ftl.nand().counts(), before, "no flash operation at all");
+    assert_eq!(ftl.nand().counters().flash, before, "no flash operation at all");
     assert_eq!(ftl.blocks().owner(Ppn::new(370)), Some(Owner::Data(Lpn::new(128))));
     assert_eq!(ftl.blocks().pins(Unit(23)), 0);
     ftl.check();

@@ -13,12 +13,11 @@ use std::sync::{Arc, Mutex};
 use common::workload::{ANYTHING, Mix, Workload};
 use common::{ODD, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
+use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache, PageCacheConfig};
-use floatgate_ftl::nand::{
-    Cause, Chain, Checked, Counted, FlashCounts, Move, Nand, Occupation, Shadow, Stamped, Tagged,
-};
+use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Move, Nand, Shadow, Stamped, Tagged};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
 use floatgate_ftl::request::{Op, Request};
@@ -96,12 +95,8 @@ impl Nand for Watched {
         Ok(())
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
     }
 
     fn restart(&mut self) {

@@ -26,7 +26,7 @@ fn run<M: Mapping + Send>(rig: &Rig, map: &MapConfig, build: fn(&MapConfig) -> M
     let node_and_entry = 16;
     for number in 0..600 {
         drive.run(&[workload.next()], &mut vec![]);
-        assert!(drive.cache_bytes() <= map.cache_bytes.max(node_and_entry));
+        assert!(drive.counters().cache_bytes <= map.cache_bytes.max(node_and_entry));
         if number % 8 == 0 {
             drive.check();
         }

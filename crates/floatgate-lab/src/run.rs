@@ -6,6 +6,7 @@ mod start;
 mod told;
 
 use floatgate_ftl::device::Device;
+use floatgate_ftl::future::Foreknowledge;
 
 use crate::config::{Arrivals, Config};
 use crate::doubts::{notes, warnings};
@@ -16,7 +17,7 @@ use crate::workload::Workload;
 pub use control::{Control, RunError};
 use measure::measure;
 pub(crate) use start::start;
-use told::Told;
+use told::foreknow;
 
 /// Requests that are handed to the drive at once: enough to look ahead in.
 const BATCH: usize = 1024;
@@ -51,9 +52,9 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let told = Told::new(config, &plan, workload, control)?;
+    let known = foreknow(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
-    let start = prepare(config, &plan, device.as_mut(), told, options.seed, control)?;
+    let start = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
     let (metrics, wall_seconds) = measure(&plan, device.as_mut(), workload, control)?;
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &metrics, options.seed, wall_seconds);
@@ -67,14 +68,14 @@ fn prepare(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,
-    told: Told,
+    known: Foreknowledge,
     seed: u64,
     control: &Control,
 ) -> Result<StartResult, RunError> {
     let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.settle();
-    told.tell(device);
+    device.foresee(known);
     device.restart();
     Ok(started)
 }

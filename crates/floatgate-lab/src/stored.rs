@@ -67,8 +67,9 @@ use std::io;
 use std::ops::Range;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
+use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation, Tagged};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Tagged};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
 use image::Image;
@@ -391,12 +392,8 @@ impl Nand for Stored {
         self.counted.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.counted.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        Occupation::default()
+    fn report(&self, counters: &mut Counters) {
+        self.counted.report(counters);
     }
 
     fn restart(&mut self) {

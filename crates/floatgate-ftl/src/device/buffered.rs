@@ -4,17 +4,18 @@
 //! leave to make room is written to the flash first, all of it at once, and the command waits for
 //! it. With write-through what is buffered is on the flash, too, and leaves without a word.
 
+use core::convert::Infallible;
 use core::mem;
 use core::ops::Range;
 
-use super::{HostData, Ssd, access, later};
+use super::page_io::{Extent, Fetched, PageIo, later};
+use super::{BufferCounts, HostData};
 use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
 use crate::future::Future;
-use crate::mapping::{Access, Touch};
+use crate::mapping::Touch;
 use crate::nand::{Chain, Nand, Part};
-use crate::request::{Op, Request};
 
 /// When a write is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,39 +24,6 @@ pub enum Acknowledge {
     WriteBack,
     /// When it is on the flash, too.
     WriteThrough,
-}
-
-/// What a buffer has counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct BufferCounts {
-    /// Pages written that were buffered already.
-    pub write_hits: u64,
-    /// Pages written that were not.
-    pub write_misses: u64,
-    /// Pages read from the buffer.
-    pub read_hits: u64,
-    /// Pages read that were not buffered.
-    pub read_misses: u64,
-    /// Pages that left for the flash.
-    pub flushed: u64,
-    /// Pages that left without a word, for they were on the flash already.
-    pub released: u64,
-    /// Pages that were read from the flash and written with them.
-    pub padded: u64,
-    /// Pages that were to be, and could not be read.
-    pub unpadded: u64,
-    /// Pages that were trimmed while they were buffered.
-    pub trimmed: u64,
-    /// Pages that were buffered when the power failed.
-    pub lost: u64,
-    /// Pages that are buffered now, and that were at the last restart.
-    pub held: u64,
-    /// See `held`.
-    pub held_at_start: u64,
-    /// Bytes of bookkeeping.
-    pub memory_bytes: u64,
-    /// Whether what is buffered is on the flash, too.
-    pub writes_through: bool,
 }
 
 /// A buffer, and what it costs to use it.
@@ -72,6 +40,16 @@ impl WriteBuffer {
     pub fn new(buffer: Buffer, acknowledge: Acknowledge, ram_page_ns: u64) -> Self {
         let (counts, flush) = (BufferCounts::default(), Flush::default());
         Self { buffer, acknowledge, ram_page_ns, counts, flush }
+    }
+
+    /// A command has come to stand in the queue: the buffer may want to keep what it will use.
+    pub(super) fn queued(&mut self, extent: Extent) {
+        self.buffer.queued(Lpn::new(extent.first), extent.pages);
+    }
+
+    /// What of a command lies in one block each: the first page, and how many.
+    fn parts(&self, extent: Extent) -> impl Iterator<Item = (Lpn, u32)> + use<> {
+        parts(Lpn::new(extent.first), extent.pages, self.buffer.block_pages())
     }
 
     pub(super) fn counts(&self) -> BufferCounts {
@@ -108,128 +86,109 @@ impl WriteBuffer {
     }
 }
 
-impl<F, D> Ssd<F, D>
+impl<F, D> PageIo<F, D>
 where
-    F: Ftl<Medium: Nand<Error = core::convert::Infallible>>,
+    F: Ftl<Medium: Nand<Error = Infallible>>,
     D: HostData<F::Medium>,
 {
-    /// A command has come to stand in the queue: the buffer may want to keep what it will use.
-    pub(super) fn announce(&mut self, request: &Request) {
-        if !matches!(request.op, Op::Read | Op::Write) || request.length == 0 {
-            return;
-        }
-        let extent = self.extent(request);
-        if let Some(WriteBuffer { buffer, .. }) = &mut self.buffer {
-            buffer.queued(Lpn::new(extent.first), extent.pages);
-        }
-    }
-
-    /// Works with the buffer beside the rest of the drive.
-    fn with_buffer_out<T>(&mut self, work: impl FnOnce(&mut Self, &mut WriteBuffer) -> T) -> T {
-        let mut buffer = self.buffer.take().expect("only a drive with a buffer comes here");
-        let answer = work(self, &mut buffer);
-        self.buffer = Some(buffer);
-        answer
-    }
-
-    pub(super) fn read_buffered(&mut self, request: &Request, start: Chain) -> Chain {
-        let extent = self.extent(request);
-        self.host.read_pages += u64::from(extent.pages);
-        self.with_buffer_out(|drive, cache| {
-            let mut last = start;
-            for (first, pages) in
-                parts(Lpn::new(extent.first), extent.pages, cache.buffer.block_pages())
-            {
-                for page in first.get()..first.get() + pages {
-                    let mut chain = start;
-                    let access = access(extent, page - extent.first, Touch::Read);
-                    if cache.buffer.read(access.lpn) {
-                        cache.counts.read_hits += 1;
-                        drive.data.recall(access.lpn);
-                        chain.wait(chain.now + cache.ram_page_ns, Part::Buffer);
-                    } else {
-                        cache.counts.read_misses += 1;
-                        let Ok(()) = drive.ftl.translate(access, &mut chain);
-                        let found = drive.fetch(access.lpn, &mut chain);
-                        drive.host.empty_reads += u64::from(!found);
-                        let failed = found && drive.ftl.nand().read_failed();
-                        drive.host.failed_pages += u64::from(failed);
-                    }
-                    last = later(last, chain);
+    pub(super) fn read_buffered(
+        &mut self,
+        cache: &mut WriteBuffer,
+        extent: Extent,
+        start: Chain,
+    ) -> Chain {
+        self.counts.read_pages += u64::from(extent.pages);
+        let mut last = start;
+        for (first, pages) in cache.parts(extent) {
+            for lpn in (first.get()..first.get() + pages).map(Lpn::new) {
+                let mut chain = start;
+                if cache.buffer.read(lpn) {
+                    cache.counts.read_hits += 1;
+                    self.data.recall(lpn);
+                    chain.wait(chain.now + cache.ram_page_ns, Part::Buffer);
+                } else {
+                    cache.counts.read_misses += 1;
+                    self.read_page(extent.access(lpn, Touch::Read), lpn, &mut chain);
                 }
-                cache.buffer.served(first);
+                last = later(last, chain);
             }
-            last
-        })
+            cache.buffer.served(first);
+        }
+        last
     }
 
-    pub(super) fn write_buffered(&mut self, request: &Request, start: Chain) -> Chain {
-        let extent = self.extent(request);
-        self.host.write_pages += u64::from(extent.pages);
-        self.with_buffer_out(|drive, cache| {
-            let mut chain = start;
-            for (first, pages) in
-                parts(Lpn::new(extent.first), extent.pages, cache.buffer.block_pages())
-            {
-                let mut is_lost = false;
-                for page in first.get()..first.get() + pages {
-                    let covered = !drive.covers_in_part(extent, page - extent.first);
-                    if !covered && !cache.buffer.holds(Lpn::new(page)) {
-                        let access = access(extent, page - extent.first, Touch::Read);
-                        let Ok(()) = drive.ftl.translate(access, &mut chain);
-                        let found = drive.fetch(access.lpn, &mut chain);
-                        drive.host.merge_reads += u64::from(found);
-                        is_lost |= found && drive.ftl.nand().read_failed();
-                    }
-                }
-                if is_lost {
-                    drive.host.unwritten_pages += u64::from(pages);
-                    cache.buffer.served(first);
-                    continue;
-                }
-                let mut flush = mem::take(&mut cache.flush);
-                let hits = u64::from(cache.buffer.write(first, pages, &mut flush));
-                cache.counts.write_hits += hits;
-                cache.counts.write_misses += u64::from(pages) - hits;
-                drive.write_out(cache, &mut flush, &mut chain);
-                cache.flush = flush;
-                let lpns = first.get()..first.get() + pages;
-                lpns.clone().for_each(|lpn| drive.data.accept(Lpn::new(lpn)));
-                chain.wait(chain.now + u64::from(pages) * cache.ram_page_ns, Part::Buffer);
-                if cache.acknowledge == Acknowledge::WriteThrough {
-                    chain = drive.program_run(lpns, chain);
-                }
-                cache.buffer.served(first);
+    pub(super) fn write_buffered(
+        &mut self,
+        cache: &mut WriteBuffer,
+        extent: Extent,
+        start: Chain,
+    ) -> Chain {
+        self.counts.write_pages += u64::from(extent.pages);
+        let mut chain = start;
+        for (first, pages) in cache.parts(extent) {
+            let part = Extent::whole(first.get(), pages);
+            if self.complete_part(cache, extent, part, &mut chain) {
+                self.write_part(cache, part, &mut chain);
+            } else {
+                self.counts.unwritten_pages += u64::from(pages);
             }
-            chain
-        })
+            cache.buffer.served(first);
+        }
+        chain
     }
 
-    /// Drops trimmed pages; the answer is how many of them were nowhere but in the buffer.
-    pub(super) fn trim_buffered(&mut self, lpns: Range<u32>) -> u64 {
-        let Some(cache) = &mut self.buffer else { return 0 };
-        let mut only_here = 0;
+    /// Reads the pages of a part that the command covers in part, unless they are buffered. The
+    /// answer is whether all of them could be read.
+    fn complete_part(
+        &mut self,
+        cache: &WriteBuffer,
+        command: Extent,
+        part: Extent,
+        chain: &mut Chain,
+    ) -> bool {
+        let mut is_complete = true;
+        for lpn in part.lpns().map(Lpn::new) {
+            if command.covers_in_part(lpn) && !cache.buffer.holds(lpn) {
+                self.translate(command.access(lpn, Touch::Read), chain);
+                is_complete &= self.complete(lpn, chain);
+            }
+        }
+        is_complete
+    }
+
+    /// Puts pages of one block into the buffer. What must leave to make room is written first.
+    fn write_part(&mut self, cache: &mut WriteBuffer, part: Extent, chain: &mut Chain) {
+        let mut flush = mem::take(&mut cache.flush);
+        let hits = u64::from(cache.buffer.write(Lpn::new(part.first), part.pages, &mut flush));
+        cache.counts.write_hits += hits;
+        cache.counts.write_misses += u64::from(part.pages) - hits;
+        self.write_out(cache, &mut flush, chain);
+        cache.flush = flush;
+        part.lpns().for_each(|lpn| self.data.accept(Lpn::new(lpn)));
+        chain.wait(chain.now + u64::from(part.pages) * cache.ram_page_ns, Part::Buffer);
+        if cache.acknowledge == Acknowledge::WriteThrough {
+            *chain = self.program(part, *chain);
+        }
+    }
+
+    /// Drops trimmed pages, and counts those that were nowhere but in the buffer.
+    pub(super) fn trim_buffered(&mut self, cache: &mut WriteBuffer, lpns: Range<u32>) {
         for lpn in lpns.map(Lpn::new) {
             if cache.buffer.trim(lpn) {
                 cache.counts.trimmed += 1;
-                only_here += u64::from(!self.ftl.is_mapped(lpn));
+                self.counts.trimmed_pages += u64::from(!self.ftl.is_mapped(lpn));
             }
         }
-        only_here
     }
 
     /// Writes all that is buffered to the flash, unless it is there anyway.
-    pub(super) fn drain(&mut self, chain: &mut Chain) {
-        match &self.buffer {
-            Some(cache) if cache.acknowledge == Acknowledge::WriteBack => {}
-            _ => return,
-        }
-        self.with_buffer_out(|drive, cache| {
+    pub(super) fn drain(&mut self, cache: &mut WriteBuffer, chain: &mut Chain) {
+        if cache.acknowledge == Acknowledge::WriteBack {
             let mut flush = mem::take(&mut cache.flush);
             cache.buffer.drain(&mut flush);
-            drive.write_out(cache, &mut flush, chain);
+            self.write_out(cache, &mut flush, chain);
             cache.flush = flush;
-        });
+        }
     }
 
     /// Writes what leaves the buffer to the flash, all of it at once.
@@ -238,9 +197,8 @@ where
             let (begin, mut end) = (Chain::at(chain.now), chain.now);
             for group in flush.groups() {
                 cache.counts.flushed += group.pages.len() as u64;
-                let mut run = 0..0;
+                let mut run = Extent::whole(0, 0);
                 for (lpn, is_buffered) in group.whole() {
-                    let page = lpn.get();
                     let pads = group.pad && !is_buffered && self.ftl.is_mapped(lpn);
                     let is_read = pads && self.read_to_pad(lpn, begin, &mut end);
                     cache.counts.padded += u64::from(is_read);
@@ -248,13 +206,13 @@ where
                     if !is_buffered && !is_read {
                         continue;
                     }
-                    if run.end != page {
-                        end = end.max(self.program_run(run, begin).now);
-                        run = page..page;
+                    if run.lpns().end != lpn.get() {
+                        end = end.max(self.program(run, begin).now);
+                        run = Extent::whole(lpn.get(), 0);
                     }
-                    run.end = page + 1;
+                    run.pages += 1;
                 }
-                end = end.max(self.program_run(run, begin).now);
+                end = end.max(self.program(run, begin).now);
             }
             chain.wait(end, Part::Buffer);
         } else {
@@ -268,32 +226,10 @@ where
     /// The answer is whether it could be read.
     fn read_to_pad(&mut self, lpn: Lpn, begin: Chain, end: &mut u64) -> bool {
         let mut chain = begin;
-        let touch = Touch::Read;
-        let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
-        let Ok(()) = self.ftl.translate(access, &mut chain);
-        let found = self.fetch(lpn, &mut chain);
+        self.translate(Extent::whole(lpn.get(), 1).access(lpn, Touch::Read), &mut chain);
+        let fetched = self.fetch(lpn, lpn, &mut chain);
         *end = (*end).max(chain.now);
-        !(found && self.ftl.nand().read_failed())
-    }
-
-    /// Writes consecutive pages to the flash, each a chain of its own.
-    fn program_run(&mut self, lpns: Range<u32>, mut start: Chain) -> Chain {
-        let pages = lpns.end - lpns.start;
-        if pages == 0 {
-            return start;
-        }
-        let Ok(()) = self.ftl.command(Lpn::new(lpns.start), pages, &mut start);
-        let mut last = start;
-        for page in lpns.clone() {
-            let (mut chain, lpn) = (start, Lpn::new(page));
-            let (remaining, first) = (lpns.end - page, page == lpns.start);
-            let access = Access { lpn, touch: Touch::Write, remaining, first, mapped: false };
-            let Ok(()) = self.ftl.translate(access, &mut chain);
-            self.data.load(lpn, self.ftl.nand_mut());
-            let Ok(()) = self.ftl.write(lpn, pages, &mut chain);
-            last = later(last, chain);
-        }
-        last
+        fetched != Fetched::Lost
     }
 }
 

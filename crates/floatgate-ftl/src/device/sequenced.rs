@@ -12,17 +12,15 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::convert::Infallible;
 
-use super::{Counters, Device, Extent, HostData, Ssd, later, whole_pages};
+use super::page_io::later;
+use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
-use crate::ftl::{Remap, StreamCounts};
-use crate::future::Future;
-use crate::host::{Piece, Remapping, Shrd, ShrdCounts, Twrite};
-use crate::mapping::{Access, Touch};
+use crate::blocks::Blocks;
+use crate::ftl::Remap;
+use crate::future::Foreknowledge;
+use crate::host::{Piece, Remapping, Shrd};
 use crate::nand::{Chain, Nand, Part};
 use crate::request::{Completion, Op, Request};
-
-/// Entries of a remap ahead for which map and page are asked for.
-const REMAP_AHEAD: usize = 16;
 
 /// When the host layer dispatches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,17 +39,6 @@ impl Default for Dispatching {
     fn default() -> Self {
         Self { commands: 32, block_during_remap: true, idle_after_ns: None, low_packing: (16, 0) }
     }
-}
-
-/// What the host layer has counted, and what it takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct LayerCounts {
-    /// Counted since the last restart.
-    pub shrd: ShrdCounts,
-    /// Bytes of the host's memory.
-    pub memory_bytes: u64,
-    /// Slots of the log in use now.
-    pub slots_used: u32,
 }
 
 /// A drive with translation layer `F` behind SHRD.
@@ -98,9 +85,9 @@ where
 {
     /// The host layer before a drive, whose log is empty.
     pub fn new(mut drive: Ssd<F, D>, host: Shrd, dispatching: Dispatching) -> Self {
-        assert!(drive.arbiter.is_none() && drive.buffer.is_none(), "SHRD stands alone");
+        assert!(drive.is_plain(), "SHRD stands alone");
         assert!(dispatching.commands > 0, "the drive takes a command");
-        drive.logical_pages = u64::from(host.config().user_pages);
+        drive.io().limit(host.config().user_pages);
         Self {
             drive,
             host,
@@ -138,20 +125,20 @@ where
 
     /// Serves the first request, and the others that it takes along.
     fn dispatch(&mut self, rest: &[Request]) {
-        let (arrival, admitted) = self.drive.queue.foresee(rest[0].at_ns);
+        let (arrival, admitted) = self.drive.queue().foresee(rest[0].at_ns);
         self.use_idle_time(arrival);
         let turn = self.turn(admitted);
-        if self.host.is_small(&rest[0]) && !self.drive.is_read_only() {
+        if self.host.is_small(&rest[0]) && !self.drive.io().is_read_only() {
             if self.host.begin() && self.pack(rest, turn) {
                 return;
             }
             self.host.note_full();
         }
         self.now = turn.begin;
-        let (arrival, _) = self.drive.queue.admit(rest[0].at_ns);
-        let drained = self.drive.queue.drained();
+        let (arrival, _) = self.drive.queue().admit(rest[0].at_ns);
+        let drained = self.drive.queue().drained();
         let mut last = self.serve(&rest[0], turn.wait(arrival), drained);
-        self.drive.link.acknowledge(&mut last);
+        self.drive.link().acknowledge(&mut last);
         self.complete(last.now, 1);
         let (done_ns, blame) = (last.now, last.blame);
         self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
@@ -175,12 +162,12 @@ where
     /// A command and `requests` requests are done.
     fn complete(&mut self, done: u64, requests: usize) {
         self.commands.push(Reverse(done));
-        (0..requests).for_each(|_| self.drive.queue.complete(done));
+        (0..requests).for_each(|_| self.drive.queue().complete(done));
     }
 
     /// Between the last completion and the next arrival.
     fn use_idle_time(&mut self, arrival: u64) {
-        let drained = self.drive.queue.drained().max(self.remapped);
+        let drained = self.drive.queue().drained().max(self.remapped);
         if drained >= arrival {
             return;
         }
@@ -191,7 +178,7 @@ where
             }
         }
         if self.remapped.max(drained) < arrival {
-            let Ok(()) = self.drive.ftl.clean_idle(self.remapped.max(drained), arrival);
+            self.drive.io().clean_idle(self.remapped.max(drained), arrival);
         }
     }
 
@@ -201,7 +188,7 @@ where
         let (few, mut retries) = self.dispatching.low_packing;
         self.packed.clear();
         for request in rest {
-            let queue = &mut self.drive.queue;
+            let queue = self.drive.queue();
             let next = queue.foresee_beside(request.at_ns, self.packed.len());
             let Some((_, admitted)) = next.filter(|_| self.host.is_small(request)) else { break };
             let is_early = admitted > turn.begin;
@@ -227,27 +214,13 @@ where
     }
 
     fn write_log(&mut self, turn: Turn) {
-        let Self { drive, host, .. } = self;
+        let (drive, requests) = (&mut self.drive, self.packed.len());
         let mut start = Chain::at(turn.begin);
         // The header, and when that is through the data.
-        drive.link.send(&mut start);
-        drive.link.send(&mut start);
-        let Twrite { first, entries } = host.twrite();
-        let mut last = start;
-        for (page, original) in entries.iter().enumerate() {
-            let Some(original) = *original else { continue };
-            let (mut chain, lpn) = (start, Lpn::new(first.get() + page as u32));
-            let (touch, remaining) = (Touch::Write, (entries.len() - page) as u32);
-            let access = Access { lpn, touch, remaining, first: page == 0, mapped: false };
-            let Ok(()) = drive.ftl.translate(access, &mut chain);
-            drive.data.accept(original);
-            drive.data.load(original, drive.ftl.nand_mut());
-            let Ok(()) = drive.ftl.write_log(lpn, Some(original), &mut chain);
-            drive.host.write_pages += 1;
-            last = later(last, chain);
-        }
-        drive.link.acknowledge(&mut last);
-        drive.host.requests[Op::Write as usize] += self.packed.len() as u64;
+        drive.link().send(&mut start);
+        drive.link().send(&mut start);
+        let mut last = drive.io().write_log(self.host.twrite(), requests as u64, start);
+        drive.link().acknowledge(&mut last);
         for &arrival in &self.packed {
             let mut chain = turn.wait(arrival);
             for (sum, part) in chain.blame.0.iter_mut().zip(last.blame.0) {
@@ -256,15 +229,13 @@ where
             let (done_ns, blame) = (last.now, chain.blame);
             self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
         }
-        self.complete(last.now, self.packed.len());
+        self.complete(last.now, requests);
     }
 
     /// A request that does not go to the log.
     fn serve(&mut self, request: &Request, mut chain: Chain, drained: u64) -> Chain {
-        self.drive.host.requests[request.op as usize] += 1;
-        if self.drive.refuses(request) {
-            self.host.note_command();
-            self.drive.link.send(&mut chain);
+        if !self.drive.io().accepts(request) {
+            self.command(&mut chain);
             return chain;
         }
         match request.op {
@@ -272,35 +243,29 @@ where
             Op::Write => self.write(request, chain),
             Op::Trim => self.trim(request, chain),
             Op::Flush => {
-                self.host.note_command();
-                self.drive.link.send(&mut chain);
-                self.drive.flush(chain, drained)
+                self.command(&mut chain);
+                chain.wait(drained, Part::Queue);
+                self.drive.io().flush(&mut chain);
+                chain
             }
         }
     }
 
+    /// A command of no special kind is sent.
+    fn command(&mut self, chain: &mut Chain) {
+        self.host.note_command();
+        self.drive.link().send(chain);
+    }
+
     /// Each part of a read is a command.
     fn read(&mut self, request: &Request, start: Chain) -> Chain {
-        let Extent { first, pages, .. } = self.drive.extent(request);
-        let Self { drive, host, pieces, .. } = self;
-        drive.host.read_pages += u64::from(pages);
-        let redirected = host.redirect(first..first + pages, pieces);
+        let lpns = self.drive.io().extent(request).lpns();
+        let redirected = self.host.redirect(lpns, &mut self.pieces);
         let mut last = start;
-        for piece in pieces.iter() {
+        for piece in &self.pieces {
             let mut sent = start;
-            drive.link.send(&mut sent);
-            for page in 0..piece.pages {
-                let (mut chain, lpn) = (sent, Lpn::new(piece.from.get() + page));
-                let (touch, remaining) = (Touch::Read, piece.pages - page);
-                let access = Access { lpn, touch, remaining, first: page == 0, mapped: false };
-                let Ok(()) = drive.ftl.translate(access, &mut chain);
-                let Ok(found) = drive.ftl.read(lpn, &mut chain);
-                let original = Lpn::new(piece.original.get() + page);
-                drive.data.unload(original, found, drive.ftl.nand());
-                drive.host.empty_reads += u64::from(!found);
-                drive.host.failed_pages += u64::from(found && drive.ftl.nand().read_failed());
-                last = later(last, chain);
-            }
+            self.drive.link().send(&mut sent);
+            last = later(last, self.drive.io().read_piece(piece, sent));
         }
         if redirected {
             self.redirected = self.redirected.max(last.now);
@@ -310,70 +275,48 @@ where
 
     /// A write at its place: what the log has of these pages must not come back.
     fn write(&mut self, request: &Request, mut chain: Chain) -> Chain {
-        let extent = self.drive.extent(request);
-        let pages = extent.first..extent.first + extent.pages;
-        for page in [0, extent.pages.saturating_sub(1)] {
-            if extent.pages > 0 && self.drive.covers_in_part(extent, page) {
-                // The drive completes the page from what is at its place.
-                if let Some(entry) = self.host.remap_alone(Lpn::new(extent.first + page)) {
-                    self.drive.link.send(&mut chain);
-                    let Ok(_) = self.drive.ftl.remap(entry.from, entry.to, &mut chain);
-                    self.drive.link.acknowledge(&mut chain);
-                }
+        let extent = self.drive.io().extent(request);
+        let lpns = extent.lpns();
+        for lpn in lpns.clone().map(Lpn::new).filter(|&lpn| extent.covers_in_part(lpn)) {
+            // The drive completes the page from what is at its place.
+            if let Some(entry) = self.host.remap_alone(lpn) {
+                self.drive.link().send(&mut chain);
+                chain = self.drive.io().remap(&[entry], chain);
+                self.drive.link().acknowledge(&mut chain);
             }
         }
         self.dropped.clear();
-        self.host.drop_pages(pages, &mut self.dropped);
-        self.host.note_command();
-        self.drive.link.send(&mut chain);
-        self.drive.write(request, chain)
+        self.host.drop_pages(lpns, &mut self.dropped);
+        self.command(&mut chain);
+        self.drive.io().write(extent, chain)
     }
 
     /// A trim of pages, and of where they are in the log.
     fn trim(&mut self, request: &Request, mut chain: Chain) -> Chain {
-        self.drive.extent(request);
-        let pages = whole_pages(request, self.drive.log2_page);
+        let lpns = self.drive.io().trimmed(request);
         self.dropped.clear();
-        if !pages.is_empty() {
-            self.host.drop_pages(pages.start as u32..pages.end as u32, &mut self.dropped);
+        if !lpns.is_empty() {
+            self.host.drop_pages(lpns.clone(), &mut self.dropped);
         }
-        self.host.note_command();
-        self.drive.link.send(&mut chain);
-        let drive = &mut self.drive;
-        for &Remapping { from, to } in &self.dropped {
-            drive.host.trimmed_pages += u64::from(!drive.ftl.is_mapped(to));
-            let Ok(_) = drive.ftl.trim(from.get()..from.get() + 1, &mut chain);
-        }
-        drive.trim(request, chain)
+        self.command(&mut chain);
+        self.drive.io().trim_log(&self.dropped, &mut chain);
+        self.drive.io().trim(lpns, &mut chain);
+        chain
     }
 
     /// Has the oldest window remapped; the answer is whether there was one.
     fn remap(&mut self, now: u64) -> bool {
-        let Self { drive, host, .. } = self;
-        let Some(batch) = host.remap() else { return false };
+        let Some(batch) = self.host.remap() else { return false };
+        let drive = &mut self.drive;
         let mut chain = Chain::at(now);
         let mut commands = batch.commands().peekable();
         while let Some(entries) = commands.next() {
-            drive.link.send(&mut chain);
-            let (begin, mut last) = (chain, chain);
-            for (at, &Remapping { from, to }) in entries.iter().enumerate() {
-                if let Some(soon) = entries.get(at + REMAP_AHEAD) {
-                    drive.ftl.prefetch_entry(soon.to);
-                    drive.ftl.prefetch_entry(soon.from);
-                }
-                if let Some(soon) = entries.get(at + REMAP_AHEAD / 2) {
-                    drive.ftl.prefetch_page(soon.to);
-                    drive.ftl.prefetch_page(soon.from);
-                }
-                let mut branch = begin;
-                let Ok(_) = drive.ftl.remap(from, to, &mut branch);
-                last = later(last, branch);
-            }
-            chain = last;
+            drive.link().send(&mut chain);
+            chain = drive.io().remap(entries, chain);
             if batch.drop_rest && commands.peek().is_none() {
-                let Ok(_) = drive.ftl.drop_log(batch.window.clone(), &mut chain);
+                drive.io().drop_log(batch.window.clone(), &mut chain);
             }
-            drive.link.acknowledge(&mut chain);
+            drive.link().acknowledge(&mut chain);
         }
         self.remapped = chain.now;
         true
@@ -381,7 +324,8 @@ where
 
     /// Has all of the log remapped, as a host does that shuts down.
     pub fn flush_log(&mut self) {
-        while self.remap(self.remapped.max(self.drive.queue.drained())) {}
+        let drained = self.drive.queue().drained();
+        while self.remap(self.remapped.max(drained)) {}
     }
 }
 
@@ -402,11 +346,15 @@ where
         self.host.config().twrite_pages as usize
     }
 
-    fn counters(&self) -> Counters {
+    fn report(&self, counters: &mut Counters) {
         let (shrd, memory_bytes) = (self.host.counts(), self.host.memory_bytes());
         let slots_used = self.host.fill().0;
-        let layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
-        Counters { layer, ..self.drive.counters() }
+        counters.layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
+        self.drive.report(counters);
+    }
+
+    fn units(&self) -> &Blocks {
+        self.drive.units()
     }
 
     fn settle(&mut self) {
@@ -414,16 +362,8 @@ where
         self.drive.settle();
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.drive.foresee(future);
-    }
-
-    fn foresee_blocks(&mut self, future: Future) {
-        self.drive.foresee_blocks(future);
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.drive.foresee_writes(future);
+    fn foresee(&mut self, known: Foreknowledge) {
+        self.drive.foresee(known);
     }
 
     /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)
@@ -439,30 +379,6 @@ where
         self.host.restart();
         self.commands.clear();
         (self.now, self.remapped, self.redirected) = (0, 0, 0);
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.drive.streams()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        self.drive.placement_size()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.drive.cache_bytes()
-    }
-
-    fn wear(&self) -> Vec<u32> {
-        self.drive.wear()
-    }
-
-    fn valid_pages(&self) -> Vec<u32> {
-        self.drive.valid_pages()
-    }
-
-    fn free_units(&self) -> u32 {
-        self.drive.free_units()
     }
 
     fn check(&self) {

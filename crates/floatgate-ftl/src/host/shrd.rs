@@ -23,6 +23,7 @@ use core::ops::Range;
 
 use super::ring::Ring;
 use crate::addr::Lpn;
+use crate::counters::ShrdCounts;
 use crate::request::{Op, Request};
 
 /// Parameters of SHRD. Sizes without a unit are pages, or slots of the log, which is the same.
@@ -75,35 +76,6 @@ impl ShrdConfig {
             join_reads: false,
         }
     }
-}
-
-/// What the layer has counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ShrdCounts {
-    /// Commands for the drive, of any kind; a twrite is two, its header and its data.
-    pub commands: u64,
-    /// Writes to the log.
-    pub twrites: u64,
-    /// Requests packed into them.
-    pub packed: u64,
-    /// Their pages.
-    pub packed_pages: u64,
-    /// Small writes that were sent as they are, because the log was full.
-    pub log_full: u64,
-    /// Slots left empty for the sake of parity.
-    pub padded: u64,
-    /// Remap commands.
-    pub remaps: u64,
-    /// Windows that were remapped.
-    pub windows: u64,
-    /// Pages remapped.
-    pub remapped_pages: u64,
-    /// Pages that were remapped by themselves, before a write that covered them in part.
-    pub remapped_alone: u64,
-    /// Reads of which a page was in the log.
-    pub redirected_reads: u64,
-    /// Pages taken out of the log by larger writes and trims.
-    pub dropped: u64,
 }
 
 /// A write to the log: header and data.

@@ -165,7 +165,7 @@ impl Drive {
 
     /// Pages that the journal has programmed, and units that it has erased.
     fn work(&self) -> (u64, u64) {
-        let (counts, journal) = (self.nand.counts(), Cause::Journal as usize);
+        let (counts, journal) = (self.nand.counters().flash, Cause::Journal as usize);
         assert_eq!(counts.programs.iter().sum::<u64>(), counts.programs[journal]);
         assert_eq!(counts.erases.iter().sum::<u64>(), counts.erases[journal]);
         (counts.programs[journal], counts.erases[journal])

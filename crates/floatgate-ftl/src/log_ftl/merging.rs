@@ -31,11 +31,11 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is promoted");
-        if self.blocks.valid(log.unit) == 0 {
+        if self.store.blocks.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
             return self.erase(log.unit, work);
         }
-        let pages = self.geometry.pages_of(lbn);
+        let pages = self.store.geometry.pages_of(lbn);
         self.copy(lbn, log.written, log.unit, work)?;
         if log.written == pages {
             self.merges.switch += 1;
@@ -48,7 +48,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Merges one logical block in full, and erases its log.
     pub(super) fn merge(&mut self, slot: u32, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is merged");
-        if self.blocks.valid(log.unit) == 0 {
+        if self.store.blocks.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
         } else {
             self.gather(lbn, work)?;
@@ -63,8 +63,10 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         let mut gathering = mem::take(&mut self.gathering);
         gathering.clear();
         for page in 0..log.written {
-            if let Some(Owner::Data(lpn)) = self.blocks.owner(self.geometry.page(log.unit, page)) {
-                let (lbn, _) = self.geometry.logical_place(lpn);
+            if let Some(Owner::Data(lpn)) =
+                self.store.blocks.owner(self.store.geometry.page(log.unit, page))
+            {
+                let (lbn, _) = self.store.geometry.logical_place(lpn);
                 if !gathering.contains(&lbn) {
                     gathering.push(lbn);
                 }
@@ -100,18 +102,18 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Copies the newest pages of a logical block, from page `first` on, to their places in a unit,
     /// row by row: the pages of a row lie on planes of their own.
     fn copy(&mut self, lbn: Lbn, first: u32, to: Unit, work: &mut Chain) -> Result<(), N::Error> {
-        let width = self.geometry.shape().superblock;
-        let pages = self.geometry.pages_of(lbn);
+        let width = self.store.geometry.shape().superblock;
+        let pages = self.store.geometry.pages_of(lbn);
         let mut moves = mem::take(&mut self.moves);
         let mut next = first;
         while next < pages {
             let end = pages.min((next / width + 1) * width);
             moves.clear();
             for offset in next..end {
-                let lpn = self.geometry.logical_page(lbn, offset);
-                if let Some(from) = self.table[lpn.index()] {
-                    let (to, owner) = (self.geometry.page(to, offset), Owner::Data(lpn));
-                    moves.push(Move { from, to, owner, serial: self.stamp.copy() });
+                let lpn = self.store.geometry.logical_page(lbn, offset);
+                if let Some(from) = self.store.table[lpn.index()] {
+                    let (to, owner) = (self.store.geometry.page(to, offset), Owner::Data(lpn));
+                    moves.push(Move { from, to, owner, serial: self.store.stamp.copy() });
                 }
             }
             self.move_row(&moves, work)?;
@@ -125,12 +127,12 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         if moves.is_empty() {
             return Ok(());
         }
-        self.nand.copy(moves, Cause::Merge, work)?;
+        self.store.nand.copy(moves, Cause::Merge, work)?;
         for &Move { from, to, owner, .. } in moves {
             let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
-            self.table[lpn.index()] = Some(to);
-            self.blocks.invalidate(from, owner);
-            self.blocks.validate_after_gap(to, owner);
+            self.store.table[lpn.index()] = Some(to);
+            self.store.blocks.invalidate(from, owner);
+            self.store.blocks.validate_after_gap(to, owner);
         }
         Ok(())
     }
@@ -145,10 +147,10 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
 
     pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.keep_journal(Occasion::Trims, work)?;
-        self.nand.erase(unit, Cause::Merge, work)?;
-        self.blocks.retire(unit);
-        self.blocks.erased(unit);
+        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.nand.erase(unit, Cause::Merge, work)?;
+        self.store.blocks.retire(unit);
+        self.store.blocks.erased(unit);
         Ok(())
     }
 }

@@ -30,37 +30,43 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
         let mut found = scan(&nand, &config.geometry, 0, checkpoint.clone());
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.journal = journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.nand));
-        ftl.stamp = found.stamp;
-        ftl.table = core::mem::take(&mut found.table);
+        ftl.store.journal =
+            journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.store.nand));
+        ftl.store.stamp = found.stamp;
+        ftl.store.table = core::mem::take(&mut found.table);
         let homes: Vec<_> =
-            (0..ftl.geometry.logical_blocks()).map(|lbn| ftl.home(Lbn(lbn))).collect();
+            (0..ftl.store.geometry.logical_blocks()).map(|lbn| ftl.home(Lbn(lbn))).collect();
         ftl.take_first_copies(&mut found, &homes, checkpoint.as_ref());
         let chain = &mut Chain::default();
-        found.erase_unwanted(&mut ftl.nand, (&ftl.geometry, &ftl.table), Cause::Merge, chain)?;
+        found.erase_unwanted(
+            &mut ftl.store.nand,
+            (&ftl.store.geometry, &ftl.store.table),
+            Cause::Merge,
+            chain,
+        )?;
         let in_use =
             |found: &FoundUnit| InUse { unit: found.unit, stream: 0, written: found.programmed };
         let in_use: Vec<_> = found.units.iter().map(in_use).collect();
-        ftl.blocks.restore(&in_use, owners(&ftl.table), &found.erases);
+        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
-        let before = ftl.stamp.serial;
-        ftl.keep_journal(Occasion::Now, chain)?;
-        mount.map_programs = ftl.stamp.serial - before;
+        let before = ftl.store.stamp.serial;
+        ftl.store.keep_journal(Occasion::Now, chain)?;
+        mount.map_programs = ftl.store.stamp.serial - before;
         ftl.restart();
         Ok((ftl, mount))
     }
 
     /// Where the pages of a logical block are, each at its place, if they are in one unit.
     fn home(&self, lbn: Lbn) -> Option<Unit> {
-        let pages = (0..self.geometry.pages_of(lbn)).map(|at| (at, self.page_of(lbn, at)));
-        let mut placed = pages.filter_map(|(at, ppn)| Some((at, self.geometry.place(ppn?))));
+        let pages = (0..self.store.geometry.pages_of(lbn)).map(|at| (at, self.page_of(lbn, at)));
+        let mut placed = pages.filter_map(|(at, ppn)| Some((at, self.store.geometry.place(ppn?))));
         let &(_, (unit, _)) = placed.clone().next().as_ref()?;
         placed.all(|(at, place)| place == (unit, at)).then_some(unit)
     }
 
     fn page_of(&self, lbn: Lbn, offset: u32) -> Option<Ppn> {
-        self.table[self.geometry.logical_page(lbn, offset).index()]
+        self.store.table[self.store.geometry.logical_page(lbn, offset).index()]
     }
 
     /// For logical blocks without a home, the first of the copies of each page.
@@ -75,16 +81,16 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             None => true,
         };
         for &FoundUnit { unit, programmed, .. } in &found.units {
-            for ppn in (0..programmed).map(|page| self.geometry.page(unit, page)) {
+            for ppn in (0..programmed).map(|page| self.store.geometry.page(unit, page)) {
                 found.mount.tag_reads += 1;
-                let Some(tag) = self.nand.tag(ppn) else { continue };
+                let Some(tag) = self.store.nand.tag(ppn) else { continue };
                 let Owner::Data(lpn) = tag.owner else { continue };
-                let (lbn, _) = self.geometry.logical_place(lpn);
-                let taken = self.table[lpn.index()].filter(|_| homes[lbn.index()].is_none());
-                let Some(taken) = taken.and_then(|at| self.nand.tag(at)) else { continue };
+                let (lbn, _) = self.store.geometry.logical_place(lpn);
+                let taken = self.store.table[lpn.index()].filter(|_| homes[lbn.index()].is_none());
+                let Some(taken) = taken.and_then(|at| self.store.nand.tag(at)) else { continue };
                 let is_first = (taken.sequence, tag.serial < taken.serial) == (tag.sequence, true);
                 if is_first && counts(lpn, ppn, tag) {
-                    self.table[lpn.index()] = Some(ppn);
+                    self.store.table[lpn.index()] = Some(ppn);
                 }
             }
         }
@@ -93,34 +99,37 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// Merges each logical block that has no home, and erases what that leaves. The answer is how
     /// many pages were copied.
     fn merge_all(&mut self, homes: &[Option<Unit>], chain: &mut Chain) -> Result<u64, N::Error> {
-        let before = self.stamp.serial;
+        let before = self.store.stamp.serial;
         for (number, home) in homes.iter().enumerate() {
             let lbn = Lbn(number as u32);
             if let Some(unit) = home.filter(|&unit| self.is_all_of(unit, lbn)) {
                 self.data[number] = Some(unit);
                 continue;
             }
-            let pages = (0..self.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
-            let mut units: Vec<Unit> = pages.map(|ppn| self.geometry.unit(ppn)).collect();
+            let pages =
+                (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
+            let mut units: Vec<Unit> = pages.map(|ppn| self.store.geometry.unit(ppn)).collect();
             if units.is_empty() {
                 continue;
             }
             units.sort_unstable();
             units.dedup();
             self.gather(lbn, chain)?;
-            for unit in
-                units.into_iter().filter(|&unit| self.blocks.valid(unit) == 0).collect::<Vec<_>>()
+            for unit in units
+                .into_iter()
+                .filter(|&unit| self.store.blocks.valid(unit) == 0)
+                .collect::<Vec<_>>()
             {
                 self.erase(unit, chain)?;
             }
         }
-        Ok(self.stamp.serial - before)
+        Ok(self.store.stamp.serial - before)
     }
 
     /// Whether a unit has wanted pages of one logical block only.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
-        let pages = (0..self.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
-        pages.count() == self.blocks.valid(unit) as usize
+        let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
+        pages.count() == self.store.blocks.valid(unit) as usize
     }
 }
 

@@ -4,8 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged, Tear};
+use super::{Cause, Chain, Move, Nand, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 
 /// Asserts the rules of [`Nand`] around another medium. Costs 24 bytes per page.
@@ -154,12 +155,8 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
     }
 
     fn restart(&mut self) {
@@ -286,7 +283,7 @@ mod tests {
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 0);
         nand.read(Ppn::new(4), ME, Cause::Host, &mut Chain::default()).unwrap();
-        let counts = nand.counts();
+        let counts = nand.counters().flash;
         assert_eq!((counts.programs[0], counts.programs[2], counts.erases[2]), (2, 1, 1));
         assert_eq!((counts.reads[0], counts.reads[2]), (1, 1));
     }

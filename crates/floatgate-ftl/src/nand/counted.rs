@@ -2,8 +2,9 @@
 
 use core::convert::Infallible;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
+use super::{Cause, Chain, FlashCounts, Move, Nand};
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::counters::Counters;
 
 /// Counts operations by cause.
 #[derive(Clone, Debug, Default)]
@@ -38,12 +39,8 @@ impl Nand for Counted {
         Ok(())
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.counts
-    }
-
-    fn occupation(&self) -> Occupation {
-        Occupation::default()
+    fn report(&self, counters: &mut Counters) {
+        counters.flash = self.counts;
     }
 
     fn restart(&mut self) {

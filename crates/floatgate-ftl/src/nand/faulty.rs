@@ -18,8 +18,9 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Health, Move, Nand, Occupation};
+use super::{Cause, Chain, Health, Move, Nand};
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::rng::Rng;
 
@@ -232,12 +233,10 @@ impl<N: Nand> Nand for Faulty<N> {
         Ok(())
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
+        let (spares_left, read_only) = (self.spares.len() as u64, self.is_read_only());
+        counters.health = Some(Health { spares_left, read_only, ..self.health });
     }
 
     fn restart(&mut self) {
@@ -250,10 +249,8 @@ impl<N: Nand> Nand for Faulty<N> {
         self.failed
     }
 
-    fn health(&self) -> Option<Health> {
-        let spares_left = self.spares.len() as u64;
-        let read_only = self.faults.spares > 0 && self.spares.len() <= LAST;
-        Some(Health { spares_left, read_only, ..self.health })
+    fn is_read_only(&self) -> bool {
+        self.faults.spares > 0 && self.spares.len() <= LAST
     }
 }
 

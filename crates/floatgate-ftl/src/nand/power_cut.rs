@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use core::mem;
 use core::slice;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Tagged};
+use super::{Cause, Chain, Move, Nand, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::counters::Counters;
 
 /// A medium of which operations can be cut short.
 pub trait Tear {
@@ -179,12 +180,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         Ok(())
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
     }
 
     fn restart(&mut self) {

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Health, Move, Nand, Occupation, Tagged, Tear};
+use super::{Cause, Chain, HostData, Move, Nand, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
-use crate::device::HostData;
+use crate::counters::Counters;
 
 /// Stores one 8-byte version per page around another medium.
 #[derive(Clone, Debug)]
@@ -82,12 +82,8 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
     }
 
     fn restart(&mut self) {
@@ -98,8 +94,8 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.read_failed()
     }
 
-    fn health(&self) -> Option<Health> {
-        self.inner.health()
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
     }
 }
 

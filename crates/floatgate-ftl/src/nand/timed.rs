@@ -14,8 +14,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, Occupation, Part};
+use super::{Cause, Chain, Move, Nand, Occupation, Part};
 use crate::addr::{Owner, Ppn, Tag, Unit};
+use crate::counters::Counters;
 use crate::geometry::{Geometry, Shape};
 
 /// Durations in nanoseconds.
@@ -319,16 +320,13 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        Occupation {
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
+        counters.occupation = Occupation {
             end_ns: self.end,
             busy_ns: self.dies.iter().map(|die| die.busy).sum(),
             busiest_ns: self.dies.iter().map(|die| die.busy).max().unwrap_or(0),
-        }
+        };
     }
 
     fn restart(&mut self) {

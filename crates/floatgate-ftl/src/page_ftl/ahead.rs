@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::{Owner, Ppn, Unit};
+use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
 
@@ -21,17 +22,26 @@ pub(super) struct UnderWay {
     left: Vec<(Ppn, Owner)>,
 }
 
+impl UnderWay {
+    /// Its unit is a victim, and nothing is wanted of it but what is left.
+    pub(super) fn check(&self, blocks: &Blocks) {
+        assert!(!blocks.is_sealed(self.unit), "{:?} is being emptied", self.unit);
+        let left = self.left.iter().filter(|&&(ppn, owner)| blocks.owner(ppn) == Some(owner));
+        assert_eq!(left.count(), blocks.valid(self.unit) as usize, "left of {:?}", self.unit);
+    }
+}
+
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the few pages that go with a write of the host.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
-        let free = self.blocks.free_units();
+        let free = self.store.blocks.free_units();
         // With so few free units the next write that needs one cleans in the foreground.
-        if self.cleaning || free < self.config.low_water {
+        if self.cleaner.active || free < self.cleaner.config.low_water {
             return Ok(());
         }
-        if self.under_way.is_none() {
-            if free >= self.config.high_water {
+        if self.cleaner.under_way.is_none() {
+            if free >= self.cleaner.config.high_water {
                 return Ok(());
             }
             // Whose unit it is matters only if a stream is in need of one.
@@ -39,45 +49,45 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 return Ok(());
             };
             self.begin(unit);
-            let mut left = Vec::with_capacity(self.geometry.pages_per_unit() as usize);
+            let mut left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
             self.list_wanted(unit, &mut left);
             left.reverse();
-            self.under_way = Some(UnderWay { unit, to, left });
+            self.cleaner.under_way = Some(UnderWay { unit, to, left });
         }
-        self.cleaning = true;
+        self.cleaner.active = true;
         let mut work = Chain::at(chain.now);
-        if self.step(self.config.pace.unwrap_or(0) as usize, &mut work)? {
-            self.cleans.incremental += 1;
+        if self.step(self.cleaner.config.pace.unwrap_or(0) as usize, &mut work)? {
+            self.cleaner.counts.incremental += 1;
         }
-        self.cleaning = false;
+        self.cleaner.active = false;
         Ok(())
     }
 
     /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
-        self.blocks.valid(unit) < self.geometry.pages_per_unit() && self.fits(unit, to)
+        self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
     }
 
     /// Moves up to `pages` pages that are still wanted. The answer is whether the unit was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
-        let Some(mut under_way) = self.under_way.take() else { return Ok(false) };
-        let mut batch = core::mem::take(&mut self.wanted);
+        let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
+        let mut batch = core::mem::take(&mut self.cleaner.wanted);
         batch.clear();
         while batch.len() < pages
             && let Some((ppn, owner)) = under_way.left.pop()
         {
-            if self.blocks.owner(ppn) == Some(owner) {
+            if self.store.blocks.owner(ppn) == Some(owner) {
                 batch.push((ppn, owner));
             }
         }
         let UnderWay { unit, to, .. } = under_way;
         self.move_pages(&batch, unit, to, Cause::Gc, work)?;
-        self.wanted = batch;
-        let emptied = self.blocks.valid(unit) == 0;
+        self.cleaner.wanted = batch;
+        let emptied = self.store.blocks.valid(unit) == 0;
         if emptied {
             self.erase(unit, Cause::Gc, work)?;
         } else {
-            self.under_way = Some(under_way);
+            self.cleaner.under_way = Some(under_way);
         }
         Ok(emptied)
     }
@@ -85,7 +95,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves all that is left of the unit that is being emptied bit by bit.
     pub(super) fn finish_under_way(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         if self.step(usize::MAX, work)? {
-            self.cleans.incremental += 1;
+            self.cleaner.counts.incremental += 1;
         }
         Ok(())
     }
@@ -93,17 +103,17 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// The host has asked for nothing from `from` to `until`: units are cleaned, as long as one can
     /// be begun in that time.
     pub(super) fn clean_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
-        let Some(after) = self.config.idle_after_ns else { return Ok(()) };
+        let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
         let mut work = Chain::at(from.saturating_add(after));
-        self.cleaning = true;
-        while work.now < until && self.blocks.free_units() < self.config.high_water {
+        self.cleaner.active = true;
+        while work.now < until && self.store.blocks.free_units() < self.cleaner.config.high_water {
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 break;
             };
             self.collect(unit, to, Cause::Gc, &mut work)?;
-            self.cleans.idle += 1;
+            self.cleaner.counts.idle += 1;
         }
-        self.cleaning = false;
+        self.cleaner.active = false;
         Ok(())
     }
 }

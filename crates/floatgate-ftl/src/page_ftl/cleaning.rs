@@ -3,85 +3,17 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use super::PageFtl;
+use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
 use crate::blocks::Pool;
 use crate::journal::Occasion;
-use crate::mapping::{MapOp, Mapping};
+use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 use crate::placement::{Moving, Placement, Reclaimed};
 use crate::prefetch::prefetch;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
 const ROUNDS: u32 = 8;
-
-/// When units are cleaned, and where what is in them goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cleaning {
-    /// A write that needs a unit opens one, and has units cleaned until this many less that one are
-    /// free.
-    pub low_water: u32,
-    /// Where the pages of a victim go.
-    pub destination: Destination,
-    /// Which units a victim is chosen from.
-    pub scope: Scope,
-    /// Pages that are moved with each page that the host writes, while fewer than `high_water`
-    /// units are free.
-    pub pace: Option<u32>,
-    /// How long the host must have been idle for units to be cleaned, while fewer than
-    /// `high_water` are free.
-    pub idle_after_ns: Option<u64>,
-    /// Up to how many free units cleaning ahead of need goes.
-    pub high_water: u32,
-    /// The least worn unit is moved elsewhere when a cleaned unit has been erased by more than this
-    /// more often.
-    pub wear_gap: Option<u32>,
-}
-
-impl Cleaning {
-    /// In the foreground only, all units alike, as the schemes have it.
-    pub fn new(low_water: u32) -> Self {
-        Self {
-            low_water,
-            destination: Destination::Scheme,
-            scope: Scope::All,
-            pace: None,
-            idle_after_ns: None,
-            high_water: low_water,
-            wear_gap: None,
-        }
-    }
-
-    /// The lowest `low_water` with which a drive with so many open units never runs out of free
-    /// ones: cleaning a victim opens each stream's next unit at worst. A victim that is emptied bit
-    /// by bit may do so twice, before and after a stream has run out.
-    pub fn least_low_water(&self, frontiers: u8) -> u32 {
-        let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
-        u32::from(frontiers) * if ahead { 2 } else { 1 } + 1
-    }
-}
-
-/// Where the pages of a victim go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Destination {
-    /// Where the placement says; most say the stream that they are in.
-    Scheme,
-    /// The stream that they are in.
-    Same,
-    /// The coldest stream.
-    Cold,
-    /// The stream that the placement would put them in now.
-    Reclassify,
-}
-
-/// Which units a victim is chosen from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scope {
-    /// All.
-    All,
-    /// Those of the stream that needs a unit, if that gives back any space.
-    Stream,
-}
 
 /// Where a batch of pages goes.
 #[derive(Clone, Copy, Debug)]
@@ -100,23 +32,23 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         least: u32,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        if self.blocks.free_units() >= least {
+        if self.store.blocks.free_units() >= least {
             return Ok(());
         }
-        self.cleaning = true;
+        self.cleaner.active = true;
         let mut work = Chain::at(chain.now);
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.blocks.free_units() < least {
+        while self.store.blocks.free_units() < least {
             rounds += 1;
-            assert!(rounds / ROUNDS <= self.geometry.units(), "cleaning frees no units");
+            assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);
             self.collect(victim, to, Cause::Gc, &mut work)?;
-            self.cleans.foreground += 1;
+            self.cleaner.counts.foreground += 1;
         }
         self.level(&mut work)?;
         chain.wait(work.now, Part::Gc);
-        self.cleaning = false;
+        self.cleaner.active = false;
         Ok(())
     }
 
@@ -124,31 +56,34 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// have been cleaned without an end, the unit that costs least of those that there is room for.
     pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
         let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
-        if rounds <= self.geometry.units() && self.fits(choice.0, choice.1) {
+        if rounds <= self.store.geometry.units() && self.fits(choice.0, choice.1) {
             return choice;
         }
-        self.cleans.emergency += 1;
+        self.cleaner.counts.emergency += 1;
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
         // One that is full of valid pages may be cheap, and cleaned for ever.
-        let full = |unit: Unit| self.blocks.valid(unit) == self.geometry.pages_per_unit();
-        let fitting = self.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
+        let full =
+            |unit: Unit| self.store.blocks.valid(unit) == self.store.geometry.pages_per_unit();
+        let fitting =
+            self.store.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
 
     /// The policy's choice, and where its pages would go.
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
-        let of_stream = match self.config.scope {
+        let of_stream = match self.cleaner.config.scope {
             Scope::All => None,
-            Scope::Stream => self.victim.pick(&mut self.blocks, Pool::Stream(stream)),
+            Scope::Stream => self.cleaner.victim.pick(&mut self.store.blocks, Pool::Stream(stream)),
         };
-        let gains = |&unit: &Unit| self.blocks.valid(unit) < self.geometry.pages_per_unit();
+        let gains =
+            |&unit: &Unit| self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit();
         let unit = match of_stream.filter(gains) {
             Some(unit) => unit,
-            None => self.victim.pick(&mut self.blocks, Pool::All)?,
+            None => self.cleaner.victim.pick(&mut self.store.blocks, Pool::All)?,
         };
-        let to = match self.config.destination {
-            _ if self.is_map(unit) => To::Stream(self.map_stream()),
+        let to = match self.cleaner.config.destination {
+            _ if self.is_map(unit) => To::Stream(self.streams.map()),
             Destination::Scheme => To::Placement { anew: false },
             Destination::Reclassify => To::Placement { anew: true },
             Destination::Same => To::Stream(self.home(unit)),
@@ -157,51 +92,35 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Some((unit, to))
     }
 
-    /// The stream of a unit's pages. What levelling of wear has moved is cold data; so is, for the
-    /// want of anything better, what was written to a log.
+    /// The stream that a unit's pages stay in if they are not sorted anew.
     fn home(&self, unit: Unit) -> u8 {
-        let stream = self.blocks.stream(unit);
-        let is_data = stream < self.placement.streams() || self.is_map(unit);
-        if is_data { stream } else { 0 }
+        self.streams.home(self.store.blocks.stream(unit))
     }
 
     /// Whether a unit is of translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
-        M::ON_FLASH && self.blocks.stream(unit) == self.map_stream()
+        self.streams.is_map(self.store.blocks.stream(unit))
     }
 
     /// Whether enough units are free for a unit to be cleaned.
     pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
-        self.price(unit, to).0 <= self.blocks.free_units()
+        self.price(unit, to).0 <= self.store.blocks.free_units()
     }
 
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
-        let valid = self.blocks.valid(unit);
-        let full = |stream| valid > self.frontiers.room(stream);
+        let valid = self.store.blocks.valid(unit);
+        let full = |stream| valid > self.streams.room(stream);
         let units = match to {
             To::Stream(stream) => u32::from(full(stream)),
-            To::Placement { .. } => self.units_at_worst(valid),
+            To::Placement { .. } => self.streams.units_at_worst(valid),
         };
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
-        let updates = (valid * self.mapping.together()).min(self.directory.len() as u32);
-        let beyond = updates.saturating_sub(self.frontiers.room(self.map_stream()));
-        (units + beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
-    }
-
-    /// How many streams run out of room at most when so many pages are divided among them.
-    fn units_at_worst(&self, pages: u32) -> u32 {
-        let mut rooms = [0; u8::MAX as usize];
-        let rooms = &mut rooms[..usize::from(self.placement.streams())];
-        for (stream, room) in rooms.iter_mut().enumerate() {
-            *room = self.frontiers.room(stream as u8);
-        }
-        rooms.sort_unstable();
-        let mut left = pages;
-        let fill = |&room: &u32| left.checked_sub(room + 1).map(|rest| left = rest);
-        rooms.iter().map_while(fill).count() as u32
+        let updates = (valid * self.map.cache.together()).min(self.map.directory.len() as u32);
+        let beyond = updates.saturating_sub(self.streams.room(self.streams.map()));
+        (units + beyond.div_ceil(self.store.geometry.pages_per_unit()), valid + updates)
     }
 
     /// Empties and erases one unit.
@@ -213,20 +132,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         self.begin(victim);
-        let mut wanted = mem::take(&mut self.wanted);
+        let mut wanted = mem::take(&mut self.cleaner.wanted);
         self.list_wanted(victim, &mut wanted);
         self.move_pages(&wanted, victim, to, cause, work)?;
-        self.wanted = wanted;
+        self.cleaner.wanted = wanted;
         self.erase(victim, cause, work)
     }
 
     /// Takes a unit out of use.
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.is_map(victim) {
-            let age = self.blocks.now() - self.blocks.opened(victim);
+            let age = self.store.blocks.now() - self.store.blocks.opened(victim);
             self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
-        self.blocks.begin_cleaning(victim);
+        self.store.blocks.begin_cleaning(victim);
     }
 
     pub(super) fn erase(
@@ -236,11 +155,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.keep_journal(Occasion::Trims, work)?;
-        self.nand.erase(victim, self.cause_in(victim, cause), work)?;
-        self.blocks.erased(victim);
-        if let Some(levelling) = &mut self.levelling {
-            levelling.erased(victim, self.blocks.erases(victim));
+        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
+        self.store.blocks.erased(victim);
+        if let Some(levelling) = &mut self.cleaner.levelling {
+            levelling.erased(victim, self.store.blocks.erases(victim));
         }
         Ok(())
     }
@@ -253,11 +172,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Wanted pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
         wanted.clear();
-        for page in 0..self.geometry.pages_per_unit() {
-            let ppn = self.geometry.page(victim, page);
-            if let Some(owner) = self.blocks.owner(ppn) {
+        for page in 0..self.store.geometry.pages_per_unit() {
+            let ppn = self.store.geometry.page(victim, page);
+            if let Some(owner) = self.store.blocks.owner(ppn) {
                 if let Owner::Data(lpn) = owner {
-                    prefetch(&self.table, lpn.index());
+                    prefetch(&self.store.table, lpn.index());
                 }
                 wanted.push((ppn, owner));
             }
@@ -273,26 +192,26 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.moved.clear();
+        self.cleaner.moved.clear();
         let cause = self.cause_in(victim, cause);
         match to {
             To::Stream(stream) => self.move_to(wanted, stream, cause, work)?,
-            To::Placement { .. } if self.placement.streams() == 1 => {
+            To::Placement { .. } if self.streams.data() == 1 => {
                 self.move_to(wanted, 0, cause, work)?;
             }
             To::Placement { anew } => {
                 self.sort(wanted, self.home(victim), anew, work.now);
-                let sorted = mem::take(&mut self.sorted);
-                let mut group = mem::take(&mut self.group);
+                let sorted = mem::take(&mut self.cleaner.sorted);
+                let mut group = mem::take(&mut self.cleaner.group);
                 for pages in sorted.chunk_by(|a, b| a.0 == b.0) {
                     group.clear();
                     group.extend(pages.iter().map(|&(_, ppn, owner)| (ppn, owner)));
                     self.move_to(&group, pages[0].0, cause, work)?;
                 }
-                (self.sorted, self.group) = (sorted, group);
+                (self.cleaner.sorted, self.cleaner.group) = (sorted, group);
             }
         }
-        if M::ON_FLASH && !self.moved.is_empty() {
+        if M::ON_FLASH && !self.cleaner.moved.is_empty() {
             self.update_map(work)?;
         }
         Ok(())
@@ -300,8 +219,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Asks the placement where each page goes; puts them in the order of streams.
     fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
-        let clock = self.blocks.now();
-        self.sorted.clear();
+        let clock = self.store.blocks.now();
+        self.cleaner.sorted.clear();
         for &(ppn, owner) in wanted {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
             let moving = Moving { lpn, stream, clock, now_ns };
@@ -309,9 +228,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 true => self.placement.classify(moving),
                 false => self.placement.moved(moving),
             };
-            self.sorted.push((to, ppn, owner));
+            self.cleaner.sorted.push((to, ppn, owner));
         }
-        self.sorted.sort_unstable_by_key(|&(to, ppn, _)| (to, ppn.get()));
+        self.cleaner.sorted.sort_unstable_by_key(|&(to, ppn, _)| (to, ppn.get()));
     }
 
     fn move_to(
@@ -333,8 +252,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
     /// on every plane that it is striped over.
     fn row_room(&self, stream: u8) -> usize {
-        let width = self.geometry.shape().superblock;
-        let room = self.frontiers.room(stream);
+        let width = self.store.geometry.shape().superblock;
+        let room = self.streams.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
 
@@ -346,67 +265,30 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut moves = mem::take(&mut self.moves);
+        let mut moves = mem::take(&mut self.cleaner.moves);
         moves.clear();
         for &(from, owner) in row {
             let to = self.allocate(stream, work)?;
-            moves.push(Move { from, to, owner, serial: self.stamp.copy() });
+            moves.push(Move { from, to, owner, serial: self.store.stamp.copy() });
         }
-        self.nand.copy(&moves, cause, work)?;
+        self.store.nand.copy(&moves, cause, work)?;
         for &Move { from, to, owner, .. } in &moves {
             match owner {
                 Owner::Data(lpn) => {
-                    assert_eq!(self.table[lpn.index()].replace(to), Some(from));
+                    assert_eq!(self.store.table[lpn.index()].replace(to), Some(from));
                     if M::ON_FLASH {
-                        self.moved.push((lpn, to));
+                        self.cleaner.moved.push((lpn, to));
                     }
                 }
                 Owner::Translation(tpn) => {
-                    assert_eq!(self.directory[tpn.index()].replace(to), Some(from));
+                    assert_eq!(self.map.directory[tpn.index()].replace(to), Some(from));
                 }
             }
-            self.blocks.invalidate(from, owner);
-            self.blocks.validate(to, owner);
+            self.store.blocks.invalidate(from, owner);
+            self.store.blocks.validate(to, owner);
         }
-        if let Some(counts) = self.streams.get_mut(usize::from(stream)) {
-            counts.gc_pages += moves.len() as u64;
-        }
-        self.moves = moves;
-        Ok(())
-    }
-
-    fn update_map(&mut self, work: &mut Chain) -> Result<(), N::Error> {
-        self.moved.sort_unstable();
-        let mut io = mem::take(&mut self.gc_io);
-        self.mapping.relocated(&self.moved, &mut io);
-        let width = self.geometry.shape().superblock as usize;
-        for row in io.chunks(width) {
-            self.update_row(row, work)?;
-        }
-        io.clear();
-        self.gc_io = io;
-        Ok(())
-    }
-
-    /// Updates translation pages at once: all are read, and then all are programmed.
-    fn update_row(&mut self, row: &[MapOp], work: &mut Chain) -> Result<(), N::Error> {
-        for reading in [true, false] {
-            let (begin, mut end) = (work.now, work.now);
-            for &op in row {
-                let mut branch = Chain::at(begin);
-                match (reading, op) {
-                    (true, MapOp::Fetch(tpn) | MapOp::Update(tpn)) => {
-                        self.read_map(tpn, Cause::GcMap, &mut branch)?;
-                    }
-                    (false, MapOp::Update(tpn) | MapOp::Rewrite(tpn)) => {
-                        self.program_map(tpn, Cause::GcMap, &mut branch)?;
-                    }
-                    _ => {}
-                }
-                end = end.max(branch.now);
-            }
-            work.wait(end, Part::Gc);
-        }
+        self.streams.note_moves(stream, moves.len());
+        self.cleaner.moves = moves;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use alloc::collections::BTreeSet;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::Unit;
+use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
 
@@ -38,6 +39,13 @@ impl Levelling {
         self.most = self.most.max(erases);
     }
 
+    /// Units are ordered by the erases that the drive has counted.
+    pub(super) fn check(&self, blocks: &Blocks) {
+        for &(erases, unit) in &self.by_wear {
+            assert_eq!(erases, blocks.erases(Unit(unit)), "wear of unit {unit}");
+        }
+    }
+
     /// The least worn unit of those that can be moved, if it lags too far behind.
     pub(super) fn laggard(&self, movable: impl Fn(Unit) -> bool) -> Option<Unit> {
         let lags = |&&(erases, _): &&(u32, u32)| self.most - erases > self.gap;
@@ -48,14 +56,15 @@ impl Levelling {
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the least worn unit's pages elsewhere, if it lags too far behind.
     pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
-        let Some(levelling) = &self.levelling else { return Ok(()) };
-        let Some(unit) = levelling.laggard(|unit| self.blocks.is_sealed(unit)) else {
+        let Some(levelling) = &self.cleaner.levelling else { return Ok(()) };
+        let Some(unit) = levelling.laggard(|unit| self.store.blocks.is_sealed(unit)) else {
             return Ok(());
         };
-        let to = To::Stream(if self.is_map(unit) { self.map_stream() } else { self.wear_stream() });
+        let wear = self.streams.wear().expect("levelling has a stream");
+        let to = To::Stream(if self.is_map(unit) { self.streams.map() } else { wear });
         if self.fits(unit, to) {
             self.collect(unit, to, Cause::Wear, work)?;
-            self.cleans.wear += 1;
+            self.cleaner.counts.wear += 1;
         }
         Ok(())
     }

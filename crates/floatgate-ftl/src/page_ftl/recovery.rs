@@ -10,13 +10,12 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{PageConfig, PageFtl};
-use crate::addr::{Lpn, Owner, Tpn, Unit};
+use crate::addr::{Lpn, Owner, Unit};
 use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
 use crate::journal::{Journal, Layout, Occasion};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
-use crate::placement::Placement;
 use crate::recovery::{FoundUnit, Mount, owners, scan};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
@@ -33,22 +32,26 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         let journal = config.journal.map(|every| (Layout::new(config.geometry), every));
         let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
         let mut found = scan(&nand, &config.geometry, log_pages, checkpoint);
-        let table = core::mem::take(&mut found.table);
-        let mut ftl = Self::unformatted(nand, mapping, config, log_pages, table);
-        ftl.journal = journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.nand));
-        ftl.stamp = found.stamp;
+        let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
+        ftl.store.table = core::mem::take(&mut found.table);
+        ftl.store.journal =
+            journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.store.nand));
+        ftl.store.stamp = found.stamp;
         let chain = &mut Chain::default();
-        found.erase_unwanted(&mut ftl.nand, (&ftl.geometry, &ftl.table), Cause::Gc, chain)?;
+        found.erase_unwanted(
+            &mut ftl.store.nand,
+            (&ftl.store.geometry, &ftl.store.table),
+            Cause::Gc,
+            chain,
+        )?;
         let in_use = ftl.reopen(&found.units);
-        ftl.blocks.restore(&in_use, owners(&ftl.table), &found.erases);
+        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.make_room(chain)?;
-        let before = ftl.stamp.serial;
-        for tpn in (0..ftl.directory.len()).map(|tpn| Tpn::new(tpn as u32)) {
-            ftl.program_map(tpn, Cause::Map, chain)?;
-        }
-        ftl.keep_journal(Occasion::Now, chain)?;
-        mount.map_programs = ftl.stamp.serial - before;
+        let before = ftl.store.stamp.serial;
+        ftl.program_all_of_map(chain)?;
+        ftl.store.keep_journal(Occasion::Now, chain)?;
+        mount.map_programs = ftl.store.stamp.serial - before;
         ftl.restart();
         Ok((ftl, mount))
     }
@@ -57,9 +60,8 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// may not be known; the first goes on where there is most room, for that may be all the room
     /// that there is.
     fn reopen(&mut self, found: &[FoundUnit]) -> Vec<InUse> {
-        let pages = self.geometry.pages_per_unit();
-        let data = self.placement.streams();
-        let log = self.log.exists().then(|| self.log_stream());
+        let pages = self.store.geometry.pages_per_unit();
+        let (data, log) = (self.streams.data(), self.streams.log());
         let enter = |found: &FoundUnit| {
             let logged = matches!(found.kind, Some(Owner::Data(lpn)) if self.log.holds(lpn));
             let noted = found.note.map(|note| note.stream).filter(|&stream| stream < data);
@@ -70,13 +72,11 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         let mut partial: Vec<_> =
             found.iter().enumerate().filter(|(_, f)| f.programmed < pages).collect();
         partial.sort_by_key(|(_, found)| Reverse(pages - found.programmed));
-        let levelled = self.levelling.is_some().then(|| self.wear_stream());
-        let free: Vec<u8> = (0..data).chain(levelled).chain(log).collect();
-        let mut free = free.into_iter();
+        let mut free = (0..data).chain(self.streams.wear()).chain(log);
         for (at, found) in partial {
             let Some(stream) = free.next() else { break };
             in_use[at] = InUse { stream, written: found.programmed, ..in_use[at] };
-            self.frontiers.resume(stream, found.unit, found.programmed, &self.geometry);
+            self.streams.resume(stream, found.unit, found.programmed, &self.store.geometry);
         }
         in_use
     }
@@ -84,34 +84,35 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// Empties units until the reserve and the map have room. The answer is how many pages were
     /// moved.
     fn make_room(&mut self, chain: &mut Chain) -> Result<u64, N::Error> {
-        let pages = self.geometry.pages_per_unit();
-        let target = self.config.low_water - 1 + (self.directory.len() as u32).div_ceil(pages);
+        let pages = self.store.geometry.pages_per_unit();
+        let target =
+            self.cleaner.config.low_water - 1 + (self.map.directory.len() as u32).div_ceil(pages);
         let mut moved = 0;
-        self.cleaning = true;
-        while self.blocks.free_units() < target {
-            let sealed = self.blocks.sealed(Pool::All);
-            let emptiest = sealed.min_by_key(|&unit| self.blocks.valid(unit));
-            let gains = |&unit: &Unit| self.blocks.valid(unit) < pages;
+        self.cleaner.active = true;
+        while self.store.blocks.free_units() < target {
+            let sealed = self.store.blocks.sealed(Pool::All);
+            let emptiest = sealed.min_by_key(|&unit| self.store.blocks.valid(unit));
+            let gains = |&unit: &Unit| self.store.blocks.valid(unit) < pages;
             let unit = emptiest.filter(gains).expect("the drive has too little spare to be used");
             moved += self.empty(unit, chain)?;
         }
-        self.cleaning = false;
+        self.cleaner.active = false;
         Ok(moved)
     }
 
     /// Moves what is wanted of a unit to wherever there is room, and erases it.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
-        self.blocks.begin_cleaning(unit);
-        let mut wanted = core::mem::take(&mut self.wanted);
+        self.store.blocks.begin_cleaning(unit);
+        let mut wanted = core::mem::take(&mut self.cleaner.wanted);
         self.list_wanted(unit, &mut wanted);
         for page in &wanted {
-            let mut streams = 0..self.placement.streams();
-            let stream = streams.find(|&stream| self.frontiers.has_room(stream)).unwrap_or(0);
+            let mut streams = 0..self.streams.data();
+            let stream = streams.find(|&stream| self.streams.has_room(stream)).unwrap_or(0);
             self.relocate(core::slice::from_ref(page), stream, Cause::Gc, chain)?;
         }
-        self.moved.clear();
+        self.cleaner.moved.clear();
         let moved = wanted.len() as u64;
-        self.wanted = wanted;
+        self.cleaner.wanted = wanted;
         self.erase(unit, Cause::Gc, chain)?;
         Ok(moved)
     }
@@ -123,12 +124,13 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
 
     /// The medium, when power is lost.
     pub fn into_nand(self) -> N {
-        self.nand
+        self.store.nand
     }
 
     /// Whether a page of the log holds anything.
     pub fn is_log_empty(&self) -> bool {
-        (self.log.base()..self.geometry.logical_pages()).all(|lpn| !self.is_mapped(Lpn::new(lpn)))
+        (self.log.base()..self.store.geometry.logical_pages())
+            .all(|lpn| !self.is_mapped(Lpn::new(lpn)))
     }
 }
 

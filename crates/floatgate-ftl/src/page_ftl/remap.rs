@@ -8,32 +8,33 @@
 use core::ops::Range;
 
 use super::PageFtl;
-use crate::addr::{Lpn, Owner, Tag, Unit};
-use crate::ftl::{Fault, Ftl, Remap, StreamCounts};
+use crate::addr::{Lpn, Owner, Unit};
+use crate::ftl::{Fault, Ftl, Remap};
 use crate::mapping::{Access, Mapping, Touch};
 use crate::nand::{Cause, Chain, Nand};
 
-/// Which logical pages are the log, and how many pages were written there.
+/// Which logical pages are the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogArea {
     /// The first page of the log; behind the last logical page if there is none.
     base: u32,
-    exists: bool,
-    written: u64,
+}
+
+/// A page that is written to the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogPage {
+    /// The page that it is to become; without one, it is nobody's after a loss of power.
+    pub(super) original: Option<Lpn>,
 }
 
 impl LogArea {
     pub(super) fn new(logical_pages: u32, log_pages: u32) -> Self {
         let base = logical_pages.checked_sub(log_pages).expect("the log is part of the drive");
-        Self { base, exists: log_pages > 0, written: 0 }
+        Self { base }
     }
 
     pub(super) fn base(&self) -> u32 {
         self.base
-    }
-
-    pub(super) fn exists(&self) -> bool {
-        self.exists
     }
 
     /// Whether a page is one of the log.
@@ -41,23 +42,9 @@ impl LogArea {
     pub(super) fn holds(&self, lpn: Lpn) -> bool {
         lpn.get() >= self.base
     }
-
-    /// Traffic of the log's stream, if there is a log.
-    pub(super) fn counts(&self) -> Option<StreamCounts> {
-        self.exists.then_some(StreamCounts { host_pages: self.written, gc_pages: 0 })
-    }
-
-    pub(super) fn restart(&mut self) {
-        self.written = 0;
-    }
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// The log has the last stream.
-    pub(super) fn log_stream(&self) -> u8 {
-        self.wear_stream() + u8::from(self.levelling.is_some())
-    }
-
     /// Looks up an entry for a remap.
     fn access_to_remap(
         &mut self,
@@ -67,18 +54,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         // Of the entry that is cleared, the table has nothing any more.
         let mapped = touch == Touch::Trim || self.is_mapped(lpn);
-        self.mapping.access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.io);
+        self.map
+            .cache
+            .access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.map.io);
         self.perform(Cause::Remap, chain)
     }
 
     /// Every unit is pinned by as many pages as the log still has in it.
     pub(super) fn check_pins(&self) {
-        let mut pins = alloc::vec![0; self.geometry.units() as usize];
-        for &ppn in self.table[self.log.base as usize..].iter().flatten() {
-            pins[self.geometry.unit(ppn).index()] += 1;
+        let mut pins = alloc::vec![0; self.store.geometry.units() as usize];
+        for &ppn in self.store.table[self.log.base as usize..].iter().flatten() {
+            pins[self.store.geometry.unit(ppn).index()] += 1;
         }
         for (unit, pins) in pins.into_iter().enumerate() {
-            assert_eq!(self.blocks.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
+            assert_eq!(self.store.blocks.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
         }
     }
 }
@@ -91,45 +80,26 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         original: Option<Lpn>,
         chain: &mut Chain,
     ) -> Result<(), Fault<Self>> {
-        assert!(self.log.exists() && self.log.holds(at), "{at:?} is not a page of the log");
-        let owner = Owner::Data(at);
-        self.blocks.tick();
-        if self.config.pace.is_some() {
-            self.clean_ahead(chain)?;
-        }
-        let to = self.allocate(self.log_stream(), chain)?;
-        let tag = Tag { original, ..self.stamp.write(owner) };
-        self.nand.program(to, tag, Cause::Host, chain)?;
-        self.log.written += 1;
-        // Pinned first: this may be the unit's last page.
-        self.blocks.pin(self.geometry.unit(to));
-        self.blocks.validate(to, owner);
-        if let Some(old) = self.table[at.index()].replace(to) {
-            self.blocks.invalidate(old, owner);
-            self.blocks.unpin(self.geometry.unit(old));
-        }
-        if M::ON_FLASH {
-            self.mapping.assigned(at, to, &mut self.io);
-            self.perform(Cause::Map, chain)?;
-        }
-        Ok(())
+        assert!(self.log.holds(at), "{at:?} is not a page of the log");
+        let stream = self.streams.log().expect("a log has a stream");
+        self.put(at, (stream, Some(LogPage { original })), chain)
     }
 
     fn remap(&mut self, from: Lpn, to: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
         assert!(self.log.holds(from) && !self.log.holds(to), "from the log to the user's pages");
         // Making room for the map may clean units: the old page may move, but never the log's.
-        let Some(ppn) = self.table[from.index()].take() else { return Ok(false) };
-        self.remapping = Some((from, ppn));
+        let Some(ppn) = self.store.table[from.index()].take() else { return Ok(false) };
+        self.store.remapping = Some((from, ppn));
         self.access_to_remap(from, Touch::Trim, chain)?;
         self.access_to_remap(to, Touch::Write, chain)?;
-        self.remapping = None;
-        self.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
-        if let Some(old) = self.table[to.index()].replace(ppn) {
-            self.blocks.invalidate(old, Owner::Data(to));
+        self.store.remapping = None;
+        self.store.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
+        if let Some(old) = self.store.table[to.index()].replace(ppn) {
+            self.store.blocks.invalidate(old, Owner::Data(to));
         }
-        self.blocks.unpin(self.geometry.unit(ppn));
+        self.store.blocks.unpin(self.store.geometry.unit(ppn));
         if M::ON_FLASH {
-            self.mapping.assigned(to, ppn, &mut self.io);
+            self.map.cache.assigned(to, ppn, &mut self.map.io);
             self.perform(Cause::Remap, chain)?;
         }
         Ok(true)

@@ -7,9 +7,24 @@ use crate::addr::Lpn;
 use crate::mapping::{Mapping, Residency};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{Placement, SampleSource, Samples};
+use crate::rng::Rng;
 
 /// Draws per sample before it is given up: a drive that holds little has few pages to draw.
 const DRAWS: u32 = 64;
+
+/// Draws pages, and counts what looking at them costs.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    rng: Rng,
+    /// Translation pages read.
+    pub(super) reads: u64,
+}
+
+impl Sampler {
+    pub(super) fn new() -> Self {
+        Self { rng: Rng::new(1), reads: 0 }
+    }
+}
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Draws pages, and shows them. The reads that this takes are nobody's to wait for.
@@ -20,24 +35,24 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let mut work = Chain::at(chain.now);
         for _ in 0..want.count {
             let cached = match want.source {
-                SampleSource::Cached => self.mapping.draw(&mut self.rng),
+                SampleSource::Cached => self.map.cache.draw(&mut self.sampler.rng),
                 SampleSource::Written => None,
             };
             let Some(lpn) = cached.or_else(|| self.draw_written()) else { continue };
-            let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
+            let absent = M::ON_FLASH && self.map.cache.residency(lpn) == Residency::Absent;
             if want.source == SampleSource::Written && absent {
-                self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut work)?;
-                self.sample_reads += 1;
+                self.read_map(self.store.geometry.translation_page(lpn), Cause::Map, &mut work)?;
+                self.sampler.reads += 1;
             }
             pages.push(lpn);
         }
-        self.placement.sampled(&pages, self.blocks.now(), chain.now);
+        self.placement.sampled(&pages, self.store.blocks.now(), chain.now);
         Ok(())
     }
 
     fn draw_written(&mut self) -> Option<Lpn> {
-        let pages = u64::from(self.geometry.logical_pages());
-        let drawn = (0..DRAWS).map(|_| Lpn::new(self.rng.below(pages) as u32));
-        drawn.into_iter().find(|lpn| self.table[lpn.index()].is_some())
+        let pages = u64::from(self.store.geometry.logical_pages());
+        let drawn = (0..DRAWS).map(|_| Lpn::new(self.sampler.rng.below(pages) as u32));
+        drawn.into_iter().find(|lpn| self.store.table[lpn.index()].is_some())
     }
 }

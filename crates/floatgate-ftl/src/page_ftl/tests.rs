@@ -2,14 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
+use std::vec::Vec;
 
 use super::levelling::Levelling;
 use super::verify::FlashMap;
 use super::*;
 use crate::addr::Unit;
-use crate::future::Foretelling;
+use crate::future::{Foreknowledge, Foretelling};
 use crate::geometry::Shape;
-use crate::mapping::{Dftl, Ideal, MapConfig, NoCache, Residency, Touch};
+use crate::mapping::{Dftl, Ideal, MapConfig, MapOp, NoCache, Residency, Touch};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -75,16 +76,16 @@ fn objection(damage: impl FnOnce(&mut Drive)) -> String {
 
 #[test]
 fn a_drive_finds_what_is_wrong_with_it() {
-    let swapped = objection(|drive| drive.table.swap(3, 4));
+    let swapped = objection(|drive| drive.store.table.swap(3, 4));
     assert!(swapped.contains("the page of Lpn(3)"), "{swapped}");
-    let lost = objection(|drive| drive.table[31] = None);
+    let lost = objection(|drive| drive.store.table[31] = None);
     assert!(lost.contains("left == right"), "a valid page is nobody's: {lost}");
-    let map = objection(|drive| drive.directory.swap(0, 1));
+    let map = objection(|drive| drive.map.directory.swap(0, 1));
     assert!(map.contains("the page of Tpn(0)"), "{map}");
     // The map on flash says something else than the table.
     let stale = objection(|drive| {
-        let flash_map = drive.flash_map.as_mut().expect("it is kept");
-        flash_map.written(Tpn::new(0), &drive.geometry, &[None; 64], &drive.mapping);
+        let flash_map = drive.map.flash.as_mut().expect("it is kept");
+        flash_map.written(Tpn::new(0), &drive.store.geometry, &[None; 64], &drive.map.cache);
     });
     assert!(stale.contains("out of date for Lpn(0)"), "{stale}");
 }
@@ -138,9 +139,9 @@ fn the_least_worn_unit_that_lags_by_more_than_the_gap_is_moved() {
 #[test]
 fn wear_counts_from_the_restart_on() {
     let mut drive = drive();
-    drive.levelling = Some(worn(1));
+    drive.cleaner.levelling = Some(worn(1));
     drive.restart();
-    let levelling = drive.levelling.expect("it goes on");
+    let levelling = drive.cleaner.levelling.expect("it goes on");
     assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
 }
 
@@ -172,7 +173,8 @@ fn pages_are_one_after_the_other_as_they_were_written() {
     let drive = drive();
     // The map is programmed elsewhere.
     let places = |lpns: Range<u32>| lpns.map(|lpn| drive.place(Lpn::new(lpn)));
-    let first: Vec<_> = places(0..8).flatten().map(|ppn| drive.geometry.place(ppn).1).collect();
+    let first: Vec<_> =
+        places(0..8).flatten().map(|ppn| drive.store.geometry.place(ppn).1).collect();
     assert_eq!(first, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert!(places(32..64).all(|place| place.is_none()));
     assert_eq!((drive.placement().streams(), drive.mapping().stats().misses), (1, 32));
@@ -186,7 +188,7 @@ fn the_future_reaches_who_asks_for_it() {
     drive.placement = placement.expect("a row of the table");
     let mut telling = Foretelling::new(64);
     [1, 1, 2].into_iter().for_each(|lpn| telling.push(Lpn::new(lpn)).expect("a number"));
-    drive.foresee_writes(telling.finish());
+    drive.foresee(Foreknowledge { writes: Some(telling.finish()), ..Foreknowledge::default() });
     let page = |lpn| {
         let lpn = Lpn::new(lpn);
         HostWrite { lpn, request_pages: 1, clock: 0, now_ns: 0 }
@@ -206,7 +208,7 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     let choose = |drive: &mut Drive<Dftl>| {
         // More rounds than units: the policy has had its chance.
         let (unit, _) = drive.choose(0, geometry.units() + 1);
-        (drive.is_map(unit), drive.blocks.valid(unit))
+        (drive.is_map(unit), drive.store.blocks.valid(unit))
     };
     (0..8).for_each(|lpn| write(&mut drive, lpn));
     assert_eq!(choose(&mut drive), (true, 8), "all are full: the cheapest");
@@ -214,10 +216,10 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     assert_eq!(choose(&mut drive), (false, 7), "dearer, but it gives a page back");
     (1..7).for_each(|lpn| write(&mut drive, lpn));
     assert_eq!(choose(&mut drive), (false, 1));
-    assert_eq!(drive.cleans.emergency, 3);
+    assert_eq!(drive.cleaner.counts.emergency, 3);
     // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
     let (unit, _) = drive.choose(0, geometry.units());
-    assert_eq!((drive.blocks.valid(unit), drive.cleans.emergency), (1, 3));
+    assert_eq!((drive.store.blocks.valid(unit), drive.cleaner.counts.emergency), (1, 3));
 }
 
 /// Two entries of one translation page are written back by one program of it, and then are clean.
@@ -226,7 +228,8 @@ fn the_map_is_written_back_once() {
     let geometry = geometry();
     let mut drive = format(geometry, Dftl::new(&MapConfig::new(geometry, 1 << 16)));
     [3, 4].into_iter().for_each(|lpn| write(&mut drive, lpn));
-    let programs = |drive: &Drive<Dftl>| drive.nand().counts().programs[Cause::Map as usize];
+    let programs =
+        |drive: &Drive<Dftl>| drive.nand().counters().flash.programs[Cause::Map as usize];
     let before = programs(&drive);
     for _ in 0..2 {
         let Ok(()) = drive.flush_map(&mut Chain::default());
@@ -245,7 +248,7 @@ impl Mapping for Told {
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Absent
     }
-    fn foresee(&mut self, _: Future) {
+    fn foresee(&mut self, _: crate::future::Future) {
         self.0 = true;
     }
 }
@@ -253,6 +256,7 @@ impl Mapping for Told {
 #[test]
 fn the_future_reaches_the_mapping() {
     let mut drive = format(geometry(), Told(false));
-    drive.foresee(Foretelling::new(64).finish());
+    let accesses = Some(Foretelling::new(64).finish());
+    drive.foresee(Foreknowledge { accesses, ..Foreknowledge::default() });
     assert!(drive.mapping().0);
 }

@@ -401,7 +401,7 @@ fn units_of_which_nothing_is_wanted_are_erased() {
     found.erase_unwanted(nand, (geometry, &table), Cause::Merge, &mut chain).unwrap();
     let programmed: Vec<u32> = (0..8).map(|unit| nand.programmed(Unit(unit))).collect();
     assert_eq!(programmed, [0, 0, 0, 0, 1, 0, 0, 0]);
-    assert_eq!(nand.counts().erases[Cause::Merge as usize], 4);
+    assert_eq!(nand.counters().flash.erases[Cause::Merge as usize], 4);
     assert_eq!(found.erases, [0, 11, 21, 30, 40, 51, 61, 70]);
     assert_eq!(found.mount.erased, 104);
     assert_eq!(found.units.iter().map(|found| found.unit).collect::<Vec<_>>(), [Unit(4)]);

@@ -52,7 +52,7 @@ fn copies(
     request(&mut drive, now + 1_000_000, Op::Read, 0, 1);
     assert_eq!(drive.counters().cleans.idle, u64::from(times), "every unit was cleaned");
     drive.check();
-    drive.streams().iter().map(|stream| stream.gc_pages).collect()
+    drive.counters().streams.iter().map(|stream| stream.gc_pages).collect()
 }
 
 /// As `copies`, wherever they go.

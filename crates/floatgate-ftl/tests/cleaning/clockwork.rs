@@ -4,7 +4,8 @@
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation, Part};
+use floatgate_ftl::counters::Counters;
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Part};
 
 pub const ERASE_NS: u64 = 1500;
 
@@ -68,12 +69,8 @@ impl Nand for Clockwork {
         self.0.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.0.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.0.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.0.report(counters);
     }
 
     fn restart(&mut self) {

@@ -88,13 +88,14 @@ fn compare<M: Mapping + Send>(
 /// What both say of themselves, and of the map when it has been written back.
 fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
     ours.check();
-    let Counters { cleans, map, sample_reads, .. } = ours.counters();
+    let Counters { cleans, map, sample_reads, streams, .. } = ours.counters();
     let expected = (naive.cleans, naive.mapping.stats(), naive.sample_reads);
     assert_eq!((cleans, map, sample_reads), expected, "{rig:?}");
-    assert_eq!((ours.streams(), ours.wear()), (naive.streams.clone(), naive.wear()));
-    assert_eq!((ours.free_units(), ours.cache_bytes()), naive.memory());
+    assert_eq!((streams, ours.wear()), (naive.streams.clone(), naive.wear()));
+    let Counters { cache_bytes, placement_bytes, extents, .. } = ours.counters();
+    assert_eq!((ours.free_units(), cache_bytes), naive.memory());
     let placement = (naive.placement.memory_bytes(), naive.placement.extents());
-    assert_eq!(ours.placement_size(), placement);
+    assert_eq!((placement_bytes, extents), placement);
 }
 
 fn erases(events: &[Event], cause: Cause) -> u64 {

@@ -6,7 +6,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, BufferConfig, parts};
 use floatgate_ftl::device::{Acknowledge, Device, HostData, Ssd, WriteBuffer, pages};
 use floatgate_ftl::ftl::Ftl;
-use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::future::{Foreknowledge, Foretelling};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::nand::Nand;
@@ -53,7 +53,8 @@ impl BufferRig {
                 telling.push(Lpn::new(at.get() / self.block_pages)).unwrap();
             }
         }
-        drive.foresee_blocks(telling.finish());
+        let blocks = Some(telling.finish());
+        drive.foresee(Foreknowledge { blocks, ..Foreknowledge::default() });
     }
 }
 

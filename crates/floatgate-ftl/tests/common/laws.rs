@@ -162,14 +162,13 @@ impl Laws {
     /// Holds the drive's counters against this account.
     pub fn hold(&self, drive: &dyn Device) -> Counters {
         let counters = drive.counters();
-        let Counters { flash, occupation, .. } = counters;
+        let Counters { flash, occupation, ref streams, .. } = counters;
         assert_eq!(flash.reads, self.reads, "reads by cause");
         assert_eq!(flash.programs, self.programs, "programs by cause");
         assert_eq!(flash.erases, self.erases, "erases by cause");
         let (data_reads, data_programs) = data_traffic(&counters);
         assert_eq!(flash.programs[Cause::Host as usize], data_programs);
         assert_eq!(flash.reads[Cause::Host as usize], data_reads);
-        let streams = drive.streams();
         let host_pages = streams.iter().map(|stream| stream.host_pages).sum::<u64>();
         let gc_pages = streams.iter().map(|stream| stream.gc_pages).sum::<u64>();
         let expected = (data_programs, flash.programs[Cause::Gc as usize]);

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::nand::{Cause, Chain, FlashCounts, Move, Nand, Occupation};
+use floatgate_ftl::counters::Counters;
+use floatgate_ftl::nand::{Cause, Chain, Move, Nand};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -107,12 +108,8 @@ impl<N: Nand> Nand for Logged<N> {
         self.note(Kind::Erase(unit), cause, chain, |nand, chain| nand.erase(unit, cause, chain))
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.inner.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.inner.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.inner.report(counters);
     }
 
     fn restart(&mut self) {

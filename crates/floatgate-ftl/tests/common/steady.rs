@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::blocks::Pool;
+use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, FlashCounts, Move, Nand, Occupation};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
@@ -48,12 +49,8 @@ impl Nand for Victims {
         self.counted.erase(unit, cause, chain)
     }
 
-    fn counts(&self) -> FlashCounts {
-        self.counted.counts()
-    }
-
-    fn occupation(&self) -> Occupation {
-        self.counted.occupation()
+    fn report(&self, counters: &mut Counters) {
+        self.counted.report(counters);
     }
 
     fn restart(&mut self) {

@@ -42,7 +42,7 @@ impl MappingResult {
             prefetched: map.prefetched,
             prefetch_used: map.prefetch_used,
             prefetch_unused: map.prefetch_unused,
-            cache_bytes: readings.cache_bytes,
+            cache_bytes: readings.counters.cache_bytes,
         }
     }
 }
@@ -116,12 +116,12 @@ pub struct PlacementResult {
 
 impl PlacementResult {
     pub(super) fn new(readings: &Readings) -> Self {
-        let pages = readings.streams.iter();
+        let pages = readings.counters.streams.iter();
         let pages = pages.map(|s| StreamPages { host_pages: s.host_pages, gc_pages: s.gc_pages });
         Self {
             streams: pages.collect(),
-            memory_bytes: readings.placement_bytes,
-            extents: readings.extents,
+            memory_bytes: readings.counters.placement_bytes,
+            extents: readings.counters.extents,
             sample_reads: readings.counters.sample_reads,
         }
     }

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::device::Counters;
-use floatgate_ftl::ftl::StreamCounts;
-use floatgate_ftl::future::Future;
+use floatgate_ftl::blocks::Blocks;
+use floatgate_ftl::counters::{Counters, StreamCounts};
 use floatgate_ftl::request::{Completion, Request};
 
 use super::*;
@@ -36,24 +35,20 @@ impl Device for Noting {
         self.drive.sees_ahead()
     }
 
-    fn counters(&self) -> Counters {
-        self.drive.counters()
+    fn report(&self, counters: &mut Counters) {
+        self.drive.report(counters);
+    }
+
+    fn units(&self) -> &Blocks {
+        self.drive.units()
     }
 
     fn settle(&mut self) {
         self.note("settle").settle();
     }
 
-    fn foresee(&mut self, future: Future) {
-        self.note("foresee").foresee(future);
-    }
-
-    fn foresee_blocks(&mut self, future: Future) {
-        self.note("foresee_blocks").foresee_blocks(future);
-    }
-
-    fn foresee_writes(&mut self, future: Future) {
-        self.note("foresee_writes").foresee_writes(future);
+    fn foresee(&mut self, known: Foreknowledge) {
+        self.note("foresee").foresee(known);
     }
 
     fn cut_power(&mut self) {
@@ -62,30 +57,6 @@ impl Device for Noting {
 
     fn restart(&mut self) {
         self.note("restart").restart();
-    }
-
-    fn streams(&self) -> Vec<StreamCounts> {
-        self.drive.streams()
-    }
-
-    fn placement_size(&self) -> (u64, Option<u32>) {
-        self.drive.placement_size()
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.drive.cache_bytes()
-    }
-
-    fn wear(&self) -> Vec<u32> {
-        self.drive.wear()
-    }
-
-    fn valid_pages(&self) -> Vec<u32> {
-        self.drive.valid_pages()
-    }
-
-    fn free_units(&self) -> u32 {
-        self.drive.free_units()
     }
 
     fn check(&self) {
@@ -112,13 +83,17 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     let (config, plan, mut device) =
         small(&[("mapping.scheme", "belady"), ("placement.scheme", "oracle")]);
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = Told::new(&config, &plan, &*workload, &control).unwrap();
+    let told = foreknow(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    let before = ["run", "settle", "foresee", "foresee_writes", "restart"];
+    let before = ["run", "settle", "foresee", "restart"];
     assert_eq!(device.notes, before);
     let counters = device.counters();
-    assert_eq!(counters, Counters { health: counters.health, ..Counters::default() });
+    let Counters { health, cache_bytes, placement_bytes, extents, .. } = counters;
+    let streams = vec![StreamCounts::default(); counters.streams.len()];
+    let levels =
+        Counters { health, cache_bytes, placement_bytes, extents, streams, ..Counters::default() };
+    assert_eq!(counters, levels);
     assert_eq!(*device.checks.lock().unwrap(), 0);
     measure(&plan, &mut device, &mut *workload, &control).unwrap();
     assert_eq!(device.notes, [&before[..], &["run"]].concat());
@@ -130,10 +105,10 @@ fn a_buffer_is_told_of_blocks() {
     let sets = [("buffer.scheme", "belady"), ("buffer.capacity", "32KiB")];
     let (config, plan, mut device) = small(&sets);
     let (workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = Told::new(&config, &plan, &*workload, &control).unwrap();
+    let told = foreknow(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    assert_eq!(device.notes, ["run", "settle", "foresee_blocks", "restart"]);
+    assert_eq!(device.notes, ["run", "settle", "foresee", "restart"]);
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
 

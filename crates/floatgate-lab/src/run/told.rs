@@ -2,8 +2,8 @@
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
-use floatgate_ftl::device::{Device, pages, whole_pages};
-use floatgate_ftl::future::{Foretelling, Future, TooLong};
+use floatgate_ftl::device::{pages, whole_pages};
+use floatgate_ftl::future::{Foreknowledge, Foretelling, Future, TooLong};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Op, Request};
 
@@ -13,49 +13,27 @@ use crate::drive::{Plan, block_pages, needs_future};
 use crate::workload::Workload;
 
 /// What policies are told of the workload that want to know the future.
-#[derive(Default)]
-pub(super) struct Told {
-    pub accesses: Option<Future>,
-    pub blocks: Option<Future>,
-    pub writes: Option<Future>,
-}
-
-impl Told {
-    pub fn new(
-        config: &Config,
-        plan: &Plan,
-        workload: &dyn Workload,
-        control: &Control,
-    ) -> Result<Self, RunError> {
-        let block = block_pages(config, &plan.geometry);
-        let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
-            tell_parts(telling, request, log2, block)
-        };
-        let mut told = Self::default();
-        if needs_future(&config.mapping.scheme) {
-            told.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
-        }
-        if AnyPlacement::needs_future(&config.placement.scheme) {
-            told.writes = Some(foretell(plan, workload, tell_writes, control)?);
-        }
-        if Buffer::needs_future(&config.buffer.scheme) {
-            told.blocks = Some(foretell(plan, workload, tell_parts, control)?);
-        }
-        Ok(told)
+pub(super) fn foreknow(
+    config: &Config,
+    plan: &Plan,
+    workload: &dyn Workload,
+    control: &Control,
+) -> Result<Foreknowledge, RunError> {
+    let block = block_pages(config, &plan.geometry);
+    let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
+        tell_parts(telling, request, log2, block)
+    };
+    let mut known = Foreknowledge::default();
+    if needs_future(&config.mapping.scheme) {
+        known.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
     }
-
-    /// Tells the drive.
-    pub fn tell(self, device: &mut dyn Device) {
-        if let Some(accesses) = self.accesses {
-            device.foresee(accesses);
-        }
-        if let Some(blocks) = self.blocks {
-            device.foresee_blocks(blocks);
-        }
-        if let Some(writes) = self.writes {
-            device.foresee_writes(writes);
-        }
+    if AnyPlacement::needs_future(&config.placement.scheme) {
+        known.writes = Some(foretell(plan, workload, tell_writes, control)?);
     }
+    if Buffer::needs_future(&config.buffer.scheme) {
+        known.blocks = Some(foretell(plan, workload, tell_parts, control)?);
+    }
+    Ok(known)
 }
 
 fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {

@@ -144,8 +144,8 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
         counters,
         wear: device.wear(),
         valid: device.valid_pages(),
-        cache_bytes: device.cache_bytes(),
-        stream_moves: device.streams().iter().map(|stream| stream.gc_pages).collect(),
+        cache_bytes: device.counters().cache_bytes,
+        stream_moves: device.counters().streams.iter().map(|stream| stream.gc_pages).collect(),
         plan,
     }
 }

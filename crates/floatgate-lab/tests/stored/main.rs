@@ -143,7 +143,7 @@ fn what_was_done_is_there_after_reopening() {
     nand.program(Ppn::new(3), remapped, Cause::Host, &mut Chain::default()).unwrap();
     copy(&mut nand, &[step(0, 4, data_of(5), 6), step(1, 5, data_of(6), 7)]);
     nand.sync();
-    let counts = nand.counts();
+    let counts = nand.counters().flash;
     assert_eq!((counts.programs[0], counts.programs[1], counts.programs[2]), (3, 2, 2));
     drop(nand);
 

@@ -5,13 +5,14 @@ use std::vec;
 use super::*;
 use crate::blocks::FreeOrder;
 use crate::buffer::BufferConfig;
-use crate::device::Device;
+use crate::device::{Device, Ssd};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{Ideal, MapConfig};
 use crate::nand::{Cause, Counted};
 use crate::page_ftl::{Cleaning, PageConfig, PageFtl};
 use crate::placement::{AnyPlacement, PlacementConfig};
 use crate::queue::{Arrivals, Queue};
+use crate::request::{Op, Request};
 use crate::victim::{VictimConfig, victim};
 
 const SHAPE: Shape = Shape {

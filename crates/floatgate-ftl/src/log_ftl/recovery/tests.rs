@@ -60,8 +60,8 @@ fn flash(medium: Geometry, pages: &[Programmed]) -> Flash {
 fn recover(pages: &[Programmed]) -> (Drive, Mount) {
     let (drive, mount) = Drive::recover(flash(geometry(), pages), scheme(), config(None)).unwrap();
     drive.check();
-    assert_eq!(drive.nand().counts(), FlashCounts::default(), "nothing is counted of it");
-    assert_eq!(drive.merges(), MergeCounts::default());
+    assert_eq!(drive.nand().counters().flash, FlashCounts::default(), "nothing is counted of it");
+    assert_eq!(drive.merges, MergeCounts::default());
     (drive, mount)
 }
 
@@ -71,7 +71,7 @@ fn data_blocks(drive: &Drive) -> Vec<Option<u32>> {
 
 /// Where these pages are.
 fn places(drive: &Drive, lpns: core::ops::Range<usize>) -> Vec<Option<Ppn>> {
-    drive.table[lpns].to_vec()
+    drive.store.table[lpns].to_vec()
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn blocks_in_one_unit_stay_where_they_are() {
     // Every page is looked at twice, a gap as well.
     let tag_reads = 2 * (4 + 3 + 2 + 2);
     assert_eq!(mount, Mount { tag_reads, erased: 1, ..Mount::default() });
-    assert_eq!(drive.stamp, Stamp { sequence: 10, serial: 10 });
-    assert_eq!(drive.blocks.free_units(), 9 - 3);
-    let worn = (0..9).filter(|&unit| drive.blocks.lifetime_erases(Unit(unit)) > 0);
+    assert_eq!(drive.store.stamp, Stamp { sequence: 10, serial: 10 });
+    assert_eq!(drive.store.blocks.free_units(), 9 - 3);
+    let worn = (0..9).filter(|&unit| drive.store.blocks.lifetime_erases(Unit(unit)) > 0);
     assert_eq!(worn.collect::<Vec<_>>(), [6]);
 }
 
@@ -116,10 +116,10 @@ fn a_block_with_pages_in_a_log_is_merged() {
     assert_eq!(data_blocks(&drive), [Some(0), Some(1), None, None]);
     assert_eq!(places(&drive, 0..4), [0, 1, 2, 3].map(|page| Some(at(0, page))));
     assert_eq!((mount.moved, mount.erased, mount.map_programs), (4, 0, 0));
-    let sequences = (0..4).map(|page| drive.nand.tag(at(0, page)).unwrap().sequence);
+    let sequences = (0..4).map(|page| drive.store.nand.tag(at(0, page)).unwrap().sequence);
     assert_eq!(sequences.collect::<Vec<_>>(), [1, 8, 7, 4]);
-    assert_eq!(drive.stamp.serial, 7 + 4);
-    let programmed = (0..9).filter(|&unit| drive.nand.programmed(Unit(unit)) > 0);
+    assert_eq!(drive.store.stamp.serial, 7 + 4);
+    let programmed = (0..9).filter(|&unit| drive.store.nand.programmed(Unit(unit)) > 0);
     assert_eq!(programmed.collect::<Vec<_>>(), [0, 1], "what was merged is erased");
 }
 
@@ -137,9 +137,9 @@ fn a_log_of_several_blocks_is_erased_when_the_last_is_merged() {
     assert_eq!(places(&drive, 0..1), [Some(at(0, 0))]);
     assert_eq!(places(&drive, 4..6), [Some(at(1, 0)), Some(at(1, 1))]);
     assert_eq!(places(&drive, 9..10), [Some(at(2, 1))]);
-    assert_eq!(drive.blocks.lifetime_erases(Unit(5)), 1);
-    assert_eq!(drive.blocks.lifetime_erases(Unit(6)), 1);
-    assert_eq!(drive.blocks.free_units(), 9 - 3);
+    assert_eq!(drive.store.blocks.lifetime_erases(Unit(5)), 1);
+    assert_eq!(drive.store.blocks.lifetime_erases(Unit(6)), 1);
+    assert_eq!(drive.store.blocks.free_units(), 9 - 3);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_merge_that_was_cut_short_is_as_if_it_had_not_begun() {
     drive.check();
     assert_eq!((mount.moved, mount.erased), (4, 1), "unit 6 was erased before");
     assert_eq!(data_blocks(&drive), [Some(0), None, None, None]);
-    assert_eq!(drive.blocks.lifetime_erases(Unit(6)), 1);
+    assert_eq!(drive.store.blocks.lifetime_erases(Unit(6)), 1);
 }
 
 #[test]
@@ -211,12 +211,12 @@ fn of_copies_the_first_since_the_checkpoint_or_that_of_it_is_taken() {
         // All pages are listed, whatever a scan would read of them.
         let mut found = scan(&nand, &geometry(), 0, None);
         let mut drive = Drive::unformatted(nand.clone(), scheme(), config(None));
-        drive.table = core::mem::take(&mut found.table);
-        assert_eq!(drive.table[2..4], [Some(at(7, 2)), Some(at(7, 3))], "the last ones");
+        drive.store.table = core::mem::take(&mut found.table);
+        assert_eq!(drive.store.table[2..4], [Some(at(7, 2)), Some(at(7, 3))], "the last ones");
         let home = drive.home(Lbn(1));
         assert_eq!(home, Some(Unit(8)));
         drive.take_first_copies(&mut found, &[None, home, None, None], checkpoint);
-        drive.table[..5].to_vec()
+        drive.store.table[..5].to_vec()
     };
     let with = [at(3, 0), at(3, 1), at(6, 2), at(6, 3), at(8, 0)].map(Some);
     assert_eq!(taken(Some(&known)), with);
@@ -237,10 +237,11 @@ fn a_recovery_begins_and_ends_with_a_checkpoint() {
     }
     before.trim(8..10, chain).unwrap();
     before.flush(chain).unwrap();
-    let taken = before.stamp;
-    let (after, mount) = Drive::recover(before.nand.clone(), scheme(), config(Some(1000))).unwrap();
+    let taken = before.store.stamp;
+    let (after, mount) =
+        Drive::recover(before.store.nand.clone(), scheme(), config(Some(1000))).unwrap();
     after.check();
-    assert_eq!(after.table, before.table);
+    assert_eq!(after.store.table, before.store.table);
     assert_eq!(
         data_blocks(&after),
         (0..4).map(|lbn| before.data_block(Lbn(lbn)).map(|u| u.0)).collect::<Vec<_>>()
@@ -248,10 +249,10 @@ fn a_recovery_begins_and_ends_with_a_checkpoint() {
     assert!(mount.from_checkpoint);
     // One page of the map, two of units, and the seal.
     assert_eq!((mount.moved, mount.map_programs), (0, 4));
-    let found = layout.find(&after.nand).unwrap();
-    assert_eq!((found.table, found.stamp), (after.table, taken));
+    let found = layout.find(&after.store.nand).unwrap();
+    assert_eq!((found.table, found.stamp), (after.store.table, taken));
     let erases: Vec<_> = found.units.iter().map(|unit| unit.erases).collect();
-    let lifetime = |unit| after.blocks.lifetime_erases(Unit(unit));
+    let lifetime = |unit| after.store.blocks.lifetime_erases(Unit(unit));
     assert_eq!(erases, (0..9).map(lifetime).collect::<Vec<_>>());
     assert!(erases.iter().any(|&erases| erases > 0));
 }

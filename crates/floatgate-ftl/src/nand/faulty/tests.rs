@@ -53,7 +53,7 @@ impl Flash {
     }
 
     fn told(&self) -> Health {
-        self.health().unwrap()
+        self.counters().health.unwrap()
     }
 
     /// How often a unit can be programmed and erased until a spare takes its place.
@@ -200,7 +200,7 @@ fn a_program_that_fails_moves_its_unit() {
     nand.write(7);
     nand.faults.program = 0;
     let retire = Cause::Retire as usize;
-    let counts = nand.counts();
+    let counts = nand.counters().flash;
     // The attempt, and three pages that were there; the fourth is the host's.
     assert_eq!((counts.programs[retire], counts.reads[retire]), (1 + 3, 3));
     assert_eq!(counts.programs[Cause::Host as usize], 4);

@@ -43,7 +43,7 @@ fn the_serial_device_adds_up() {
     assert_eq!(chain.now, 422 + 36 + 211);
     nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
     assert_eq!(chain.now, 422 + 36 + 211 + 1501);
-    assert_eq!(nand.occupation().busy_ns, chain.now);
+    assert_eq!(nand.counters().occupation.busy_ns, chain.now);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_striped_unit_erases_on_all_dies_at_once() {
     let mut chain = Chain::at(0);
     nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
     assert_eq!(chain.now, 1501);
-    assert_eq!(nand.occupation().busiest_ns, 1501);
+    assert_eq!(nand.counters().occupation.busiest_ns, 1501);
 }
 
 /// An operation that begins at `at`: how the wait for its die and its own time are blamed.

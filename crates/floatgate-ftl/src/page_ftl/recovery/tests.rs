@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::vec::Vec;
 
 use super::*;
-use crate::addr::{Ppn, Tag};
+use crate::addr::{Ppn, Tag, Tpn};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitNote;
@@ -190,20 +190,20 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     let (ftl, mount) = plan.recover(flash.nand);
     // By room: unit 2 three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
     for (stream, unit, room) in [(0, 2, 3), (1, 3, 2), (2, 4, 2), (3, 1, 1), (4, 6, 1)] {
-        assert_eq!(ftl.frontiers.room(stream), room, "stream {stream}");
-        assert_eq!(ftl.blocks.stream(Unit(unit)), stream, "unit {unit}");
-        assert!(!ftl.blocks.is_sealed(Unit(unit)));
+        assert_eq!(ftl.streams.room(stream), room, "stream {stream}");
+        assert_eq!(ftl.store.blocks.stream(Unit(unit)), stream, "unit {unit}");
+        assert!(!ftl.store.blocks.is_sealed(Unit(unit)));
     }
     // What is full, and what no stream is left for; only the log is known by its pages.
     for (unit, stream) in [(0, 0), (5, 4), (7, 0)] {
-        assert!(ftl.blocks.is_sealed(Unit(unit)), "unit {unit}");
-        assert_eq!(ftl.blocks.stream(Unit(unit)), stream, "unit {unit}");
+        assert!(ftl.store.blocks.is_sealed(Unit(unit)), "unit {unit}");
+        assert_eq!(ftl.store.blocks.stream(Unit(unit)), stream, "unit {unit}");
     }
     assert_eq!(places(&ftl, 10..12), [plan.at(4, 0), plan.at(4, 1)]);
     assert_eq!(places(&ftl, 12..16), [0, 1, 2, 3].map(|page| plan.at(5, page)));
     assert_eq!(places(&ftl, 16..20), [None; 4]);
     // In the order in which they were programmed last.
-    let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.blocks.sealed_after(Unit(unit))).to_vec();
+    let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.store.blocks.sealed_after(Unit(unit))).to_vec();
     assert_eq!(by_age, [0, 1, 2]);
     let tag_reads = 4 + 3 + 1 + 2 + 2 + 4 + 3 + 3;
     assert_eq!(mount, Mount { tag_reads, ..Mount::default() });
@@ -231,7 +231,7 @@ fn what_is_programmed_next_goes_behind_what_is_there() {
     let mut flash = Writer::new(&PLAN);
     flash.data(3, 0..2);
     let (mut ftl, _) = PLAN.recover(flash.nand);
-    assert_eq!(ftl.stamp, crate::addr::Stamp { sequence: 2, serial: 2 });
+    assert_eq!(ftl.store.stamp, crate::addr::Stamp { sequence: 2, serial: 2 });
     ftl.write(Lpn::new(9), 1, &mut Chain::default()).unwrap();
     assert_eq!(ftl.place(Lpn::new(9)), PLAN.at(3, 2));
     let tag = ftl.into_nand().tag(PLAN.at(3, 2).unwrap());
@@ -248,13 +248,13 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
     flash.map(5, 0..2);
     let (ftl, mount) = plan.recover(flash.nand);
     assert_eq!(mount.erased, 3);
-    assert_eq!(ftl.blocks.free_units(), 14 - 1);
+    assert_eq!(ftl.store.blocks.free_units(), 14 - 1);
     let worn: Vec<u32> =
-        (0..14).filter(|&unit| ftl.blocks.lifetime_erases(Unit(unit)) == 1).collect();
+        (0..14).filter(|&unit| ftl.store.blocks.lifetime_erases(Unit(unit)) == 1).collect();
     assert_eq!(worn, [2, 5, 9]);
-    assert_eq!(ftl.blocks.wear().sum::<u32>(), 0, "wear is counted from here");
-    assert_eq!(ftl.nand.counts(), FlashCounts::default());
-    assert_eq!(ftl.cleans(), Cleans::default());
+    assert_eq!(ftl.store.blocks.wear().sum::<u32>(), 0, "wear is counted from here");
+    assert_eq!(ftl.store.nand.counters().flash, FlashCounts::default());
+    assert_eq!(ftl.cleaner.counts, Cleans::default());
     assert_eq!(ftl.user_pages(), 16);
     assert!(ftl.is_log_empty());
 }
@@ -276,16 +276,16 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
     // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6; one more unit is to be free.
     let (ftl, mount) = plan.recover(flash.nand.clone());
     assert_eq!((mount.moved, mount.erased), (1, 0));
-    assert_eq!(ftl.blocks.free_units(), 1);
+    assert_eq!(ftl.store.blocks.free_units(), 1);
     assert_eq!(
         places(&ftl, 16..20),
         [(6, 2), (5, 2), (6, 0), (6, 1)].map(|(unit, page)| plan.at(unit, page))
     );
-    assert_eq!(ftl.nand.programmed(Unit(4)), 0);
-    assert_eq!(ftl.blocks.lifetime_erases(Unit(4)), 1);
+    assert_eq!(ftl.store.nand.programmed(Unit(4)), 0);
+    assert_eq!(ftl.store.blocks.lifetime_erases(Unit(4)), 1);
     // Two of them: then 17 takes the last page of unit 6.
     let (ftl, mount) = Plan { more_free: 1, ..plan }.recover(flash.nand);
-    assert_eq!((mount.moved, ftl.blocks.free_units()), (2, 2));
+    assert_eq!((mount.moved, ftl.store.blocks.free_units()), (2, 2));
     assert_eq!(places(&ftl, 16..18), [plan.at(6, 2), plan.at(6, 3)]);
 }
 
@@ -315,8 +315,8 @@ fn what_is_moved_goes_wherever_there_is_room() {
     let expected = [(1, 2), (1, 3), (2, 3), (5, 0)].map(|(unit, page)| plan.at(unit, page));
     assert_eq!(places(&ftl, 16..20), expected);
     assert_eq!(places(&ftl, 0..3), [1, 2, 3].map(|page| plan.at(5, page)));
-    assert_eq!(ftl.blocks.free_units(), 3);
-    assert!(!ftl.cleaning, "it may clean from now on");
+    assert_eq!(ftl.store.blocks.free_units(), 3);
+    assert!(!ftl.cleaner.active, "it may clean from now on");
 }
 
 #[test]
@@ -341,8 +341,8 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     let (ftl, mount) = plan.recover_with_map(flash.nand);
     // Free are 8 and, as nothing is wanted of them, 0 and 6. That is enough: nothing is moved.
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
-    assert_eq!(ftl.blocks.free_units(), 3 - 1);
-    let map = ftl.directory.iter().map(|ppn| ftl.nand.tag(ppn.unwrap()).unwrap().owner);
+    assert_eq!(ftl.store.blocks.free_units(), 3 - 1);
+    let map = ftl.map.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
     assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
 
     // One more has to be: page 0 of unit 1 is not wanted, so its three others are moved.
@@ -352,7 +352,7 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     flash.data(7, 0..1);
     let (ftl, mount) = Plan { more_free: 1, ..plan }.recover_with_map(flash.nand);
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (1, 3, 2));
-    assert_eq!(ftl.blocks.free_units(), 4 - 1);
+    assert_eq!(ftl.store.blocks.free_units(), 4 - 1);
     assert_eq!(places(&ftl, 1..4), [1, 2, 3].map(|page| plan.at(7, page)));
 }
 
@@ -374,24 +374,25 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
     before.shut_down(&mut Chain::default()).unwrap();
     let units = || (0..SHAPE.units).map(Unit);
     let sealed: Vec<_> = units()
-        .filter(|&unit| before.blocks.valid(unit) > 0 && before.blocks.is_sealed(unit))
+        .filter(|&unit| before.store.blocks.valid(unit) > 0 && before.store.blocks.is_sealed(unit))
         .collect();
-    let erases: Vec<_> = units().map(|unit| before.blocks.lifetime_erases(unit)).collect();
+    let erases: Vec<_> = units().map(|unit| before.store.blocks.lifetime_erases(unit)).collect();
     assert!(erases.iter().sum::<u32>() > 0);
     let streams = |ftl: &PageFtl<Flash, Ideal>| {
-        sealed.iter().map(|&unit| ftl.blocks.stream(unit)).collect::<Vec<_>>()
+        sealed.iter().map(|&unit| ftl.store.blocks.stream(unit)).collect::<Vec<_>>()
     };
     (0..3).for_each(|stream| assert!(streams(&before).contains(&stream), "{stream}"));
 
-    let (after, mount) = plan.recover(before.nand.clone());
-    assert_eq!(after.table, before.table);
+    let (after, mount) = plan.recover(before.store.nand.clone());
+    assert_eq!(after.store.table, before.store.table);
     assert_eq!(streams(&after), streams(&before));
-    let unwanted = |unit: Unit| before.nand.programmed(unit) > 0 && before.blocks.valid(unit) == 0;
+    let unwanted =
+        |unit: Unit| before.store.nand.programmed(unit) > 0 && before.store.blocks.valid(unit) == 0;
     let worn = units().zip(erases).map(|(unit, erases)| erases + u32::from(unwanted(unit)));
-    let lifetime = units().map(|unit| after.blocks.lifetime_erases(unit));
+    let lifetime = units().map(|unit| after.store.blocks.lifetime_erases(unit));
     assert_eq!(lifetime.collect::<Vec<_>>(), worn.collect::<Vec<_>>());
     // One page tells of each unit in use that nothing is newer than the checkpoint.
-    let in_use = units().filter(|&unit| before.nand.programmed(unit) > 0).count() as u64;
+    let in_use = units().filter(|&unit| before.store.nand.programmed(unit) > 0).count() as u64;
     assert!(mount.from_checkpoint);
     assert_eq!((mount.tag_reads, mount.moved), (in_use, 0));
 }
@@ -400,25 +401,26 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
 fn a_recovery_ends_with_a_checkpoint() {
     let plan = Plan { streams: 3, journal: Some(1000), ..PLAN };
     let before = worked(&plan);
-    let taken = before.stamp;
-    let first = Layout::new(plan.geometry()).find(&before.nand).unwrap();
+    let taken = before.store.stamp;
+    let first = Layout::new(plan.geometry()).find(&before.store.nand).unwrap();
     assert!(first.table.iter().all(Option::is_none), "the one of the empty drive");
-    let (after, mount) = plan.recover(before.nand);
-    assert_eq!(after.table, before.table);
+    let (after, mount) = plan.recover(before.store.nand);
+    assert_eq!(after.store.table, before.store.table);
     // Two pages of the map, two of units, and the seal.
     assert_eq!(mount.map_programs, 5);
-    let found = Layout::new(plan.geometry()).find(&after.nand).unwrap();
-    assert_eq!(found.table, after.table);
+    let found = Layout::new(plan.geometry()).find(&after.store.nand).unwrap();
+    assert_eq!(found.table, after.store.table);
     assert_eq!(found.stamp, taken);
-    assert_eq!(after.stamp.serial, taken.serial + 5);
+    assert_eq!(after.store.stamp.serial, taken.serial + 5);
     for (unit, note) in (0..SHAPE.units).map(Unit).zip(&found.units) {
-        assert_eq!(note.erases, after.blocks.lifetime_erases(unit));
-        assert_eq!(note.stream, after.blocks.stream(unit));
+        assert_eq!(note.erases, after.store.blocks.lifetime_erases(unit));
+        assert_eq!(note.stream, after.store.blocks.stream(unit));
     }
     // So that finding it once more is quick.
-    let (again, mount) = plan.recover(after.nand);
-    assert_eq!(again.table, after.table);
-    let in_use = (0..SHAPE.units).filter(|&unit| again.nand.programmed(Unit(unit)) > 0).count();
+    let (again, mount) = plan.recover(after.store.nand);
+    assert_eq!(again.store.table, after.store.table);
+    let in_use =
+        (0..SHAPE.units).filter(|&unit| again.store.nand.programmed(Unit(unit)) > 0).count();
     assert_eq!(mount.tag_reads, in_use as u64);
 }
 
@@ -444,8 +446,8 @@ fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
         let chain = &mut Chain::default();
         assert_eq!(ftl.trim(4..20, chain).unwrap(), 16);
         ftl.flush(chain).unwrap();
-        let (after, _) = plan.recover_with_map(ftl.nand);
-        assert_eq!(after.table, ftl.table, "after {fill} writes");
+        let (after, _) = plan.recover_with_map(ftl.store.nand);
+        assert_eq!(after.store.table, ftl.store.table, "after {fill} writes");
         assert!(places(&after, 4..20).iter().all(Option::is_none));
     }
 }
@@ -463,6 +465,6 @@ fn the_log_is_empty_until_something_is_written_there() {
     }
     ftl.write(Lpn::new(15), 1, &mut Chain::default()).unwrap();
     assert!(ftl.is_log_empty(), "a page of the user is none of the log");
-    let found = scan(&ftl.nand, &ftl.geometry, 4, None);
+    let found = scan(&ftl.store.nand, &ftl.store.geometry, 4, None);
     assert_eq!(found.table[15], ftl.place(Lpn::new(15)));
 }

@@ -6,6 +6,7 @@ use std::vec::Vec;
 use super::*;
 use crate::addr::{Ppn, Tpn};
 use crate::blocks::FreeOrder;
+use crate::counters::{Counters, StreamCounts};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{MapOp, Residency};
 use crate::nand::{Checked, Counted};
@@ -86,14 +87,14 @@ impl Drive {
     fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
-        (answer, core::mem::take(&mut self.mapping.asked))
+        (answer, core::mem::take(&mut self.map.cache.asked))
     }
 }
 
 #[test]
 fn a_remap_clears_one_entry_and_points_the_other_there() {
     let mut drive = drive(false);
-    let flash = drive.nand().counts();
+    let flash = drive.nand().counters().flash;
     let first = drive.log(16, Some(3));
     let second = drive.log(17, Some(3));
     // Nothing was at page 3 before; then something was.
@@ -110,14 +111,15 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     // What was programmed is the two pages of the log.
     let mut expected = flash;
     expected.programs[Cause::Host as usize] += 2;
-    assert_eq!(drive.nand().counts(), expected);
+    assert_eq!(drive.nand().counters().flash, expected);
 }
 
 #[test]
 fn what_the_map_asks_for_is_done_at_once() {
     let mut drive = drive(false);
-    drive.mapping.rewrites = true;
-    let programs = |drive: &Drive, cause: Cause| drive.nand().counts().programs[cause as usize];
+    drive.map.cache.rewrites = true;
+    let programs =
+        |drive: &Drive, cause: Cause| drive.nand().counters().flash.programs[cause as usize];
     drive.log(16, Some(3));
     assert_eq!((programs(&drive, Cause::Map), programs(&drive, Cause::Remap)), (1, 0));
     drive.move_entry(16, 3);
@@ -128,7 +130,7 @@ fn what_the_map_asks_for_is_done_at_once() {
 fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     let mut drive = drive(false);
     let first = drive.log(16, Some(3));
-    let unit = drive.geometry.unit(first);
+    let unit = drive.store.geometry.unit(first);
     let pins = |drive: &Drive| drive.blocks().pins(unit);
     drive.log(17, None);
     drive.log(18, Some(5));
@@ -158,13 +160,18 @@ fn the_log_has_the_last_stream_and_its_own_count() {
         // One of data, one of the map, and perhaps that of levelling.
         let at = drive.log(16, Some(3));
         let stream = if levelled { 3 } else { 2 };
-        assert_eq!(drive.blocks().stream(drive.geometry.unit(at)), stream);
+        assert_eq!(drive.blocks().stream(drive.store.geometry.unit(at)), stream);
         drive.log(17, None);
         drive.write(lpn(15), 1, &mut Chain::default()).unwrap();
         let counts = |host_pages| StreamCounts { host_pages, gc_pages: 0 };
-        assert_eq!(drive.streams(), [counts(1), counts(2)]);
+        let streams = |drive: &Drive| {
+            let mut counters = Counters::default();
+            drive.report(&mut counters);
+            counters.streams
+        };
+        assert_eq!(streams(&drive), [counts(1), counts(2)]);
         drive.restart();
-        assert_eq!(drive.streams(), [counts(0), counts(0)]);
+        assert_eq!(streams(&drive), [counts(0), counts(0)]);
     }
 }
 
@@ -207,6 +214,6 @@ fn what_is_dropped_is_of_the_log() {
 #[should_panic(expected = "unit 5 is pinned")]
 fn a_pin_too_many_is_found() {
     let mut drive = drive(false);
-    drive.blocks.pin(Unit(5));
+    drive.store.blocks.pin(Unit(5));
     drive.check_pins();
 }

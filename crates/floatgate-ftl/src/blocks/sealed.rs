@@ -1,0 +1,107 @@
+//! The sealed units of each stream, by valid pages and by age.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::Unit;
+use crate::lru::{Links, List};
+
+/// The sealed units of a stream.
+#[derive(Clone, Debug)]
+struct Lists {
+    /// By valid count.
+    bins: Vec<List>,
+    /// No unit has fewer valid pages.
+    lowest: usize,
+    /// In order of sealing.
+    by_age: List,
+}
+
+/// All sealed units, by stream.
+#[derive(Clone, Debug)]
+pub(super) struct Sealed {
+    streams: Vec<Lists>,
+    by_valid: Links,
+    by_age: Links,
+}
+
+impl Sealed {
+    /// None of so many units, of so many pages each, is sealed.
+    pub(super) fn new(streams: u8, units: usize, pages: u32) -> Self {
+        let lowest = pages as usize;
+        let lists = Lists { bins: vec![List::EMPTY; lowest + 1], lowest, by_age: List::EMPTY };
+        Self {
+            streams: vec![lists; streams.into()],
+            by_valid: Links::new(units),
+            by_age: Links::new(units),
+        }
+    }
+
+    pub(super) fn streams(&self) -> u8 {
+        self.streams.len() as u8
+    }
+
+    /// A unit of a stream is sealed.
+    pub(super) fn add(&mut self, unit: Unit, stream: u8, valid: u32) {
+        let lists = &mut self.streams[usize::from(stream)];
+        self.by_valid.push_back(&mut lists.bins[valid as usize], unit.0);
+        self.by_age.push_back(&mut lists.by_age, unit.0);
+        lists.lowest = lists.lowest.min(valid as usize);
+    }
+
+    /// A unit has lost a page, and has so many left.
+    #[inline(always)]
+    pub(super) fn lose(&mut self, unit: Unit, stream: u8, left: u32) {
+        let (lists, left) = (&mut self.streams[usize::from(stream)], left as usize);
+        self.by_valid.remove(&mut lists.bins[left + 1], unit.0);
+        self.by_valid.push_back(&mut lists.bins[left], unit.0);
+        lists.lowest = lists.lowest.min(left);
+    }
+
+    /// A unit is about to be cleaned.
+    pub(super) fn remove(&mut self, unit: Unit, stream: u8, valid: u32) {
+        let lists = &mut self.streams[usize::from(stream)];
+        self.by_valid.remove(&mut lists.bins[valid as usize], unit.0);
+        self.by_age.remove(&mut lists.by_age, unit.0);
+        while lists.lowest + 1 < lists.bins.len() && lists.bins[lists.lowest].is_empty() {
+            lists.lowest += 1;
+        }
+    }
+
+    /// How many there are of a stream.
+    pub(super) fn count(&self, stream: u8) -> u32 {
+        self.streams[usize::from(stream)].by_age.len()
+    }
+
+    /// The one of a stream with the fewest valid pages, the one longest without a change among
+    /// equals.
+    pub(super) fn fewest_valid(&self, stream: u8) -> Option<Unit> {
+        let lists = &self.streams[usize::from(stream)];
+        lists.bins[lists.lowest].front().map(Unit)
+    }
+
+    /// The one of a stream that was sealed first.
+    pub(super) fn oldest(&self, stream: u8) -> Option<Unit> {
+        self.streams[usize::from(stream)].by_age.front().map(Unit)
+    }
+
+    /// All of a stream, those with the fewest valid pages first.
+    pub(super) fn iter(&self, stream: u8) -> impl Iterator<Item = Unit> {
+        let bins = &self.streams[usize::from(stream)].bins;
+        bins.iter().flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
+    }
+
+    /// Each unit is in both orders, in the list of its stream and of its valid pages, which `of`
+    /// tells.
+    pub(super) fn check(&self, of: impl Fn(Unit) -> (u8, u32)) {
+        for (stream, lists) in self.streams.iter().enumerate() {
+            assert_eq!(lists.bins.iter().map(List::len).sum::<u32>(), lists.by_age.len());
+            for (valid, bin) in lists.bins.iter().enumerate() {
+                assert!(bin.is_empty() || valid >= lists.lowest);
+                for unit in self.by_valid.iter(bin).map(Unit) {
+                    assert_eq!(of(unit), (stream as u8, valid as u32), "{unit:?}");
+                }
+            }
+        }
+    }
+}

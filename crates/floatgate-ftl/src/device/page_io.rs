@@ -1,0 +1,323 @@
+//! The path of a page between host and flash: one under every front, be it plain, buffered or SHRD.
+//!
+//! A page is looked up in the map, read or programmed, and counted. The pages of a command do not
+//! depend on each other: each is a chain of its own from the start of the command, which is done
+//! when the last of them is. A write that covers a page in part reads the page first, if it holds
+//! something; if that cannot be read the page stays as it is.
+
+use core::convert::Infallible;
+use core::ops::Range;
+
+use super::{HostCounts, HostData, pages, whole_pages};
+use crate::addr::Lpn;
+use crate::ftl::{Ftl, Remap};
+use crate::geometry::Geometry;
+use crate::host::{Piece, Remapping, Twrite};
+use crate::mapping::{Access, Touch};
+use crate::nand::{Chain, Nand};
+use crate::request::{Op, Request};
+
+/// Requests ahead for which the map entry is asked for.
+const ENTRY_AHEAD: usize = 32;
+/// Requests ahead for which the page that will be replaced is asked for.
+const PAGE_AHEAD: usize = 16;
+/// Entries of a remap ahead for which the map entry is asked for; for the page, half as many.
+const REMAP_AHEAD: usize = 16;
+
+/// A translation layer and the host's data, page by page.
+pub(super) struct PageIo<F, D> {
+    pub(super) ftl: F,
+    pub(super) data: D,
+    pub(super) counts: HostCounts,
+    log2_page: u32,
+    /// Pages that the host may ask for.
+    logical_pages: u64,
+}
+
+/// The pages that a command touches.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) first: u32,
+    pub(super) pages: u32,
+    /// Whether it begins, and whether it ends, inside of a page.
+    cut: (bool, bool),
+}
+
+impl Extent {
+    /// Pages that are covered as a whole.
+    pub(super) fn whole(first: u32, pages: u32) -> Self {
+        Self { first, pages, cut: (false, false) }
+    }
+
+    #[inline(always)]
+    pub(super) fn lpns(&self) -> Range<u32> {
+        self.first..self.first + self.pages
+    }
+
+    #[inline(always)]
+    pub(super) fn covers_in_part(&self, lpn: Lpn) -> bool {
+        let page = lpn.get() - self.first;
+        (self.cut.0 && page == 0) || (self.cut.1 && page + 1 == self.pages)
+    }
+
+    /// The access to one of its pages.
+    #[inline(always)]
+    pub(super) fn access(&self, lpn: Lpn, touch: Touch) -> Access {
+        let page = lpn.get() - self.first;
+        Access { lpn, touch, remaining: self.pages - page, first: page == 0, mapped: false }
+    }
+
+    /// Does `work` for each page; the chain of the one that is done last goes on.
+    #[inline(always)]
+    fn each(&self, start: Chain, touch: Touch, mut work: impl FnMut(Access, &mut Chain)) -> Chain {
+        let mut last = start;
+        for lpn in self.lpns().map(Lpn::new) {
+            let mut chain = start;
+            work(self.access(lpn, touch), &mut chain);
+            last = later(last, chain);
+        }
+        last
+    }
+}
+
+/// What there was at a page that was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fetched {
+    /// Nothing: no flash was read.
+    Nothing,
+    /// What was written last.
+    Page,
+    /// What cannot be read any more.
+    Lost,
+}
+
+/// Of several that end together, the last in order.
+#[inline(always)]
+pub(super) fn later(a: Chain, b: Chain) -> Chain {
+    if b.now >= a.now { b } else { a }
+}
+
+impl<F, D> PageIo<F, D>
+where
+    F: Ftl<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    pub(super) fn new(ftl: F, data: D, geometry: &Geometry) -> Self {
+        let (log2_page, logical_pages) = (geometry.log2_page_bytes(), geometry.logical_pages());
+        let (counts, logical_pages) = (HostCounts::default(), logical_pages.into());
+        Self { ftl, data, counts, log2_page, logical_pages }
+    }
+
+    /// The host may ask for no more than the first `pages`.
+    pub(super) fn limit(&mut self, pages: u32) {
+        self.logical_pages = pages.into();
+    }
+
+    #[inline(always)]
+    pub(super) fn extent(&self, request: &Request) -> Extent {
+        let Range { start, end } = pages(request, self.log2_page);
+        assert!(end <= self.logical_pages, "{request:?} ends beyond the drive");
+        let is_inside = |byte: u64| byte & ((1 << self.log2_page) - 1) != 0;
+        let cut = (is_inside(request.offset), is_inside(request.offset + request.length));
+        Extent { first: start as u32, pages: (end - start) as u32, cut }
+    }
+
+    /// The pages that a trim forgets: only those that are covered as a whole can be.
+    pub(super) fn trimmed(&self, request: &Request) -> Range<u32> {
+        self.extent(request);
+        let Range { start, end } = whole_pages(request, self.log2_page);
+        start as u32..end as u32
+    }
+
+    /// Counts a request; the answer is whether it is carried out. A drive that has become read-only
+    /// for good refuses to write and trim.
+    #[inline(always)]
+    pub(super) fn accepts(&mut self, request: &Request) -> bool {
+        self.counts.requests[request.op as usize] += 1;
+        let refuses = matches!(request.op, Op::Write | Op::Trim) && self.is_read_only();
+        self.counts.refused += u64::from(refuses);
+        !refuses
+    }
+
+    #[inline(always)]
+    pub(super) fn is_read_only(&self) -> bool {
+        self.ftl.nand().is_read_only()
+    }
+
+    #[inline(always)]
+    pub(super) fn translate(&mut self, access: Access, chain: &mut Chain) {
+        let Ok(()) = self.ftl.translate(access, chain);
+    }
+
+    /// Reads a translated page, that is `of` to the host.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self, lpn: Lpn, of: Lpn, chain: &mut Chain) -> Fetched {
+        let Ok(found) = self.ftl.read(lpn, chain);
+        self.data.unload(of, found, self.ftl.nand());
+        match found {
+            false => Fetched::Nothing,
+            true if self.ftl.nand().read_failed() => Fetched::Lost,
+            true => Fetched::Page,
+        }
+    }
+
+    /// Reads a translated page that is about to be written in part. The answer is whether it can
+    /// be: what is not overwritten of a lost page must not come back as if it were.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, lpn: Lpn, chain: &mut Chain) -> bool {
+        let fetched = self.fetch(lpn, lpn, chain);
+        self.counts.merge_reads += u64::from(fetched != Fetched::Nothing);
+        fetched != Fetched::Lost
+    }
+
+    /// Reads a page for the host, to which it is `of`.
+    #[inline(always)]
+    pub(super) fn read_page(&mut self, access: Access, of: Lpn, chain: &mut Chain) {
+        self.translate(access, chain);
+        let fetched = self.fetch(access.lpn, of, chain);
+        self.counts.empty_reads += u64::from(fetched == Fetched::Nothing);
+        self.counts.failed_pages += u64::from(fetched == Fetched::Lost);
+    }
+
+    /// Programs what the host wrote last to a translated page.
+    #[inline(always)]
+    fn program_page(&mut self, lpn: Lpn, pages: u32, chain: &mut Chain) {
+        self.data.load(lpn, self.ftl.nand_mut());
+        let Ok(()) = self.ftl.write(lpn, pages, chain);
+    }
+
+    /// Reads pages that are those from `of` on to the host.
+    #[inline(always)]
+    pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
+        self.counts.read_pages += u64::from(extent.pages);
+        extent.each(start, Touch::Read, |access, chain| {
+            let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
+            self.read_page(access, page, chain);
+        })
+    }
+
+    /// Writes pages to their places.
+    #[inline(always)]
+    pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
+        self.counts.write_pages += u64::from(extent.pages);
+        let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
+        extent.each(start, Touch::Write, |access, chain| {
+            self.translate(access, chain);
+            if extent.covers_in_part(access.lpn) && !self.complete(access.lpn, chain) {
+                self.counts.unwritten_pages += 1;
+                return;
+            }
+            self.data.accept(access.lpn);
+            self.program_page(access.lpn, extent.pages, chain);
+        })
+    }
+
+    /// Programs pages that the host has written before.
+    pub(super) fn program(&mut self, extent: Extent, mut start: Chain) -> Chain {
+        if extent.pages == 0 {
+            return start;
+        }
+        let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
+        extent.each(start, Touch::Write, |access, chain| {
+            self.translate(access, chain);
+            self.program_page(access.lpn, extent.pages, chain);
+        })
+    }
+
+    /// Forgets pages.
+    pub(super) fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) {
+        if lpns.is_empty() {
+            return;
+        }
+        lpns.clone().for_each(|lpn| self.data.forget(Lpn::new(lpn)));
+        let Ok(trimmed) = self.ftl.trim(lpns, chain);
+        self.counts.trimmed_pages += trimmed;
+    }
+
+    /// What was acknowledged outlives a loss of power from now on.
+    pub(super) fn flush(&mut self, chain: &mut Chain) {
+        let Ok(()) = self.ftl.flush(chain);
+    }
+
+    /// The host asks for nothing from `from` to `until`.
+    #[inline(always)]
+    pub(super) fn clean_idle(&mut self, from: u64, until: u64) {
+        let Ok(()) = self.ftl.clean_idle(from, until);
+    }
+
+    /// Asks the processor for what requests that come soon will need.
+    #[inline(always)]
+    pub(super) fn look_ahead(&self, batch: &[Request], at: usize) {
+        let lpn = |ahead: usize| {
+            let lpn = batch.get(at + ahead)?.offset >> self.log2_page;
+            (lpn < self.logical_pages).then(|| Lpn::new(lpn as u32))
+        };
+        if let Some(lpn) = lpn(ENTRY_AHEAD) {
+            self.ftl.store().prefetch_entry(lpn);
+        }
+        if let Some(lpn) = lpn(PAGE_AHEAD) {
+            self.ftl.store().prefetch_page(lpn);
+        }
+    }
+}
+
+/// The log of SHRD.
+impl<F, D> PageIo<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    /// Reads a part of a request, in the log or at its place.
+    pub(super) fn read_piece(&mut self, piece: &Piece, start: Chain) -> Chain {
+        self.read(Extent::whole(piece.from.get(), piece.pages), piece.original, start)
+    }
+
+    /// Writes pages of so many requests to the log.
+    pub(super) fn write_log(&mut self, twrite: Twrite<'_>, requests: u64, start: Chain) -> Chain {
+        self.counts.requests[Op::Write as usize] += requests;
+        let Twrite { first, entries } = twrite;
+        let extent = Extent::whole(first.get(), entries.len() as u32);
+        extent.each(start, Touch::Write, |access, chain| {
+            let entry = entries[(access.lpn.get() - first.get()) as usize];
+            let Some(original) = entry else { return };
+            self.translate(access, chain);
+            self.data.accept(original);
+            self.data.load(original, self.ftl.nand_mut());
+            let Ok(()) = self.ftl.write_log(access.lpn, Some(original), chain);
+            self.counts.write_pages += 1;
+        })
+    }
+
+    /// Has pages of the log take their places, each a chain of its own.
+    pub(super) fn remap(&mut self, entries: &[Remapping], start: Chain) -> Chain {
+        let mut last = start;
+        for (at, &Remapping { from, to }) in entries.iter().enumerate() {
+            let store = self.ftl.store();
+            if let Some(soon) = entries.get(at + REMAP_AHEAD) {
+                store.prefetch_entry(soon.to);
+                store.prefetch_entry(soon.from);
+            }
+            if let Some(soon) = entries.get(at + REMAP_AHEAD / 2) {
+                store.prefetch_page(soon.to);
+                store.prefetch_page(soon.from);
+            }
+            let mut chain = start;
+            let Ok(_) = self.ftl.remap(from, to, &mut chain);
+            last = later(last, chain);
+        }
+        last
+    }
+
+    /// Forgets pages of the log whose original pages are about to be trimmed.
+    pub(super) fn trim_log(&mut self, logged: &[Remapping], chain: &mut Chain) {
+        for &Remapping { from, to } in logged {
+            // The trim of the original counts one that holds something at its place, too.
+            self.counts.trimmed_pages += u64::from(!self.ftl.is_mapped(to));
+            let Ok(_) = self.ftl.trim(from.get()..from.get() + 1, chain);
+        }
+    }
+    /// Forgets what pages of the log still hold.
+    pub(super) fn drop_log(&mut self, window: Range<u32>, chain: &mut Chain) {
+        let Ok(_) = self.ftl.drop_log(window, chain);
+    }
+}

@@ -1,0 +1,197 @@
+//! The map on flash: translation pages, where they are, and the mapping cache over them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
+
+use super::PageFtl;
+use super::verify::FlashMap;
+use crate::addr::{Lpn, Owner, Ppn, Tpn};
+use crate::counters::Counters;
+use crate::geometry::Geometry;
+use crate::mapping::{MapOp, Mapping};
+use crate::nand::{Cause, Chain, Nand, Part};
+use crate::store::Store;
+
+/// The mapping cache, and what it is a cache of.
+pub(super) struct Map<M> {
+    pub(super) cache: M,
+    /// Global translation directory: where each translation page is.
+    pub(super) directory: Vec<Option<Ppn>>,
+    /// What the translation pages say, if that is kept.
+    pub(super) flash: Option<FlashMap>,
+    /// Flash work that the cache has asked for: for the host, and for cleaning.
+    pub(super) io: Vec<MapOp>,
+    pub(super) gc_io: Vec<MapOp>,
+    /// Pages that are being trimmed. Kept for its memory.
+    pub(super) trimmed: Vec<Lpn>,
+}
+
+impl<M: Mapping> Map<M> {
+    /// No translation page is written yet.
+    pub(super) fn new(cache: M, geometry: &Geometry, verify: bool) -> Self {
+        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
+        Self {
+            cache,
+            directory: vec![None; tpns as usize],
+            flash: verify.then(|| FlashMap::new(geometry.logical_pages())),
+            io: Vec::new(),
+            gc_io: Vec::new(),
+            trimmed: Vec::new(),
+        }
+    }
+
+    /// Every translation page.
+    pub(super) fn tpns(&self) -> impl Iterator<Item = Tpn> + use<M> {
+        (0..self.directory.len() as u32).map(Tpn::new)
+    }
+
+    /// Where a translation page is.
+    fn place(&self, tpn: Tpn) -> Ppn {
+        self.directory[tpn.index()].expect("formatting wrote every translation page")
+    }
+
+    /// A translation page was programmed last at `to`.
+    fn point<N: Nand>(&mut self, tpn: Tpn, to: Ppn, store: &mut Store<N>) {
+        let owner = Owner::Translation(tpn);
+        store.blocks.validate(to, owner);
+        if let Some(old) = self.directory[tpn.index()].replace(to) {
+            store.blocks.invalidate(old, owner);
+        }
+        if let Some(flash) = &mut self.flash {
+            flash.written(tpn, &store.geometry, &store.table, &self.cache);
+        }
+    }
+
+    pub(super) fn report(&self, counters: &mut Counters) {
+        counters.map = self.cache.stats();
+        counters.cache_bytes = self.cache.cache_bytes();
+    }
+
+    /// Each translation page is where the directory says, and what flash says with the cache over
+    /// it is the true map. The answer is how many translation pages there are.
+    pub(super) fn check<N: Nand>(&self, store: &Store<N>) -> u64 {
+        self.cache.check();
+        for tpn in self.tpns() {
+            let owner = self.directory[tpn.index()].and_then(|ppn| store.blocks.owner(ppn));
+            assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
+        }
+        if let Some(flash) = &self.flash {
+            flash.check(&store.table, &self.cache);
+        }
+        self.directory.len() as u64
+    }
+}
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// Does the flash work that the mapping has asked for, in order.
+    #[inline(always)]
+    pub(super) fn perform(&mut self, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        if self.map.io.is_empty() {
+            return Ok(());
+        }
+        let mut io = mem::take(&mut self.map.io);
+        match self.map.cache.together() {
+            1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
+            pages => {
+                for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
+                    self.map_group(group, cause, chain)?;
+                }
+            }
+        }
+        io.clear();
+        self.map.io = io;
+        Ok(())
+    }
+
+    /// Translation pages that are read or written as one, all at once.
+    fn map_group(
+        &mut self,
+        group: &[MapOp],
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let (begin, mut last) = (*chain, *chain);
+        for &op in group {
+            let mut branch = begin;
+            self.map_op(op, cause, &mut branch)?;
+            last = if branch.now >= last.now { branch } else { last };
+        }
+        *chain = last;
+        Ok(())
+    }
+
+    fn map_op(&mut self, op: MapOp, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        match op {
+            MapOp::Fetch(tpn) => self.read_map(tpn, cause, chain),
+            MapOp::Rewrite(tpn) => self.program_map(tpn, cause, chain),
+            MapOp::Update(tpn) => {
+                self.read_map(tpn, cause, chain)?;
+                self.program_map(tpn, cause, chain)
+            }
+        }
+    }
+
+    pub(super) fn read_map(
+        &mut self,
+        tpn: Tpn,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.store.nand.read(self.map.place(tpn), Owner::Translation(tpn), cause, chain)
+    }
+
+    pub(super) fn program_map(
+        &mut self,
+        tpn: Tpn,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let to = self.allocate(self.streams.map(), chain)?;
+        let tag = self.store.stamp.write(Owner::Translation(tpn));
+        self.store.nand.program(to, tag, cause, chain)?;
+        self.map.point(tpn, to, &mut self.store);
+        Ok(())
+    }
+
+    /// Writes every translation page anew.
+    pub(super) fn program_all_of_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.map.tpns().try_for_each(|tpn| self.program_map(tpn, Cause::Map, chain))
+    }
+
+    /// Has the map say where pages are that cleaning has moved.
+    pub(super) fn update_map(&mut self, work: &mut Chain) -> Result<(), N::Error> {
+        let (moved, mut io) = (&mut self.cleaner.moved, mem::take(&mut self.map.gc_io));
+        moved.sort_unstable();
+        self.map.cache.relocated(moved, &mut io);
+        let width = self.store.geometry.shape().superblock as usize;
+        for row in io.chunks(width) {
+            self.update_row(row, work)?;
+        }
+        io.clear();
+        self.map.gc_io = io;
+        Ok(())
+    }
+
+    /// Updates translation pages at once: all are read, and then all are programmed.
+    fn update_row(&mut self, row: &[MapOp], work: &mut Chain) -> Result<(), N::Error> {
+        for reading in [true, false] {
+            let (begin, mut end) = (work.now, work.now);
+            for &op in row {
+                let mut branch = Chain::at(begin);
+                match (reading, op) {
+                    (true, MapOp::Fetch(tpn) | MapOp::Update(tpn)) => {
+                        self.read_map(tpn, Cause::GcMap, &mut branch)?;
+                    }
+                    (false, MapOp::Update(tpn) | MapOp::Rewrite(tpn)) => {
+                        self.program_map(tpn, Cause::GcMap, &mut branch)?;
+                    }
+                    _ => {}
+                }
+                end = end.max(branch.now);
+            }
+            work.wait(end, Part::Gc);
+        }
+        Ok(())
+    }
+}

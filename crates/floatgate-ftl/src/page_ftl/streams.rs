@@ -1,0 +1,157 @@
+//! Where the next page goes: one open unit per stream.
+//!
+//! The first streams are those of the placement, cold to hot. Behind them come, each if it exists,
+//! that of translation pages, that of what static wear levelling moves, and that of the log.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::addr::{Ppn, Unit};
+use crate::blocks::Blocks;
+use crate::counters::StreamCounts;
+use crate::geometry::Geometry;
+
+/// The streams of a drive, and their open units.
+#[derive(Debug)]
+pub(super) struct Streams {
+    /// Streams of the placement.
+    data: u8,
+    /// That of translation pages, if the map is on flash.
+    map: Option<u8>,
+    /// That of what levelling of wear moves.
+    wear: Option<u8>,
+    /// That of the log.
+    log: Option<u8>,
+    /// By stream: the next page and the end of the open unit; equal when there is none.
+    open: Vec<(u32, u32)>,
+    /// By stream.
+    traffic: Vec<StreamCounts>,
+}
+
+impl Streams {
+    /// Those that there are beside the `data` ones of the placement; no unit is open yet.
+    pub(super) fn new(data: u8, map: bool, wear: bool, log: bool) -> Self {
+        let mut streams = data;
+        let mut next = |exists: bool| {
+            let stream = exists.then_some(streams);
+            streams += u8::from(exists);
+            stream
+        };
+        let (map, wear, log) = (next(map), next(wear), next(log));
+        let open = vec![(0, 0); streams.into()];
+        Self { data, map, wear, log, open, traffic: vec![StreamCounts::default(); streams.into()] }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u8 {
+        self.open.len() as u8
+    }
+
+    pub(super) fn data(&self) -> u8 {
+        self.data
+    }
+
+    #[inline(always)]
+    pub(super) fn map(&self) -> u8 {
+        self.map.expect("the map is on flash")
+    }
+
+    pub(super) fn wear(&self) -> Option<u8> {
+        self.wear
+    }
+
+    pub(super) fn log(&self) -> Option<u8> {
+        self.log
+    }
+
+    pub(super) fn is_map(&self, stream: u8) -> bool {
+        self.map == Some(stream)
+    }
+
+    /// The stream that pages of a stream go to if they are not sorted anew. What levelling of wear
+    /// has moved is cold data; so is, for the want of anything better, what was written to a log.
+    pub(super) fn home(&self, stream: u8) -> u8 {
+        if stream < self.data || self.is_map(stream) { stream } else { 0 }
+    }
+
+    /// The next page of `stream`, if its unit has one left.
+    #[inline(always)]
+    pub(super) fn next(&mut self, stream: u8) -> Option<Ppn> {
+        let (next, end) = &mut self.open[usize::from(stream)];
+        (*next < *end).then(|| {
+            *next += 1;
+            Ppn::new(*next - 1)
+        })
+    }
+
+    /// Pages that are left in the unit of `stream`.
+    pub(super) fn room(&self, stream: u8) -> u32 {
+        let (next, end) = self.open[usize::from(stream)];
+        end - next
+    }
+
+    /// Whether `stream` has a page left in its unit.
+    pub(super) fn has_room(&self, stream: u8) -> bool {
+        self.room(stream) > 0
+    }
+
+    /// How many streams of the placement run out of room at most when so many pages are divided
+    /// among them.
+    pub(super) fn units_at_worst(&self, pages: u32) -> u32 {
+        let mut rooms = [0; u8::MAX as usize];
+        let rooms = &mut rooms[..usize::from(self.data)];
+        for (stream, room) in rooms.iter_mut().enumerate() {
+            *room = self.room(stream as u8);
+        }
+        rooms.sort_unstable();
+        let mut left = pages;
+        let fill = |&room: &u32| left.checked_sub(room + 1).map(|rest| left = rest);
+        rooms.iter().map_while(fill).count() as u32
+    }
+
+    /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
+    pub(super) fn open(&mut self, stream: u8, blocks: &mut Blocks, geometry: &Geometry) {
+        let unit = match self.wear == Some(stream) {
+            true => blocks.open_most_worn(stream),
+            false => blocks.open(stream),
+        };
+        let unit = unit.expect("cleaning keeps a free unit per stream");
+        self.resume(stream, unit, 0, geometry);
+    }
+
+    /// Gives `stream` a unit of which so many pages are programmed already.
+    pub(super) fn resume(&mut self, stream: u8, unit: Unit, programmed: u32, geometry: &Geometry) {
+        assert!(!self.has_room(stream), "the open unit still has room");
+        let first = geometry.page(unit, 0).get();
+        self.open[usize::from(stream)] = (first + programmed, first + geometry.pages_per_unit());
+    }
+
+    /// The host has written a page.
+    #[inline(always)]
+    pub(super) fn note_write(&mut self, stream: u8) {
+        self.traffic[usize::from(stream)].host_pages += 1;
+    }
+
+    /// Cleaning has moved pages.
+    pub(super) fn note_moves(&mut self, stream: u8, pages: usize) {
+        self.traffic[usize::from(stream)].gc_pages += pages as u64;
+    }
+
+    /// Traffic of the streams of data: those of the placement, and that of the log.
+    pub(super) fn traffic(&self) -> Vec<StreamCounts> {
+        let data = (0..self.data).chain(self.log);
+        data.map(|stream| self.traffic[usize::from(stream)]).collect()
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.traffic.fill(StreamCounts::default());
+    }
+
+    /// A unit with room is open for its stream, and programmed up to the next page.
+    pub(super) fn check(&self, blocks: &Blocks, geometry: &Geometry) {
+        for stream in (0..self.count()).filter(|&stream| self.has_room(stream)) {
+            let (unit, page) = geometry.place(Ppn::new(self.open[usize::from(stream)].0));
+            assert_eq!((blocks.stream(unit), blocks.written(unit)), (stream, page), "{unit:?}");
+        }
+    }
+}

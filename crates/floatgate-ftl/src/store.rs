@@ -1,0 +1,157 @@
+//! What both engines stand on: the flash, the state of its units, the map, and the journal.
+//!
+//! The map is the whole one, where the newest version of each logical page is. What a drive has of
+//! it in memory is the business of its engine. A page that the map names is valid, and names its
+//! logical page in turn: whoever changes one here changes the other.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
+use crate::blocks::{Blocks, FreeOrder};
+use crate::geometry::Geometry;
+use crate::journal::{Journal, Layout, Occasion, Snapshot};
+use crate::nand::{Cause, Chain, Nand};
+use crate::prefetch::prefetch;
+
+/// Flash of medium `N`, and what is known of it.
+pub struct Store<N> {
+    pub(crate) nand: N,
+    pub(crate) geometry: Geometry,
+    /// Where each logical page is.
+    pub(crate) table: Vec<Option<Ppn>>,
+    /// A page that is being remapped, and where it is: the map says neither.
+    pub(crate) remapping: Option<(Lpn, Ppn)>,
+    pub(crate) blocks: Blocks,
+    pub(crate) stamp: Stamp,
+    pub(crate) journal: Option<Journal>,
+}
+
+impl<N: Nand> Store<N> {
+    /// Erased flash that is written in so many streams; `journal` is how many pages are programmed
+    /// between two checkpoints, if there is a journal.
+    pub(crate) fn new(
+        nand: N,
+        geometry: Geometry,
+        free_order: FreeOrder,
+        streams: u8,
+        journal: Option<u64>,
+    ) -> Self {
+        Self {
+            nand,
+            geometry,
+            table: vec![None; geometry.logical_pages() as usize],
+            remapping: None,
+            blocks: Blocks::new(geometry, free_order, streams),
+            stamp: Stamp::default(),
+            journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
+        }
+    }
+
+    /// The state of the units.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// The physical page of a logical one.
+    #[inline(always)]
+    pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
+        self.table[lpn.index()]
+    }
+
+    /// Reads a page of the host. The answer is whether there was one.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
+        let Some(from) = self.place(lpn) else { return Ok(false) };
+        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
+        Ok(true)
+    }
+
+    /// Programs the medium's register for the host, on behalf of `original` if that is another
+    /// page. [`Store::point`] follows.
+    #[inline(always)]
+    pub(crate) fn program(
+        &mut self,
+        to: Ppn,
+        lpn: Lpn,
+        original: Option<Lpn>,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let tag = Tag { original, ..self.stamp.write(Owner::Data(lpn)) };
+        self.nand.program(to, tag, Cause::Host, chain)
+    }
+
+    /// Points the map at what was programmed last, and gives up the page that this replaces, which
+    /// is the answer.
+    #[inline(always)]
+    pub(crate) fn point(&mut self, lpn: Lpn, to: Ppn) -> Option<Ppn> {
+        let owner = Owner::Data(lpn);
+        self.blocks.validate(to, owner);
+        let old = self.table[lpn.index()].replace(to);
+        if let Some(old) = old {
+            self.blocks.invalidate(old, owner);
+        }
+        old
+    }
+
+    /// Gives up a page; the answer is where it was.
+    pub(crate) fn forget(&mut self, lpn: Lpn) -> Option<Ppn> {
+        let old = self.table[lpn.index()].take()?;
+        self.blocks.invalidate(old, Owner::Data(lpn));
+        Some(old)
+    }
+
+    /// Pages are about to be trimmed: the journal will write it down.
+    pub(crate) fn note_trim(&mut self, lpns: Range<u32>) {
+        if let Some(journal) = self.journal.as_mut().filter(|_| !lpns.is_empty()) {
+            self.stamp.sequence += 1;
+            journal.trim(lpns, self.stamp.sequence);
+        }
+    }
+
+    /// Writes the journal if this is the occasion, and if there is one.
+    #[inline]
+    pub(crate) fn keep_journal(
+        &mut self,
+        occasion: Occasion,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let Self { table, blocks, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, blocks };
+        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
+    }
+
+    /// Counters, clocks and wear back to zero.
+    pub(crate) fn restart(&mut self) {
+        self.nand.restart();
+        self.blocks.restart_wear();
+    }
+
+    /// Asks the processor for the map entry of a page that will be accessed soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_entry(&self, lpn: Lpn) {
+        prefetch(&self.table, lpn.index());
+    }
+
+    /// Asks the processor for what a write of a page will touch; its map entry should be there.
+    #[inline(always)]
+    pub(crate) fn prefetch_page(&self, lpn: Lpn) {
+        if let Some(&Some(old)) = self.table.get(lpn.index()) {
+            self.blocks.prefetch(old);
+        }
+    }
+
+    /// Each mapped page has a valid physical page that names it. The answer is how many there are.
+    pub(crate) fn check(&self) -> u64 {
+        self.blocks.check();
+        let mut mapped = 0;
+        for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
+            let lpn = Lpn::new(index as u32);
+            assert_eq!(self.blocks.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
+            mapped += 1;
+        }
+        mapped
+    }
+}

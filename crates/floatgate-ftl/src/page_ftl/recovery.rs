@@ -16,7 +16,6 @@ use crate::ftl::Ftl;
 use crate::journal::{Journal, Layout, Occasion};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
-use crate::placement::Placement;
 use crate::recovery::{FoundUnit, Mount, owners, scan};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {

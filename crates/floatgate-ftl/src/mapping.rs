@@ -140,14 +140,10 @@ pub struct Demands {
     pub together: u32,
     /// Whether its entries have the ages of their pages.
     pub keeps_ages: bool,
-    /// Whether the map lives on flash: [`Mapping::ON_FLASH`].
-    pub on_flash: bool,
-    /// Whether it wants to be told what the host will access: [`Mapping::NEEDS_FUTURE`].
-    pub future: bool,
 }
 
 impl Default for Demands {
-    /// None, of a map on flash.
+    /// Nothing.
     fn default() -> Self {
         Self {
             cache_bytes: 0,
@@ -155,8 +151,6 @@ impl Default for Demands {
             entry_bytes: None,
             together: 1,
             keeps_ages: false,
-            on_flash: true,
-            future: false,
         }
     }
 }
@@ -168,7 +162,7 @@ pub trait Mapping {
     /// Whether [`Mapping::foresee`] should be called.
     const NEEDS_FUTURE: bool = false;
 
-    /// What it asks of its drive, beside the two above.
+    /// What it asks of its drive, beside the future.
     fn demands(_config: &MapConfig) -> Demands
     where
         Self: Sized,
@@ -329,12 +323,24 @@ macro_rules! name_rows {
         /// What the mapping of this name asks of its drive, if there is one.
         pub fn demands(name: &str, config: &MapConfig) -> Option<Demands> {
             match name {
-                $(stringify!($name) => Some(Demands {
-                    on_flash: <$Type as Mapping>::ON_FLASH,
-                    future: <$Type as Mapping>::NEEDS_FUTURE,
-                    ..<$Type as Mapping>::demands(config)
-                }),)*
+                $(stringify!($name) => Some(<$Type as Mapping>::demands(config)),)*
                 _ => None,
+            }
+        }
+
+        /// Whether the mapping of this name has its map on flash.
+        pub fn on_flash(name: &str) -> bool {
+            match name {
+                $(stringify!($name) => <$Type as Mapping>::ON_FLASH,)*
+                _ => false,
+            }
+        }
+
+        /// Whether the mapping of this name wants to be told what the host will access.
+        pub fn needs_future(name: &str) -> bool {
+            match name {
+                $(stringify!($name) => <$Type as Mapping>::NEEDS_FUTURE,)*
+                _ => false,
             }
         }
 

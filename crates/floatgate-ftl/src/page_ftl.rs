@@ -67,14 +67,9 @@ pub struct PageConfig {
 impl PageConfig {
     /// Units that a drive has open at a time: one for each stream of its data, one for the map if
     /// that is on flash, one for what levelling of wear moves if it does, one for a log.
-    pub fn frontiers(
-        placement: &AnyPlacement,
-        map_on_flash: bool,
-        levelled: bool,
-        log_pages: u32,
-    ) -> u8 {
+    pub fn frontiers(streams: u8, map_on_flash: bool, levelled: bool, log_pages: u32) -> u8 {
         let beside = [map_on_flash, levelled, log_pages > 0];
-        placement.streams() + beside.map(u8::from).iter().sum::<u8>()
+        streams + beside.map(u8::from).iter().sum::<u8>()
     }
 }
 
@@ -157,7 +152,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
         let levelled = cleaning.wear_gap.is_some();
-        let frontiers = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, log_pages);
+        let frontiers =
+            PageConfig::frontiers(placement.streams(), M::ON_FLASH, levelled, log_pages);
         let least = cleaning.least_low_water(frontiers) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut blocks = Blocks::new(geometry, free_order, frontiers);

@@ -4,6 +4,7 @@
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::Row;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
@@ -33,10 +34,8 @@ struct Case {
     seed: u64,
 }
 
-type Row = (&'static str, &'static str, &'static str);
-
 fn name(bytes: &mut Bytes<'_>, rows: &[Row]) -> String {
-    bytes.pick(rows).map_or("", |row| row.0).to_owned()
+    bytes.pick(rows).map_or("", |row| row.name).to_owned()
 }
 
 fn drive(bytes: &mut Bytes<'_>) -> Config {
@@ -70,7 +69,8 @@ fn drive(bytes: &mut Bytes<'_>) -> Config {
         config.host.scheme = "shrd".into();
         config.host.log.0 = 512 * (8 + u64::from(bytes.byte() % 64));
         config.host.threshold.0 = 512 * u64::from(bytes.byte() % 8);
-        config.shrd.twrite_entries = 1 + u32::from(bytes.byte() % 8);
+        let twrite = ("shrd.twrite_entries".to_owned(), (1 + bytes.byte() % 8).to_string());
+        config.policies = Config::load(None, None, &[twrite]).expect("in its range").policies;
     }
     config.queue.depth = 1 + u32::from(bytes.byte() % 8);
     if kinds & 32 > 0 {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{BUFFERS, Buffer, BufferConfig, Flush, parts};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 
 const CAPACITY: u32 = 1 << 18;
@@ -124,7 +125,7 @@ fn main() {
     let mut rows = vec![];
     for load in LOADS {
         let asked = |name| !Buffer::needs_future(name) && (!load.queue_only || name == "ncq_lru");
-        for &(name, ..) in BUFFERS.iter().filter(|row| asked(row.0)) {
+        for name in names(BUFFERS).filter(|name| asked(name)) {
             if let Some(ns) = measure(&mut criterion, name, load) {
                 rows.push((format!("{name}/{}", load.name), ns));
             }

@@ -15,6 +15,7 @@ use floatgate_ftl::log_block::*;
 use floatgate_ftl::log_blocks;
 use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::nand::{Counted, Timed, Timing};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
@@ -50,9 +51,9 @@ fn drive(scheme: &str) -> Box<dyn Device> {
     let config = LogConfig { geometry, logs: LOGS, seed: 1, bast, fast };
     let nand = Timed::new(Counted::default(), geometry, TIMING);
     macro_rules! by_name {
-        ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
             match scheme {
-                $($name => {
+                $(stringify!($name) => {
                     let scheme = $Type::new(&config);
                     let free_order = FreeOrder::LeastWorn;
                     let config = LogFtlConfig { geometry, logs: LOGS, free_order, journal: None };
@@ -137,7 +138,7 @@ fn measure(criterion: &mut Criterion, scheme: &str, load: &str) -> (f64, u64, u6
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let mut rows = vec![];
-    for &(scheme, ..) in LOG_BLOCKS {
+    for scheme in names(LOG_BLOCKS) {
         for load in ["random", "sequential"] {
             rows.push((format!("{scheme}/{load}"), measure(&mut criterion, scheme, load)));
         }

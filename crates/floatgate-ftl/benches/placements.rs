@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, PLACEMENTS, Placement, PlacementConfig};
 use floatgate_ftl::rng::Rng;
 
@@ -97,7 +98,7 @@ fn measure(criterion: &mut Criterion, name: &str, command_pages: u32) -> Option<
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let mut rows = vec![];
-    for &(name, ..) in PLACEMENTS {
+    for name in names(PLACEMENTS) {
         if AnyPlacement::needs_future(name) {
             println!("{name} is left out: it wants to be told what is written next");
             continue;

@@ -16,6 +16,7 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::{Ideal, MapConfig};
 use floatgate_ftl::nand::Counted;
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -137,9 +138,8 @@ fn measure(criterion: &mut Criterion, policy: &str) -> Option<[f64; 2]> {
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    let measured: Vec<_> = VICTIMS
-        .iter()
-        .filter_map(|&(policy, ..)| Some((policy, measure(&mut criterion, policy)?)))
+    let measured: Vec<_> = names(VICTIMS)
+        .filter_map(|policy| Some((policy, measure(&mut criterion, policy)?)))
         .collect();
     let growth = |[small, large]: [f64; 2]| large / small;
     let greedy = measured.iter().find(|row| row.0 == "greedy").map(|row| growth(row.1));

@@ -16,6 +16,7 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Counted, Nand, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -95,9 +96,9 @@ where
         journal: None,
     };
     macro_rules! by_name {
-        ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+        ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
             match mapping {
-                $($name => {
+                $(stringify!($name) => {
                     let Ok(ftl) = PageFtl::new(nand, $Type::new(&map), config);
                     Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
                 })*
@@ -214,7 +215,7 @@ fn main() {
     let mut rows = vec![];
     for (size, pages) in sizes {
         let g = geometry(pages);
-        for &(mapping, ..) in MAPPINGS {
+        for mapping in names(MAPPINGS) {
             let timed = || drive(mapping, g, Timed::new(Counted::default(), g, TIMING));
             rows.push(measure(&mut criterion, &format!("{mapping}/{size}"), timed, g));
         }

@@ -26,7 +26,10 @@ mod ncq_lru;
 mod page_lru;
 mod recency;
 
+pub use bplru::BplruConfig;
+pub use clc::ClcConfig;
 pub use flush::{Flush, Group};
+pub use ncq_lru::{NcqLruConfig, Pin};
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -34,6 +37,7 @@ use core::ops::Range;
 
 use crate::addr::Lpn;
 use crate::future::Future;
+use crate::parameters::{Parameters, Row};
 use belady::Belady;
 use blocks::Blocks;
 use bplru::Bplru;
@@ -43,29 +47,10 @@ use lru::Lru;
 use ncq_lru::NcqLru;
 use page_lru::PageLru;
 
-/// What every buffer is made from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BufferConfig {
-    /// Pages that the host can address.
-    pub logical_pages: u32,
-    /// Pages of a block, at least 1. For `page_lru` a block is a page, whatever this says.
-    pub block_pages: u32,
-    /// Pages that the buffer holds, at least one block.
-    pub capacity_pages: u32,
-    /// Parameter of `ncq_lru`.
-    pub pin: Pin,
-    /// Parameters of `bplru`.
-    pub bplru: BplruConfig,
-    /// For `clc`: thousandths of the blocks that leave by recency alone.
-    pub alpha_permille: u32,
-}
-
 impl BufferConfig {
     /// The default parameters of every policy.
     pub fn new(logical_pages: u32, block_pages: u32, capacity_pages: u32) -> Self {
-        let bplru = BplruConfig { padding: true, compensation: true };
-        let (pin, alpha_permille) = (Pin::Counted, 100);
-        Self { logical_pages, block_pages, capacity_pages, pin, bplru, alpha_permille }
+        Self::defaults(logical_pages, block_pages, capacity_pages)
     }
 
     /// Blocks that the host can address.
@@ -77,26 +62,6 @@ impl BufferConfig {
     fn slots(&self) -> usize {
         self.blocks().min(self.capacity_pages as usize)
     }
-}
-
-/// What a queued command does for the blocks that it will use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pin {
-    /// They stay while another can leave, wherever they are when it is queued.
-    Counted,
-    /// The same, but only those that are buffered when it is queued.
-    OnArrivalOnly,
-    /// Those that are buffered when it is queued count as just used, and no more.
-    MoveOnly,
-}
-
-/// Parameters of `bplru`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BplruConfig {
-    /// Whether a block that leaves is filled up from the flash and written as a whole.
-    pub padding: bool,
-    /// Whether a block that was written from its first page to its last leaves next.
-    pub compensation: bool,
 }
 
 /// Which block leaves next. Told of blocks by their slots in a table; slots are used anew. A block
@@ -181,27 +146,30 @@ struct Written {
     whole: u32,
 }
 
-/// The table of buffers: config name, type, what it does, where it is from.
+/// The table of buffers: config name, type and parameters, what it does, where it is from.
 macro_rules! buffers {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Name, doc line and source of every buffer.
-        pub const BUFFERS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
-
-        /// The same after `none`, which is no buffer: what a drive can have.
-        pub const CHOICES: &[(&str, &str, &str)] = &[
-            (
-                "none",
-                "No write buffer: every write goes to the flash.",
-                "the reference of every buffer paper",
-            ),
-            $(($name, $doc, $source)),*
-        ];
+    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+        crate::axis! {
+            /// Every buffer.
+            pub const BUFFERS;
+            /// What every buffer is made from.
+            pub struct BufferConfig {
+                /// Pages that the host can address.
+                logical_pages: u32,
+                /// Pages of a block, at least 1. For `page_lru` a block is a page, whatever this
+                /// says.
+                block_pages: u32,
+                /// Pages that the buffer holds, at least one block.
+                capacity_pages: u32,
+            }
+            $($name $Type($($Own)?), $doc, $source;)*
+        }
 
         impl Buffer {
             /// An empty buffer with the policy of this name, if there is one.
             pub fn new(name: &str, config: &BufferConfig) -> Option<Self> {
                 match name {
-                    $($name => {
+                    $(stringify!($name) => {
                         let block_pages = <$Type as Order>::block_pages(config);
                         let config = BufferConfig { block_pages, ..*config };
                         Some(Self::with(Box::new($Type::new(&config)), &config))
@@ -213,7 +181,7 @@ macro_rules! buffers {
             /// Whether the buffer of this name wants to be told what the host will use.
             pub fn needs_future(name: &str) -> bool {
                 match name {
-                    $($name => <$Type as Order>::needs_future(),)*
+                    $(stringify!($name) => <$Type as Order>::needs_future(),)*
                     _ => false,
                 }
             }
@@ -222,21 +190,29 @@ macro_rules! buffers {
 }
 
 buffers! {
-    "page_lru" PageLru, "Single pages; the least recently used leaves.",
+    page_lru PageLru(), "Single pages; the least recently used leaves.",
         "the reference of every buffer paper";
-    "lru" Lru, "Whole blocks; the least recently used leaves.",
+    lru Lru(), "Whole blocks; the least recently used leaves.",
         "the LRU that Kim and Kim improve on, 2013";
-    "ncq_lru" NcqLru, "As lru, but blocks that queued commands will use stay if others can leave.",
+    ncq_lru NcqLru(NcqLruConfig), "As lru, but blocks that queued commands will use stay if others can leave.",
         "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
-    "fab" Fab, "The block with the most buffered pages leaves.",
+    fab Fab(), "The block with the most buffered pages leaves.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
-    "bplru" Bplru, "As lru, of writes only; sequential blocks leave next; victims are padded.",
+    bplru Bplru(BplruConfig), "As lru, of writes only; sequential blocks leave next; victims are padded.",
         "Kim and Ahn, FAST 2008";
-    "clc" Clc, "Recent blocks are spared, of the others the one with the most pages leaves.",
+    clc Clc(ClcConfig), "Recent blocks are spared, of the others the one with the most pages leaves.",
         "Kang, Park, Jung, Shim and Cha, IEEE Trans. Computers 58, 2009";
-    "belady" Belady, "What is used last leaves: a bound for writes of whole blocks, no drive.",
+    belady Belady(), "What is used last leaves: a bound for writes of whole blocks, no drive.",
         "Belady, IBM Systems Journal 5, 1966";
 }
+
+/// No buffer, as it stands beside the others in what a drive can have.
+pub const NONE: Row = Row {
+    name: "none",
+    doc: "No write buffer: every write goes to the flash.",
+    source: "the reference of every buffer paper",
+    parameters: <() as Parameters>::table,
+};
 
 /// Commands from the first fetch from memory to the second, that depends on it.
 const AHEAD: usize = 8;

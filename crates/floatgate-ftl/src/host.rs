@@ -8,18 +8,32 @@ mod ring;
 mod shrd;
 
 pub use crate::counters::ShrdCounts;
-pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, Twrite};
+pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, ShrdParameters, Twrite};
 
-/// Name, doc line and source of every host layer.
-pub const HOSTS: &[(&str, &str, &str)] = &[
-    (
-        "plain",
-        "Requests are sent as they come.",
-        "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)",
-    ),
-    (
-        "shrd",
+crate::axis! {
+    /// Every host layer.
+    pub const HOSTS;
+    /// What every host layer is made from.
+    pub struct HostConfig {
+        /// Log2 of the bytes of a page.
+        log2_page: u32,
+        /// Pages of the user; a log lies behind them.
+        user_pages: u32,
+        /// Slots of the log, a page each.
+        slots: u32,
+        /// Bytes up to which a write counts as random.
+        threshold: u64,
+    }
+    plain Plain(), "Requests are sent as they come.",
+        "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
+    shrd Shrd(ShrdParameters),
         "Small random writes go to a log in sequence; the drive remaps them later, sorted.",
-        "Kim, Shin, Jeong and Kim, FAST 2017",
-    ),
-];
+        "Kim, Shin, Jeong and Kim, FAST 2017";
+}
+
+impl HostConfig {
+    /// The default parameters of every host layer.
+    pub fn new(log2_page: u32, user_pages: u32, slots: u32, threshold: u64) -> Self {
+        Self::defaults(log2_page, user_pages, slots, threshold)
+    }
+}

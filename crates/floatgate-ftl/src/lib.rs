@@ -31,6 +31,7 @@ pub mod lru;
 pub mod mapping;
 pub mod nand;
 pub mod page_ftl;
+pub mod parameters;
 pub mod placement;
 mod prefetch;
 pub mod queue;

@@ -8,7 +8,7 @@
 mod bast;
 mod fast;
 
-pub use bast::{Bast, BastConfig, LogVictim};
+pub use bast::{Bast, BastConfig, LogVictim, MergeWhenFull};
 pub use fast::{Fast, FastConfig, OutOfOrder};
 
 use alloc::vec::Vec;
@@ -61,56 +61,60 @@ pub trait LogBlocks {
     fn check(&self) {}
 }
 
-/// What every scheme is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct LogConfig {
-    /// Shape of the drive.
-    pub geometry: Geometry,
-    /// Log blocks that may be in use at a time.
-    pub logs: u32,
-    /// Seed of what a scheme draws.
-    pub seed: u64,
-    /// Parameters of `bast`.
-    pub bast: BastConfig,
-    /// Parameters of `fast`.
-    pub fast: FastConfig,
-}
-
-impl LogConfig {
-    /// The default parameters of every scheme.
-    pub fn new(geometry: Geometry, logs: u32) -> Self {
-        let (bast, fast) = (BastConfig::default(), FastConfig::default());
-        Self { geometry, logs, seed: 1, bast, fast }
-    }
-}
-
-/// The table of log block schemes: config name, type, what it does, where it is from. `$then!` gets
-/// the rows.
+/// The table of log block schemes: config name, type and parameters, what it does, where it is from.
+/// `$then!` gets the rows.
 #[macro_export]
 macro_rules! log_blocks {
     ($then:ident) => {
         $then! {
-            "bast" Bast, "Block-mapped: overwrites go to a log block of their logical block.",
+            bast Bast(BastConfig), "Block-mapped: overwrites go to a log block of their logical block.",
                 "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
-            "fast" Fast, "Block-mapped: all logical blocks share log blocks, but for one in order.",
+            fast Fast(FastConfig), "Block-mapped: all logical blocks share log blocks, but for one in order.",
                 "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
         }
     };
 }
 
 macro_rules! name_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Name, doc line and source of every log block scheme.
-        pub const LOG_BLOCKS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+        crate::axis! {
+            /// Every log block scheme.
+            pub const LOG_BLOCKS;
+            /// What every scheme is made from.
+            pub struct LogConfig {
+                /// Shape of the drive.
+                geometry: Geometry,
+                /// Log blocks that may be in use at a time.
+                logs: u32,
+                /// Seed of what a scheme draws.
+                seed: u64,
+            }
+            $($name $Type($($Own)?), $doc, $source;)*
+        }
 
         /// The fewest logs that the scheme of this name works with, if there is one.
         pub fn logs_min(name: &str) -> Option<u32> {
             match name {
-                $($name => Some($Type::LOGS_MIN),)*
+                $(stringify!($name) => Some($Type::LOGS_MIN),)*
+                _ => None,
+            }
+        }
+
+        /// The logs that the scheme of this name is to have, if that is given.
+        pub fn logs_given(name: &str, config: &LogConfig) -> Option<u32> {
+            match name {
+                $(stringify!($name) => $Type::logs(config),)*
                 _ => None,
             }
         }
     };
+}
+
+impl LogConfig {
+    /// The default parameters of every scheme.
+    pub fn new(geometry: Geometry, logs: u32) -> Self {
+        Self::defaults(geometry, logs, 1)
+    }
 }
 
 log_blocks!(name_rows);

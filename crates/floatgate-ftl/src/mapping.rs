@@ -27,7 +27,7 @@ pub use cdftl::{Cdftl, CdftlConfig};
 pub use dftl::{Dftl, DftlConfig, Replacement};
 pub use ideal::Ideal;
 pub use none::NoCache;
-pub use page_cache::{PageCache, PageCacheConfig};
+pub use page_cache::{ForCleaning, PageCache, PageCacheConfig};
 pub use sftl::{Sftl, SftlConfig};
 pub use tlllp::{FetchMode, NodeVictim, Tlllp, TlllpConfig};
 pub use tpftl::{Tpftl, TpftlConfig};
@@ -38,6 +38,7 @@ use crate::addr::{Lpn, Ppn, Tpn};
 pub use crate::counters::MapStats;
 use crate::future::Future;
 use crate::geometry::Geometry;
+use crate::parameters::Refusal;
 use crate::rng::Rng;
 
 /// What the host wants with a map entry.
@@ -108,12 +109,56 @@ pub fn extra_map_units(pages_per_unit: u32, translation_pages: u32, together: u3
     most.div_ceil(pages_per_unit).saturating_sub(1)
 }
 
+/// What a mapping asks of the drive that it is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Demands {
+    /// The fewest bytes of cache that it can do with.
+    pub cache_bytes: u64,
+    /// What they are for.
+    pub cache_for: &'static str,
+    /// Bytes of an entry on flash; none: as the drive has it.
+    pub entry_bytes: Option<u32>,
+    /// Translation pages that are read and written as one: [`Mapping::together`].
+    pub together: u32,
+    /// Whether its entries have the ages of their pages.
+    pub keeps_ages: bool,
+}
+
+impl Default for Demands {
+    /// Nothing.
+    fn default() -> Self {
+        Self {
+            cache_bytes: 0,
+            cache_for: "nothing",
+            entry_bytes: None,
+            together: 1,
+            keeps_ages: false,
+        }
+    }
+}
+
 /// A mapping cache. Asked several times per page.
 pub trait Mapping {
     /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
     /// Whether [`Mapping::foresee`] should be called.
     const NEEDS_FUTURE: bool = false;
+
+    /// What it asks of its drive, beside the future.
+    fn demands(_config: &MapConfig) -> Demands
+    where
+        Self: Sized,
+    {
+        Demands::default()
+    }
+
+    /// What is wrong with its parameters, each of which is in its range.
+    fn refusal(_config: &MapConfig) -> Option<Refusal>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// The host touches an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
@@ -200,86 +245,92 @@ fn by_page<'a>(
     moved.chunk_by(move |a, b| page(a) == page(b)).map(move |group| (page(&group[0]), group))
 }
 
-/// What every mapping is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct MapConfig {
-    /// Shape of the drive.
-    pub geometry: Geometry,
-    /// Bytes of memory for the cache.
-    pub cache_bytes: u64,
-    /// Parameters of `dftl`.
-    pub dftl: DftlConfig,
-    /// Parameters of `page_cache`.
-    pub page_cache: PageCacheConfig,
-    /// Parameters of `sftl`.
-    pub sftl: SftlConfig,
-    /// Parameters of `cdftl`.
-    pub cdftl: CdftlConfig,
-    /// Parameters of `tlllp`.
-    pub tlllp: TlllpConfig,
-    /// Parameters of `tpftl`.
-    pub tpftl: TpftlConfig,
-    /// Parameters of `asa`.
-    pub asa: AsaConfig,
-}
-
-impl MapConfig {
-    /// A cache with the default parameters of every policy.
-    pub fn new(geometry: Geometry, cache_bytes: u64) -> Self {
-        Self {
-            geometry,
-            cache_bytes,
-            dftl: DftlConfig::default(),
-            page_cache: PageCacheConfig::default(),
-            sftl: SftlConfig::default(),
-            cdftl: CdftlConfig::default(),
-            tlllp: TlllpConfig::default(),
-            tpftl: TpftlConfig::default(),
-            asa: AsaConfig::default(),
-        }
-    }
-}
-
-/// The table of mappings: config name, type, what it does, where it is from. `$then!` gets the
+/// The table of mappings: config name, type and parameters, what it does, where it is from. `$then!` gets the
 /// rows.
 #[macro_export]
 macro_rules! mappings {
     ($then:ident) => {
         $then! {
-            "ideal" Ideal, "The whole map in memory: no translation traffic, the upper bound.",
+            ideal Ideal(), "The whole map in memory: no translation traffic, the upper bound.",
                 "the page-mapped baseline of DFTL, ASPLOS 2009";
-            "none" NoCache, "No cache: an access reads its translation page, a write rewrites it.",
+            none NoCache(), "No cache: an access reads its translation page, a write rewrites it.",
                 "the No Cache baseline of TLLLP";
-            "dftl" Dftl, "Single entries cached on demand; a dirty victim is written back.",
+            dftl Dftl(DftlConfig), "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
-            "asa" Asa, "DFTL with the age of each page beside its entry, twice the size.",
+            asa Asa(AsaConfig), "DFTL with the age of each page beside its entry, twice the size.",
                 "Xie and Chen, CCGrid 2014";
-            "page_cache" PageCache, "Whole map pages, the least recently used leaves.",
+            page_cache PageCache(PageCacheConfig), "Whole map pages, the least recently used leaves.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
-            "cdftl" Cdftl, "Entries over a few whole translation pages, which collect changes.",
+            cdftl Cdftl(CdftlConfig), "Entries over a few whole translation pages, which collect changes.",
                 "Qin, Wang, Liu and Guan, RTAS 2011";
-            "sftl" Sftl, "Whole translation pages in compressed form; sparse changes wait.",
+            sftl Sftl(SftlConfig), "Whole translation pages in compressed form; sparse changes wait.",
                 "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
-            "belady" Belady, "Evicts the entry whose next use is farthest: a bound, no drive.",
+            belady Belady(), "Evicts the entry whose next use is farthest: a bound, no drive.",
                 "Belady, IBM Systems Journal 5, 1966";
-            "tlllp" Tlllp, "Prefetches as far as history and request go; whole nodes leave.",
+            tlllp Tlllp(TlllpConfig), "Prefetches as far as history and request go; whole nodes leave.",
                 "Yin et al., Improve SSD performance by prefetch strategy, 2017";
-            "tpftl" Tpftl, "Loads a request's entries at once, writes a page's back at once.",
+            tpftl Tpftl(TpftlConfig), "Loads a request's entries at once, writes a page's back at once.",
                 "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
         }
     };
 }
 
 macro_rules! name_rows {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Name, doc line and source of every mapping.
-        pub const MAPPINGS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+        crate::axis! {
+            /// Every mapping.
+            pub const MAPPINGS;
+            /// What every mapping is made from.
+            pub struct MapConfig {
+                /// Shape of the drive.
+                geometry: Geometry,
+                /// Bytes of memory for the cache.
+                cache_bytes: u64,
+            }
+            $($name $Type($($Own)?), $doc, $source;)*
+        }
+
+        impl MapConfig {
+            /// A cache with the default parameters of every policy.
+            pub fn new(geometry: Geometry, cache_bytes: u64) -> Self {
+                Self::defaults(geometry, cache_bytes)
+            }
+
+            /// What is wrong with the parameters of any mapping.
+            pub fn refusal(&self) -> Option<Refusal> {
+                None$(.or_else(|| <$Type as Mapping>::refusal(self)))*
+            }
+        }
+
+        /// What the mapping of this name asks of its drive, if there is one.
+        pub fn demands(name: &str, config: &MapConfig) -> Option<Demands> {
+            match name {
+                $(stringify!($name) => Some(<$Type as Mapping>::demands(config)),)*
+                _ => None,
+            }
+        }
+
+        /// Whether the mapping of this name has its map on flash.
+        pub fn on_flash(name: &str) -> bool {
+            match name {
+                $(stringify!($name) => <$Type as Mapping>::ON_FLASH,)*
+                _ => false,
+            }
+        }
+
+        /// Whether the mapping of this name wants to be told what the host will access.
+        pub fn needs_future(name: &str) -> bool {
+            match name {
+                $(stringify!($name) => <$Type as Mapping>::NEEDS_FUTURE,)*
+                _ => false,
+            }
+        }
 
         impl AnyMapping {
             /// The mapping of a row; none if the name is in none.
             pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
                 Some(match name {
-                    $($name => Self::of($Type::new(config)),)*
+                    $(stringify!($name) => Self::of($Type::new(config)),)*
                     _ => return None,
                 })
             }

@@ -68,13 +68,8 @@ pub struct PageConfig {
 impl PageConfig {
     /// Units that a drive has open at a time: one for each stream of its data, one for the map if
     /// that is on flash, one for what levelling of wear moves if it does, one for a log.
-    pub fn frontiers(
-        placement: &AnyPlacement,
-        map_on_flash: bool,
-        levelled: bool,
-        log_pages: u32,
-    ) -> u8 {
-        Streams::new(placement.streams(), map_on_flash, levelled, log_pages > 0).count()
+    pub fn frontiers(streams: u8, map_on_flash: bool, levelled: bool, log_pages: u32) -> u8 {
+        Streams::new(streams, map_on_flash, levelled, log_pages > 0).count()
     }
 }
 

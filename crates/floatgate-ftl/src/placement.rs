@@ -39,6 +39,7 @@ pub use wdac::{Wdac, WdacConfig};
 use crate::addr::Lpn;
 use crate::future::Future;
 use crate::geometry::Geometry;
+use crate::parameters::Refusal;
 
 /// A page that the host is about to write.
 #[derive(Clone, Copy, Debug)]
@@ -76,12 +77,20 @@ pub struct Reclaimed {
 }
 
 /// Sorts pages into streams. Asked once per page write.
+///
+/// A type in the table has two functions beside: `new(&PlacementConfig)`, and
+/// `streams(&PlacementConfig)`, how many streams it sorts into, at least 1.
 pub trait Placement {
     /// Whether [`Placement::foresee`] should be called.
     const NEEDS_FUTURE: bool = false;
 
-    /// How many streams it sorts into, at least 1.
-    fn streams(&self) -> u8;
+    /// What is wrong with its parameters, each of which is in its range.
+    fn refusal(_config: &PlacementConfig) -> Option<Refusal>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// The host writes consecutive pages by one command. Called before its pages are.
     #[inline(always)]
@@ -149,193 +158,178 @@ pub struct Samples {
     pub source: SampleSource,
 }
 
-/// Where samples are drawn from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SampleSource {
-    /// Pages whose map entries are cached: costs nothing. All written pages, if the whole map is.
-    Cached,
-    /// All written pages. Of one whose entry is not cached the translation page is read.
-    Written,
-}
-
-/// What every placement is made from.
-#[derive(Clone, Debug)]
-pub struct PlacementConfig {
-    /// Shape of the drive.
-    pub geometry: Geometry,
-    /// Parameters of `eti`.
-    pub eti: EtiConfig,
-    /// Parameters of `mbf`.
-    pub mbf: MbfConfig,
-    /// Parameters of `mhf`.
-    pub mhf: MhfConfig,
-    /// Parameters of `direct`.
-    pub direct: DirectConfig,
-    /// Parameters of `length`.
-    pub length: LengthConfig,
-    /// Parameters of `lru_lists`.
-    pub lru_lists: LruListsConfig,
-    /// Parameters of `wdac`.
-    pub wdac: WdacConfig,
-    /// Parameters of `asa`.
-    pub asa: AsaConfig,
-    /// Parameters of `dac`.
-    pub dac: DacConfig,
-    /// Parameters of `sepbit`.
-    pub sepbit: SepbitConfig,
-    /// Parameters of `autostream`.
-    pub autostream: AutostreamConfig,
-    /// Parameters of `perfect`.
-    pub perfect: PerfectConfig,
-    /// Parameters of `oracle`.
-    pub oracle: OracleConfig,
-}
-
-impl PlacementConfig {
-    /// The default parameters of every placement.
-    pub fn new(geometry: Geometry) -> Self {
-        Self {
-            geometry,
-            eti: EtiConfig::default(),
-            mbf: MbfConfig::default(),
-            mhf: MhfConfig::default(),
-            direct: DirectConfig::default(),
-            length: LengthConfig::default(),
-            lru_lists: LruListsConfig::default(),
-            wdac: WdacConfig::default(),
-            asa: AsaConfig::default(),
-            dac: DacConfig::default(),
-            sepbit: SepbitConfig::default(),
-            autostream: AutostreamConfig::default(),
-            perfect: PerfectConfig::default(),
-            oracle: OracleConfig::default(),
-        }
+crate::choice! {
+    /// Which pages are sampled.
+    pub enum SampleSource {
+        /// Those whose entries are cached, which costs nothing; all that are written, if the whole
+        /// map is.
+        Cached = "cht",
+        /// All that are written; of one whose entry is not cached the translation page is read.
+        Written = "random_lpn",
     }
 }
 
-/// The table of placements: config name, variant and type, what it does, where it is from.
+/// The table of placements: config name, type and parameters, what it does, where it is from.
 macro_rules! placements {
-    ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
-        /// Name, doc line and source of every placement.
-        pub const PLACEMENTS: &[(&str, &str, &str)] = &[$(($name, $doc, $source)),*];
+    ($($name:ident $Type:ident($($Config:ty)?), $doc:literal, $source:literal;)*) => {
+        crate::axis! {
+            /// Every placement.
+            pub const PLACEMENTS;
+            /// What every placement is made from.
+            pub struct PlacementConfig {
+                /// Shape of the drive.
+                geometry: Geometry,
+                /// Whether the entries of the map have the ages of their pages.
+                ages_in_map: bool,
+            }
+            $($name $Type($($Config)?), $doc, $source;)*
+        }
+
+        impl PlacementConfig {
+            /// The default parameters of every placement, beside a map without ages.
+            pub fn new(geometry: Geometry) -> Self {
+                Self::defaults(geometry, false)
+            }
+
+            /// What is wrong with the parameters of any placement.
+            pub fn refusal(&self) -> Option<Refusal> {
+                None$(.or_else(|| <$Type as Placement>::refusal(self)))*
+            }
+        }
+
+        /// How many streams the placement of this name sorts into, if there is one.
+        pub fn streams(name: &str, config: &PlacementConfig) -> Option<u8> {
+            match name {
+                $(stringify!($name) => Some($Type::streams(config)),)*
+                _ => None,
+            }
+        }
+
+        #[derive(Clone, Debug)]
+        enum Scheme {
+            $($Type($Type),)*
+        }
 
         /// Any placement of the table, without a virtual call per page.
         #[derive(Clone, Debug)]
-        pub enum AnyPlacement {
-            $(#[doc = $doc] $Type($Type),)*
+        pub struct AnyPlacement {
+            scheme: Scheme,
+            streams: u8,
         }
 
         impl AnyPlacement {
+            /// How many streams it sorts into.
+            pub fn streams(&self) -> u8 {
+                self.streams
+            }
+
             /// The placement of this name, if there is one.
             pub fn new(name: &str, config: &PlacementConfig) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$Type($Type::new(config))),)*
-                    _ => None,
-                }
+                let scheme = match name {
+                    $(stringify!($name) => Scheme::$Type($Type::new(config)),)*
+                    _ => return None,
+                };
+                Some(Self { scheme, streams: streams(name, config)? })
             }
 
             /// Whether the placement of this name wants to be told what the host will write.
             pub fn needs_future(name: &str) -> bool {
                 match name {
-                    $($name => <$Type as Placement>::NEEDS_FUTURE,)*
+                    $(stringify!($name) => <$Type as Placement>::NEEDS_FUTURE,)*
                     _ => false,
                 }
             }
         }
 
         impl Placement for AnyPlacement {
-            fn streams(&self) -> u8 {
-                match self { $(Self::$Type(placement) => placement.streams(),)* }
-            }
-
             #[inline(always)]
             fn command(&mut self, first: Lpn, pages: u32) {
-                match self { $(Self::$Type(placement) => placement.command(first, pages),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.command(first, pages),)* }
             }
 
             #[inline(always)]
             fn stream(&mut self, write: HostWrite) -> u8 {
-                match self { $(Self::$Type(placement) => placement.stream(write),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.stream(write),)* }
             }
 
             #[inline]
             fn moved(&mut self, moving: Moving) -> u8 {
-                match self { $(Self::$Type(placement) => placement.moved(moving),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.moved(moving),)* }
             }
 
             #[inline]
             fn classify(&self, moving: Moving) -> u8 {
-                match self { $(Self::$Type(placement) => placement.classify(moving),)* }
+                match &self.scheme { $(Scheme::$Type(placement) => placement.classify(moving),)* }
             }
 
             #[inline]
             fn trimmed(&mut self, lpn: Lpn) {
-                match self { $(Self::$Type(placement) => placement.trimmed(lpn),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.trimmed(lpn),)* }
             }
 
             #[inline]
             fn reclaimed(&mut self, unit: Reclaimed) {
-                match self { $(Self::$Type(placement) => placement.reclaimed(unit),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.reclaimed(unit),)* }
             }
 
             #[inline(always)]
             fn wants_samples(&mut self) -> Option<Samples> {
-                match self { $(Self::$Type(placement) => placement.wants_samples(),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.wants_samples(),)* }
             }
 
             fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
-                match self {
-                    $(Self::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
                 }
             }
 
             fn foresee(&mut self, future: Future) {
-                match self { $(Self::$Type(placement) => placement.foresee(future),)* }
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.foresee(future),)* }
             }
 
             fn memory_bytes(&self) -> u64 {
-                match self { $(Self::$Type(placement) => placement.memory_bytes(),)* }
+                match &self.scheme { $(Scheme::$Type(placement) => placement.memory_bytes(),)* }
             }
 
             fn extents(&self) -> Option<u32> {
-                match self { $(Self::$Type(placement) => placement.extents(),)* }
+                match &self.scheme { $(Scheme::$Type(placement) => placement.extents(),)* }
             }
 
             fn check(&self) {
-                match self { $(Self::$Type(placement) => placement.check(),)* }
+                match &self.scheme { $(Scheme::$Type(placement) => placement.check(),)* }
             }
         }
     };
 }
 
 placements! {
-    "single" Single, "All data in one stream: no separation.",
+    single Single(), "All data in one stream: no separation.",
         "the reference of every separation paper, e.g. Desnoyers, SYSTOR 2012";
-    "eti" Eti, "A counter per extent; extents are cut by writes and merged as they cool.",
+    eti Eti(EtiConfig), "A counter per extent; extents are cut by writes and merged as they cool.",
         "Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016";
-    "mbf" Mbf, "Bloom filters that age by turns; hot is what many and new ones have.",
+    mbf Mbf(MbfConfig), "Bloom filters that age by turns; hot is what many and new ones have.",
         "Park and Du, MSST 2011";
-    "mhf" Mhf, "A counting Bloom filter, halved once in a period.",
+    mhf Mhf(MhfConfig), "A counting Bloom filter, halved once in a period.",
         "Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
-    "direct" Direct, "A counter per page, halved once in a period: what hashing approximates.",
+    direct Direct(DirectConfig), "A counter per page, halved once in a period: what hashing approximates.",
         "the ideal of Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
-    "length" Length, "Short writes are hot.",
+    length Length(LengthConfig), "Short writes are hot.",
         "Im and Shin, ComboFTL, Journal of Systems Architecture 56, 2010";
-    "lru_lists" LruLists, "A list of candidates and one of hot pages, which a second write joins.",
+    lru_lists LruLists(LruListsConfig), "A list of candidates and one of hot pages, which a second write joins.",
         "Chang and Kuo, RTAS 2002";
-    "wdac" Wdac, "The writes of a window, which weigh less as they age: what MBF approximates.",
+    wdac Wdac(WdacConfig), "The writes of a window, which weigh less as they age: what MBF approximates.",
         "the baseline of Park and Du, MSST 2011";
-    "asa" Asa, "Hot, warm or cold by the age of what is overwritten; criteria from samples.",
+    asa Asa(AsaConfig), "Hot, warm or cold by the age of what is overwritten; criteria from samples.",
         "Xie and Chen, CCGrid 2014";
-    "dac" Dac, "A page climbs when it is written and sinks when it is cleaned.",
+    dac Dac(DacConfig), "A page climbs when it is written and sinks when it is cleaned.",
         "Chiang, Lee and Chang, Software: Practice and Experience 29(3), 1999";
-    "sepbit" Sepbit, "By how long the last version lived; cleaned pages by their age.",
+    sepbit Sepbit(SepbitConfig), "By how long the last version lived; cleaned pages by their age.",
         "Wang, Li, Lee, Ouyang, Shi and Huang, FAST 2022";
-    "autostream" Autostream, "By how often and how lately a chunk of addresses was written.",
+    autostream Autostream(AutostreamConfig), "By how often and how lately a chunk of addresses was written.",
         "Yang et al., AutoStream, SYSTOR 2017";
-    "perfect" Perfect, "The first pages are hot: no error, for a workload that is so.",
+    perfect Perfect(PerfectConfig), "The first pages are hot: no error, for a workload that is so.",
         "the perfect classifier of Desnoyers, SYSTOR 2012";
-    "oracle" Oracle, "By the lifetime that is left, which it knows: a bound, no drive.",
+    oracle Oracle(OracleConfig), "By the lifetime that is left, which it knows: a bound, no drive.",
         "the future knowledge of SepBIT, FAST 2022, in ranges of our own";
 }
 

@@ -13,6 +13,7 @@ use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, BufferCounts, Counters};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Part, Shadow};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::Op;
 
 const FLUSHING: Mix = Mix { flushes: 3, trims: 2, ..ANYTHING };
@@ -54,7 +55,7 @@ fn run(
 
 #[test]
 fn every_buffer_over_every_layer_reads_what_was_written() {
-    for (seed, &(scheme, ..)) in BUFFERS.iter().enumerate() {
+    for (seed, scheme) in names(BUFFERS).enumerate() {
         for layer in LAYERS {
             for (_, shape) in GEOMETRIES {
                 for acknowledge in ACKNOWLEDGE {
@@ -77,7 +78,7 @@ fn every_buffer_over_every_layer_reads_what_was_written() {
 
 #[test]
 fn every_buffer_over_every_layer_is_consistent_after_every_request() {
-    for (seed, &(scheme, ..)) in BUFFERS.iter().enumerate() {
+    for (seed, scheme) in names(BUFFERS).enumerate() {
         for layer in LAYERS {
             for acknowledge in ACKNOWLEDGE {
                 for (block_pages, capacity_pages, serial) in

@@ -20,6 +20,7 @@ use common::workload::{ANYTHING, WRITES, Workload};
 use common::{GEOMETRIES, Probe, Rig, SERIAL};
 use floatgate_ftl::nand::{Cause, Counted};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, Scope};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
@@ -55,7 +56,7 @@ fn rig(base: Rig, placement: &'static str, tune_cleaning: fn(&mut Cleaning)) -> 
 
 fn every(ways: &[Way], victims: &[&'static str], requests: usize, check_every: usize) -> Seen {
     let mut seen = Seen::default();
-    for (seed, &(placement, ..)) in PLACEMENTS.iter().enumerate() {
+    for (seed, placement) in names(PLACEMENTS).enumerate() {
         for (_, shape) in GEOMETRIES {
             for (mapping, victim) in [("ideal", 0), ("dftl", 1), ("asa", 2), ("tpftl", 3)] {
                 let base = Rig::new(shape, mapping, victims[victim % victims.len()]);
@@ -82,7 +83,7 @@ fn every_placement_is_consistent_after_every_request() {
 
 #[test]
 fn every_victim_works_under_every_way_of_cleaning() {
-    for &(victim, ..) in VICTIMS {
+    for victim in names(VICTIMS) {
         for &(_, way) in WAYS {
             for placement in ["eti", "sepbit"] {
                 let rig = rig(Rig::new(SERIAL, "dftl", victim), placement, way);

@@ -10,6 +10,7 @@ use common::workload::Workload;
 use common::{Rig, SERIAL};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Counted};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::victim::{Age, Redraw, VICTIMS, VictimConfig};
 
@@ -31,8 +32,8 @@ fn uniform(
 const POLICIES: [(&str, Tune); 5] = [
     ("greedy", |_| {}),
     ("fifo", |_| {}),
-    ("d_choices", |config| config.choices = 2),
-    ("d_choices", |config| config.choices = 10),
+    ("d_choices", |config| config.d_choices.d = 2),
+    ("d_choices", |config| config.d_choices.d = 10),
     ("random", |_| {}),
 ];
 
@@ -114,10 +115,10 @@ fn the_exact_victim_level_of_greedy_is_met() {
 #[test]
 fn windows_are_between_fifo_and_greedy() {
     let windows: [(Tune, f64); 4] = [
-        (|config| config.window = 1, 5.1787),
-        (|config| config.window = 200, 4.953),
-        (|config| config.window = 1000, 4.830),
-        (|config| config.window = 2001, 4.8213),
+        (|config| config.windowed.window = 1.0 / f64::from(config.units), 5.1787),
+        (|config| config.windowed.window = 200.0 / f64::from(config.units), 4.953),
+        (|config| config.windowed.window = 1000.0 / f64::from(config.units), 4.830),
+        (|config| config.windowed.window = 2001.0 / f64::from(config.units), 4.8213),
     ];
     let mut last = f64::INFINITY;
     for (tune, expected) in windows {
@@ -135,7 +136,8 @@ fn age_makes_uniform_writes_worse_than_greedy() {
     // simulator (docs/algorithms.md, 6.6). With the time since a unit was opened or sealed, which
     // is no less informed than the number of valid pages: between FIFO and greedy, as measured by
     // another one.
-    let modified: Tune = |config| (config.cat_age, config.lfs_age) = (Age::Modified, Age::Modified);
+    let modified: Tune =
+        |config| (config.cat.age, config.lfs_cost_benefit.age) = (Age::Modified, Age::Modified);
     let rows: [(&str, Tune, f64); 5] = [
         ("cost_benefit", |_| {}, 5.22),
         ("cat", modified, 5.22),
@@ -152,7 +154,7 @@ fn age_makes_uniform_writes_worse_than_greedy() {
 #[test]
 fn many_choices_are_greedy() {
     let greedy = uniform(POLICIES[0], 16, 0.10, 300, [3, 10]);
-    let choices: Tune = |config| config.choices = 10 * config.units;
+    let choices: Tune = |config| config.d_choices.d = 10 * config.units;
     let drawn = uniform(("d_choices", choices), 16, 0.10, 300, [3, 10]);
     within(drawn.amplification, greedy.amplification, 0.01, "ten times as many draws as units");
 }
@@ -160,9 +162,9 @@ fn many_choices_are_greedy() {
 #[test]
 fn drawing_again_makes_random_better() {
     let redraws: [Tune; 3] = [
-        |config| config.redraw = Redraw::None,
-        |config| config.redraw = Redraw::Full,
-        |config| config.redraw = Redraw::Average,
+        |config| config.random.redraw = Redraw::None,
+        |config| config.random.redraw = Redraw::Full,
+        |config| config.random.redraw = Redraw::Average,
     ];
     let [none, full, average] =
         redraws.map(|redraw| uniform(("random", redraw), 16, 0.10, 1000, [3, 5]).amplification);
@@ -172,7 +174,7 @@ fn drawing_again_makes_random_better() {
 #[test]
 fn overwriting_in_order_amplifies_nothing() {
     let shape = Shape { pages_per_block: 64, units: 110, logical_pages: 100 * 64, ..SERIAL };
-    for &(victim, ..) in VICTIMS {
+    for victim in names(VICTIMS) {
         let rig = Rig { low_water: 2, ..Rig::new(shape, "ideal", victim) };
         let mut drive = rig.drive(Counted::default(), (), false);
         let page_bytes = u64::from(shape.page_bytes);
@@ -191,7 +193,7 @@ fn overwriting_in_order_amplifies_nothing() {
 
 #[test]
 fn amplification_is_never_below_one() {
-    for &(victim, ..) in VICTIMS {
+    for victim in names(VICTIMS) {
         for spare in [0.07, 0.5, 0.8] {
             let measured = uniform((victim, |_| {}), 16, spare, 100, [1, 3]);
             assert!(measured.amplification >= 1.0);

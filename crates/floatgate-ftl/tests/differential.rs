@@ -7,6 +7,7 @@ use common::{GEOMETRIES, Rig};
 use floatgate_ftl::counters::{Counters, HostCounts, StreamCounts};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::victim::VICTIMS;
 
 /// What the host can see of a drive after 2,000 requests.
@@ -24,8 +25,8 @@ fn content(rig: &Rig, seed: u64) -> (HostCounts, Vec<bool>) {
 fn every_row_agrees(shape: Shape, seed: u64) {
     let expected = content(&Rig::new(shape, "ideal", "greedy").spare(3), seed);
     assert!(expected.0.trimmed_pages > 0 && expected.1.contains(&false));
-    for &(mapping, ..) in MAPPINGS {
-        for &(victim, ..) in VICTIMS {
+    for mapping in names(MAPPINGS) {
+        for victim in names(VICTIMS) {
             for cache_bytes in [8, 300, 1 << 20] {
                 let rig = Rig { cache_bytes, ..Rig::new(shape, mapping, victim) }.spare(3);
                 assert_eq!(content(&rig, seed), expected, "{rig:?}");
@@ -45,7 +46,7 @@ fn every_row_holds_the_same_content() {
 
 #[test]
 fn batches_change_nothing_but_speed() {
-    for &(mapping, ..) in MAPPINGS {
+    for mapping in names(MAPPINGS) {
         let rig = Rig::new(GEOMETRIES[1].1, mapping, "greedy").spare(3);
         let pages = rig.shape.logical_pages;
         let requests = Workload::new(5, ANYTHING, pages, rig.shape.page_bytes).batch(2000);
@@ -61,7 +62,7 @@ fn batches_change_nothing_but_speed() {
 
 #[test]
 fn a_restart_clears_the_counters_and_keeps_the_data() {
-    for &(mapping, ..) in MAPPINGS {
+    for mapping in names(MAPPINGS) {
         let rig = Rig::new(GEOMETRIES[0].1, mapping, "greedy").spare(3);
         let pages = rig.shape.logical_pages;
         let mut workload = Workload::new(6, ANYTHING, pages, rig.shape.page_bytes);

@@ -18,6 +18,7 @@ use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::nand::{Cause, Part, Shadow};
 use floatgate_ftl::page_ftl::StreamCounts;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
 
@@ -94,21 +95,21 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
 #[test]
 fn every_row_has_its_golden_counters() {
     let mut actual = String::new();
-    for &(mapping, ..) in MAPPINGS {
+    for mapping in names(MAPPINGS) {
         actual += &page_mapped(mapping, "single", "greedy");
     }
-    for &(victim, ..) in VICTIMS {
+    for victim in names(VICTIMS) {
         actual += &page_mapped("dftl", "single", victim);
         actual += &page_mapped("ideal", "eti", victim);
     }
-    for &(placement, ..) in PLACEMENTS {
+    for placement in names(PLACEMENTS) {
         actual += &page_mapped("dftl", placement, "cost_benefit");
     }
-    for &(scheme, ..) in LOG_BLOCKS {
+    for scheme in names(LOG_BLOCKS) {
         let (mut drive, _) = LogRig::new(STRIPED, scheme, 5).build();
         actual += &counters(scheme, &mut *drive);
     }
-    for &(buffer, ..) in BUFFERS {
+    for buffer in names(BUFFERS) {
         for layer in LAYERS {
             let rig = BufferRig::new(buffer, Acknowledge::WriteBack);
             let data = Shadow::new(STRIPED.logical_pages);

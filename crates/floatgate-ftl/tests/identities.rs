@@ -21,11 +21,7 @@ use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
-const REPLACEMENTS: [Replacement; 3] = [
-    Replacement::Slru { protected_permille: 800 },
-    Replacement::Lru,
-    Replacement::FlashSim { protected_permille: 800 },
-];
+const REPLACEMENTS: [Replacement; 3] = [Replacement::Slru, Replacement::Lru, Replacement::FlashSim];
 
 /// What cleaning one unit of data did: the pages it moved, the translation pages it updated.
 #[derive(Debug, Default)]
@@ -272,7 +268,7 @@ fn a_victim_of_one_translation_page_is_one_update() {
 
 #[test]
 fn a_cache_of_everything_costs_nothing() {
-    let mut pair = Pair::new(dftl(160, Replacement::Slru { protected_permille: 800 }));
+    let mut pair = Pair::new(dftl(160, Replacement::Slru));
     (0..160).for_each(|lpn| drop(pair.step(Op::Write, lpn)));
     pair.drive.restart();
     let mut rng = Rng::new(5);

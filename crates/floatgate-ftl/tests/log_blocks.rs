@@ -13,8 +13,11 @@ use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::ftl::MergeCounts;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::log_block::{BastConfig, FastConfig, LOG_BLOCKS, OutOfOrder, logs_min};
+use floatgate_ftl::log_block::{
+    BastConfig, FastConfig, LOG_BLOCKS, MergeWhenFull, OutOfOrder, logs_min,
+};
 use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
 use proptest::prelude::*;
@@ -92,7 +95,7 @@ fn the_merges_of_bast_are_those_of_the_text() {
 
 #[test]
 fn a_lazy_log_is_merged_before_the_next_write() {
-    let bast = BastConfig { merge_when_full: false, ..BastConfig::default() };
+    let bast = BastConfig { merge_when_full: MergeWhenFull::Lazy, ..BastConfig::default() };
     let mut drive = Drive(LogRig { bast, ..LogRig::new(FOURS, "bast", 2) }.build().0);
     assert_eq!(drive.write(&[0, 1, 2, 3]), Work::default());
     assert_eq!(drive.write(&[3]), Work { merges: switches(1), copies: 0, erases: 0 });
@@ -189,9 +192,8 @@ fn run(rig: &LogRig, seed: u64, mix: Mix, requests: usize, check_every: usize) -
 }
 
 fn rigs(logs: u32) -> Vec<LogRig> {
-    let shapes = GEOMETRIES
-        .iter()
-        .flat_map(|&(_, shape)| LOG_BLOCKS.iter().map(move |&(name, ..)| (shape, name)));
+    let shapes =
+        GEOMETRIES.iter().flat_map(|&(_, shape)| names(LOG_BLOCKS).map(move |name| (shape, name)));
     let least = |name: &str| logs.max(logs_min(name).unwrap());
     shapes.flat_map(|(shape, name)| LogRig::new(shape, name, least(name)).options()).collect()
 }
@@ -268,7 +270,7 @@ fn any_rig() -> impl Strategy<Value = LogRig> {
         let (shape, pages_per_block, logical_pages, logs, more_units) = sizes;
         let (name, option, seed) = options;
         let shape = Shape { pages_per_block, logical_pages, ..GEOMETRIES[shape].1 };
-        let name = LOG_BLOCKS[name].0;
+        let name = LOG_BLOCKS[name].name;
         let rig = LogRig::new(shape, name, logs + logs_min(name).unwrap());
         let rigs = rig.options();
         let mut rig = LogRig { seed, ..rigs[option % rigs.len()] };

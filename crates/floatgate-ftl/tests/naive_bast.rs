@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use common::log_rig::LogRig;
 use common::workload::{ANYTHING, Mix, WRITES, Workload};
 use common::{GEOMETRIES, ODD};
-use floatgate_ftl::log_block::{BastConfig, LogVictim};
+use floatgate_ftl::log_block::{BastConfig, LogVictim, MergeWhenFull};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
@@ -91,7 +91,7 @@ impl Naive {
         let full = log.pages.len() == self.block as usize;
         let at = if self.config.victim == LogVictim::Lru { self.logs.len() } else { at };
         self.logs.insert(at, log);
-        if full && self.config.merge_when_full {
+        if full && self.config.merge_when_full == MergeWhenFull::Immediately {
             self.merge(at);
         }
     }

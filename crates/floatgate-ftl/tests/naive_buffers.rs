@@ -7,8 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::buffer::{BUFFERS, BplruConfig, Buffer, BufferConfig, Flush, Pin, parts};
+use floatgate_ftl::buffer::{
+    BUFFERS, BplruConfig, Buffer, BufferConfig, ClcConfig, Flush, NcqLruConfig, Pin, parts,
+};
 use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 
 /// A buffered block.
@@ -67,9 +70,9 @@ impl Naive {
     }
 
     fn is_pinned(&self, number: u32) -> bool {
-        self.wishes
-            .iter()
-            .any(|wish| wish.block == number && (wish.pins || self.config.pin == Pin::Counted))
+        self.wishes.iter().any(|wish| {
+            wish.block == number && (wish.pins || self.config.ncq_lru.pin == Pin::Counted)
+        })
     }
 
     fn next_use(&self, number: u32) -> i64 {
@@ -82,7 +85,7 @@ impl Naive {
         let here = |block: &&mut Block| Some(block.number) != without;
         loop {
             let len = self.blocks.iter_mut().filter(here).count();
-            let limit = len * self.config.alpha_permille as usize / 1000;
+            let limit = len * (self.config.clc.alpha * 1000.0) as usize / 1000;
             let rank = self.tick();
             let spared = self.blocks.iter_mut().filter(here).filter(|block| block.spared);
             if self.name != "clc" || spared.count() <= limit {
@@ -187,7 +190,7 @@ impl Naive {
 
     fn queued(&mut self, first: u32, pages: u32) {
         for block in first / self.per_block..=(first + pages - 1) / self.per_block {
-            if self.name == "ncq_lru" && self.config.pin == Pin::MoveOnly {
+            if self.name == "ncq_lru" && self.config.ncq_lru.pin == Pin::MoveOnly {
                 self.touch(block);
             } else {
                 let pins = self.find(block).is_some();
@@ -393,14 +396,14 @@ fn compare(name: &'static str, config: BufferConfig, depth: usize, seed: u64, co
 fn options(name: &str, config: BufferConfig) -> Vec<BufferConfig> {
     match name {
         "ncq_lru" => [Pin::Counted, Pin::OnArrivalOnly, Pin::MoveOnly]
-            .map(|pin| BufferConfig { pin, ..config })
+            .map(|pin| BufferConfig { ncq_lru: NcqLruConfig { pin }, ..config })
             .to_vec(),
         "bplru" => [(true, true), (true, false), (false, true), (false, false)]
             .map(|(padding, compensation)| BplruConfig { padding, compensation })
             .map(|bplru| BufferConfig { bplru, ..config })
             .to_vec(),
-        "clc" => [0, 100, 333, 500, 1000]
-            .map(|alpha_permille| BufferConfig { alpha_permille, ..config })
+        "clc" => [0.0, 0.1, 0.333, 0.5, 1.0]
+            .map(|alpha| BufferConfig { clc: ClcConfig { alpha }, ..config })
             .to_vec(),
         _ => vec![config],
     }
@@ -408,7 +411,7 @@ fn options(name: &str, config: BufferConfig) -> Vec<BufferConfig> {
 
 #[test]
 fn every_buffer_does_what_its_description_says() {
-    for &(name, ..) in BUFFERS {
+    for name in names(BUFFERS) {
         // Blocks of more pages than a word has bits, and drives that end within a block.
         for (seed, (pages, per_block, capacity)) in
             [(203, 8, 40), (1000, 16, 100), (61, 1, 9), (390, 70, 170), (2000, 130, 700)]
@@ -426,7 +429,7 @@ fn every_buffer_does_what_its_description_says() {
 
 #[test]
 fn buffers_of_one_block_and_of_a_whole_drive_do_so_too() {
-    for &(name, ..) in BUFFERS {
+    for name in names(BUFFERS) {
         for (pages, per_block, capacity) in [(50, 8, 8), (50, 8, 9), (64, 64, 64), (90, 7, 1000)] {
             for config in options(name, BufferConfig::new(pages, per_block, capacity)) {
                 for depth in [1, 9] {
@@ -469,9 +472,9 @@ fn extremes_are_other_policies() {
     for config in options("ncq_lru", config) {
         assert_eq!(unqueued("ncq_lru", &config), lru, "an empty queue");
     }
-    let alpha = |alpha_permille| BufferConfig { alpha_permille, ..config };
-    assert_eq!(unqueued("clc", &alpha(1000)), lru);
-    assert_eq!(unqueued("clc", &alpha(0)), unqueued("fab", &config));
+    let alpha = |alpha| BufferConfig { clc: ClcConfig { alpha }, ..config };
+    assert_eq!(unqueued("clc", &alpha(1.0)), lru);
+    assert_eq!(unqueued("clc", &alpha(0.0)), unqueued("fab", &config));
     let pages = BufferConfig { block_pages: 1, ..config };
     assert_eq!(unqueued("page_lru", &config), unqueued("lru", &pages));
 }

@@ -10,12 +10,12 @@ mod models;
 #[path = "naive_caches/sftl.rs"]
 mod sftl;
 
-use common::{Rig, SERIAL};
+use common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, Cdftl, CdftlConfig, MapConfig, MapOp, MapStats, Mapping, PageCache, PageCacheConfig,
-    Residency, Sftl, SftlConfig, Touch,
+    Access, Cdftl, CdftlConfig, MapConfig, MapOp, MapStats, Mapping, PageCache, Residency, Sftl,
+    SftlConfig, Touch,
 };
 use floatgate_ftl::rng::Rng;
 use models::{NaiveCdftl, NaivePageCache};
@@ -217,15 +217,20 @@ fn all_came_up(seen: &[[u64; 4]]) {
     }
 }
 
+fn permille(thousandths: u32) -> f64 {
+    f64::from(thousandths) / 1000.0
+}
+
 #[test]
 fn page_caches_ask_for_the_flash_work_of_the_text() {
     let mut seen = vec![];
     for cache_bytes in [0, 64, 128, 200, 64 * 6, 64 * 20, 1 << 20] {
         for together in [1, 2, 3, 50] {
             for load_for_cleaning in [false, true] {
-                let page_cache = PageCacheConfig { together, load_for_cleaning };
-                let config = MapConfig { page_cache, ..map_config(64, cache_bytes) };
-                let naive = Box::new(NaivePageCache::new(&config));
+                let mut config = map_config(64, cache_bytes);
+                let map_pages = MapPages { together, load_for_cleaning };
+                config.page_cache = map_pages.config(config.geometry.entries_per_page());
+                let naive = Box::new(NaivePageCache::new(&config, map_pages));
                 let run = (seen.len() as u64, 3000);
                 seen.push(compare(&config, PageCache::new(&config), naive, run));
             }
@@ -240,7 +245,7 @@ fn cdftl_asks_for_the_flash_work_of_the_text() {
     for cache_bytes in [0, 72, 100, 200, 500, 1500, 1 << 20] {
         for entries_permille in [0, 100, 500, 900, 1000] {
             for entry_bytes in [6, 8] {
-                let cdftl = CdftlConfig { entries_permille, entry_bytes };
+                let cdftl = CdftlConfig { entries_share: permille(entries_permille), entry_bytes };
                 let config = MapConfig { cdftl, ..map_config(64, cache_bytes) };
                 let naive = Box::new(NaiveCdftl::new(&config));
                 let run = (seen.len() as u64, 3000);
@@ -258,7 +263,9 @@ fn sftl_asks_for_the_flash_work_of_the_text() {
         for cache_bytes in [0, 100, 300, 700, 2000, 1 << 20] {
             for (buffer_permille, sparse_permille) in [(0, 50), (100, 50), (300, 300), (900, 1000)]
             {
-                let sftl = SftlConfig { buffer_permille, sparse_permille };
+                let (buffer_share, sparse_share) =
+                    (permille(buffer_permille), permille(sparse_permille));
+                let sftl = SftlConfig { buffer_share, sparse_share };
                 let config = MapConfig { sftl, ..map_config(page_bytes, cache_bytes) };
                 let naive = Box::new(NaiveSftl::new(&config));
                 let run = (seen.len() as u64, 2000);

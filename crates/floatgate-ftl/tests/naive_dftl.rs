@@ -12,14 +12,15 @@ use floatgate_ftl::rng::Rng;
 
 const PAGES: u32 = 600;
 
-const REPLACEMENTS: [Replacement; 7] = [
-    Replacement::Lru,
-    Replacement::Slru { protected_permille: 800 },
-    Replacement::Slru { protected_permille: 500 },
-    Replacement::Slru { protected_permille: 1000 },
-    Replacement::FlashSim { protected_permille: 800 },
-    Replacement::FlashSim { protected_permille: 0 },
-    Replacement::FlashSim { protected_permille: 1000 },
+/// Each with the share that is protected.
+const REPLACEMENTS: [(Replacement, f64); 7] = [
+    (Replacement::Lru, 0.8),
+    (Replacement::Slru, 0.8),
+    (Replacement::Slru, 0.5),
+    (Replacement::Slru, 1.0),
+    (Replacement::FlashSim, 0.8),
+    (Replacement::FlashSim, 0.0),
+    (Replacement::FlashSim, 1.0),
 ];
 
 /// Hot and cold pages, so that hits, promotions and evictions are all frequent.
@@ -81,10 +82,11 @@ fn same_content(ours: &Dftl, naive: &NaiveDftl) {
 }
 
 fn options() -> impl Iterator<Item = DftlConfig> {
-    REPLACEMENTS.into_iter().flat_map(|replacement| {
+    REPLACEMENTS.into_iter().flat_map(|(replacement, protected_share)| {
         [(false, false), (true, false), (false, true), (true, true)].map(|options| {
-            let (evict_batch, unmapped_shortcut) = options;
-            DftlConfig { replacement, evict_batch, unmapped_shortcut, ..DFTL }
+            let (evict_batch, gtd_unmapped_shortcut) = options;
+            let config = DftlConfig { replacement, protected_share, ..DFTL };
+            DftlConfig { evict_batch, gtd_unmapped_shortcut, ..config }
         })
     })
 }

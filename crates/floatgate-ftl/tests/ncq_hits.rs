@@ -7,8 +7,9 @@
 use std::collections::VecDeque;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::buffer::{BUFFERS, Buffer, BufferConfig, Flush, Pin, parts};
+use floatgate_ftl::buffer::{BUFFERS, Buffer, BufferConfig, Flush, NcqLruConfig, Pin, parts};
 use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 
 /// Pages of 4 KiB, blocks of 128 KiB, sizes in MiB.
@@ -41,7 +42,8 @@ impl Load {
     }
 
     fn config(&self, buffer_pages: u32, pin: Pin) -> BufferConfig {
-        BufferConfig { pin, ..BufferConfig::new(self.pages(), PER_BLOCK, buffer_pages) }
+        let ncq_lru = NcqLruConfig { pin };
+        BufferConfig { ncq_lru, ..BufferConfig::new(self.pages(), PER_BLOCK, buffer_pages) }
     }
 
     fn buffer(&self, name: &str, buffer_pages: u32, pin: Pin) -> Buffer {
@@ -156,7 +158,7 @@ fn every_policy_stays_below_the_bound() {
     let load = Load { commands: 30_000, ..W1 };
     for buffer_mib in [1, 8, 64] {
         let bound = load.hits("belady", buffer_mib, Pin::Counted);
-        for (name, ..) in BUFFERS {
+        for name in names(BUFFERS) {
             let hits = load.hits(name, buffer_mib, Pin::Counted);
             assert!(hits <= bound, "{name}: {hits}, bound {bound}");
         }

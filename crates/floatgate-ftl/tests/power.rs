@@ -13,6 +13,7 @@ use common::{SERIAL, TestNand};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, HostData};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::{Op, Request};
 
 /// What a page holds: the number of the write that it is from, if any.
@@ -144,7 +145,7 @@ fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Reques
 #[test]
 fn only_what_was_not_flushed_is_lost_wherever_the_power_fails() {
     let mix = Mix { flushes: 3, trims: 2, ..ANYTHING };
-    for &(scheme, ..) in BUFFERS {
+    for scheme in names(BUFFERS) {
         for layer in LAYERS {
             for acknowledge in [Acknowledge::WriteBack, Acknowledge::WriteThrough] {
                 let rig = BufferRig::new(scheme, acknowledge);

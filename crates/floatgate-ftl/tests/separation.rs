@@ -10,6 +10,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::future::{Foreknowledge, Foretelling};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::Counted;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::{PLACEMENTS, PlacementConfig};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -103,7 +104,7 @@ fn nothing_beats_the_oracle() {
         };
         let (oracle, none) = (measure("oracle"), measure("single"));
         assert!(oracle < 0.6 * none, "{victim}: {oracle} of {none}");
-        for &(placement, ..) in PLACEMENTS {
+        for placement in names(PLACEMENTS) {
             let theirs = measure(placement);
             assert!(oracle <= theirs, "{victim} {placement}: {oracle}, not {theirs}");
         }
@@ -129,8 +130,8 @@ fn what_is_known_to_work_works() {
 #[test]
 fn perfect_separation_under_greedy_has_a_closed_form() {
     let size = Size { block: 64, units: 512, spare: 0.1 };
-    let fifth: fn(&mut PlacementConfig) = |config| config.perfect.hot_millionths = 200_000;
-    let tenth: fn(&mut PlacementConfig) = |config| config.perfect.hot_millionths = 100_000;
+    let fifth: fn(&mut PlacementConfig) = |config| config.perfect.hot_share = 0.2;
+    let tenth: fn(&mut PlacementConfig) = |config| config.perfect.hot_share = 0.1;
     for (r, f, tune_placement, expected) in [(0.8, 0.2, fifth, 4.6339), (0.9, 0.1, tenth, 4.5992)] {
         let rig = Rig { tune_placement, ..size.rig("perfect", "ideal", "greedy") };
         let ours = amplification(&rig, Skew { r, f }, [30, 10]);

@@ -6,21 +6,18 @@ mod common;
 use common::laws::Seen;
 use common::shadow::{run, run_on};
 use common::workload::{ANYTHING, Mix, WRITES};
-use common::{GEOMETRIES, ODD, Rig, SERIAL};
+use common::{GEOMETRIES, MapPages, ODD, Rig, SERIAL};
 use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::Dispatching;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
-use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, PageCacheConfig, Replacement};
+use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, Replacement};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-
-fn names(table: &[(&'static str, &str, &str)]) -> Vec<&'static str> {
-    table.iter().map(|row| row.0).collect()
-}
 
 /// Every mapping x victim x geometry, with room for `entries` map entries.
 fn rigs(entries: u64) -> Vec<Rig> {
@@ -65,16 +62,13 @@ fn every_row_is_consistent_after_every_request() {
 
 #[test]
 fn evictions_clean_and_cleaning_collects_the_map() {
-    for replacement in [
-        Replacement::Slru { protected_permille: 800 },
-        Replacement::Lru,
-        Replacement::FlashSim { protected_permille: 800 },
-    ] {
-        for (evict_batch, unmapped_shortcut) in [(false, false), (true, false), (false, true)] {
+    for replacement in [Replacement::Slru, Replacement::Lru, Replacement::FlashSim] {
+        for (evict_batch, gtd_unmapped_shortcut) in [(false, false), (true, false), (false, true)] {
             let mut seen = Seen::default();
             for (number, rig) in rigs(8).iter().enumerate().filter(|(_, rig)| rig.mapping == "dftl")
             {
-                let dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut, ..rig.dftl };
+                let dftl =
+                    DftlConfig { replacement, evict_batch, gtd_unmapped_shortcut, ..rig.dftl };
                 seen += run(&Rig { dftl, ..*rig }, number as u64, ANYTHING, 600, 8);
             }
             assert!(seen.cleans_inside_evictions > 50, "{seen:?}");
@@ -127,7 +121,7 @@ fn every_row_reads_what_was_written_behind_shrd() {
             |_, when| (when.low_packing, when.idle_after_ns) = ((3, 2), Some(100)),
         ];
         let tune_host = tunes[seed / 3 % tunes.len()];
-        let page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
+        let page_cache = MapPages { together: 2, load_for_cleaning: true };
         let low_water = rig.low_water + 1;
         let rig = Rig { log: 48, tune_host, page_cache, low_water, depth: 16, ..*rig }.spare(4);
         let run = |seed, rounds| run_on(rig.build_behind_shrd(), &rig, seed, ANYTHING, rounds);
@@ -169,19 +163,21 @@ fn any_rig() -> impl Strategy<Value = Rig> {
         let (pages_per_block, logical_pages, spare, reserve, cache_bytes) = sizes;
         let (depth, open, worn) = queue;
         let shape = Shape { pages_per_block, logical_pages, ..GEOMETRIES[shape].1 };
-        let mut rig = Rig::new(shape, MAPPINGS[mapping].0, VICTIMS[victim].0);
+        let mut rig = Rig::new(shape, MAPPINGS[mapping].name, VICTIMS[victim].name);
         rig.cache_bytes = cache_bytes;
         rig.low_water = 1 + reserve + u32::from(rig.map_on_flash());
         rig.depth = depth;
         rig.arrivals = if open { Arrivals::Open } else { Arrivals::Closed };
         rig.free_order = if worn { FreeOrder::LeastWorn } else { FreeOrder::First };
-        let (policy, evict_batch, unmapped_shortcut, protected_permille) = dftl;
+        let (policy, evict_batch, gtd_unmapped_shortcut, protected_permille) = dftl;
         let replacement = match policy {
-            0 => Replacement::Slru { protected_permille },
+            0 => Replacement::Slru,
             1 => Replacement::Lru,
-            _ => Replacement::FlashSim { protected_permille },
+            _ => Replacement::FlashSim,
         };
-        rig.dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut, ..rig.dftl };
+        let protected_share = f64::from(protected_permille) / 1000.0;
+        let dftl = DftlConfig { replacement, protected_share, ..rig.dftl };
+        rig.dftl = DftlConfig { evict_batch, gtd_unmapped_shortcut, ..dftl };
         rig.spare(spare)
     })
 }

@@ -6,12 +6,12 @@ mod common;
 
 use common::log::Kind;
 use common::workload::{ANYTHING, Mix, Workload};
-use common::{ODD, Probe, Rig, SERIAL, STRIPED};
+use common::{MapPages, ODD, Probe, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::{Ideal, PageCacheConfig};
+use floatgate_ftl::mapping::Ideal;
 use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::request::{Op, Request};
@@ -170,7 +170,7 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
 #[test]
 fn a_map_cache_of_one_page() {
     for load_for_cleaning in [false, true] {
-        let page_cache = PageCacheConfig { together: 1, load_for_cleaning };
+        let page_cache = MapPages { together: 1, load_for_cleaning };
         let rig = Rig { log: 48, depth: 16, cache_bytes: 1, page_cache, low_water: 5, ..example() };
         let rig = Rig { mapping: "page_cache", ..rig }.spare(4);
         let seen = common::shadow::run_on(rig.build_behind_shrd(), &rig, 3, ANYTHING, (3000, 64));

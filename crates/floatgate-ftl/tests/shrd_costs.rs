@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use common::log::Kind;
 use common::workload::{Mix, WRITES, Workload};
-use common::{Rig, SERIAL};
+use common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::Owner;
 use floatgate_ftl::device::{Counters, Device, Dispatching, Ssd};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
-use floatgate_ftl::mapping::{PageCache, PageCacheConfig};
+use floatgate_ftl::mapping::PageCache;
 use floatgate_ftl::nand::{Cause, Counted, Nand, Shadow, Timed, Timing};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::{Arrivals, Queue};
@@ -60,7 +60,7 @@ fn behind_shrd(window: u32, together: u32) -> Counters {
         }),
     ];
     let tune_host = tunes.iter().find(|tune| tune.0 == window).unwrap().1;
-    let page_cache = PageCacheConfig { together, load_for_cleaning: false };
+    let page_cache = MapPages { together, load_for_cleaning: false };
     let log_pages = u64::from(slots).div_ceil(u64::from(together) * 1024) + 1;
     let cache_bytes = (1 + log_pages) * u64::from(together) * 4096;
     let rig = Rig { page_cache, cache_bytes, log: slots, tune_host, ..large() };
@@ -201,7 +201,7 @@ fn throughput(log: u32, cached: u64) -> f64 {
         authors(host, when);
         (host.remap_threshold, host.remap_size) = (3 * host.slots / 4, host.slots / 2);
     };
-    let page_cache = PageCacheConfig { together: 8, load_for_cleaning: true };
+    let page_cache = MapPages { together: 8, load_for_cleaning: true };
     let rig = Rig { shape: PROTOTYPE, log, tune_host, page_cache, low_water: 6, ..large() };
     let rig = Rig { cache_bytes: cached * 32 * 1024, ..rig }.spare(130);
     let nand = Timed::new(Counted::default(), rig.geometry(), timing);

@@ -11,12 +11,12 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::workload::{ANYTHING, Mix, Workload};
-use common::{ODD, Rig, SERIAL, STRIPED};
+use common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::ftl::{Ftl, Remap};
-use floatgate_ftl::mapping::{Ideal, Mapping, PageCache, PageCacheConfig};
+use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Move, Nand, Shadow, Stamped, Tagged};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
@@ -190,7 +190,7 @@ fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix
 }
 
 fn rig(shape: floatgate_ftl::geometry::Shape, mapping: &'static str) -> Rig {
-    let page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
+    let page_cache = MapPages { together: 2, load_for_cleaning: true };
     let rig = Rig {
         log: 40,
         depth: 16,

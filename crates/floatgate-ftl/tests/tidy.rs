@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::Row;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
 
@@ -33,9 +34,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lru", &["rng"]),
     ("intmap", &["rng"]),
     ("prefetch", &[]),
+    ("parameters", &[]),
     ("queue", &["request"]),
     // It knows no drive: it is to stand before a live one, too.
-    ("host", &["addr", "counters", "intmap", "request"]),
+    ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
     ("nand", &["addr", "counters", "geometry"]),
     // It draws what breaks.
@@ -43,10 +45,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("request", &["nand"]),
     ("blocks", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),
-    ("mapping", &["addr", "counters", "geometry", "intmap", "lru", "future", "rng"]),
-    ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng"]),
-    ("victim", &["addr", "geometry", "blocks", "prefetch", "rng"]),
-    ("log_block", &["addr", "geometry", "lru", "rng"]),
+    ("mapping", &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters"]),
+    ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng", "parameters"]),
+    ("victim", &["addr", "geometry", "blocks", "prefetch", "rng", "parameters"]),
+    ("log_block", &["addr", "geometry", "lru", "rng", "parameters"]),
     // What the drive asks of an engine; the engines are above it.
     ("ftl", &["addr", "blocks", "counters", "future", "journal", "mapping", "nand", "store"]),
     // What the engines stand on.
@@ -68,7 +70,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("journal", &["addr", "blocks", "geometry", "nand"]),
     ("recovery", &["addr", "geometry", "journal", "nand"]),
-    ("buffer", &["addr", "future", "lru", "prefetch"]),
+    ("buffer", &["addr", "future", "lru", "prefetch", "parameters"]),
     (
         "page_ftl",
         &[
@@ -110,9 +112,6 @@ const BANNED: &[(&str, &str)] = &[
     ("dbg!", "nothing"),
     ("println!", "a counter or a returned value"),
 ];
-
-/// Name, doc line and source of a policy.
-type Row = (&'static str, &'static str, &'static str);
 
 /// The tables, and the module that each one's policies live in.
 fn tables() -> [(&'static str, &'static [Row]); 5] {
@@ -339,7 +338,7 @@ fn row_types(axis: &str, text: &str) -> Vec<(String, String)> {
         .unwrap()
         .1
         .iter()
-        .map(|row| row.0)
+        .map(|row| row.name)
         .collect();
     let row = |line: &str| {
         let (name, rest) = line.trim().strip_prefix('"')?.split_once('"')?;
@@ -404,10 +403,10 @@ fn every_file_says_what_it_is() {
 #[test]
 fn every_row_has_a_doc_line_and_a_source() {
     for (axis, rows) in tables() {
-        for (number, &(name, doc, source)) in rows.iter().enumerate() {
+        for (number, &Row { name, doc, source, .. }) in rows.iter().enumerate() {
             assert!(doc.ends_with('.') && doc.len() > 10, "{axis} {name}: a sentence, not {doc:?}");
             assert!(!source.trim().is_empty(), "{axis} {name}: where is it from?");
-            assert!(rows[..number].iter().all(|row| row.0 != name), "{axis} {name}: twice");
+            assert!(rows[..number].iter().all(|row| row.name != name), "{axis} {name}: twice");
         }
     }
 }

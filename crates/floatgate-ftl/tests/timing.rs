@@ -12,6 +12,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Occupation, Part, Timed};
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -31,7 +32,7 @@ fn duration(kind: Kind) -> u64 {
 
 #[test]
 fn on_the_serial_drive_durations_add_up() {
-    for &(mapping, ..) in MAPPINGS {
+    for mapping in names(MAPPINGS) {
         let rig = Rig { arrivals: Arrivals::Open, ..Rig::new(SERIAL, mapping, "greedy") }.spare(3);
         let (mut drive, log) = rig.build();
         log.take();

@@ -1,47 +1,42 @@
 //! What a device is: a TOML text, layered, checked and resolved.
 //!
 //! Layers, each over the one before: defaults, a preset, a file, single settings. Every key, its
-//! default, its range and its doc line stand once, in [`sections`]; the JSON Schema is derived from
-//! that, and the errors are from the schema.
+//! default, its range and its doc line stand once: in [`sections`], and those of policies beside
+//! the policies. The JSON Schema is made of that, and the errors are from the schema.
 
 mod buffers;
+mod choice;
+mod demands;
 mod faults;
 mod hosts;
 mod layers;
 mod log_blocks;
-mod placements;
+mod parameters;
 mod policies;
 mod presets;
 mod schema;
 mod sections;
-mod victims;
 
 use std::fmt;
 
 use floatgate_ftl::buffer::Buffer as WriteBuffer;
+use floatgate_ftl::mapping::needs_future;
 use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::drive::needs_future;
-
-pub use buffers::{Acknowledge, Bplru, Buffer, Clc, NcqLru, Pin};
+pub use buffers::{Acknowledge, Buffer};
+pub use choice::Chosen;
 pub use faults::Faults;
-pub use hosts::{ForCleaning, Host, PageCache, Shrd};
-pub use log_blocks::{Bast, Fast, LogVictim, MergeWhenFull, OutOfOrder};
-pub use placements::{
-    Asa, AsaClock, AsaSource, Autostream, Dac, DecayUnit, Direct, Eti, Hashes, History, Insert,
-    Length, LruLists, Mbf, MergeValue, Mhf, Oracle, Perfect, Sepbit, Wdac,
-};
+pub use hosts::Host;
+pub use parameters::Policies;
 pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
-    Arrivals, Capacity, Cdftl, Cleaning, Dftl, Dispatch, FetchMode, Fill, Flash, Ftl,
-    GcDestination, Mapping, NodeVictim, Placement, Queue, Replacement, Scope, Sftl, Start, Tie,
-    Tlllp, Tpftl, WearLeveling,
+    Arrivals, Capacity, Cleaning, Dispatch, Fill, Flash, Ftl, GcDestination, Mapping, Placement,
+    Queue, Scope, Start, WearLeveling,
 };
-pub use victims::{Age, Cat, DChoices, LfsCostBenefit, Random, Redraw, Windowed};
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +59,8 @@ impl std::error::Error for ConfigError {}
 
 /// A device and how it is used. Printed with the keys and in the units in which it is written.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
+#[schemars(extend("additionalProperties" = false))]
 pub struct Config {
     /// The flash: geometry and timing.
     pub flash: Flash,
@@ -88,66 +84,10 @@ pub struct Config {
     pub start: Start,
     /// Flash that breaks.
     pub faults: Faults,
-    /// Parameters of the host layer `shrd`.
-    pub shrd: Shrd,
-    /// Parameters of the translation layer `bast`.
-    pub bast: Bast,
-    /// Parameters of the translation layer `fast`.
-    pub fast: Fast,
-    /// Parameters of the buffer `ncq_lru`.
-    pub ncq_lru: NcqLru,
-    /// Parameters of the buffer `bplru`.
-    pub bplru: Bplru,
-    /// Parameters of the buffer `clc`.
-    pub clc: Clc,
-    /// Parameters of the mapping `dftl`.
-    pub dftl: Dftl,
-    /// Parameters of the mapping `page_cache`.
-    pub page_cache: PageCache,
-    /// Parameters of the mapping `sftl`.
-    pub sftl: Sftl,
-    /// Parameters of the mapping `cdftl`.
-    pub cdftl: Cdftl,
-    /// Parameters of the mapping `tlllp`.
-    pub tlllp: Tlllp,
-    /// Parameters of the mapping `tpftl`.
-    pub tpftl: Tpftl,
-    /// Parameters of the placement `eti`.
-    pub eti: Eti,
-    /// Parameters of the placement `mbf`.
-    pub mbf: Mbf,
-    /// Parameters of the placement `mhf`.
-    pub mhf: Mhf,
-    /// Parameters of the placement `direct`.
-    pub direct: Direct,
-    /// Parameters of the placement `length`.
-    pub length: Length,
-    /// Parameters of the placement `lru_lists`.
-    pub lru_lists: LruLists,
-    /// Parameters of the placement `wdac`.
-    pub wdac: Wdac,
-    /// Parameters of the placement `asa` and of the mapping `asa`.
-    pub asa: Asa,
-    /// Parameters of the placement `dac`.
-    pub dac: Dac,
-    /// Parameters of the placement `sepbit`.
-    pub sepbit: Sepbit,
-    /// Parameters of the placement `autostream`.
-    pub autostream: Autostream,
-    /// Parameters of the placement `perfect`.
-    pub perfect: Perfect,
-    /// Parameters of the placement `oracle`.
-    pub oracle: Oracle,
-    /// Parameters of the victim policy `windowed`.
-    pub windowed: Windowed,
-    /// Parameters of the victim policy `d_choices`.
-    pub d_choices: DChoices,
-    /// Parameters of the victim policy `random`.
-    pub random: Random,
-    /// Parameters of the victim policy `lfs_cost_benefit`.
-    pub lfs_cost_benefit: LfsCostBenefit,
-    /// Parameters of the victim policy `cat`.
-    pub cat: Cat,
+    /// Parameters of policies: a section for each policy that has any.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub policies: Policies,
 }
 
 impl Config {
@@ -169,7 +109,6 @@ impl Config {
             .map_err(|error: toml::de::Error| ConfigError::new(error.message().to_owned()))?;
         config.capacity.settle();
         config.check_relations()?;
-        config.check_policies()?;
         Ok(config)
     }
 
@@ -181,8 +120,7 @@ impl Config {
         let table = toml::Table::try_from(self)
             .map_err(|error| ConfigError::new(format!("the config cannot be printed: {error}")))?;
         schema::check(&table)?;
-        self.check_relations()?;
-        self.check_policies()
+        self.check_relations()
     }
 
     fn check_relations(&self) -> Result<(), ConfigError> {
@@ -224,25 +162,8 @@ impl Config {
                 ),
             )?;
         }
-        let (least, what) = self.least_cache();
-        expect(
-            self.mapping.cache.0 >= least,
-            "mapping.cache",
-            &quoted(&self.mapping.cache),
-            format!("room for at least {what} ({least})"),
-        )
-    }
-
-    /// What policies ask of each other and of themselves.
-    fn check_policies(&self) -> Result<(), ConfigError> {
         self.check_foretold()?;
-        let eti = &self.eti;
-        expect(
-            eti.hot_threshold <= eti.counter_max,
-            "eti.hot_threshold",
-            &eti.hot_threshold,
-            format!("at most eti.counter_max ({}), or nothing is ever hot", eti.counter_max),
-        )
+        self.check_demands()
     }
 
     /// The policies that want to be told what the host will do: key and name.
@@ -270,40 +191,6 @@ impl Config {
             expect(self.queue.queues == 1, key, &given, why)?;
         }
         Ok(())
-    }
-
-    /// The fewest bytes that the mapping's cache can do with, and what they are for.
-    fn least_cache(&self) -> (u64, &'static str) {
-        let page = self.flash.page.0;
-        let (least, what) = match self.mapping.scheme.as_str() {
-            "page_cache" if self.page_cache.entries.is_some() => {
-                return (self.map_page_bytes(), "one map page of page_cache.entries");
-            }
-            "page_cache" => return (page, "one translation page of flash.page"),
-            "sftl" => {
-                let entries = page / u64::from(self.mapping.entry_bytes);
-                let longest = (entries.div_ceil(8) + 4 * entries) as f64;
-                let least = longest / (1.0 - self.sftl.buffer_share);
-                return (least.ceil() as u64, "a page of one-page runs, and the buffer");
-            }
-            "cdftl" => {
-                let least = page + u64::from(self.cdftl.entry_bytes);
-                return (least, "one translation page and one entry of cdftl.entry_bytes");
-            }
-            "belady" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
-            "dftl" => (self.dftl.entry_bytes, "one entry of dftl.entry_bytes"),
-            "asa" => (self.asa.entry_bytes, "one entry of asa.entry_bytes"),
-            "tlllp" => (
-                self.tlllp.bytes_per_entry + self.tlllp.bytes_per_node,
-                "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
-            ),
-            "tpftl" => (
-                self.tpftl.bytes_per_entry + self.tpftl.bytes_per_node,
-                "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
-            ),
-            _ => (0, "nothing"),
-        };
-        (u64::from(least), what)
     }
 }
 

@@ -6,20 +6,17 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
-use floatgate_ftl::mapping::{Mapping, extra_map_units};
+use floatgate_ftl::mapping::{Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
-use floatgate_ftl::placement::AnyPlacement;
+use floatgate_ftl::placement::{AnyPlacement, streams};
 use floatgate_ftl::victim::victim;
 
 use crate::config::{Config, ConfigError, GcDestination, Scope, WearLeveling};
 pub use buffer::block_pages;
+pub use floatgate_ftl::mapping::needs_future;
 use front::Front;
 pub use front::shrd_config;
-use mappings::map_on_flash;
-pub use mappings::needs_future;
-use placements::placement_config;
-use victims::victim_config;
 
 mod buffer;
 pub mod cut;
@@ -28,8 +25,6 @@ mod front;
 pub mod live;
 mod log_ftl;
 mod mappings;
-mod placements;
-mod victims;
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -67,27 +62,33 @@ impl Plan {
     /// # Errors
     /// A drive that is too small for the workload, or too large to be addressed.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
-        let on_flash = map_on_flash(&config.mapping.scheme);
-        let geometry = Geometry::new(shape(config)).map_err(|e| ConfigError::new(e.to_string()))?;
+        let on_flash = on_flash(&config.mapping.scheme);
+        let demands = config.map_demands()?;
+        let given = config.shape()?;
+        let geometry = Geometry::new(given).map_err(|e| ConfigError::new(e.to_string()))?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
-        let placement = placement(config, geometry)?;
-        let frontiers = PageConfig::frontiers(&placement, on_flash, levelled, log_pages);
+        let placements = config.placement_config(geometry, demands.keeps_ages);
+        let streams = streams(&config.placement.scheme, &placements)
+            .ok_or_else(|| unknown_placement(config))?;
+        let frontiers = PageConfig::frontiers(streams, on_flash, levelled, log_pages);
         let logs = config.logs_least();
         // Units of the log are not cleaned before it is remapped; two more are for those in part.
         let pinned = log_pages.div_ceil(geometry.pages_per_unit());
         let held = if log_pages > 0 { pinned + 2 } else { 0 };
         let beside = logs.unwrap_or(frontiers.into()) + held;
-        let size = Size::decide(config, span_bytes, beside, on_flash)?;
+        let size = Size::decide(config, span_bytes, beside, on_flash.then_some(geometry))?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
-            None => cleaning(config, frontiers, map_units(config, &geometry, &size))?,
+            None => {
+                cleaning(config, frontiers, map_units(config, &geometry, &size, demands.together))?
+            }
         };
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
             units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages + log_pages,
-            ..shape(config)
+            ..given
         };
         let geometry = Geometry::new(shape).map_err(|e| ConfigError::new(e.to_string()))?;
         let medium = match config.ftl.journal {
@@ -149,7 +150,7 @@ impl Size {
         config: &Config,
         span_bytes: u64,
         beside: u32,
-        on_flash: bool,
+        map_on_flash: Option<Geometry>,
     ) -> Result<Self, ConfigError> {
         let per_unit = u64::from(config.flash.pages_per_block) * u64::from(config.flash.superblock);
         let span_pages = span_bytes.div_ceil(config.flash.page.0).max(1);
@@ -174,9 +175,9 @@ impl Size {
                 logical * config.flash.page.0,
             )));
         }
-        let entries = (config.flash.page.0 / u64::from(flash_entry_bytes(config))).max(1);
         let mapped = logical + u64::from(config.log_slots());
-        let map_pages = if on_flash { mapped.div_ceil(entries) } else { 0 };
+        let map_pages = map_on_flash
+            .map_or(0, |geometry| mapped.div_ceil(u64::from(geometry.entries_per_page())));
         let least = (logical + map_pages).div_ceil(per_unit) + u64::from(beside);
         if config.flash.blocks.is_some() && asked < least {
             return Err(ConfigError::new(format!(
@@ -195,33 +196,10 @@ impl Size {
     }
 }
 
-/// Bytes of a map entry on flash: that of `asa` has the page's age in it.
-fn flash_entry_bytes(config: &Config) -> u32 {
-    match config.mapping.scheme.as_str() {
-        "asa" => config.asa.flash_entry_bytes,
-        _ => config.mapping.entry_bytes,
-    }
-}
-
-fn shape(config: &Config) -> Shape {
-    let flash = &config.flash;
-    Shape {
-        page_bytes: u32::try_from(flash.page.0).unwrap_or(u32::MAX),
-        pages_per_block: flash.pages_per_block,
-        superblock: flash.superblock,
-        units: 1,
-        channels: flash.channels,
-        dies: flash.dies,
-        planes: flash.planes,
-        logical_pages: 1,
-        entry_bytes: flash_entry_bytes(config),
-    }
-}
-
 /// Units that a clean may open for the map beside the first.
-fn map_units(config: &Config, geometry: &Geometry, size: &Size) -> u32 {
+fn map_units(config: &Config, geometry: &Geometry, size: &Size, together: u32) -> u32 {
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
-    extra_map_units(geometry.pages_per_unit(), pages, config.map_page_pages())
+    extra_map_units(geometry.pages_per_unit(), pages, together)
 }
 
 /// When and how is cleaned, on a drive with so many open units.
@@ -268,10 +246,8 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
     Ok(cleaning)
 }
 
-fn placement(config: &Config, geometry: Geometry) -> Result<AnyPlacement, ConfigError> {
-    let name = &config.placement.scheme;
-    AnyPlacement::new(name, &placement_config(config, geometry))
-        .ok_or_else(|| ConfigError::new(format!("placement.scheme = \"{name}\" is not known")))
+fn unknown_placement(config: &Config) -> ConfigError {
+    ConfigError::new(format!("placement.scheme = \"{}\" is not known", config.placement.scheme))
 }
 
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
@@ -430,10 +406,13 @@ fn page_config<M: Mapping>(
 ) -> Result<PageConfig, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
-    let placement = placement(config, geometry)?;
+    let ages_in_map = config.map_demands()?.keeps_ages;
+    let placements = config.placement_config(geometry, ages_in_map);
+    let placement = AnyPlacement::new(&config.placement.scheme, &placements)
+        .ok_or_else(|| unknown_placement(config))?;
     let levelled = plan.cleaning.wear_gap.is_some();
-    let streams = PageConfig::frontiers(&placement, M::ON_FLASH, levelled, plan.log_pages);
-    let of_victims = victim_config(config, geometry.units(), streams, seed);
+    let streams = PageConfig::frontiers(placement.streams(), M::ON_FLASH, levelled, plan.log_pages);
+    let of_victims = config.victim_config(geometry.units(), streams, seed);
     Ok(PageConfig {
         geometry,
         placement,

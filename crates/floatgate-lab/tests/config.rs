@@ -1,7 +1,8 @@
 //! Configs: what loads, what does not and with which words, and what they print.
 
+use floatgate_ftl::parameters::{Value as ParameterValue, names};
 use floatgate_ftl::rng::Rng;
-use floatgate_lab::config::{Config, Fill, Replacement, WearLeveling, policies, presets, schema};
+use floatgate_lab::config::{Config, Fill, WearLeveling, policies, presets, schema};
 use floatgate_lab::drive::Plan;
 use floatgate_lab::units::{Rate, Size, Time, parse_count};
 use serde_json::Value;
@@ -80,7 +81,7 @@ fn wrong_settings_are_named() {
         "7",
         "flash.page = {...}: expected a size from 512B to 1MiB, such as \"4KiB\"",
     );
-    let names: Vec<&str> = floatgate_ftl::mapping::MAPPINGS.iter().map(|row| row.0).collect();
+    let names: Vec<&str> = names(floatgate_ftl::mapping::MAPPINGS).collect();
     let expected = format!("mapping.scheme = \"dtfl\": expected one of {}", names.join(", "));
     check("mapping.scheme", "dtfl", &expected);
     check("host.scheme", "shrb", "host.scheme = \"shrb\": expected one of plain, shrd");
@@ -178,8 +179,9 @@ fn settings_are_toml_or_text() {
     assert_eq!(config.mapping.cache, Size(1 << 20));
     assert_eq!(config.flash.page, Size(8192));
     assert_eq!(config.flash.bus.transfer_ns(4096), 102_400);
-    assert_eq!(config.dftl.replacement, Replacement::Lru);
-    assert!(!config.dftl.evict_batch);
+    let dftl = |key: &str| config.policies.value("dftl", key);
+    assert_eq!(dftl("replacement"), Some(ParameterValue::Name("lru")));
+    assert_eq!(dftl("evict_batch"), Some(ParameterValue::Flag(false)));
     assert_eq!(config.start.fill, Fill::None);
     assert_eq!(config.start.overwrites, 0.5);
     assert_eq!(config.cleaning.wear_leveling, WearLeveling::None);

@@ -8,6 +8,7 @@ use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::HostData;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::victim::VICTIMS;
@@ -81,13 +82,10 @@ fn needs_no_future(name: &str) -> bool {
 /// Every mapping, placement, victim policy, buffer, form of the queue and scheme of log blocks,
 /// each with the other axes in turn.
 fn drives(turn: usize) -> Vec<Sets> {
-    let victim = |n: usize| ("cleaning.victim", VICTIMS[n % VICTIMS.len()].0.to_owned());
-    let placements: Vec<&str> =
-        PLACEMENTS.iter().map(|row| row.0).filter(|name| needs_no_future(name)).collect();
-    let mappings: Vec<&str> =
-        MAPPINGS.iter().map(|row| row.0).filter(|name| needs_no_future(name)).collect();
-    let buffers: Vec<&str> =
-        BUFFERS.iter().map(|row| row.0).filter(|name| needs_no_future(name)).collect();
+    let victim = |n: usize| ("cleaning.victim", VICTIMS[n % VICTIMS.len()].name.to_owned());
+    let placements: Vec<&str> = names(PLACEMENTS).filter(|name| needs_no_future(name)).collect();
+    let mappings: Vec<&str> = names(MAPPINGS).filter(|name| needs_no_future(name)).collect();
+    let buffers: Vec<&str> = names(BUFFERS).filter(|name| needs_no_future(name)).collect();
     let mut drives: Vec<Sets> = Vec::new();
     for (at, mapping) in mappings.iter().enumerate() {
         let placement = placements[(at + turn) % placements.len()];
@@ -111,11 +109,11 @@ fn drives(turn: usize) -> Vec<Sets> {
             ];
             let mapping = set("mapping.scheme", mappings[(at + turn) % mappings.len()]);
             drives.push(buffered.iter().cloned().chain([mapping]).collect());
-            let log = LOG_BLOCKS[(at + turn) % LOG_BLOCKS.len()].0;
+            let log = LOG_BLOCKS[(at + turn) % LOG_BLOCKS.len()].name;
             drives.push(buffered.into_iter().chain([set("ftl.scheme", log)]).collect());
         }
     }
-    for (name, ..) in LOG_BLOCKS {
+    for name in names(LOG_BLOCKS) {
         drives.push(vec![set("ftl.scheme", name)]);
     }
     drives.push(vec![set("bast.victim", "lru"), set("ftl.scheme", "bast")]);

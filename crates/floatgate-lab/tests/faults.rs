@@ -4,6 +4,7 @@
 
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::{Row, names};
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_lab::config::Config;
 use floatgate_lab::result::Facts;
@@ -54,9 +55,8 @@ fn number(faults: &Value, key: &str) -> u64 {
 type Sets = Vec<(&'static str, &'static str)>;
 
 /// A row of a table that needs not to know the future.
-fn row(table: &[(&'static str, &'static str, &'static str)], seed: u64) -> &'static str {
-    let names = table.iter().map(|row| row.0);
-    let names: Vec<_> = names.filter(|name| !["belady", "oracle"].contains(name)).collect();
+fn row(table: &[Row], seed: u64) -> &'static str {
+    let names: Vec<_> = names(table).filter(|name| !["belady", "oracle"].contains(name)).collect();
     names[seed as usize % names.len()]
 }
 

@@ -1,5 +1,6 @@
 //! Placements in whole runs, on drives that hold themselves to account.
 
+use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_lab::config::Config;
 use floatgate_lab::result::Facts;
@@ -54,7 +55,7 @@ fn told_the_writes_the_oracle_programs_fewest_pages() {
                 programs(&result(&mut recording(), None, &sets))
             };
             let bound = with("oracle");
-            for &(placement, ..) in PLACEMENTS {
+            for placement in names(PLACEMENTS) {
                 let theirs = with(placement);
                 assert!(bound <= theirs, "{victim} {fill} {placement}: {bound} {theirs}");
             }

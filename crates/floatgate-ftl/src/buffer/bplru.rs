@@ -16,7 +16,18 @@ use alloc::vec::Vec;
 
 use super::blocks::Blocks;
 use super::recency::Recency;
-use super::{BplruConfig, BufferConfig, Order, Written};
+use super::{BufferConfig, Order, Written};
+
+crate::parameters! {
+    /// Parameters of `bplru`.
+    pub struct BplruConfig {
+        /// Whether the missing pages of a block that leaves are read from the flash, and the block
+        /// is written as a whole.
+        padding: bool = true;
+        /// Whether a block that was written from its first page to its last, in order, leaves next.
+        compensation: bool = true;
+    }
+}
 
 /// The least recently written block leaves, or one that was written in order.
 pub(super) struct Bplru {

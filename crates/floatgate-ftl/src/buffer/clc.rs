@@ -19,6 +19,16 @@ use super::blocks::Blocks;
 use super::by_size::BySize;
 use super::recency::Recency;
 use super::{BufferConfig, Order, Written};
+use crate::parameters::permille;
+
+crate::parameters! {
+    /// Parameters of `clc`.
+    pub struct ClcConfig {
+        /// Share of the blocks, those used last, that leave only if there are no others. Counts in
+        /// thousandths.
+        alpha: f64 = 0.1, from 0 to 1;
+    }
+}
 
 /// Of the blocks not used lately the one with the most pages leaves.
 pub(super) struct Clc {
@@ -33,9 +43,10 @@ pub(super) struct Clc {
 
 impl Clc {
     pub(super) fn new(config: &BufferConfig) -> Self {
-        assert!(config.alpha_permille <= 1000);
+        let alpha_permille = permille(config.clc.alpha);
+        assert!(alpha_permille <= 1000);
         Self {
-            alpha_permille: config.alpha_permille.into(),
+            alpha_permille: alpha_permille.into(),
             spared: Recency::new(config.slots()),
             others: BySize::new(config.slots(), config.block_pages),
             pages: vec![0; config.slots()],

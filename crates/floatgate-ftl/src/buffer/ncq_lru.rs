@@ -26,8 +26,29 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::blocks::Blocks;
-use super::{BufferConfig, Order, Pin, Written};
+use super::{BufferConfig, Order, Written};
 use crate::lru::{Links, List};
+
+crate::parameters! {
+    /// Parameters of `ncq_lru`.
+    pub struct NcqLruConfig {
+        /// What a queued command does for the blocks that it will use.
+        pin: Pin = Pin::Counted;
+    }
+}
+
+crate::choice! {
+    /// What a queued command does for the blocks that it will use.
+    pub enum Pin {
+        /// They stay while another block can leave, also those that come after the command is
+        /// queued.
+        Counted = "counted",
+        /// The same, but only for blocks that are buffered when the command is queued.
+        OnArrivalOnly = "on_arrival_only",
+        /// Those that are buffered when the command is queued count as just used, and no more.
+        MoveOnly = "move_only",
+    }
+}
 
 /// A bit of what is pending.
 const PASSED: u32 = 1 << 31;
@@ -65,9 +86,9 @@ pub(super) struct NcqLru {
 
 impl NcqLru {
     pub(super) fn new(config: &BufferConfig) -> Self {
-        let pinned = if config.pin == Pin::MoveOnly { 0 } else { config.blocks() };
+        let pinned = if config.ncq_lru.pin == Pin::MoveOnly { 0 } else { config.blocks() };
         Self {
-            pin: config.pin,
+            pin: config.ncq_lru.pin,
             pending: vec![0; pinned],
             slots: vec![State::default(); config.slots()],
             links: Links::new(config.slots()),

@@ -4,6 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use crate::parameters::names;
 
 /// A buffer of so many pages on a drive of 50, in blocks of 4; the last one has 2.
 struct Case {
@@ -75,7 +76,10 @@ fn commands_are_cut_at_the_ends_of_blocks() {
 
 #[test]
 fn figure_2_moves_blocks_1_to_3() {
-    let config = BufferConfig { pin: Pin::MoveOnly, ..BufferConfig::new(512, 64, 64) };
+    let config = BufferConfig {
+        ncq_lru: NcqLruConfig { pin: Pin::MoveOnly },
+        ..BufferConfig::new(512, 64, 64)
+    };
     let mut case = Case::of("ncq_lru", config);
     case.fill(&[63, 64, 130, 192, 256]);
     queue(&mut case, 100, 100);
@@ -101,7 +105,7 @@ fn a_block_leaves_as_a_whole_and_in_order() {
 
 #[test]
 fn the_block_that_is_written_to_stays() {
-    for &(name, ..) in BUFFERS {
+    for name in names(BUFFERS) {
         let mut case = Case::new(name, 4);
         assert_eq!(case.write(0, 1), (0, vec![]));
         assert_eq!(case.write(48, 1), (0, vec![]));
@@ -112,7 +116,7 @@ fn the_block_that_is_written_to_stays() {
 
 #[test]
 fn trimmed_pages_do_not_leave() {
-    for &(name, ..) in BUFFERS.iter().filter(|row| row.0 != "page_lru") {
+    for name in names(BUFFERS).filter(|&name| name != "page_lru") {
         let mut case = Case::new(name, 8);
         case.fill(&[0, 1, 2, 4]);
         for (page, expected) in [(1, true), (1, false), (9, false), (4, true)] {
@@ -168,7 +172,10 @@ fn if_all_are_pinned_the_oldest_leaves() {
 
 #[test]
 fn pins_on_arrival_are_of_what_is_there() {
-    let config = BufferConfig { pin: Pin::OnArrivalOnly, ..BufferConfig::new(50, 4, 4) };
+    let config = BufferConfig {
+        ncq_lru: NcqLruConfig { pin: Pin::OnArrivalOnly },
+        ..BufferConfig::new(50, 4, 4)
+    };
     let mut case = Case::of("ncq_lru", config);
     case.fill(&[0, 4, 8]);
     queue(&mut case, 12, 1); // The write that brings block 3.
@@ -238,7 +245,7 @@ fn bplru_without_its_options_is_lru_of_writes() {
 
 #[test]
 fn clc_spares_the_recent() {
-    let config = BufferConfig { alpha_permille: 500, ..BufferConfig::new(50, 4, 8) };
+    let config = BufferConfig { clc: ClcConfig { alpha: 0.5 }, ..BufferConfig::new(50, 4, 8) };
     let mut case = Case::of("clc", config);
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
     // Five blocks, so two are spared, 3 and 4; of the others block 1 has the most pages.

@@ -21,12 +21,55 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::HostConfig;
 use super::ring::Ring;
 use crate::addr::Lpn;
 use crate::counters::ShrdCounts;
+use crate::parameters::{Bytes, Nanoseconds, round};
 use crate::request::{Op, Request};
 
-/// Parameters of SHRD. Sizes without a unit are pages, or slots of the log, which is the same.
+crate::parameters! {
+    /// Parameters of the host layer `shrd`. The defaults are those of the authors' driver.
+    pub struct ShrdParameters {
+        /// Share of the log's slots in use beyond which a window is remapped.
+        remap_threshold: f64 = 0.25, from 0 below 1;
+        /// Share of the log that is remapped at once.
+        remap_size: f64 = 0.0625, above 0 to 1;
+        /// The most entries of a remap command.
+        remap_entries: u32 = 511, from 1 to 65_536;
+        /// The most data of a write to the log.
+        twrite: Bytes = Bytes(512 << 10), from 512 to (1 << 30);
+        /// The most pages of a write to the log.
+        twrite_entries: u32 = 128, from 1 to 65_536;
+        /// Slots in a row without which no write to the log is begun.
+        contiguous: u32 = 128, from 1 to 1_000_000;
+        /// Writes that begin before this byte are sent as they are.
+        exclude_below: Bytes = Bytes(2 << 20), from 0 to (1_u64 << 40);
+        /// Commands in the drive at once: a write to the log is one, and so is a read with all its
+        /// parts. Requests wait in the queue of `queue.depth` until then.
+        commands: u32 = 32, from 1 to 65_536;
+        /// Whether nothing is sent while a remap is under way.
+        block_during_remap: bool = true;
+        /// Whether what was overwritten inside the log stays in the drive until its slot is written
+        /// again, as in the authors' drive; if not, a remap drops it with its window.
+        lazy_stale: bool = false;
+        /// Whether odd pages go to odd slots and even ones to even slots, as the prototype with two
+        /// cores needs it; slots between stay empty.
+        parity_align: bool = false;
+        /// Whether a read takes pages that are neighbours in the log by one command.
+        join_reads: bool = false;
+        /// How long the host must have asked for nothing for the log to be remapped. Not set:
+        /// never.
+        idle_after: Option<Nanoseconds> = None, from 0 to 1e12;
+        /// A write to the log of no more requests than this waits for more.
+        low_packing: u32 = 16, from 0 to 65_536;
+        /// How often it does; the late drivers have 4.
+        low_packing_retries: u32 = 0, from 0 to 1000;
+    }
+}
+
+/// SHRD for a log of some size. Sizes without a unit are pages, or slots of the log, which is the
+/// same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShrdConfig {
     /// Log2 of the bytes of a page.
@@ -74,6 +117,30 @@ impl ShrdConfig {
             parity_align: false,
             lazy_stale: false,
             join_reads: false,
+        }
+    }
+}
+
+impl From<&HostConfig> for ShrdConfig {
+    /// Shares of the log as slots, and sizes as pages.
+    fn from(host: &HostConfig) -> Self {
+        let HostConfig { log2_page, user_pages, slots, threshold, shrd, .. } = *host;
+        let slots_of = |share: f64| round(share * f64::from(slots)) as u32;
+        let twrite = u32::try_from(shrd.twrite.0 >> log2_page).unwrap_or(u32::MAX);
+        Self {
+            log2_page,
+            user_pages,
+            slots,
+            threshold,
+            exclude_below: shrd.exclude_below.0,
+            twrite_pages: shrd.twrite_entries.min(twrite).max(1),
+            contiguous: shrd.contiguous,
+            remap_threshold: slots_of(shrd.remap_threshold),
+            remap_size: slots_of(shrd.remap_size).max(1),
+            remap_entries: shrd.remap_entries,
+            parity_align: shrd.parity_align,
+            lazy_stale: shrd.lazy_stale,
+            join_reads: shrd.join_reads,
         }
     }
 }

@@ -18,33 +18,40 @@ use crate::geometry::Geometry;
 use crate::lru::{Links, List};
 use crate::rng::Rng;
 
-/// Which log makes room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogVictim {
-    /// The one that was opened first.
-    Fifo,
-    /// The one that was written to longest ago.
-    Lru,
-    /// Any, each as likely as the others, as the C++ FlashSim has it.
-    Random,
+crate::choice! {
+    /// Which log block makes room.
+    pub enum LogVictim {
+        /// The one that was opened first.
+        Fifo = "fifo",
+        /// The one that was written to longest ago.
+        Lru = "lru",
+        /// Any, each as likely as the others, as the C++ FlashSim has it.
+        Random = "random",
+    }
 }
 
-/// Parameters of `bast`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BastConfig {
-    /// Which log makes room.
-    pub victim: LogVictim,
-    /// Whether a log is merged as soon as its last page is written; if not, when its logical block
-    /// is written next.
-    pub merge_when_full: bool,
-    /// Whether a log that is in order, but not full, is completed; if not, it is merged in full, as
-    /// the C++ FlashSim does.
-    pub partial_merge: bool,
+crate::parameters! {
+    /// Parameters of the translation layer `bast`.
+    pub struct BastConfig {
+        /// Log blocks (erase units) in use at a time. Not set: all spare units in service.
+        log_blocks: Option<u32> = None, from 1 to 1_000_000;
+        /// Which log block makes room.
+        victim: LogVictim = LogVictim::Fifo;
+        /// When a log block is merged that is full.
+        merge_when_full: MergeWhenFull = MergeWhenFull::Immediately;
+        /// Whether a log block that is in order, but not full, is completed; if not, it is merged
+        /// in full, as the C++ FlashSim does.
+        partial_merge: bool = true;
+    }
 }
 
-impl Default for BastConfig {
-    fn default() -> Self {
-        Self { victim: LogVictim::Fifo, merge_when_full: true, partial_merge: true }
+crate::choice! {
+    /// When a log block is merged that is full.
+    pub enum MergeWhenFull {
+        /// As soon as its last page is written.
+        Immediately = "immediately",
+        /// When its logical block is written next, or it makes room.
+        Lazy = "lazy",
     }
 }
 
@@ -74,6 +81,11 @@ pub struct Bast {
 impl Bast {
     /// The fewest logs that it works with.
     pub const LOGS_MIN: u32 = 1;
+
+    /// The logs that it is to have, if that is given.
+    pub fn logs(config: &LogConfig) -> Option<u32> {
+        config.bast.log_blocks
+    }
 
     /// No logs in use.
     pub fn new(config: &LogConfig) -> Self {
@@ -145,7 +157,7 @@ impl LogBlocks for Bast {
             log.written += 1;
         }
         steps.push(Step::Append(slot));
-        if self.config.merge_when_full && self.is_full(slot) {
+        if self.config.merge_when_full == MergeWhenFull::Immediately && self.is_full(slot) {
             self.merge(slot, steps);
         }
     }
@@ -160,7 +172,11 @@ impl LogBlocks for Bast {
             let log = self.logs[slot as usize].expect("a slot in order is in use");
             assert_eq!(self.slots[log.lbn.index()], Some(slot), "one log per logical block");
             let full = log.written == self.geometry.pages_per_unit();
-            assert!(log.written > 0 && !(full && self.config.merge_when_full), "{log:?}");
+            assert!(
+                log.written > 0
+                    && !(full && self.config.merge_when_full == MergeWhenFull::Immediately),
+                "{log:?}"
+            );
         }
         let in_use = self.slots.iter().flatten().count();
         assert_eq!(in_use, self.order.len() as usize, "a log belongs to one logical block");

@@ -17,29 +17,28 @@ use super::{LogBlocks, LogConfig, LogView, Step};
 use crate::addr::Lbn;
 use crate::geometry::Geometry;
 
-/// What becomes of a write to the logical block of the sequential log that is not its next page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OutOfOrder {
-    /// The sequential log is merged, and a new one begins with this page: the paper's text.
-    Restart,
-    /// It goes to the random logs, and the sequential log waits for its next page.
-    Random,
+crate::choice! {
+    /// What becomes of a write to the logical block of the sequential log that is not its next page.
+    pub enum OutOfOrder {
+        /// The sequential log is merged, and a new one begins with this page: the paper's text.
+        Restart = "restart",
+        /// It goes to the random logs, and the sequential log waits for its next page.
+        Random = "random",
+    }
 }
 
-/// Parameters of `fast`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FastConfig {
-    /// What becomes of a write to the logical block of the sequential log that is not its next
-    /// page.
-    pub out_of_order: OutOfOrder,
-    /// Whether a sequential log that is in order, but not full, is completed; if not, it is merged
-    /// in full, as the C++ FlashSim does.
-    pub partial_merge: bool,
-}
-
-impl Default for FastConfig {
-    fn default() -> Self {
-        Self { out_of_order: OutOfOrder::Restart, partial_merge: true }
+crate::parameters! {
+    /// Parameters of the translation layer `fast`.
+    pub struct FastConfig {
+        /// Log blocks (erase units) in use at a time: one for sequential writes, the others for all
+        /// other writes. Not set: all spare units in service.
+        log_blocks: Option<u32> = None, from 2 to 1_000_000;
+        /// What becomes of a write to the logical block of the sequential log that is not its next
+        /// page.
+        out_of_order: OutOfOrder = OutOfOrder::Restart;
+        /// Whether a sequential log that is in order, but not full, is completed; if not, it is
+        /// merged in full, as the C++ FlashSim does.
+        partial_merge: bool = true;
     }
 }
 
@@ -69,6 +68,11 @@ pub struct Fast {
 impl Fast {
     /// The fewest logs that it works with.
     pub const LOGS_MIN: u32 = 2;
+
+    /// The logs that it is to have, if that is given.
+    pub fn logs(config: &LogConfig) -> Option<u32> {
+        config.fast.log_blocks
+    }
 
     /// No logs in use.
     pub fn new(config: &LogConfig) -> Self {

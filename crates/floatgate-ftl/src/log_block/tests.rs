@@ -59,7 +59,7 @@ fn bast_merges_a_full_log_at_once_or_before_the_next_write() {
     let mut at_once = bast(2, |_| {});
     assert_eq!(steps(&mut at_once, &[0, 1, 2, 3]), ["o0 a0", "a0", "a0", "a0 p0"]);
     assert_eq!(steps(&mut at_once, &[0, 0, 1, 2]), ["o0 a0", "a0", "a0", "a0 m0"]);
-    let mut lazy = bast(2, |config| config.merge_when_full = false);
+    let mut lazy = bast(2, |config| config.merge_when_full = MergeWhenFull::Lazy);
     assert_eq!(steps(&mut lazy, &[0, 1, 2, 3]), ["o0 a0", "a0", "a0", "a0"]);
     assert_eq!(steps(&mut lazy, &[2]), ["p0 o0 a0"]);
 }

@@ -15,22 +15,17 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, Dftl, DftlConfig, MapConfig, MapOp, MapStats, Mapping, Residency};
+use super::{Access, Demands, Dftl, DftlConfig, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::rng::Rng;
 
-/// Parameters of ASA-FTL's map.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AsaConfig {
-    /// Bytes that a cached page takes in both tables.
-    pub entry_bytes: u32,
-    /// Bytes of an entry on flash; for who makes the geometry.
-    pub flash_entry_bytes: u32,
-}
-
-impl Default for AsaConfig {
-    fn default() -> Self {
-        Self { entry_bytes: 16, flash_entry_bytes: 8 }
+crate::parameters! {
+    /// Parameters of ASA-FTL's map.
+    pub struct AsaConfig {
+        /// Bytes that a cached page takes in map and hotness table together; of the mapping.
+        entry_bytes: u32 = 16, from 1 to 64;
+        /// Bytes of an entry on flash, in place of `mapping.entry_bytes`; of the mapping.
+        flash_entry_bytes: u32 = 8, from 1 to 64;
     }
 }
 
@@ -47,6 +42,16 @@ impl Asa {
 }
 
 impl Mapping for Asa {
+    fn demands(config: &MapConfig) -> Demands {
+        Demands {
+            cache_bytes: config.asa.entry_bytes.into(),
+            cache_for: "one entry of asa.entry_bytes",
+            entry_bytes: Some(config.asa.flash_entry_bytes),
+            keeps_ages: true,
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.0.access(access, io);

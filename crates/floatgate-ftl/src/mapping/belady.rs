@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use super::heap::Heap;
 use super::single::{self, Entry};
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::future::{Future, NEVER};
 use crate::geometry::Geometry;
@@ -109,6 +109,14 @@ impl Belady {
 
 impl Mapping for Belady {
     const NEEDS_FUTURE: bool = true;
+
+    fn demands(config: &MapConfig) -> Demands {
+        Demands {
+            cache_bytes: config.dftl.entry_bytes.into(),
+            cache_for: "one entry of dftl.entry_bytes",
+            ..Demands::default()
+        }
+    }
 
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {

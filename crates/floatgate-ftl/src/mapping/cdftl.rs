@@ -25,23 +25,20 @@ mod entries;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
+use crate::parameters::permille;
 use entries::Entries;
 
-/// Parameters of CDFTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CdftlConfig {
-    /// Share of the budget that the entries have, in 1/1000; the pages have the rest.
-    pub entries_permille: u32,
-    /// Bytes that a cached entry takes.
-    pub entry_bytes: u32,
-}
-
-impl Default for CdftlConfig {
-    fn default() -> Self {
-        Self { entries_permille: 500, entry_bytes: 8 }
+crate::parameters! {
+    /// Parameters of CDFTL.
+    pub struct CdftlConfig {
+        /// Share of the cache that single entries have; whole translation pages have the rest.
+        /// Counts in thousandths.
+        entries_share: f64 = 0.5, above 0 below 1;
+        /// Bytes of a cached entry.
+        entry_bytes: u32 = 8, from 1 to 64;
     }
 }
 
@@ -59,11 +56,11 @@ pub struct Cdftl {
 impl Cdftl {
     /// Empty levels.
     pub fn new(config: &MapConfig) -> Self {
-        let CdftlConfig { entries_permille, entry_bytes } = config.cdftl;
+        let CdftlConfig { entries_share, entry_bytes } = config.cdftl;
         let geometry = config.geometry;
         let page_bytes = u64::from(geometry.shape().page_bytes);
         let budget = u128::from(config.cache_bytes);
-        let share = budget - budget * u128::from(entries_permille) / 1000;
+        let share = budget - budget * u128::from(permille(entries_share)) / 1000;
         let pages = u64::from(geometry.translation_pages());
         let frames_max = (share as u64 / page_bytes).clamp(1, pages);
         let rest = config.cache_bytes.saturating_sub(frames_max * page_bytes);
@@ -121,6 +118,15 @@ impl Cdftl {
 }
 
 impl Mapping for Cdftl {
+    fn demands(config: &MapConfig) -> Demands {
+        let page = config.geometry.shape().page_bytes;
+        Demands {
+            cache_bytes: u64::from(page) + u64::from(config.cdftl.entry_bytes),
+            cache_for: "one translation page and one entry of cdftl.entry_bytes",
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);

@@ -7,7 +7,7 @@
 //! Options: which entry leaves ([`Replacement`]); whether a write-back takes along the other dirty
 //! entries of its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim
 //! for evictions too); whether an entry that was never set is known without a read
-//! (`unmapped_shortcut`). The C FlashSim counts a lazily copied entry but forgets to mark it dirty;
+//! (`gtd_unmapped_shortcut`). The C FlashSim counts a lazily copied entry but forgets to mark it dirty;
 //! here it is marked. Costs one probe of a small hash table and a list move per page; an eviction
 //! with `evict_batch` scans the entries of one translation page.
 
@@ -17,52 +17,42 @@ mod slru;
 use alloc::vec::Vec;
 
 use super::single::{self, Entry};
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
+use crate::parameters::permille;
 use crate::rng::Rng;
 use flashsim::FlashSim;
 use slru::Slru;
 
-/// Which cached entry makes room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Replacement {
-    /// Segmented LRU, as the paper names it; the share of the protected segment in 1/1000.
-    Slru {
-        /// 800 is the paper's.
-        protected_permille: u32,
-    },
-    /// Plain LRU: no protected segment.
-    Lru,
-    /// The ageing of the C FlashSim, protected and probationary part as in SLRU.
-    FlashSim {
-        /// 800 is FlashSim's.
-        protected_permille: u32,
-    },
+crate::choice! {
+    /// Which cached entry makes room.
+    pub enum Replacement {
+        /// Segmented LRU, as the paper names it.
+        Slru = "slru",
+        /// The ageing of the C FlashSim.
+        FlashSim = "flashsim",
+        /// Plain LRU.
+        Lru = "lru",
+    }
 }
 
-/// Parameters of DFTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DftlConfig {
-    /// Which entry leaves.
-    pub replacement: Replacement,
-    /// Whether a write-back cleans all cached entries of its translation page.
-    pub evict_batch: bool,
-    /// Whether a miss on an entry that was never set costs nothing.
-    pub unmapped_shortcut: bool,
-    /// Bytes that a cached entry takes.
-    pub entry_bytes: u32,
-}
-
-impl Default for DftlConfig {
-    fn default() -> Self {
-        Self {
-            replacement: Replacement::Slru { protected_permille: 800 },
-            evict_batch: false,
-            unmapped_shortcut: false,
-            entry_bytes: 8,
-        }
+crate::parameters! {
+    /// Parameters of DFTL.
+    pub struct DftlConfig {
+        /// Which cached entry makes room.
+        replacement: Replacement = Replacement::Slru;
+        /// Share of the cache that entries which were hit again are kept in; for "slru" and
+        /// "flashsim". Counts in thousandths.
+        protected_share: f64 = 0.8, above 0 below 1;
+        /// Whether writing back an entry takes along the other dirty entries of its translation
+        /// page.
+        evict_batch: bool = false;
+        /// Whether a miss on an entry that was never set costs no flash read.
+        gtd_unmapped_shortcut: bool = false;
+        /// Bytes of a cached entry.
+        entry_bytes: u32 = 8, from 1 to 64;
     }
 }
 
@@ -91,15 +81,12 @@ impl Dftl {
         let entry_bytes = u64::from(config.dftl.entry_bytes);
         let pages = u64::from(config.geometry.logical_pages());
         let capacity = (config.cache_bytes / entry_bytes).clamp(1, pages) as usize;
-        let protected = |permille: u32| (capacity as u64 * u64::from(permille) / 1000) as usize;
+        let permille = u64::from(permille(config.dftl.protected_share));
+        let protected = (capacity as u64 * permille / 1000) as usize;
         let order = match config.dftl.replacement {
-            Replacement::Slru { protected_permille } => {
-                Order::Slru(Slru::new(capacity, protected(protected_permille)))
-            }
+            Replacement::Slru => Order::Slru(Slru::new(capacity, protected)),
             Replacement::Lru => Order::Slru(Slru::new(capacity, 0)),
-            Replacement::FlashSim { protected_permille } => {
-                Order::FlashSim(FlashSim::new(capacity, protected(protected_permille)))
-            }
+            Replacement::FlashSim => Order::FlashSim(FlashSim::new(capacity, protected)),
         };
         Self {
             geometry: config.geometry,
@@ -166,6 +153,14 @@ impl Dftl {
 }
 
 impl Mapping for Dftl {
+    fn demands(config: &MapConfig) -> Demands {
+        Demands {
+            cache_bytes: config.dftl.entry_bytes.into(),
+            cache_for: "one entry of dftl.entry_bytes",
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let dirty = access.touch != Touch::Read;
@@ -177,7 +172,7 @@ impl Mapping for Dftl {
         }
         self.stats.misses += 1;
         let slot = self.make_room(io);
-        if access.mapped || !self.config.unmapped_shortcut {
+        if access.mapped || !self.config.gtd_unmapped_shortcut {
             io.push(MapOp::Fetch(self.geometry.translation_page(access.lpn)));
         }
         self.insert(slot, Entry { lpn: access.lpn.get(), dirty });

@@ -15,25 +15,34 @@
 //! list move per page. Under uniformly random writes with c of L map pages cached, a write costs 1
 //! - c/L reads of map pages and as many programs.
 
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
+use crate::parameters::Refusal;
 
-/// Parameters of [`PageCache`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageCacheConfig {
-    /// Translation pages of a map page.
-    pub together: u32,
-    /// Whether cleaning loads what it changes, to leave next; if not, it rewrites it on flash.
-    pub load_for_cleaning: bool,
+crate::parameters! {
+    /// Parameters of [`PageCache`].
+    pub struct PageCacheConfig {
+        /// Entries of a map page, a multiple of those in a page of the flash; it is read and
+        /// written as one. Not set: those in a page of the flash.
+        entries: Option<u32> = None, from 1 to 16_777_216;
+        /// What cleaning does with map pages that it changes and that are not cached.
+        cleaning: ForCleaning = ForCleaning::Update;
+    }
 }
 
-impl Default for PageCacheConfig {
-    fn default() -> Self {
-        Self { together: 1, load_for_cleaning: false }
+crate::choice! {
+    /// What cleaning does with map pages that it changes and that are not cached.
+    pub enum ForCleaning {
+        /// Rewrites them on flash.
+        Update = "update",
+        /// Loads them, to be the first to leave, as the drive of SHRD does.
+        LruEnd = "lru_end",
     }
 }
 
@@ -41,7 +50,9 @@ impl Default for PageCacheConfig {
 #[derive(Clone, Debug)]
 pub struct PageCache {
     geometry: Geometry,
-    config: PageCacheConfig,
+    /// Translation pages of a map page.
+    together: u32,
+    cleaning: ForCleaning,
     /// By map page.
     frames: Frames,
     capacity: u32,
@@ -51,14 +62,15 @@ pub struct PageCache {
 impl PageCache {
     /// A cache of as many map pages as the budget holds, at least one.
     pub fn new(config: &MapConfig) -> Self {
-        let (geometry, own) = (config.geometry, config.page_cache);
-        assert!(own.together > 0, "a map page is a translation page or more");
-        let pages = geometry.translation_pages().div_ceil(own.together);
-        let bytes = u64::from(geometry.shape().page_bytes) * u64::from(own.together);
+        let (geometry, together) = (config.geometry, together(config));
+        assert!(together > 0, "a map page is a translation page or more");
+        let pages = geometry.translation_pages().div_ceil(together);
+        let bytes = u64::from(geometry.shape().page_bytes) * u64::from(together);
         let fit = config.cache_bytes / bytes;
         Self {
             geometry,
-            config: own,
+            together,
+            cleaning: config.page_cache.cleaning,
             frames: Frames::new(pages),
             capacity: fit.clamp(1, u64::from(pages)) as u32,
             stats: MapStats::default(),
@@ -68,7 +80,7 @@ impl PageCache {
     /// The map page that a translation page is part of.
     #[inline(always)]
     fn frame(&self, tpn: Tpn) -> Tpn {
-        match self.config.together {
+        match self.together {
             1 => tpn,
             together => Tpn::new(tpn.get() / together),
         }
@@ -82,8 +94,8 @@ impl PageCache {
 
     /// The same operation for every translation page of a map page.
     fn each(&self, frame: Tpn, io: &mut Vec<MapOp>, op: fn(Tpn) -> MapOp) {
-        let first = frame.get() * self.config.together;
-        let end = (first + self.config.together).min(self.geometry.translation_pages());
+        let first = frame.get() * self.together;
+        let end = (first + self.together).min(self.geometry.translation_pages());
         io.extend((first..end).map(Tpn::new).map(op));
     }
 
@@ -117,7 +129,32 @@ impl PageCache {
     }
 }
 
+/// Translation pages of a map page.
+fn together(config: &MapConfig) -> u32 {
+    config.page_cache.entries.map_or(1, |entries| entries / config.geometry.entries_per_page())
+}
+
 impl Mapping for PageCache {
+    fn demands(config: &MapConfig) -> Demands {
+        let (together, page) = (together(config), config.geometry.shape().page_bytes);
+        let cache_for = match config.page_cache.entries {
+            Some(_) => "one map page of page_cache.entries",
+            None => "one translation page of flash.page",
+        };
+        let cache_bytes = u64::from(together.max(1)) * u64::from(page);
+        Demands { cache_bytes, cache_for, together, ..Demands::default() }
+    }
+
+    fn refusal(config: &MapConfig) -> Option<Refusal> {
+        let entries = config.page_cache.entries?;
+        let in_page = config.geometry.entries_per_page();
+        (!entries.is_multiple_of(in_page)).then(|| Refusal {
+            key: "page_cache.entries",
+            given: entries.to_string(),
+            expected: format!("a multiple of the {in_page} entries in a page of the flash"),
+        })
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.visit(self.frame_of(access.lpn), access.touch != Touch::Read, io);
@@ -132,7 +169,7 @@ impl Mapping for PageCache {
             }
             if self.frames.contains(frame) {
                 self.frames.soil(frame);
-            } else if self.config.load_for_cleaning && self.capacity > 1 {
+            } else if self.cleaning == ForCleaning::LruEnd && self.capacity > 1 {
                 self.make_room(io);
                 self.each(frame, io, MapOp::Fetch);
                 self.frames.insert_oldest(frame);
@@ -148,7 +185,7 @@ impl Mapping for PageCache {
     }
 
     fn together(&self) -> u32 {
-        self.config.together
+        self.together
     }
 
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
@@ -166,7 +203,7 @@ impl Mapping for PageCache {
     }
 
     fn cache_bytes(&self) -> u64 {
-        let bytes = u64::from(self.geometry.shape().page_bytes) * u64::from(self.config.together);
+        let bytes = u64::from(self.geometry.shape().page_bytes) * u64::from(self.together);
         u64::from(self.frames.len()) * bytes
     }
 

@@ -12,12 +12,12 @@
 //! ```
 //!
 //! A victim with many changed entries is programmed, without a read: it is in memory as a whole.
-//! The changes of a sparsely changed one (up to `sparse_permille` of its entries) go to the dirty
+//! The changes of a sparsely changed one (up to `sparse_share` of its entries) go to the dirty
 //! buffer, and the page is dropped. If they do not fit there, the page that owns most changed
 //! entries is written back: the owner of buffered ones, by one read and one program, or the victim
 //! itself. An access finds buffered entries, and they join their page when it is loaded.
 //!
-//! Decisions. The buffer is `buffer_permille` of the budget, at 8 bytes per entry (the paper has no
+//! Decisions. The buffer is `buffer_share` of the budget, at 8 bytes per entry (the paper has no
 //! number that we know). Cleaning changes cached pages and buffered entries in place; when it
 //! rewrites a page on flash, its buffered entries are written, too. The page in use stays, even if
 //! it alone is beyond the budget. A page is counted as at least 8 bytes, which only matters below
@@ -35,9 +35,10 @@ mod content;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
+use crate::parameters::permille;
 use changes::Changes;
 use content::Content;
 
@@ -48,18 +49,15 @@ const BUFFERED_BYTES: u64 = 8;
 /// What two runs take, and so what one change adds at most.
 const PAGE_BYTES_MIN: u64 = 2 * HEAD_BYTES;
 
-/// Parameters of S-FTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SftlConfig {
-    /// Share of the budget that the dirty buffer has, in 1/1000.
-    pub buffer_permille: u32,
-    /// Share of a page's entries up to which its changes are sparse, in 1/1000.
-    pub sparse_permille: u32,
-}
-
-impl Default for SftlConfig {
-    fn default() -> Self {
-        Self { buffer_permille: 100, sparse_permille: 50 }
+crate::parameters! {
+    /// Parameters of S-FTL.
+    pub struct SftlConfig {
+        /// Share of the cache that changed entries of dropped pages are kept in. Counts in
+        /// thousandths.
+        buffer_share: f64 = 0.1, from 0 below 1;
+        /// Share of a translation page's entries up to which its changes are kept when it is
+        /// dropped. Counts in thousandths.
+        sparse_share: f64 = 0.05, from 0 to 1;
     }
 }
 
@@ -82,12 +80,13 @@ pub struct Sftl {
 impl Sftl {
     /// An empty cache; the map says nothing yet.
     pub fn new(config: &MapConfig) -> Self {
-        let SftlConfig { buffer_permille, sparse_permille } = config.sftl;
+        let SftlConfig { buffer_share, sparse_share } = config.sftl;
         let geometry = config.geometry;
         let pages = u64::from(geometry.logical_pages());
-        let share = u128::from(config.cache_bytes) * u128::from(buffer_permille) / 1000;
+        let share = u128::from(config.cache_bytes) * u128::from(permille(buffer_share)) / 1000;
         let buffered_max = (share as u64 / BUFFERED_BYTES).min(pages);
-        let sparse = u64::from(geometry.entries_per_page()) * u64::from(sparse_permille) / 1000;
+        let sparse =
+            u64::from(geometry.entries_per_page()) * u64::from(permille(sparse_share)) / 1000;
         Self {
             geometry,
             frames: Frames::new(geometry.translation_pages()),
@@ -191,6 +190,18 @@ impl Sftl {
 }
 
 impl Mapping for Sftl {
+    fn demands(config: &MapConfig) -> Demands {
+        let entries = config.geometry.entries_per_page();
+        let longest = u64::from(entries.div_ceil(8)) + HEAD_BYTES * u64::from(entries);
+        let bytes = longest as f64 / (1.0 - config.sftl.buffer_share);
+        let whole = bytes as u64;
+        Demands {
+            cache_bytes: whole + u64::from(bytes > whole as f64),
+            cache_for: "a page of one-page runs, and the buffer",
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);

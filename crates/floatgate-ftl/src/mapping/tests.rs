@@ -100,7 +100,7 @@ fn a_clean_may_fill_as_many_units_with_the_map_as_its_pages_change() {
         assert_eq!(extra_map_units(shape.0, shape.1, shape.2), extra, "{shape:?}");
     }
     let geometry = geometry(16);
-    let page_cache = PageCacheConfig { together: 2, load_for_cleaning: false };
+    let page_cache = PageCacheConfig { entries: Some(32), ..PageCacheConfig::default() };
     let config = MapConfig { page_cache, ..MapConfig::new(geometry, 0) };
     // 64 pages of a unit change 128 translation pages, which is all of them.
     assert_eq!(PageCache::new(&config).extra_units(&geometry), 1);

@@ -30,57 +30,48 @@ mod history;
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use history::History;
 
-/// What history promises of the pages to come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FetchMode {
-    /// As many as have been accessed in sequence.
-    Run,
-    /// As many as the last prefetch of the sequence loaded, and one more.
-    Prev,
+crate::choice! {
+    /// What history says about how much to prefetch.
+    pub enum FetchMode {
+        /// As many pages as were accessed in sequence just before, and one more.
+        Run = "run",
+        /// As many entries as the sequence's last prefetch was of, and one more.
+        Prev = "prev",
+    }
 }
 
-/// Which node leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NodeVictim {
-    /// The one with the smallest mean `visited_num`.
-    Min,
-    /// The one with the largest: the literal "most recently visited" page.
-    Max,
+crate::choice! {
+    /// Which translation page's entries make room.
+    pub enum NodeVictim {
+        /// Those that were visited least, on average.
+        Min = "min",
+        /// Those that were visited most, on average: the literal reading, to show that it is worse.
+        Max = "max",
+    }
 }
 
-/// Parameters of TLLLP.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TlllpConfig {
-    /// What history promises.
-    pub fetch_mode: FetchMode,
-    /// Whether the first page of a request in the translation page of the page before it has the
-    /// window of four times the rest of the request, not of two.
-    pub rule2_first: bool,
-    /// Which node leaves.
-    pub victim: NodeVictim,
-    /// Whether nodes leave until all that is to be prefetched fits.
-    pub evict_until_fit: bool,
-    /// Bytes that a cached entry takes.
-    pub bytes_per_entry: u32,
-    /// Bytes that a node takes.
-    pub bytes_per_node: u32,
-}
-
-impl Default for TlllpConfig {
-    fn default() -> Self {
-        Self {
-            fetch_mode: FetchMode::Run,
-            rule2_first: false,
-            victim: NodeVictim::Min,
-            evict_until_fit: false,
-            bytes_per_entry: 8,
-            bytes_per_node: 8,
-        }
+crate::parameters! {
+    /// Parameters of TLLLP.
+    pub struct TlllpConfig {
+        /// What history says about how much to prefetch.
+        fetch_mode: FetchMode = FetchMode::Run;
+        /// Whether the first page of a request has the window of four times the request's rest, not
+        /// of two, if its entry is in the translation page of the page accessed before.
+        rule2_first: bool = false;
+        /// Which translation page's entries make room.
+        victim: NodeVictim = NodeVictim::Min;
+        /// Whether translation pages make room until all that is to be prefetched fits, not one
+        /// only.
+        evict_until_fit: bool = false;
+        /// Bytes of a cached entry.
+        bytes_per_entry: u32 = 8, from 1 to 64;
+        /// Bytes of the node of a translation page with cached entries.
+        bytes_per_node: u32 = 8, from 0 to 64;
     }
 }
 
@@ -181,6 +172,15 @@ fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
 }
 
 impl Mapping for Tlllp {
+    fn demands(config: &MapConfig) -> Demands {
+        let TlllpConfig { bytes_per_entry, bytes_per_node, .. } = config.tlllp;
+        Demands {
+            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
+            cache_for: "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;

@@ -27,40 +27,30 @@
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 
-/// Parameters of TPFTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TpftlConfig {
-    /// Whether a miss loads the entries of the rest of its request.
-    pub request_prefetch: bool,
-    /// Whether a miss loads more while access is sequential.
-    pub selective_prefetch: bool,
-    /// By how many nodes the cache must shrink or grow to switch that on or off.
-    pub selective_threshold: u32,
-    /// Whether clean entries leave before dirty ones.
-    pub clean_first: bool,
-    /// Whether a write-back cleans all cached entries of its translation page.
-    pub batch_update: bool,
-    /// Bytes that a cached entry takes.
-    pub bytes_per_entry: u32,
-    /// Bytes that a node takes.
-    pub bytes_per_node: u32,
-}
-
-impl Default for TpftlConfig {
-    fn default() -> Self {
-        Self {
-            request_prefetch: true,
-            selective_prefetch: true,
-            selective_threshold: 3,
-            clean_first: true,
-            batch_update: true,
-            bytes_per_entry: 6,
-            bytes_per_node: 8,
-        }
+crate::parameters! {
+    /// Parameters of TPFTL.
+    pub struct TpftlConfig {
+        /// Whether a miss loads the entries of the rest of its request.
+        request_prefetch: bool = true;
+        /// Whether a miss loads as many entries as are cached in a row before it, while access is
+        /// sequential.
+        selective_prefetch: bool = true;
+        /// By how many translation pages the cache must shrink for access to count as sequential,
+        /// or grow for it not to.
+        selective_threshold: u32 = 3, from 1 to 1000;
+        /// Whether clean entries of a translation page make room before dirty ones.
+        clean_first: bool = true;
+        /// Whether writing back an entry takes along the other dirty entries of its translation
+        /// page.
+        batch_update: bool = true;
+        /// Bytes of a cached entry.
+        bytes_per_entry: u32 = 6, from 1 to 64;
+        /// Bytes of the node of a translation page with cached entries.
+        bytes_per_node: u32 = 8, from 0 to 64;
     }
 }
 
@@ -155,6 +145,15 @@ impl Tpftl {
 }
 
 impl Mapping for Tpftl {
+    fn demands(config: &MapConfig) -> Demands {
+        let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
+        Demands {
+            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
+            cache_for: "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
+            ..Demands::default()
+        }
+    }
+
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;

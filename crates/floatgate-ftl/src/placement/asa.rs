@@ -16,7 +16,7 @@
 //! Costs one access to a table per page written, and every period a sort of the sample and up to
 //! 100 walks over three clusters. The simulator keeps the last update of every page, 8 bytes each.
 //! The drive keeps 4 in the entries of its map, which the mapping `asa` charges; with another
-//! mapping (`ages_in_memory`) 4 bytes per logical page are counted here. Always counted are the
+//! mapping (`ages_in_map` is false) 4 bytes per logical page are counted here. Always counted are the
 //! samples and the two criteria, 4 bytes each.
 
 use alloc::vec;
@@ -26,45 +26,31 @@ use super::kmeans;
 use super::{HostWrite, Moving, Placement, PlacementConfig, SampleSource, Samples};
 use crate::addr::Lpn;
 
-/// What ages are measured in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AsaClock {
-    /// Pages that the host has written.
-    Writes,
-    /// Nanoseconds of the device's clock.
-    Time,
+crate::choice! {
+    /// What the ages of pages are measured in.
+    pub enum AsaClock {
+        /// Pages that the host has written.
+        Writes = "writes",
+        /// Time.
+        Time = "time",
+    }
 }
 
-/// Parameters of ASA-FTL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AsaConfig {
-    /// What ages are measured in.
-    pub clock: AsaClock,
-    /// Host pages from one update of the criteria to the next.
-    pub update_period: u64,
-    /// Ages in a sample.
-    pub samples: u32,
-    /// Which pages are sampled.
-    pub source: SampleSource,
-    /// Whether the logarithms of ages are clustered, not the ages.
-    pub log1p: bool,
-    /// Whether cleaning moves pages to a colder partition when their age says so.
-    pub relabel_on_gc: bool,
-    /// Whether the ages are in memory, not in the entries of the map.
-    pub ages_in_memory: bool,
-}
-
-impl Default for AsaConfig {
-    fn default() -> Self {
-        Self {
-            clock: AsaClock::Writes,
-            update_period: 10_000,
-            samples: 1000,
-            source: SampleSource::Cached,
-            log1p: false,
-            relabel_on_gc: false,
-            ages_in_memory: true,
-        }
+crate::parameters! {
+    /// Parameters of ASA-FTL.
+    pub struct AsaConfig {
+        /// What the ages of pages are measured in.
+        clock: AsaClock = AsaClock::Writes;
+        /// Pages that the host writes from one update of the criteria to the next.
+        update_period: u32 = 10_000, from 1 to 1_000_000_000;
+        /// Ages that the criteria are found from.
+        samples: u32 = 1000, from 3 to 1_000_000;
+        /// Which pages' ages those are.
+        sample_source: SampleSource = SampleSource::Cached;
+        /// Whether the logarithms of ages (plus one) are clustered, not the ages.
+        log1p: bool = false;
+        /// Whether cleaning moves pages to a colder partition when their age says so.
+        relabel_on_gc: bool = false;
     }
 }
 
@@ -86,6 +72,7 @@ struct Criteria {
 #[derive(Clone, Debug)]
 pub struct Asa {
     config: AsaConfig,
+    ages_in_map: bool,
     /// When each page was last updated.
     updated: Vec<u64>,
     /// None: everything is cold.
@@ -98,7 +85,18 @@ impl Asa {
     /// No page written, no criteria.
     pub fn new(config: &PlacementConfig) -> Self {
         let pages = config.geometry.logical_pages() as usize;
-        Self { config: config.asa, updated: vec![NEVER; pages], criteria: None, since: 0 }
+        Self {
+            config: config.asa,
+            ages_in_map: config.ages_in_map,
+            updated: vec![NEVER; pages],
+            criteria: None,
+            since: 0,
+        }
+    }
+
+    /// Cold, warm and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        3
     }
 
     fn time(&self, clock: u64, now_ns: u64) -> u64 {
@@ -143,10 +141,6 @@ impl Asa {
 }
 
 impl Placement for Asa {
-    fn streams(&self) -> u8 {
-        3
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let now = self.time(write.clock, write.now_ns);
@@ -173,11 +167,11 @@ impl Placement for Asa {
 
     #[inline(always)]
     fn wants_samples(&mut self) -> Option<Samples> {
-        if self.since < self.config.update_period {
+        if self.since < u64::from(self.config.update_period) {
             return None;
         }
         self.since = 0;
-        Some(Samples { count: self.config.samples, source: self.config.source })
+        Some(Samples { count: self.config.samples, source: self.config.sample_source })
     }
 
     fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
@@ -187,7 +181,7 @@ impl Placement for Asa {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let ages = if self.config.ages_in_memory { self.updated.len() as u64 } else { 0 };
+        let ages = if self.ages_in_map { 0 } else { self.updated.len() as u64 };
         4 * (u64::from(self.config.samples) + 2 + ages)
     }
 

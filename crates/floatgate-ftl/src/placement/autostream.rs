@@ -28,23 +28,19 @@ use alloc::vec::Vec;
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
 use crate::lru::{Links, List};
+use crate::parameters::Bytes;
 
-/// Parameters of AutoStream's multi-queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AutostreamConfig {
-    /// How many queues, and so streams, there are, at least 1.
-    pub queues: u8,
-    /// Pages of a chunk, at least 1.
-    pub chunk_pages: u32,
-    /// Base of the logarithm that makes a queue of a count, at least 2.
-    pub base: u32,
-    /// Whether a chunk that sinks has its count cut.
-    pub forget: bool,
-}
-
-impl Default for AutostreamConfig {
-    fn default() -> Self {
-        Self { queues: 8, chunk_pages: 256, base: 2, forget: false }
+crate::parameters! {
+    /// Parameters of AutoStream's multi-queue.
+    pub struct AutostreamConfig {
+        /// Queues, and so streams.
+        queues: u8 = 8, from 1 to 64;
+        /// Bytes of addresses that are counted together; at least a page.
+        chunk: Bytes = Bytes(1 << 20), from 512 to (1 << 30);
+        /// Base of the logarithm that makes a queue of a count.
+        base: u32 = 2, from 2 to 1000;
+        /// Whether a chunk that sinks has its count cut to the least of the queue that it sinks to.
+        forget: bool = false;
     }
 }
 
@@ -61,6 +57,8 @@ struct Chunk {
 #[derive(Clone, Debug)]
 pub struct Autostream {
     config: AutostreamConfig,
+    /// Pages of a chunk.
+    chunk_pages: u32,
     chunks: Vec<Chunk>,
     links: Links,
     /// From cold to hot; the front of each was accessed longest ago.
@@ -77,11 +75,14 @@ pub struct Autostream {
 impl Autostream {
     /// No chunk in any queue.
     pub fn new(config: &PlacementConfig) -> Self {
-        let AutostreamConfig { queues, chunk_pages, base, .. } = config.autostream;
-        assert!(queues > 0 && chunk_pages > 0 && base > 1, "{:?}", config.autostream);
+        let AutostreamConfig { queues, chunk, base, .. } = config.autostream;
+        let page_bytes = u64::from(config.geometry.shape().page_bytes);
+        let chunk_pages = (chunk.0 / page_bytes).max(1) as u32;
+        assert!(queues > 0 && base > 1, "{:?}", config.autostream);
         let chunks = config.geometry.logical_pages().div_ceil(chunk_pages) as usize;
         Self {
             config: config.autostream,
+            chunk_pages,
             chunks: vec![Chunk::default(); chunks],
             links: Links::new(chunks),
             queues: vec![List::EMPTY; queues.into()],
@@ -92,8 +93,13 @@ impl Autostream {
         }
     }
 
+    /// One for each queue.
+    pub fn streams(config: &PlacementConfig) -> u8 {
+        config.autostream.queues
+    }
+
     fn chunk_of(&self, lpn: Lpn) -> u32 {
-        lpn.get() / self.config.chunk_pages
+        lpn.get() / self.chunk_pages
     }
 
     /// The queue of a count.
@@ -143,10 +149,6 @@ impl Autostream {
 }
 
 impl Placement for Autostream {
-    fn streams(&self) -> u8 {
-        self.config.queues
-    }
-
     fn command(&mut self, first: Lpn, pages: u32) {
         if let Some((first, pages)) = self.pending.replace((first, pages)) {
             let last = Lpn::new(first.get() + pages.saturating_sub(1));

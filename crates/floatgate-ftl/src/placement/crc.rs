@@ -7,15 +7,16 @@
 
 use crate::addr::Lpn;
 
-/// A pair of hash functions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Hashes {
-    /// CRC-32 and CRC-32C.
-    Crc32,
-    /// The low and the high 16 bits of CRC-32.
-    Crc32Halves,
-    /// CRC-16/CCITT-FALSE and CRC-16/ARC.
-    Crc16,
+crate::choice! {
+    /// Two hash functions: checks of a page's number, each divided by the slots there are.
+    pub enum Hashes {
+        /// CRC-32 and CRC-32C.
+        Crc32 = "crc32",
+        /// The low and the high half of CRC-32: they reach 65536 slots.
+        Crc32Halves = "crc32_halves",
+        /// CRC-16/CCITT-FALSE and CRC-16/ARC: they reach 65536 slots.
+        Crc16 = "crc16",
+    }
 }
 
 /// Where a page's two slots are in a table.

@@ -18,20 +18,17 @@ use alloc::vec::Vec;
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
 
-/// Parameters of DAC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DacConfig {
-    /// How many regions there are, at least 1.
-    pub regions: u8,
-    /// An update promotes pages younger than this, in host pages. None: all.
-    pub young: Option<u64>,
-    /// Cleaning demotes pages at least this old, in host pages. None: all.
-    pub old: Option<u64>,
-}
-
-impl Default for DacConfig {
-    fn default() -> Self {
-        Self { regions: 6, young: None, old: None }
+crate::parameters! {
+    /// Parameters of DAC.
+    pub struct DacConfig {
+        /// Regions between which pages climb and sink.
+        regions: u8 = 6, from 1 to 64;
+        /// A written page climbs if it was younger than this, in pages that the host has written.
+        /// Not set: always.
+        young: Option<u32> = None, from 1 to 4e9;
+        /// A cleaned page sinks if it is at least this old, in pages that the host has written. Not
+        /// set: always.
+        old: Option<u32> = None, from 1 to 4e9;
     }
 }
 
@@ -62,24 +59,25 @@ impl Dac {
         }
     }
 
+    /// One for each region.
+    pub fn streams(config: &PlacementConfig) -> u8 {
+        config.dac.regions
+    }
+
     fn age(&self, lpn: Lpn, clock: u64) -> u64 {
         clock - self.written[lpn.index()]
     }
 
     fn is_young(&self, lpn: Lpn, clock: u64) -> bool {
-        self.config.young.is_none_or(|limit| self.age(lpn, clock) < limit)
+        self.config.young.is_none_or(|limit| self.age(lpn, clock) < limit.into())
     }
 
     fn is_old(&self, lpn: Lpn, clock: u64) -> bool {
-        self.config.old.is_none_or(|limit| self.age(lpn, clock) >= limit)
+        self.config.old.is_none_or(|limit| self.age(lpn, clock) >= limit.into())
     }
 }
 
 impl Placement for Dac {
-    fn streams(&self) -> u8 {
-        self.config.regions
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let region = match self.regions[write.lpn.index()] {
@@ -162,7 +160,7 @@ mod tests {
     #[test]
     fn its_word_is_where_the_page_is() {
         let mut dac = dac(|_| ());
-        assert_eq!((dac.streams(), dac.memory_bytes()), (6, 0));
+        assert_eq!((Dac::streams(&config(64)), dac.memory_bytes()), (6, 0));
         write(&mut dac, 7, 0);
         write(&mut dac, 7, 1);
         let moving = Moving { lpn: Lpn::new(7), stream: 0, clock: 2, now_ns: 0 };

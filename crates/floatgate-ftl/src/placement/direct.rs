@@ -19,20 +19,15 @@ use crate::addr::Lpn;
 /// The value at which counters of four bits end.
 const SATURATED: u32 = 15;
 
-/// Parameters of the direct algorithm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DirectConfig {
-    /// The counter from which on a page is hot.
-    pub hot_threshold: u32,
-    /// Page writes from one halving to the next.
-    pub decay_period: u32,
-    /// Whether counters end at 15.
-    pub saturating: bool,
-}
-
-impl Default for DirectConfig {
-    fn default() -> Self {
-        Self { hot_threshold: 4, decay_period: 4096, saturating: true }
+crate::parameters! {
+    /// Parameters of the counters.
+    pub struct DirectConfig {
+        /// A page is hot if its counter has reached this.
+        hot_threshold: u32 = 4, from 1 to 1_000_000_000;
+        /// Page writes from one halving of all counters to the next.
+        decay_period: u32 = 4096, from 1 to 1_000_000_000;
+        /// Whether counters end at 15, as those of four bits do.
+        saturating: bool = true;
     }
 }
 
@@ -70,6 +65,11 @@ impl Direct {
         Self { config, counters, period: 0, writes: 0 }
     }
 
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
+    }
+
     /// The counter of a page.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u32 {
@@ -78,10 +78,6 @@ impl Direct {
 }
 
 impl Placement for Direct {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let last = if self.config.saturating { SATURATED } else { u32::MAX };

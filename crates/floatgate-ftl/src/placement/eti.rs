@@ -27,72 +27,64 @@
 //! of N starts, and 1 added to each extent written; per page one comparison as long as it is in the
 //! extent found last, or a step to the next. Takes 4.5 bytes per extent of N.
 
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::nibbles::Nibbles;
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
+use crate::parameters::Refusal;
 
-/// Parameters of ETI.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EtiConfig {
-    /// Extents at most, N.
-    pub extents: u32,
-    /// How much of an extent a write must cover to count for it when no cuts can be made, in 1/100.
-    pub alpha_percent: u32,
-    /// The counter from which on an extent is only merged with its like.
-    pub beta: u8,
-    /// The counter from which on a page is hot.
-    pub hot_threshold: u8,
-    /// The highest value of a counter, 1 to 15.
-    pub counter_max: u8,
-    /// Commands, or page writes, from one ageing to the next.
-    pub decay_period: u32,
-    /// What the period is counted in.
-    pub decay_unit: DecayUnit,
-    /// The counter of cold extents that were merged.
-    pub merge_value: MergeValue,
-    /// Whether the last cut that can be made is made if two are wanted.
-    pub partial_split: bool,
-}
-
-impl Default for EtiConfig {
-    fn default() -> Self {
-        Self {
-            extents: 2048,
-            alpha_percent: 100,
-            beta: 4,
-            hot_threshold: 4,
-            counter_max: Nibbles::MAX,
-            decay_period: 4096,
-            decay_unit: DecayUnit::Commands,
-            merge_value: MergeValue::Mean,
-            partial_split: false,
-        }
+crate::parameters! {
+    /// Parameters of ETI.
+    pub struct EtiConfig {
+        /// Extents at most; each takes 4.5 bytes.
+        extents: u32 = 2048, from 1 to 65_536;
+        /// Percentage of an extent that a write must cover to count for it when no more extents can
+        /// be made.
+        alpha_percent: u32 = 100, from 1 to 100;
+        /// The counter below which neighbouring extents are merged whatever their counters are;
+        /// from it on, only if these are equal.
+        beta: u8 = 4, from 0 to 16;
+        /// The counter from which on a page is hot.
+        hot_threshold: u8 = 4, from 1 to 15;
+        /// The highest value of a counter.
+        counter_max: u8 = Nibbles::MAX, from 1 to 15;
+        /// From one ageing, which halves all counters, to the next, in `decay_unit`.
+        decay_period: u32 = 4096, from 1 to 1_000_000_000;
+        /// What `decay_period` is counted in.
+        decay_unit: DecayUnit = DecayUnit::Commands;
+        /// The counter of cold extents that were merged.
+        merge_value: MergeValue = MergeValue::Mean;
+        /// Whether, with room for one more extent, a write that needs two makes one.
+        partial_split: bool = false;
     }
 }
 
-/// What the period from one ageing to the next is counted in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DecayUnit {
-    /// Write commands: executions of the algorithm.
-    Commands,
-    /// Page writes, as for the schemes that are executed per page.
-    Pages,
+crate::choice! {
+    /// What a period of ageing is counted in.
+    pub enum DecayUnit {
+        /// Write commands.
+        Commands = "commands",
+        /// Page writes, as for `mbf` and `mhf`.
+        Pages = "pages",
+    }
 }
 
-/// The counter of cold extents that were merged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MergeValue {
-    /// The mean of theirs, weighted by their lengths, rounded down.
-    Mean,
-    /// The highest of theirs.
-    Max,
-    /// The lowest of theirs.
-    Min,
-    /// Zero.
-    Zero,
+crate::choice! {
+    /// The counter of cold extents that were merged.
+    pub enum MergeValue {
+        /// The mean of theirs, weighted by length, rounded down.
+        Mean = "mean",
+        /// The highest of theirs.
+        Max = "max",
+        /// The lowest of theirs.
+        Min = "min",
+        /// Zero.
+        Zero = "zero",
+    }
 }
 
 /// Consecutive pages that share a counter.
@@ -138,6 +130,11 @@ impl Eti {
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
         }
+    }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
     }
 
     /// The extents, in order: they cover all pages, without gap.
@@ -287,8 +284,15 @@ impl Eti {
 }
 
 impl Placement for Eti {
-    fn streams(&self) -> u8 {
-        2
+    fn refusal(config: &PlacementConfig) -> Option<Refusal> {
+        let EtiConfig { hot_threshold, counter_max, .. } = config.eti;
+        let expected =
+            || format!("at most eti.counter_max ({counter_max}), or nothing is ever hot");
+        (hot_threshold > counter_max).then(|| Refusal {
+            key: "eti.hot_threshold",
+            given: hot_threshold.to_string(),
+            expected: expected(),
+        })
     }
 
     fn command(&mut self, first: Lpn, pages: u32) {

@@ -7,16 +7,11 @@
 
 use super::{HostWrite, Placement, PlacementConfig};
 
-/// Parameters of the length heuristic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LengthConfig {
-    /// Pages up to which a write is hot.
-    pub threshold_pages: u32,
-}
-
-impl Default for LengthConfig {
-    fn default() -> Self {
-        Self { threshold_pages: 4 }
+crate::parameters! {
+    /// Parameters of the length heuristic.
+    pub struct LengthConfig {
+        /// Pages up to which a write is hot.
+        threshold_pages: u32 = 4, from 0 to 1_000_000;
     }
 }
 
@@ -29,13 +24,14 @@ impl Length {
     pub fn new(config: &PlacementConfig) -> Self {
         Self(config.length)
     }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
+    }
 }
 
 impl Placement for Length {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
         u8::from(write.request_pages <= self.0.threshold_pages)
@@ -54,6 +50,6 @@ mod tests {
             assert_eq!(length.stream(HostWrite { request_pages, ..write(7) }), stream);
             assert_eq!(length.classify(moving(7, stream)), stream);
         }
-        assert_eq!((length.streams(), length.memory_bytes()), (2, 0));
+        assert_eq!((Length::streams(&config(100)), length.memory_bytes()), (2, 0));
     }
 }

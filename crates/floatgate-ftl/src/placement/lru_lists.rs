@@ -17,18 +17,13 @@ use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
 
-/// Parameters of the two-level LRU lists.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LruListsConfig {
-    /// Pages in the hot list at most.
-    pub hot: u32,
-    /// Pages in the candidate list at most.
-    pub candidates: u32,
-}
-
-impl Default for LruListsConfig {
-    fn default() -> Self {
-        Self { hot: 512, candidates: 1024 }
+crate::parameters! {
+    /// Parameters of the two lists.
+    pub struct LruListsConfig {
+        /// Pages in the hot list at most.
+        hot: u32 = 512, from 1 to 16_777_216;
+        /// Pages in the list of candidates at most.
+        candidates: u32 = 1024, from 1 to 16_777_216;
     }
 }
 
@@ -64,6 +59,11 @@ impl LruLists {
             hot: List::EMPTY,
             candidates: List::EMPTY,
         }
+    }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
     }
 
     /// A candidate becomes hot.
@@ -102,10 +102,6 @@ impl LruLists {
 }
 
 impl Placement for LruLists {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         match self.slots.get(write.lpn.get()) {
@@ -215,6 +211,9 @@ mod tests {
     #[test]
     fn it_takes_sixteen_bytes_a_page_and_the_table() {
         let lists = lists(512, 1024);
-        assert_eq!((lists.streams(), lists.memory_bytes()), (2, 1536 * 16 + 4096 * 8));
+        assert_eq!(
+            (LruLists::streams(&config(9)), lists.memory_bytes()),
+            (2, 1536 * 16 + 4096 * 8)
+        );
     }
 }

@@ -21,50 +21,44 @@ use alloc::vec::Vec;
 use super::crc::{Hasher, Hashes};
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
+use crate::parameters::permille;
 
-/// Parameters of MBF.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MbfConfig {
-    /// Filters, V, 1 to 16.
-    pub filters: u32,
-    /// Bits of a filter, M.
-    pub bits: u32,
-    /// The hash functions.
-    pub hashes: Hashes,
-    /// Which filter a write is entered into.
-    pub insert: Insert,
-    /// Page writes from one clearing of a filter to the next.
-    pub clear_every: u32,
-    /// The sum of weights from which on a page is hot, in 1/1000.
-    pub hot_threshold_permille: u32,
-}
-
-impl Default for MbfConfig {
-    fn default() -> Self {
-        Self {
-            filters: 4,
-            bits: 2048,
-            hashes: Hashes::Crc32,
-            insert: Insert::RoundRobin,
-            clear_every: 4096,
-            hot_threshold_permille: 4000,
-        }
+crate::parameters! {
+    /// Parameters of MBF.
+    pub struct MbfConfig {
+        /// Bloom filters.
+        filters: u32 = 4, from 1 to 16;
+        /// Bits of a filter.
+        bits: u32 = 2048, from 1 to 16_777_216;
+        /// The two hash functions.
+        hashes: Hashes = Hashes::Crc32;
+        /// Which filter a write is entered into, of those that do not have the page.
+        insert: Insert = Insert::RoundRobin;
+        /// Page writes from one clearing of the oldest filter to the next.
+        clear_every: u32 = 4096, from 1 to 1_000_000_000;
+        /// A page is hot from this sum of the weights of its filters on. The newest filter weighs
+        /// 2, the oldest 2 divided by `filters`, those between in equal steps. Counts in
+        /// thousandths.
+        hot_threshold: f64 = 4.0, above 0 to 17;
     }
 }
 
-/// Which filter a write is entered into, of those that do not have the page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Insert {
-    /// The first one from a filter on that is another one for each write, in turn.
-    RoundRobin,
-    /// The newest one.
-    NewestFirst,
+crate::choice! {
+    /// Which filter a write is entered into, of those that do not have the page.
+    pub enum Insert {
+        /// The first one from a filter on that is the next one for each write.
+        RoundRobin = "round_robin",
+        /// The newest one.
+        NewestFirst = "newest_first",
+    }
 }
 
 /// The filters.
 #[derive(Clone, Debug)]
 pub struct Mbf {
     config: MbfConfig,
+    /// The sum of weights from which on a page is hot, in thousandths.
+    threshold: u64,
     hasher: Hasher,
     /// The bits, filter by filter.
     bits: Vec<u64>,
@@ -85,6 +79,7 @@ impl Mbf {
         let words_per_filter = config.bits.div_ceil(u64::BITS) as usize;
         Self {
             config,
+            threshold: permille(config.hot_threshold).into(),
             hasher: Hasher::new(config.hashes, config.bits),
             bits: vec![0; config.filters as usize * words_per_filter],
             words_per_filter,
@@ -92,6 +87,11 @@ impl Mbf {
             turn: 0,
             writes: 0,
         }
+    }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
     }
 
     /// The filters that have both bits: one bit each, the oldest the lowest.
@@ -155,8 +155,7 @@ impl Mbf {
             sum += u64::from(having.trailing_zeros() + 1);
             having &= having - 1;
         }
-        let threshold = u64::from(self.config.hot_threshold_permille);
-        u8::from(sum * 2 * 1000 >= threshold * u64::from(self.config.filters))
+        u8::from(sum * 2 * 1000 >= self.threshold * u64::from(self.config.filters))
     }
 
     fn clear_oldest(&mut self) {
@@ -173,10 +172,6 @@ impl Mbf {
 }
 
 impl Placement for Mbf {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let slots = self.hasher.slots(write.lpn);
@@ -366,6 +361,6 @@ mod tests {
     #[test]
     fn it_takes_its_bits() {
         let mbf = mbf(MbfConfig::default());
-        assert_eq!((mbf.streams(), mbf.memory_bytes()), (2, 1024));
+        assert_eq!((Mbf::streams(&config(9)), mbf.memory_bytes()), (2, 1024));
     }
 }

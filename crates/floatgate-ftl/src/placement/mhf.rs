@@ -17,30 +17,19 @@ use super::nibbles::Nibbles;
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
 
-/// Parameters of MHF.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MhfConfig {
-    /// Counters in the table, M.
-    pub counters: u32,
-    /// The counters from which on a page is hot.
-    pub hot_threshold: u8,
-    /// Page writes from one halving to the next.
-    pub decay_period: u32,
-    /// The hash functions.
-    pub hashes: Hashes,
-    /// Whether a write adds only to the lower of its counters.
-    pub conservative: bool,
-}
-
-impl Default for MhfConfig {
-    fn default() -> Self {
-        Self {
-            counters: 2048,
-            hot_threshold: 4,
-            decay_period: 4096,
-            hashes: Hashes::Crc32,
-            conservative: false,
-        }
+crate::parameters! {
+    /// Parameters of the multihash framework.
+    pub struct MhfConfig {
+        /// Counters of four bits.
+        counters: u32 = 2048, from 1 to 16_777_216;
+        /// A page is hot if both its counters have reached this.
+        hot_threshold: u8 = 4, from 1 to 15;
+        /// Page writes from one halving of all counters to the next.
+        decay_period: u32 = 4096, from 1 to 1_000_000_000;
+        /// The two hash functions.
+        hashes: Hashes = Hashes::Crc32;
+        /// Whether a write counts only for the lower of its page's counters.
+        conservative: bool = false;
     }
 }
 
@@ -67,6 +56,11 @@ impl Mhf {
         }
     }
 
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
+    }
+
     /// The lower of a page's two counters.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u8 {
@@ -76,10 +70,6 @@ impl Mhf {
 }
 
 impl Placement for Mhf {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let slots = self.hasher.slots(write.lpn);
@@ -138,7 +128,7 @@ mod tests {
         let mut mhf = mhf(MhfConfig::default());
         (0..40).for_each(|_| assert!(mhf.stream(write(7)) <= 1));
         assert_eq!(mhf.counter(Lpn::new(7)), 15);
-        assert_eq!((mhf.streams(), mhf.memory_bytes()), (2, 1024));
+        assert_eq!((Mhf::streams(&config(9)), mhf.memory_bytes()), (2, 1024));
     }
 
     /// Two pages with one counter in common, and one whose hash functions agree.

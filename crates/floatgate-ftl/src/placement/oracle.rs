@@ -45,18 +45,13 @@ use crate::future::{Future, NEVER};
 /// Logical volumes that the ranges reach over, at least.
 const REACH: u64 = 8;
 
-/// Parameters of the oracle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OracleConfig {
-    /// How many ranges of lifetime there are, at least 2.
-    pub streams: u8,
-    /// How much longer a range is than the one before, at least 2.
-    pub factor: u32,
-}
-
-impl Default for OracleConfig {
-    fn default() -> Self {
-        Self { streams: 16, factor: 2 }
+crate::parameters! {
+    /// Parameters of the oracle.
+    pub struct OracleConfig {
+        /// Ranges of remaining lifetime.
+        streams: u8 = 16, from 2 to 64;
+        /// How much longer a range is than the one before.
+        factor: u32 = 2, from 2 to 1000;
     }
 }
 
@@ -91,6 +86,11 @@ impl Oracle {
         }
     }
 
+    /// One for each range of lifetimes.
+    pub fn streams(config: &PlacementConfig) -> u8 {
+        config.oracle.streams
+    }
+
     /// The stream of what dies before a write, seen from the write with number `now`.
     fn judge(&self, death: u32, now: u64) -> u8 {
         if death == NEVER {
@@ -103,10 +103,6 @@ impl Oracle {
 
 impl Placement for Oracle {
     const NEEDS_FUTURE: bool = true;
-
-    fn streams(&self) -> u8 {
-        self.ends.len() as u8 + 1
-    }
 
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {

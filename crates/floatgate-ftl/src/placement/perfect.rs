@@ -10,19 +10,17 @@
 
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
+use crate::parameters::round;
 
-/// What is hot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PerfectConfig {
-    /// Hot pages, the first of the drive. None: a share.
-    pub hot_pages: Option<u32>,
-    /// Hot pages by millionths of the logical pages, rounded to the nearest.
-    pub hot_millionths: u32,
-}
-
-impl Default for PerfectConfig {
-    fn default() -> Self {
-        Self { hot_pages: None, hot_millionths: 100_000 }
+crate::parameters! {
+    /// Where the border between hot and cold is.
+    pub struct PerfectConfig {
+        /// Share of the drive's logical pages that is hot, the first of them: `f` of the workload
+        /// "hotcold". Counts in millionths.
+        hot_share: f64 = 0.1, from 0 to 1;
+        /// Hot pages as a count, in place of the share: exact where a drive has more pages than the
+        /// workload touches. Not set: the share.
+        hot_pages: Option<u32> = None, from 1 to 4e9;
     }
 }
 
@@ -35,11 +33,16 @@ pub struct Perfect {
 impl Perfect {
     /// The border where the config has it.
     pub fn new(config: &PlacementConfig) -> Self {
-        let PerfectConfig { hot_pages, hot_millionths } = config.perfect;
+        let PerfectConfig { hot_pages, hot_share } = config.perfect;
         let pages = u64::from(config.geometry.logical_pages());
-        let share = (pages * u64::from(hot_millionths) + 500_000) / 1_000_000;
+        let share = (pages * round(hot_share * 1e6) + 500_000) / 1_000_000;
         let share = u32::try_from(share).unwrap_or(u32::MAX);
         Self { hot_pages: hot_pages.unwrap_or(share) }
+    }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
     }
 
     fn judge(&self, lpn: Lpn) -> u8 {
@@ -48,10 +51,6 @@ impl Perfect {
 }
 
 impl Placement for Perfect {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
         self.judge(write.lpn)
@@ -79,11 +78,11 @@ mod tests {
 
     #[test]
     fn the_first_pages_are_hot() {
-        let share = PerfectConfig { hot_pages: None, hot_millionths: 100_000 };
+        let share = PerfectConfig { hot_pages: None, hot_share: 0.1 };
         assert_eq!(hot(share, 64), [0, 1, 2, 3, 4, 5]);
         assert_eq!(hot(share, 66), [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(hot(PerfectConfig { hot_pages: Some(2), ..share }, 64), [0, 1]);
-        assert_eq!(hot(PerfectConfig { hot_millionths: 1_000_000, ..share }, 9).len(), 9);
-        assert_eq!(hot(PerfectConfig { hot_millionths: 0, ..share }, 9), []);
+        assert_eq!(hot(PerfectConfig { hot_share: 1.0, ..share }, 9).len(), 9);
+        assert_eq!(hot(PerfectConfig { hot_share: 0.0, ..share }, 9), []);
     }
 }

@@ -27,27 +27,23 @@ use alloc::vec::Vec;
 use super::{HostWrite, Moving, Placement, PlacementConfig, Reclaimed};
 use crate::addr::Lpn;
 
-/// How the drive knows how long ago a page was written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum History {
-    /// By a queue of the latest writes.
-    Fifo,
-    /// By a table of all pages.
-    Exact,
-}
-
-/// Parameters of SepBIT.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SepbitConfig {
+crate::choice! {
     /// How the drive knows how long ago a page was written.
-    pub history: History,
-    /// Units of class 1 that the mean lifespan is taken over, at least 1.
-    pub units: u32,
+    pub enum History {
+        /// By a queue of the latest writes, as long as the mean lifespan.
+        Fifo = "fifo",
+        /// By a table of all pages.
+        Exact = "exact",
+    }
 }
 
-impl Default for SepbitConfig {
-    fn default() -> Self {
-        Self { history: History::Fifo, units: 16 }
+crate::parameters! {
+    /// Parameters of SepBIT.
+    pub struct SepbitConfig {
+        /// How the drive knows how long ago a page was written.
+        history: History = History::Fifo;
+        /// Units of the class of short lives that the mean lifespan is taken over.
+        units: u32 = 16, from 1 to 1_000_000;
     }
 }
 
@@ -94,6 +90,11 @@ impl Sepbit {
         }
     }
 
+    /// One for each class.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        CLASSES
+    }
+
     /// How long the version lived that is overwritten now, as far as the drive knows.
     fn lived(&self, lpn: Lpn, clock: u64) -> Option<u64> {
         let written = self.written[lpn.index()];
@@ -138,10 +139,6 @@ impl Sepbit {
 }
 
 impl Placement for Sepbit {
-    fn streams(&self) -> u8 {
-        CLASSES
-    }
-
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let lived = self.lived(write.lpn, write.clock);

@@ -12,13 +12,14 @@ impl Single {
     pub fn new(_: &PlacementConfig) -> Self {
         Self
     }
+
+    /// One.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        1
+    }
 }
 
 impl Placement for Single {
-    fn streams(&self) -> u8 {
-        1
-    }
-
     #[inline(always)]
     fn stream(&mut self, _: HostWrite) -> u8 {
         0

@@ -16,19 +16,16 @@ use alloc::vec::Vec;
 use super::{HostWrite, Moving, Placement, PlacementConfig};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
+use crate::parameters::permille;
 
-/// Parameters of WDAC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WdacConfig {
-    /// Page writes that are remembered, W.
-    pub window: u32,
-    /// The sum of weights from which on a page is hot, in 1/1000.
-    pub hot_threshold_permille: u32,
-}
-
-impl Default for WdacConfig {
-    fn default() -> Self {
-        Self { window: 16_384, hot_threshold_permille: 4000 }
+crate::parameters! {
+    /// Parameters of the window.
+    pub struct WdacConfig {
+        /// Page writes that are remembered.
+        window: u32 = 16_384, from 1 to 16_777_216;
+        /// A page is hot from this sum of the weights of its writes on. They weigh from 2, the
+        /// newest, down to nothing. Counts in thousandths.
+        hot_threshold: f64 = 4.0, above 0 to 1_000_000;
     }
 }
 
@@ -44,6 +41,8 @@ struct Writes {
 #[derive(Clone, Debug)]
 pub struct Wdac {
     config: WdacConfig,
+    /// The sum of weights from which on a page is hot, in thousandths.
+    threshold: u64,
     /// The pages written, each where its time, divided by W, leaves its place.
     window: Vec<u32>,
     slots: IntMap,
@@ -61,12 +60,18 @@ impl Wdac {
         let writes = config.window as usize;
         Self {
             config,
+            threshold: permille(config.hot_threshold).into(),
             window: vec![0; writes],
             slots: IntMap::new(writes),
             writes: vec![Writes::default(); writes],
             unused: (0..config.window).rev().collect(),
             now: 0,
         }
+    }
+
+    /// Cold and hot.
+    pub fn streams(_: &PlacementConfig) -> u8 {
+        2
     }
 
     /// The write that is W ago leaves.
@@ -99,8 +104,7 @@ impl Wdac {
     fn stream_of(&self, Writes { count, times }: Writes) -> u8 {
         let window = u64::from(self.config.window);
         let sum = (count * window + times) - count * self.now.saturating_sub(1);
-        let threshold = u64::from(self.config.hot_threshold_permille);
-        u8::from(sum * 2 * 1000 >= threshold * window)
+        u8::from(sum * 2 * 1000 >= self.threshold * window)
     }
 
     fn writes_of(&self, lpn: Lpn) -> Writes {
@@ -110,10 +114,6 @@ impl Wdac {
 }
 
 impl Placement for Wdac {
-    fn streams(&self) -> u8 {
-        2
-    }
-
     fn stream(&mut self, write: HostWrite) -> u8 {
         let (lpn, window) = (write.lpn.get(), u64::from(self.config.window));
         let at = (self.now % window) as usize;
@@ -148,8 +148,8 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
-    fn wdac(window: u32, hot_threshold_permille: u32) -> Wdac {
-        let wdac = WdacConfig { window, hot_threshold_permille };
+    fn wdac(window: u32, permille: u32) -> Wdac {
+        let wdac = WdacConfig { window, hot_threshold: f64::from(permille) / 1000.0 };
         Wdac::new(&PlacementConfig { wdac, ..config(10_000) })
     }
 
@@ -189,6 +189,6 @@ mod tests {
     #[test]
     fn it_takes_24_bytes_a_write_and_the_table() {
         let wdac = wdac(1000, 4000);
-        assert_eq!((wdac.streams(), wdac.memory_bytes()), (2, 1000 * 24 + 2048 * 8));
+        assert_eq!((Wdac::streams(&config(9)), wdac.memory_bytes()), (2, 1000 * 24 + 2048 * 8));
     }
 }

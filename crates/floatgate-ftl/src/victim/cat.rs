@@ -15,10 +15,18 @@
 //!
 //! [`Age::Modified`]: super::Age::Modified
 
-use super::kinetic::Kinetic;
+use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
+
+crate::parameters! {
+    /// Parameters of [`Cat`].
+    pub struct CatConfig {
+        /// Since when a unit ages.
+        age: Age = Age::Opened;
+    }
+}
 
 /// Greatest age times space over cost and wear first.
 #[derive(Clone, Debug)]
@@ -27,7 +35,7 @@ pub struct Cat(Kinetic);
 impl Cat {
     /// For a drive of this size.
     pub fn new(config: &VictimConfig) -> Self {
-        Self(Kinetic::new(config, config.cat_age, rate))
+        Self(Kinetic::new(config, config.cat.age, rate))
     }
 }
 

@@ -12,6 +12,14 @@ use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
 
+crate::parameters! {
+    /// Parameters of [`DChoices`].
+    pub struct DChoicesConfig {
+        /// Units that are drawn, of which the emptiest is cleaned.
+        d: u32 = 10, from 1 to 1_000_000;
+    }
+}
+
 /// The emptiest of `d` units drawn.
 #[derive(Clone, Debug)]
 pub struct DChoices {
@@ -23,7 +31,7 @@ impl DChoices {
     /// With as many choices as the config says.
     pub fn new(config: &VictimConfig) -> Self {
         let roster = Roster::new(config.units, config.streams, config.seed);
-        Self { choices: config.choices.max(1), roster }
+        Self { choices: config.d_choices.d.max(1), roster }
     }
 }
 

@@ -11,15 +11,16 @@ use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
 
-/// Which of several streams is cleaned if their emptiest units are equally full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tie {
-    /// The coldest.
-    Cold,
-    /// The hottest.
-    Hot,
-    /// That whose unit has gone longest without losing a page.
-    Oldest,
+crate::choice! {
+    /// Which stream is cleaned if the emptiest units of several are equally full.
+    pub enum Tie {
+        /// The coldest.
+        Cold = "cold",
+        /// The hottest.
+        Hot = "hot",
+        /// That whose unit has gone longest without losing a page.
+        Oldest = "oldest",
+    }
 }
 
 /// Fewest valid pages first.

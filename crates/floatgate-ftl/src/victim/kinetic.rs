@@ -24,15 +24,16 @@ use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
 
-/// Since when a unit ages, in pages that the host has written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Age {
-    /// Since it was opened.
-    Opened,
-    /// Since it was sealed: since data last came into it.
-    Sealed,
-    /// Since it was sealed or lost a page, whichever came last.
-    Modified,
+crate::choice! {
+    /// Since when a unit ages, in pages that the host has written.
+    pub enum Age {
+        /// Since it was opened.
+        Opened = "opened",
+        /// Since it was sealed: since data last came into it.
+        Sealed = "sealed",
+        /// Since it was sealed or lost a page, whichever came last.
+        Modified = "modified",
+    }
 }
 
 impl Age {

@@ -16,10 +16,18 @@
 //!
 //! [`Age::Modified`]: super::Age::Modified
 
-use super::kinetic::Kinetic;
+use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
+
+crate::parameters! {
+    /// Parameters of [`LfsCostBenefit`].
+    pub struct LfsCostBenefitConfig {
+        /// Since when a unit ages.
+        age: Age = Age::Sealed;
+    }
+}
 
 /// Greatest age times space over the cost of a segment first.
 #[derive(Clone, Debug)]
@@ -28,7 +36,7 @@ pub struct LfsCostBenefit(Kinetic);
 impl LfsCostBenefit {
     /// For a drive of this size.
     pub fn new(config: &VictimConfig) -> Self {
-        Self(Kinetic::new(config, config.lfs_age, rate))
+        Self(Kinetic::new(config, config.lfs_cost_benefit.age, rate))
     }
 }
 

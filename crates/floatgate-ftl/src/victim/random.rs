@@ -16,15 +16,24 @@ use crate::blocks::{Blocks, Pool};
 /// Draws per clean at most.
 pub const DRAWS_MAX: u32 = 1000;
 
-/// Which units are drawn again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Redraw {
-    /// None.
-    None,
-    /// Those without an invalid page: random+.
-    Full,
-    /// Those that are not emptier than the pool's average: random++.
-    Average,
+crate::choice! {
+    /// Which units are drawn again.
+    pub enum Redraw {
+        /// None.
+        None = "none",
+        /// Those without an invalid page: random+, MQSim's RANDOM_P.
+        Full = "full",
+        /// Those that are not emptier than the average: random++, MQSim's RANDOM_PP.
+        Average = "average",
+    }
+}
+
+crate::parameters! {
+    /// Parameters of [`Random`].
+    pub struct RandomConfig {
+        /// Which units are drawn again.
+        redraw: Redraw = Redraw::None;
+    }
 }
 
 /// A unit drawn at random.
@@ -38,7 +47,7 @@ impl Random {
     /// With a rule for drawing again.
     pub fn new(config: &VictimConfig) -> Self {
         let roster = Roster::new(config.units, config.streams, config.seed);
-        Self { redraw: config.redraw, roster }
+        Self { redraw: config.random.redraw, roster }
     }
 }
 

@@ -10,6 +10,7 @@ use super::*;
 use crate::addr::{Lpn, Owner, Ppn};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
+use crate::parameters::names;
 use crate::rng::Rng;
 
 const STREAMS: u8 = 3;
@@ -227,7 +228,10 @@ fn age_weighted_policies_agree_with_scans() {
 #[test]
 fn windows_agree_with_scans() {
     for (units, pages) in [(40, 5), (13, 16), (4, 1)] {
-        let with = |window| VictimConfig { window, ..config(units) };
+        let with = |window: u32| {
+            let window = f64::from(window) / f64::from(units);
+            VictimConfig { windowed: WindowedConfig { window }, ..config(units) }
+        };
         compare("windowed", &with(1), pages, windowed::<1>);
         compare("windowed", &with(4), pages, windowed::<4>);
         compare("windowed", &with(1000), pages, windowed::<1000>);
@@ -292,7 +296,7 @@ fn full(units: u32, pages: u32) -> History {
 }
 
 fn each(mut check: impl FnMut(&str, &mut dyn Victim, &mut History), units: u32) {
-    for &(name, ..) in VICTIMS {
+    for name in names(VICTIMS) {
         let mut history = full(units, 4);
         let mut policy = victim(name, &config(units)).expect("a row of the table");
         check(name, &mut *policy, &mut history);
@@ -301,7 +305,7 @@ fn each(mut check: impl FnMut(&str, &mut dyn Victim, &mut History), units: u32) 
 
 #[test]
 fn an_empty_pool_gives_nothing() {
-    for &(name, ..) in VICTIMS {
+    for name in names(VICTIMS) {
         let mut policy = victim(name, &config(8)).expect("a row of the table");
         let mut history = History::new(8, 4, 1);
         let mut none = |history: &mut History, pool| {
@@ -399,7 +403,7 @@ fn random_draws_the_units_of_the_pool_equally_often() {
     history.invalidate(4);
     let mut with = |redraw, pool| {
         history.blocks.note_changes();
-        let config = VictimConfig { redraw, ..config(9) };
+        let config = VictimConfig { random: RandomConfig { redraw }, ..config(9) };
         let mut policy = Random::new(&config);
         // The policy was not there from the start: tell it of all units.
         let sealed = history.sealed(Pool::All);
@@ -428,7 +432,8 @@ fn random_keeps_its_rule_where_it_can() {
     for redraw in [Redraw::Full, Redraw::Average] {
         for seed in 0..5 {
             let mut history = History::new(20, 6, seed);
-            let mut policy = Random::new(&VictimConfig { redraw, ..config(20) });
+            let mut policy =
+                Random::new(&VictimConfig { random: RandomConfig { redraw }, ..config(20) });
             for _ in 0..5000 {
                 history.step();
                 let pool = pool(&mut history.rng);
@@ -453,7 +458,8 @@ fn random_keeps_its_rule_where_it_can() {
 fn many_choices_find_the_emptiest() {
     for seed in 0..5 {
         let mut history = History::new(20, 6, seed);
-        let mut policy = DChoices::new(&VictimConfig { choices: 400, ..config(20) });
+        let mut policy =
+            DChoices::new(&VictimConfig { d_choices: DChoicesConfig { d: 400 }, ..config(20) });
         for _ in 0..3000 {
             history.step();
             let pool = pool(&mut history.rng);
@@ -469,7 +475,7 @@ fn draws_follow_from_the_seed() {
     for name in ["random", "d_choices"] {
         let sequence = |seed| {
             let mut history = History::new(20, 6, 1);
-            let config = VictimConfig { seed, choices: 2, ..config(20) };
+            let config = VictimConfig { seed, d_choices: DChoicesConfig { d: 2 }, ..config(20) };
             let mut policy = victim(name, &config).expect("a row of the table");
             let mut picked = vec![];
             for _ in 0..1000 {

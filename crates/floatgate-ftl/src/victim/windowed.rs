@@ -18,7 +18,17 @@ use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::blocks::{Blocks, Pool};
+use crate::parameters::round;
 use crate::prefetch::prefetch;
+
+crate::parameters! {
+    /// Parameters of [`Windowed`].
+    pub struct WindowedConfig {
+        /// The units sealed first that are chosen from, as a share of the drive's. The smallest
+        /// window, one unit, is "fifo"; 1 is "greedy".
+        window: f64 = 0.1, above 0 to 1;
+    }
+}
 
 /// Fewest valid pages of the oldest first.
 #[derive(Clone, Debug)]
@@ -32,9 +42,9 @@ pub struct Windowed {
 }
 
 impl Windowed {
-    /// With a window of so many units.
+    /// With a window of its share of the units, at least one.
     pub fn new(config: &VictimConfig) -> Self {
-        let window = config.window.max(1) as usize;
+        let window = round(config.windowed.window * f64::from(config.units)).max(1) as usize;
         let changed = Vec::new();
         Self { window, units: config.units, whole: None, by_stream: None, changed }
     }

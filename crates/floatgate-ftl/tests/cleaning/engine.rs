@@ -5,18 +5,17 @@ use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Counters, Device, Ssd};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::{
-    Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, PageCacheConfig, Tpftl,
-};
+use floatgate_ftl::mapping::{Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, Tpftl};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
+use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
 use floatgate_ftl::queue::{Arrivals, Queue};
 
 use crate::clockwork::Clockwork;
 use crate::common::log::{Event, Kind, Log, Logged};
 use crate::common::workload::{Mix, Workload};
-use crate::common::{ODD, Rig, SERIAL, STRIPED};
+use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use crate::naive::{Naive, Policy};
 
 /// Everything in whole pages, at times that leave the drive busy or idle.
@@ -159,11 +158,11 @@ const PLACEMENTS: [Tuned; 8] = [
     ("dac", |_| {}),
     ("direct", |config| config.direct.hot_threshold = 2),
     ("sepbit", |_| {}),
-    ("autostream", |config| config.autostream.chunk_pages = 4),
+    ("autostream", |config| config.autostream.chunk = Bytes(4 * 64)),
     ("length", |config| config.length.threshold_pages = 2),
     ("asa", |config| {
         (config.asa.update_period, config.asa.samples) = (100, 30);
-        config.asa.source = SampleSource::Written;
+        config.asa.sample_source = SampleSource::Written;
     }),
     ("asa", |config| {
         (config.asa.update_period, config.asa.samples) = (150, 20);
@@ -177,8 +176,8 @@ const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
     let base = Rig::new(shape, "dftl", "greedy");
     let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
-    rig.page_cache = PageCacheConfig { together: 2, load_for_cleaning: true };
-    rig.dftl.unmapped_shortcut = true;
+    rig.page_cache = MapPages { together: 2, load_for_cleaning: true };
+    rig.dftl.gtd_unmapped_shortcut = true;
     // One more where a map page is two translation pages.
     rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;
     rig.spare(spare)

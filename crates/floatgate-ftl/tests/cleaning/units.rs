@@ -3,7 +3,6 @@
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
 use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::mapping::Mapping;
-use floatgate_ftl::placement::Placement;
 
 use super::{Block, Naive, Page, State};
 

@@ -93,7 +93,7 @@ impl Layered {
     where
         D: HostData<TestNand> + Send + 'static,
     {
-        let full_units = !LOG_BLOCKS.iter().any(|row| row.0 == layer);
+        let full_units = !LOG_BLOCKS.iter().any(|row| row.name == layer);
         if full_units {
             let rig = Rig { buffer: Some(rig), ..Rig::new(shape, layer, "greedy") }.spare(2);
             let (nand, log) = rig.medium();

@@ -85,9 +85,9 @@ impl LogRig {
         let config = LogConfig { geometry, logs, seed, bast, fast };
         let queue = Queue::new(self.depth, self.arrivals);
         macro_rules! by_name {
-            ($($name:literal $Type:ident, $doc:literal, $source:literal;)*) => {
+            ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
                 match self.scheme {
-                    $($name => {
+                    $(stringify!($name) => {
                         let scheme = $Type::new(&config);
                         let free_order = self.free_order;
                         let drive = LogFtlConfig { geometry, logs, free_order, journal: None };
@@ -109,9 +109,10 @@ impl LogRig {
         let mut rigs = vec![];
         if self.scheme == "bast" {
             for victim in [LogVictim::Fifo, LogVictim::Lru, LogVictim::Random] {
-                for merge_when_full in on_off {
+                for merge_when_full in [MergeWhenFull::Immediately, MergeWhenFull::Lazy] {
                     for partial_merge in on_off {
-                        let bast = BastConfig { victim, merge_when_full, partial_merge };
+                        let bast =
+                            BastConfig { victim, merge_when_full, partial_merge, ..self.bast };
                         rigs.push(Self { bast, ..self });
                     }
                 }
@@ -120,7 +121,8 @@ impl LogRig {
         }
         for out_of_order in [OutOfOrder::Restart, OutOfOrder::Random] {
             for partial_merge in on_off {
-                rigs.push(Self { fast: FastConfig { out_of_order, partial_merge }, ..self });
+                let fast = FastConfig { out_of_order, partial_merge, ..self.fast };
+                rigs.push(Self { fast, ..self });
             }
         }
         rigs

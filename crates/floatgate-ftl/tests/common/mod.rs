@@ -77,11 +77,31 @@ pub const ODD: Shape = Shape {
 pub const GEOMETRIES: [(&str, Shape); 3] = [("serial", SERIAL), ("striped", STRIPED), ("odd", ODD)];
 
 pub const DFTL: DftlConfig = DftlConfig {
-    replacement: Replacement::Slru { protected_permille: 800 },
+    replacement: Replacement::Slru,
+    protected_share: 0.8,
     evict_batch: false,
-    unmapped_shortcut: false,
+    gtd_unmapped_shortcut: false,
     entry_bytes: 8,
 };
+
+/// The map pages of `page_cache`.
+#[derive(Clone, Copy, Debug)]
+pub struct MapPages {
+    /// Translation pages of each.
+    pub together: u32,
+    pub load_for_cleaning: bool,
+}
+
+impl MapPages {
+    /// As parameters, where so many entries are in a translation page.
+    pub fn config(self, entries_per_page: u32) -> PageCacheConfig {
+        let load = self.load_for_cleaning;
+        PageCacheConfig {
+            entries: Some(self.together * entries_per_page),
+            cleaning: if load { ForCleaning::LruEnd } else { ForCleaning::Update },
+        }
+    }
+}
 
 /// Which drive a test runs on.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +111,7 @@ pub struct Rig {
     pub victim: &'static str,
     pub cache_bytes: u64,
     pub dftl: DftlConfig,
-    pub page_cache: PageCacheConfig,
+    pub page_cache: MapPages,
     pub placement: &'static str,
     /// A change of the placement's parameters, of the victim policy's, and of how cleaning is done.
     pub tune_placement: fn(&mut PlacementConfig),
@@ -118,7 +138,7 @@ impl Rig {
             victim,
             cache_bytes: 16 * 8,
             dftl: DFTL,
-            page_cache: PageCacheConfig::default(),
+            page_cache: MapPages { together: 1, load_for_cleaning: false },
             placement: "single",
             tune_placement: |_| {},
             tune_victim: |_| {},
@@ -140,9 +160,10 @@ impl Rig {
     }
 
     pub fn map_config(&self) -> MapConfig {
-        let Self { cache_bytes, dftl, page_cache, .. } = *self;
+        let Self { cache_bytes, dftl, .. } = *self;
+        let page_cache = self.page_cache.config(self.geometry().entries_per_page());
         // Large enough that there is a buffer, and something sparse, in these small pages, too.
-        let sftl = SftlConfig { buffer_permille: 300, sparse_permille: 300 };
+        let sftl = SftlConfig { buffer_share: 0.3, sparse_share: 0.3 };
         MapConfig { dftl, page_cache, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
     }
 
@@ -161,11 +182,14 @@ impl Rig {
     /// How many units are open at a time.
     pub fn frontiers(&self) -> u8 {
         let levelled = self.cleaning().wear_gap.is_some();
-        PageConfig::frontiers(&self.placement(), self.map_on_flash(), levelled, self.log)
+        PageConfig::frontiers(self.placement().streams(), self.map_on_flash(), levelled, self.log)
     }
 
     fn victim_config(&self) -> VictimConfig {
-        let mut config = VictimConfig::new(self.shape.units, self.frontiers());
+        let units = self.shape.units;
+        let mut config = VictimConfig::new(units, self.frontiers());
+        // A tenth of the units, rounded down.
+        config.windowed.window = f64::from((units / 10).max(1)) / f64::from(units);
         (self.tune_victim)(&mut config);
         config
     }

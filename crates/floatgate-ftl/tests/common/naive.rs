@@ -37,18 +37,15 @@ impl NaiveDftl {
     }
 
     fn is_flashsim(&self) -> bool {
-        matches!(self.config.replacement, Replacement::FlashSim { .. })
+        matches!(self.config.replacement, Replacement::FlashSim)
     }
 
     fn protected_max(&self) -> usize {
+        let share = self.capacity * (self.config.protected_share * 1000.0) as usize / 1000;
         match self.config.replacement {
-            Replacement::Slru { protected_permille } => {
-                self.capacity * protected_permille as usize / 1000
-            }
+            Replacement::Slru => share,
             Replacement::Lru => 0,
-            Replacement::FlashSim { protected_permille } => {
-                (self.capacity * protected_permille as usize / 1000).max(1)
-            }
+            Replacement::FlashSim => share.max(1),
         }
     }
 
@@ -95,7 +92,7 @@ impl NaiveDftl {
         self.misses += 1;
         let mut io = vec![];
         let place = (self.slots.len() == self.capacity).then(|| self.evict(&mut io));
-        if mapped || !self.config.unmapped_shortcut {
+        if mapped || !self.config.gtd_unmapped_shortcut {
             io.push(MapOp::Fetch(self.tpn(lpn)));
         }
         let slot = self.new_slot(lpn, dirty, place);

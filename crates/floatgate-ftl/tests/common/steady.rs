@@ -122,8 +122,8 @@ impl Steady {
     pub fn separated(mut self, traffic: Traffic) -> Self {
         self.rig.placement = "perfect";
         self.rig.tune_placement = match traffic.pages {
-            100_000 => |config| config.perfect.hot_millionths = 100_000,
-            200_000 => |config| config.perfect.hot_millionths = 200_000,
+            100_000 => |config| config.perfect.hot_share = 0.1,
+            200_000 => |config| config.perfect.hot_share = 0.2,
             other => panic!("no drive for {other} millionths"),
         };
         self.rig.low_water = 3;

@@ -4,6 +4,7 @@ use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::mapping::{MapConfig, MapOp, Residency, Touch};
 
 use super::Naive;
+use super::common::MapPages;
 
 /// The translation pages of entries in ascending order, with those entries.
 pub fn by_page(moved: &[(u32, u32)], per_page: u32) -> Vec<(u32, Vec<(u32, u32)>)> {
@@ -63,15 +64,15 @@ pub struct NaivePageCache {
 }
 
 impl NaivePageCache {
-    pub fn new(config: &MapConfig) -> Self {
-        let together = config.page_cache.together;
+    pub fn new(config: &MapConfig, map_pages: MapPages) -> Self {
+        let MapPages { together, load_for_cleaning } = map_pages;
         let page_bytes = u64::from(config.geometry.shape().page_bytes * together);
         Self {
             per_page: config.geometry.entries_per_page(),
             tpns: config.geometry.translation_pages(),
             page_bytes,
             together,
-            load_for_cleaning: config.page_cache.load_for_cleaning,
+            load_for_cleaning,
             // More places than pages are never used.
             places: (config.cache_bytes / page_bytes).max(1) as usize,
             pages: Pages::default(),
@@ -176,7 +177,7 @@ impl NaiveCdftl {
         let (budget, own) = (config.cache_bytes, config.cdftl);
         let page_bytes = u64::from(config.geometry.shape().page_bytes);
         let tpns = u64::from(config.geometry.translation_pages());
-        let entries_share = budget * u64::from(own.entries_permille) / 1000;
+        let entries_share = budget * (own.entries_share * 1000.0) as u64 / 1000;
         let pages = ((budget - entries_share) / page_bytes).max(1).min(tpns);
         let rest = budget.saturating_sub(pages * page_bytes);
         let entries = (rest / u64::from(own.entry_bytes)).max(1);

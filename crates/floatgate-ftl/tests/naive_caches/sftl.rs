@@ -29,7 +29,7 @@ impl NaiveSftl {
     pub fn new(config: &MapConfig) -> Self {
         let (geometry, own) = (&config.geometry, config.sftl);
         let pages = geometry.logical_pages();
-        let buffer = config.cache_bytes * u64::from(own.buffer_permille) / 1000;
+        let buffer = config.cache_bytes * (own.buffer_share * 1000.0) as u64 / 1000;
         // A buffer of all entries is never full.
         let places = (buffer / 8).min(pages.into());
         Self {
@@ -40,7 +40,8 @@ impl NaiveSftl {
             cached: vec![],
             budget: config.cache_bytes - 8 * places,
             places: places as usize,
-            sparse: (geometry.entries_per_page() * own.sparse_permille / 1000) as usize,
+            sparse: (geometry.entries_per_page() * (own.sparse_share * 1000.0) as u32 / 1000)
+                as usize,
             counts: [0; 4],
         }
     }

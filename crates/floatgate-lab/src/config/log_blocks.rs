@@ -1,94 +1,9 @@
-//! The tables of the block-mapped translation layers.
+//! What a block-mapped translation layer asks of the rest of a config.
 
-use floatgate_ftl::log_block::logs_min;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use floatgate_ftl::log_block::{logs_given, logs_min};
+use serde::Serialize;
 
 use super::{Cleaning, Config, ConfigError, WearLeveling};
-
-/// Parameters of the translation layer `bast`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bast {
-    /// Log blocks (erase units) in use at a time, 1 to 1000000. Not set: all spare units in
-    /// service.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
-    pub log_blocks: Option<u32>,
-    /// Which log block makes room.
-    pub victim: LogVictim,
-    /// When a log block is merged that is full.
-    pub merge_when_full: MergeWhenFull,
-    /// Whether a log block that is in order, but not full, is completed; if not, it is merged in
-    /// full, as the C++ FlashSim does.
-    pub partial_merge: bool,
-}
-
-impl Default for Bast {
-    fn default() -> Self {
-        Self {
-            log_blocks: None,
-            victim: LogVictim::Fifo,
-            merge_when_full: MergeWhenFull::Immediately,
-            partial_merge: true,
-        }
-    }
-}
-
-/// Which log block makes room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LogVictim {
-    /// The one that was opened first.
-    Fifo,
-    /// The one that was written to longest ago.
-    Lru,
-    /// Any, each as likely as the others, as the C++ FlashSim has it.
-    Random,
-}
-
-/// When a log block is merged that is full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum MergeWhenFull {
-    /// As soon as its last page is written.
-    Immediately,
-    /// When its logical block is written next, or it makes room.
-    Lazy,
-}
-
-/// Parameters of the translation layer `fast`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Fast {
-    /// Log blocks (erase units) in use at a time, 2 to 1000000: one for sequential writes, the
-    /// others for all other writes. Not set: all spare units in service.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 2, max = 1_000_000))]
-    pub log_blocks: Option<u32>,
-    /// What becomes of a write to the logical block of the sequential log that is not its next
-    /// page.
-    pub out_of_order: OutOfOrder,
-    /// Whether a sequential log that is in order, but not full, is completed; if not, it is merged
-    /// in full, as the C++ FlashSim does.
-    pub partial_merge: bool,
-}
-
-impl Default for Fast {
-    fn default() -> Self {
-        Self { log_blocks: None, out_of_order: OutOfOrder::Restart, partial_merge: true }
-    }
-}
-
-/// What becomes of a write to the logical block of the sequential log that is not its next page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum OutOfOrder {
-    /// The sequential log is merged, and a new one begins with this page: the paper's text.
-    Restart,
-    /// It goes to the random logs, and the sequential log waits for its next page.
-    Random,
-}
 
 impl Config {
     /// How many log blocks the drive has at least, if its translation layer works with them: as
@@ -100,11 +15,8 @@ impl Config {
 
     /// How many log blocks are asked for.
     pub(crate) fn log_blocks(&self) -> Option<u32> {
-        match self.ftl.scheme.as_str() {
-            "bast" => self.bast.log_blocks,
-            "fast" => self.fast.log_blocks,
-            _ => None,
-        }
+        let geometry = self.provisional_geometry().ok()?;
+        logs_given(&self.ftl.scheme, &self.log_config(geometry, 0, 0))
     }
 
     /// A block-mapped drive has no page map that could be cached or lie on flash, no streams, and

@@ -1,40 +1,60 @@
 //! The axes along which devices differ, and the policies on each.
 
-use floatgate_ftl::buffer::CHOICES as BUFFERS;
+use floatgate_ftl::buffer::{BUFFERS, NONE};
 use floatgate_ftl::host::HOSTS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
+use floatgate_ftl::parameters::Row;
 use floatgate_ftl::{mapping::MAPPINGS, placement::PLACEMENTS, victim::VICTIMS};
 use serde_json::{Value, json};
 
 use super::schema;
 
-/// Name, doc line and source of a policy.
-type Row = (&'static str, &'static str, &'static str);
-
-const PAGE: Row = (
-    "page",
-    "Page-mapped: any logical page in any physical page.",
-    "Gupta, Kim and Urgaonkar, ASPLOS 2009",
-);
-
-/// The page-mapped layer, and one for each scheme of log blocks.
-const FTLS: &[Row] = &{
-    let mut rows = [PAGE; LOG_BLOCKS.len() + 1];
-    rows.split_at_mut(1).1.copy_from_slice(LOG_BLOCKS);
-    rows
+const PAGE: Row = Row {
+    name: "page",
+    doc: "Page-mapped: any logical page in any physical page.",
+    source: "Gupta, Kim and Urgaonkar, ASPLOS 2009",
+    parameters: Vec::new,
 };
 
-/// The table of axes: name, and the table of its policies.
+/// A row before those of a table.
+macro_rules! with_first {
+    ($first:ident, $TABLE:ident) => {
+        &{
+            let mut rows = [$first; $TABLE.len() + 1];
+            rows.split_at_mut(1).1.copy_from_slice($TABLE);
+            rows
+        }
+    };
+}
+
+/// The page-mapped layer, and one for each scheme of log blocks.
+const FTLS: &[Row] = with_first!(PAGE, LOG_BLOCKS);
+
+/// No buffer, and each buffer.
+const CHOICES: &[Row] = with_first!(NONE, BUFFERS);
+
+/// One way in which devices differ.
+pub(super) struct Axis {
+    /// Its name.
+    pub name: &'static str,
+    /// What a policy of it is called.
+    pub noun: &'static str,
+    /// Its policies.
+    pub policies: &'static [Row],
+}
+
+/// The table of axes: name, what a policy is called, and the table of the policies.
 macro_rules! axes {
-    ($($axis:ident $TABLE:ident;)*) => {
-        const AXES: &[(&str, &[Row])] = &[$((stringify!($axis), $TABLE)),*];
+    ($($axis:ident $noun:literal $TABLE:ident;)*) => {
+        pub(super) const AXES: &[Axis] =
+            &[$(Axis { name: stringify!($axis), noun: $noun, policies: $TABLE }),*];
 
         /// The schemas of the keys that name a policy, one per axis.
         pub(super) mod names {
             use schemars::{Schema, SchemaGenerator, json_schema};
 
             $(pub fn $axis(_: &mut SchemaGenerator) -> Schema {
-                let names: Vec<&str> = super::$TABLE.iter().map(|row| row.0).collect();
+                let names: Vec<&str> = super::$TABLE.iter().map(|row| row.name).collect();
                 json_schema!({ "type": "string", "enum": names })
             })*
         }
@@ -42,25 +62,25 @@ macro_rules! axes {
 }
 
 axes! {
-    mapping MAPPINGS;
-    placement PLACEMENTS;
-    victim VICTIMS;
-    buffer BUFFERS;
-    host HOSTS;
-    ftl FTLS;
+    mapping "mapping" MAPPINGS;
+    placement "placement" PLACEMENTS;
+    victim "victim policy" VICTIMS;
+    buffer "buffer" CHOICES;
+    host "host layer" HOSTS;
+    ftl "translation layer" FTLS;
 }
 
 /// Axis by axis, every policy: `name`, `doc`, `source`, and `parameters`, the keys of the config
 /// table that bears the policy's name, each with `name`, `doc`, `default` and what is `expected`.
 pub fn policies() -> Value {
-    let axes = AXES.iter().map(|(axis, table)| {
-        let rows: Vec<Value> = table.iter().map(row).collect();
-        ((*axis).to_owned(), Value::Array(rows))
+    let axes = AXES.iter().map(|axis| {
+        let rows: Vec<Value> = axis.policies.iter().map(row).collect();
+        (axis.name.to_owned(), Value::Array(rows))
     });
     Value::Object(axes.collect())
 }
 
-fn row(&(name, doc, source): &Row) -> Value {
+fn row(&Row { name, doc, source, .. }: &Row) -> Value {
     let parameters: Vec<Value> = schema::section(name)
         .into_iter()
         .flatten()

@@ -1,6 +1,6 @@
 //! The JSON Schema of a config, and checking a table against it.
 //!
-//! Ranges stand in the schema only. Those of sizes and durations, which JSON Schema cannot express
+//! Ranges stand in the schema only, and of policies' parameters beside the policies. Those of sizes and durations, which JSON Schema cannot express
 //! for text, are under `x-minimum` and `x-maximum`.
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, parameters};
 use crate::units::{Rate, Size, Time};
 use crate::words::nearest;
 
@@ -16,6 +16,9 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
     join_lines(&mut schema);
+    for (name, section) in parameters::schemas() {
+        schema["properties"][name] = section;
+    }
     schema
 });
 

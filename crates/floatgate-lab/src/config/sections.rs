@@ -2,9 +2,11 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::victim::Tie;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Chosen;
 use super::policies::names;
 use crate::units::{Rate, Size, Time};
 
@@ -170,7 +172,7 @@ pub struct Cleaning {
     #[schemars(schema_with = "names::victim")]
     pub victim: String,
     /// Which stream is cleaned if the emptiest units of several are equally full; for "greedy".
-    pub tie: Tie,
+    pub tie: Chosen<Tie>,
     /// Which erase units a victim is chosen from.
     pub scope: Scope,
     /// A write that needs an erase unit opens one, and has some cleaned until this many less that
@@ -206,7 +208,7 @@ impl Default for Cleaning {
     fn default() -> Self {
         Self {
             victim: "greedy".into(),
-            tie: Tie::Cold,
+            tie: Chosen(Tie::Cold),
             scope: Scope::All,
             low_water: None,
             high_water: None,
@@ -216,18 +218,6 @@ impl Default for Cleaning {
             wear_gap: 100,
         }
     }
-}
-
-/// Which stream is cleaned if the emptiest units of several are equally full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Tie {
-    /// The coldest.
-    Cold,
-    /// The hottest.
-    Hot,
-    /// That whose unit has gone longest without losing a page.
-    Oldest,
 }
 
 /// Which erase units a victim is chosen from.
@@ -357,178 +347,4 @@ pub enum Fill {
     Random,
     /// Random pages until write amplification no longer changes.
     Steady,
-}
-
-/// Parameters of the mapping `dftl`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Dftl {
-    /// Which cached entry makes room.
-    pub replacement: Replacement,
-    /// Share of the cache that entries which were hit again are kept in, above 0 and below 1; for
-    /// "slru" and "flashsim".
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub protected_share: f64,
-    /// Whether writing back an entry takes along the other dirty entries of its translation page.
-    pub evict_batch: bool,
-    /// Whether a miss on an entry that was never set costs no flash read.
-    pub gtd_unmapped_shortcut: bool,
-    /// Bytes of a cached entry, 1 to 64.
-    #[schemars(range(min = 1, max = 64))]
-    pub entry_bytes: u32,
-}
-
-impl Default for Dftl {
-    fn default() -> Self {
-        Self {
-            replacement: Replacement::Slru,
-            protected_share: 0.8,
-            evict_batch: false,
-            gtd_unmapped_shortcut: false,
-            entry_bytes: 8,
-        }
-    }
-}
-
-/// Which cached entry makes room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Replacement {
-    /// Segmented LRU, as the paper names it.
-    Slru,
-    /// The ageing of the C FlashSim.
-    FlashSim,
-    /// Plain LRU.
-    Lru,
-}
-
-/// Parameters of the mapping `sftl`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sftl {
-    /// Share of the cache that changed entries of dropped pages are kept in, 0 or more and below 1.
-    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
-    pub buffer_share: f64,
-    /// Share of a translation page's entries up to which its changes are kept when it is dropped,
-    /// 0 to 1.
-    #[schemars(range(min = 0, max = 1))]
-    pub sparse_share: f64,
-}
-
-impl Default for Sftl {
-    fn default() -> Self {
-        Self { buffer_share: 0.1, sparse_share: 0.05 }
-    }
-}
-
-/// Parameters of the mapping `cdftl`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cdftl {
-    /// Share of the cache that single entries have, above 0 and below 1; whole translation pages
-    /// have the rest.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub entries_share: f64,
-    /// Bytes of a cached entry, 1 to 64.
-    #[schemars(range(min = 1, max = 64))]
-    pub entry_bytes: u32,
-}
-
-impl Default for Cdftl {
-    fn default() -> Self {
-        Self { entries_share: 0.5, entry_bytes: 8 }
-    }
-}
-
-/// Parameters of the mapping `tlllp`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tlllp {
-    /// What history says about how much to prefetch.
-    pub fetch_mode: FetchMode,
-    /// Whether the first page of a request has the window of four times the request's rest, not of
-    /// two, if its entry is in the translation page of the page accessed before.
-    pub rule2_first: bool,
-    /// Which translation page's entries make room.
-    pub victim: NodeVictim,
-    /// Whether translation pages make room until all that is to be prefetched fits, not one only.
-    pub evict_until_fit: bool,
-    /// Bytes of a cached entry, 1 to 64.
-    #[schemars(range(min = 1, max = 64))]
-    pub bytes_per_entry: u32,
-    /// Bytes of the node of a translation page with cached entries, 0 to 64.
-    #[schemars(range(min = 0, max = 64))]
-    pub bytes_per_node: u32,
-}
-
-impl Default for Tlllp {
-    fn default() -> Self {
-        Self {
-            fetch_mode: FetchMode::Run,
-            rule2_first: false,
-            victim: NodeVictim::Min,
-            evict_until_fit: false,
-            bytes_per_entry: 8,
-            bytes_per_node: 8,
-        }
-    }
-}
-
-/// What history says about how much to prefetch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FetchMode {
-    /// As many pages as were accessed in sequence just before, and one more.
-    Run,
-    /// As many entries as the sequence's last prefetch was of, and one more.
-    Prev,
-}
-
-/// Which translation page's entries make room.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum NodeVictim {
-    /// Those that were visited least, on average.
-    Min,
-    /// Those that were visited most, on average: the literal reading, to show that it is worse.
-    Max,
-}
-
-/// Parameters of the mapping `tpftl`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Tpftl {
-    /// Whether a miss loads the entries of the rest of its request.
-    pub request_prefetch: bool,
-    /// Whether a miss loads as many entries as are cached in a row before it, while access is
-    /// sequential.
-    pub selective_prefetch: bool,
-    /// By how many translation pages the cache must shrink for access to count as sequential, or
-    /// grow for it not to, 1 to 1000.
-    #[schemars(range(min = 1, max = 1000))]
-    pub selective_threshold: u32,
-    /// Whether clean entries of a translation page make room before dirty ones.
-    pub clean_first: bool,
-    /// Whether writing back an entry takes along the other dirty entries of its translation page.
-    pub batch_update: bool,
-    /// Bytes of a cached entry, 1 to 64.
-    #[schemars(range(min = 1, max = 64))]
-    pub bytes_per_entry: u32,
-    /// Bytes of the node of a translation page with cached entries, 0 to 64.
-    #[schemars(range(min = 0, max = 64))]
-    pub bytes_per_node: u32,
-}
-
-impl Default for Tpftl {
-    fn default() -> Self {
-        Self {
-            request_prefetch: true,
-            selective_prefetch: true,
-            selective_threshold: 3,
-            clean_first: true,
-            batch_update: true,
-            bytes_per_entry: 6,
-            bytes_per_node: 8,
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! From a config to a write buffer.
 
-use floatgate_ftl::buffer::{BplruConfig, Buffer, BufferConfig, Pin as FtlPin};
+use floatgate_ftl::buffer::{Buffer, BufferConfig};
 use floatgate_ftl::device::{Acknowledge as FtlAcknowledge, WriteBuffer};
 use floatgate_ftl::geometry::Geometry;
 
-use crate::config::{Acknowledge, Config, ConfigError, Pin};
+use crate::config::{Acknowledge, Config, ConfigError};
 
 /// The buffer of a drive, if it has one.
 ///
@@ -41,21 +41,9 @@ fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, Config
              buffer.capacity holds"
         )));
     }
-    let config = BufferConfig {
-        logical_pages: geometry.logical_pages(),
-        block_pages,
-        capacity_pages,
-        pin: match config.ncq_lru.pin {
-            Pin::Counted => FtlPin::Counted,
-            Pin::OnArrivalOnly => FtlPin::OnArrivalOnly,
-            Pin::MoveOnly => FtlPin::MoveOnly,
-        },
-        bplru: BplruConfig {
-            padding: config.bplru.padding,
-            compensation: config.bplru.compensation,
-        },
-        alpha_permille: (config.clc.alpha * 1000.0).round() as u32,
-    };
+    let values = |name: &str, key: &str| config.policies.value(name, key);
+    let config =
+        BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages).with(&values);
     Buffer::new(&section.scheme, &config).map(Some).ok_or_else(|| {
         ConfigError::new(format!("buffer.scheme = \"{}\" is not known", section.scheme))
     })

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use floatgate_ftl::device::{Device, Dispatching, HostData, Link, Sequenced, Ssd, WriteBuffer};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::host::{Shrd, ShrdConfig};
+use floatgate_ftl::host::{HostConfig, Shrd, ShrdConfig};
 use floatgate_ftl::nand::Nand;
 use floatgate_ftl::queue::{Arbiter, Arrivals as FtlArrivals, Dispatch as FtlDispatch, Queue};
 
@@ -44,7 +44,8 @@ impl Front {
             arbiter: (!straight).then(arbiter),
             buffer: buffer::build(config, &plan.geometry)?,
             link: Link::new(config.host.command.0, config.host.interrupt.0),
-            shrd: (plan.log_pages > 0).then(|| (shrd_config(config, plan), dispatching(config))),
+            shrd: (plan.log_pages > 0)
+                .then(|| (shrd_config(config, plan), dispatching(config, plan))),
         })
     }
 
@@ -95,31 +96,17 @@ impl Front {
     }
 }
 
-/// The parameters of SHRD, shares as slots.
+/// SHRD for the log of a drive.
 pub fn shrd_config(config: &Config, plan: &Plan) -> ShrdConfig {
-    let given = &config.shrd;
-    let slots_of = |share: f64| (share * f64::from(plan.log_pages)).round() as u32;
-    let log2_page = plan.geometry.log2_page_bytes();
-    let twrite = u32::try_from(given.twrite.0 >> log2_page).unwrap_or(u32::MAX);
-    ShrdConfig {
-        log2_page,
-        user_pages: plan.user_pages(),
-        slots: plan.log_pages,
-        threshold: config.host.threshold.0,
-        exclude_below: given.exclude_below.0,
-        twrite_pages: given.twrite_entries.min(twrite).max(1),
-        contiguous: given.contiguous,
-        remap_threshold: slots_of(given.remap_threshold),
-        remap_size: slots_of(given.remap_size).max(1),
-        remap_entries: given.remap_entries,
-        parity_align: given.parity_align,
-        lazy_stale: given.lazy_stale,
-        join_reads: given.join_reads,
-    }
+    ShrdConfig::from(&host_config(config, plan))
 }
 
-fn dispatching(config: &Config) -> Dispatching {
-    let given = &config.shrd;
+fn host_config(config: &Config, plan: &Plan) -> HostConfig {
+    config.host_config(plan.geometry.log2_page_bytes(), plan.user_pages(), plan.log_pages)
+}
+
+fn dispatching(config: &Config, plan: &Plan) -> Dispatching {
+    let given = host_config(config, plan).shrd;
     Dispatching {
         commands: given.commands as usize,
         block_during_remap: given.block_during_remap,

@@ -15,10 +15,6 @@ pub(super) struct Readings {
 
 impl Readings {
     pub fn of(device: &dyn Device) -> Self {
-        Self {
-            counters: device.counters(),
-            wear: device.wear(),
-            valid_pages: device.valid_pages(),
-        }
+        Self { counters: device.counters(), wear: device.wear(), valid_pages: device.valid_pages() }
     }
 }

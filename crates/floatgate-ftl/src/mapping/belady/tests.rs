@@ -104,11 +104,7 @@ fn sequences(length: u32) -> Vec<(&'static str, Vec<u32>)> {
 
 #[test]
 fn demand_loading_has_no_more_hits() {
-    for replacement in [
-        Replacement::Slru { protected_permille: 800 },
-        Replacement::Lru,
-        Replacement::FlashSim { protected_permille: 800 },
-    ] {
+    for replacement in [Replacement::Slru, Replacement::Lru, Replacement::FlashSim] {
         for (name, accesses) in sequences(20_000) {
             // From the first access on, and after a start that fills the cache.
             for start in [0, 5000] {

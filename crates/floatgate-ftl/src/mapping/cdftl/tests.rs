@@ -6,8 +6,8 @@ use alloc::vec;
 /// Places for so many entries of 8 bytes, and pages of 16 entries and 64 bytes.
 fn drive(entries: u64, pages: u64) -> Drive<Cdftl> {
     let bytes = entries * 8 + pages * 64;
-    let entries_permille = (entries * 8 * 1000 / bytes) as u32;
-    let cdftl = CdftlConfig { entries_permille, entry_bytes: 8 };
+    let entries_share = (entries * 8 * 1000 / bytes) as f64 / 1000.0;
+    let cdftl = CdftlConfig { entries_share, entry_bytes: 8 };
     let config = MapConfig { cdftl, ..MapConfig::new(geometry(16), bytes) };
     Drive::new(Cdftl::new(&config), geometry(16), bytes)
 }
@@ -15,7 +15,8 @@ fn drive(entries: u64, pages: u64) -> Drive<Cdftl> {
 #[test]
 fn the_budget_is_shared() {
     let check = |bytes: u64, entries_permille: u32, expected: (usize, u32)| {
-        let cdftl = CdftlConfig { entries_permille, entry_bytes: 8 };
+        let entries_share = f64::from(entries_permille) / 1000.0;
+        let cdftl = CdftlConfig { entries_share, entry_bytes: 8 };
         let map = Cdftl::new(&MapConfig { cdftl, ..MapConfig::new(geometry(16), bytes) });
         let mut drive = Drive::new(map, geometry(16), bytes.max(72));
         drive.run("w0+400");

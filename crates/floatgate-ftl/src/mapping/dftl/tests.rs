@@ -3,6 +3,15 @@ use crate::geometry::Shape;
 use alloc::vec;
 
 fn config(entries: u64, replacement: Replacement, evict_batch: bool) -> MapConfig {
+    with_protected(entries, replacement, 0.8, evict_batch)
+}
+
+fn with_protected(
+    entries: u64,
+    replacement: Replacement,
+    protected_share: f64,
+    evict_batch: bool,
+) -> MapConfig {
     let geometry = Geometry::new(Shape {
         page_bytes: 64,
         pages_per_block: 4,
@@ -14,7 +23,7 @@ fn config(entries: u64, replacement: Replacement, evict_batch: bool) -> MapConfi
         logical_pages: 512,
         entry_bytes: 4,
     });
-    let dftl = DftlConfig { replacement, evict_batch, unmapped_shortcut: false, entry_bytes: 8 };
+    let dftl = DftlConfig { replacement, protected_share, evict_batch, ..DftlConfig::default() };
     MapConfig { dftl, ..MapConfig::new(geometry.unwrap(), entries * 8) }
 }
 
@@ -70,7 +79,7 @@ fn a_batch_write_back_cleans_the_other_entries_of_the_page() {
 
 #[test]
 fn slru_protects_what_was_hit() {
-    let mut map = Dftl::new(&config(4, Replacement::Slru { protected_permille: 500 }, false));
+    let mut map = Dftl::new(&with_protected(4, Replacement::Slru, 0.5, false));
     // 0 and 1 are protected; 2, 3, 4 pass through the two places on probation.
     run(&mut map, "r0 r0 r1 r1 r2 r3 r4");
     let cached = |map: &Dftl| -> Vec<u32> {
@@ -84,7 +93,7 @@ fn slru_protects_what_was_hit() {
 
 #[test]
 fn flashsim_keeps_the_higher_age() {
-    let mut map = Dftl::new(&config(3, Replacement::FlashSim { protected_permille: 667 }, false));
+    let mut map = Dftl::new(&with_protected(3, Replacement::FlashSim, 0.667, false));
     // Ages: 0 -> 1, 1 -> 2; then 2 (age 3) pushes 0 to probation, and 3 pushes 1 there, 0 leaves.
     run(&mut map, "r0 r1 r2 r3");
     let has = |map: &Dftl, l| map.residency(Lpn::new(l)) != Residency::Absent;
@@ -138,7 +147,7 @@ fn trims_cost_what_the_drive_must_look_up() {
 #[test]
 fn an_entry_that_was_never_set_can_be_known_without_a_read() {
     let mut config = config(4, Replacement::Lru, false);
-    config.dftl.unmapped_shortcut = true;
+    config.dftl.gtd_unmapped_shortcut = true;
     let mut map = Dftl::new(&config);
     let lpn = Lpn::new(9);
     for (mapped, cost) in [(false, vec![]), (true, vec![fetch(1)])] {

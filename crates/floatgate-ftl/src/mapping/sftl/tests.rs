@@ -12,8 +12,8 @@ const EMPTY: u64 = 8 + 4 * 64;
 fn drive(bytes: u64, buffered: u64) -> Drive<Sftl> {
     let budget = bytes + 8 * buffered;
     // Rounded up, as a share is rounded down to whole entries.
-    let buffer_permille = (8 * buffered * 1000).div_ceil(budget) as u32;
-    let sftl = SftlConfig { buffer_permille, sparse_permille: 100 };
+    let buffer_permille = (8 * buffered * 1000).div_ceil(budget) as f64;
+    let sftl = SftlConfig { buffer_share: buffer_permille / 1000.0, sparse_share: 0.1 };
     let map = Sftl::new(&MapConfig { sftl, ..MapConfig::new(geometry(ENTRIES), budget) });
     assert_eq!(map.budget, bytes);
     Drive::new(map, geometry(ENTRIES), budget.max(EMPTY + 8 * buffered))
@@ -194,7 +194,7 @@ fn anything_keeps_the_map() {
 #[test]
 fn anything_keeps_the_map_with_tiny_pages() {
     for (seed, bytes) in [1u64, 40, 100, 200].into_iter().enumerate() {
-        let sftl = SftlConfig { buffer_permille: 300, sparse_permille: 300 };
+        let sftl = SftlConfig { buffer_share: 0.3, sparse_share: 0.3 };
         let geometry = geometry(8);
         let map = Sftl::new(&MapConfig { sftl, ..MapConfig::new(geometry, bytes) });
         anything(&mut Drive::new(map, geometry, bytes.max(33 + bytes * 3 / 10)), seed as u64, 3000);

@@ -68,8 +68,12 @@ impl Plan {
         let mut placements = PlacementConfig::new(geometry);
         placements.dac.regions = self.streams;
         let placement = AnyPlacement::new("dac", &placements).unwrap();
-        let frontiers =
-            PageConfig::frontiers(&placement, self.map_on_flash, self.levelled, self.log_pages);
+        let frontiers = PageConfig::frontiers(
+            placement.streams(),
+            self.map_on_flash,
+            self.levelled,
+            self.log_pages,
+        );
         let mut cleaning = Cleaning::new(u32::from(frontiers) + 1 + self.more_free);
         cleaning.wear_gap = self.levelled.then_some(1000);
         let victims = VictimConfig::new(self.shape.units, frontiers);

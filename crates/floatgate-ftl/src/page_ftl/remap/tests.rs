@@ -56,7 +56,7 @@ type Drive = PageFtl<Checked<Counted>, Noting>;
 fn drive(levelled: bool) -> Drive {
     let geometry = Geometry::new(SHAPE).unwrap();
     let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry)).unwrap();
-    let frontiers = PageConfig::frontiers(&placement, true, levelled, 4);
+    let frontiers = PageConfig::frontiers(placement.streams(), true, levelled, 4);
     let mut cleaning = Cleaning::new(u32::from(frontiers) + 1);
     cleaning.wear_gap = levelled.then_some(100);
     let config = PageConfig {

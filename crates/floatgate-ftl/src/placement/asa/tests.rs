@@ -75,7 +75,7 @@ fn criteria_stay_when_a_sample_tells_nothing() {
 fn samples_are_asked_for_once_a_period() {
     let mut asa = asa(64, |config| {
         (config.update_period, config.samples) = (10, 7);
-        config.source = SampleSource::Written;
+        config.sample_source = SampleSource::Written;
     });
     for clock in 0..30 {
         assert_eq!(asa.wants_samples().is_some(), clock > 0 && clock % 10 == 0, "{clock}");
@@ -133,7 +133,7 @@ impl Skewed {
 
     fn new(log1p: bool) -> Self {
         let change = |config: &mut AsaConfig| {
-            (config.update_period, config.log1p) = (Self::PERIOD, log1p);
+            (config.update_period, config.log1p) = (Self::PERIOD as u32, log1p);
         };
         Self { asa: asa(Self::PAGES as u32, change), rng: Rng::new(3), clock: 0 }
     }
@@ -208,5 +208,6 @@ fn with_logarithms_heavy_tails_weigh_less() {
 #[test]
 fn memory_is_samples_and_criteria_and_ages_unless_the_map_has_them() {
     assert_eq!(asa(64, |_| ()).memory_bytes(), 4 * (1000 + 2 + 64));
-    assert_eq!(asa(64, |config| config.ages_in_memory = false).memory_bytes(), 4 * 1002);
+    let ages_in_map = PlacementConfig { ages_in_map: true, ..config(64) };
+    assert_eq!(Asa::new(&ages_in_map).memory_bytes(), 4 * 1002);
 }

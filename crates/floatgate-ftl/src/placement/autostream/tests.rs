@@ -4,10 +4,12 @@ use crate::rng::Rng;
 use alloc::vec;
 use alloc::vec::Vec;
 
+const CHUNK: Bytes = Bytes(4 * 4096);
+
 /// Chunks of four pages.
 fn autostream(pages: u32, change: impl Fn(&mut AutostreamConfig)) -> Autostream {
     let mut config = config(pages);
-    config.autostream.chunk_pages = 4;
+    config.autostream.chunk = CHUNK;
     change(&mut config.autostream);
     Autostream::new(&config)
 }
@@ -167,7 +169,7 @@ impl NaiveAutostream {
 fn every_chunk_is_where_the_text_says() {
     let mut rng = Rng::new(2017);
     for (queues, base, forget) in [(1, 2, false), (3, 2, true), (8, 2, false), (4, 3, true)] {
-        let config = AutostreamConfig { queues, chunk_pages: 4, base, forget };
+        let config = AutostreamConfig { queues, chunk: CHUNK, base, forget };
         let mut drive = autostream(80, |ours| *ours = config);
         let chunks = vec![NaiveChunk::default(); 20];
         let (hottest, lifetime, accesses, moves) = (0, 0, 0, 0);

@@ -209,7 +209,7 @@ fn hot_extents_merge_with_their_like_only() {
 fn it_takes_nine_kibibytes() {
     let eti = eti(1 << 20, EtiConfig::default());
     assert_eq!(eti.memory_bytes(), 2048 * 4 + 1024 + 16);
-    assert_eq!((eti.streams(), eti.starts.capacity()), (2, 2048));
+    assert_eq!((Eti::streams(&config(1)), eti.starts.capacity()), (2, 2048));
 }
 
 #[test]

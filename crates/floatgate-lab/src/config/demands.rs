@@ -1,0 +1,109 @@
+//! What policies are told of a config, and what they ask of it.
+
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::host::HostConfig;
+use floatgate_ftl::log_block::LogConfig;
+use floatgate_ftl::mapping::{Demands, MapConfig, demands};
+use floatgate_ftl::parameters::Refusal;
+use floatgate_ftl::placement::PlacementConfig;
+use floatgate_ftl::victim::VictimConfig;
+
+use super::{Config, ConfigError, expect};
+
+impl Config {
+    /// The shape of a drive before its size is decided: one erase unit, one logical page, map
+    /// entries as they are given.
+    fn provisional_shape(&self) -> Shape {
+        let flash = &self.flash;
+        Shape {
+            page_bytes: u32::try_from(flash.page.0).unwrap_or(u32::MAX),
+            pages_per_block: flash.pages_per_block,
+            superblock: flash.superblock,
+            units: 1,
+            channels: flash.channels,
+            dies: flash.dies,
+            planes: flash.planes,
+            logical_pages: 1,
+            entry_bytes: self.mapping.entry_bytes,
+        }
+    }
+
+    pub(super) fn provisional_geometry(&self) -> Result<Geometry, ConfigError> {
+        geometry(self.provisional_shape())
+    }
+
+    /// The same with the map entries that the mapping has on flash.
+    ///
+    /// # Errors
+    /// Numbers that give no drive.
+    pub(crate) fn shape(&self) -> Result<Shape, ConfigError> {
+        let shape = self.provisional_shape();
+        let entry_bytes = self.map_demands()?.entry_bytes.unwrap_or(shape.entry_bytes);
+        Ok(Shape { entry_bytes, ..shape })
+    }
+
+    /// What the mapping asks of the drive.
+    ///
+    /// # Errors
+    /// Numbers that give no drive, or a name that is in no table.
+    pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
+        let name = &self.mapping.scheme;
+        let config = self.map_config(self.provisional_geometry()?);
+        demands(name, &config)
+            .ok_or_else(|| ConfigError::new(format!("mapping.scheme = \"{name}\" is not known")))
+    }
+
+    /// What mappings are told.
+    pub(crate) fn map_config(&self, geometry: Geometry) -> MapConfig {
+        MapConfig::new(geometry, self.mapping.cache.0).with(&|s, key| self.policies.value(s, key))
+    }
+
+    /// What placements are told.
+    pub(crate) fn placement_config(
+        &self,
+        geometry: Geometry,
+        ages_in_map: bool,
+    ) -> PlacementConfig {
+        let config = PlacementConfig::new(geometry).with(&|s, key| self.policies.value(s, key));
+        PlacementConfig { ages_in_map, ..config }
+    }
+
+    /// What victim policies are told, on a drive of so many units and streams.
+    pub(crate) fn victim_config(&self, units: u32, streams: u8, seed: u64) -> VictimConfig {
+        let config = VictimConfig::new(units, streams).with(&|s, key| self.policies.value(s, key));
+        VictimConfig { tie: self.cleaning.tie.0, seed, ..config }
+    }
+
+    /// What schemes of log blocks are told.
+    pub(crate) fn log_config(&self, geometry: Geometry, logs: u32, seed: u64) -> LogConfig {
+        let config = LogConfig::new(geometry, logs).with(&|s, key| self.policies.value(s, key));
+        LogConfig { seed, ..config }
+    }
+
+    /// What host layers are told.
+    pub(crate) fn host_config(&self, log2_page: u32, user_pages: u32, slots: u32) -> HostConfig {
+        let config = HostConfig::new(log2_page, user_pages, slots, self.host.threshold.0);
+        config.with(&|s, key| self.policies.value(s, key))
+    }
+
+    /// What policies ask of the config and of their own parameters.
+    pub(super) fn check_demands(&self) -> Result<(), ConfigError> {
+        let geometry = self.provisional_geometry()?;
+        let of_mappings = self.map_config(geometry).refusal();
+        let of_placements = || self.placement_config(geometry, false).refusal();
+        if let Some(Refusal { key, given, expected }) = of_mappings.or_else(of_placements) {
+            return Err(ConfigError::new(format!("{key} = {given}: expected {expected}")));
+        }
+        let Demands { cache_bytes, cache_for, .. } = self.map_demands()?;
+        expect(
+            self.mapping.cache.0 >= cache_bytes,
+            "mapping.cache",
+            &format!("\"{}\"", self.mapping.cache),
+            format!("room for at least {cache_for} ({cache_bytes})"),
+        )
+    }
+}
+
+fn geometry(shape: Shape) -> Result<Geometry, ConfigError> {
+    Geometry::new(shape).map_err(|error| ConfigError::new(error.to_string()))
+}

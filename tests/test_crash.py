@@ -108,8 +108,8 @@ def test_progress_says_what_is_done_and_how_far() -> None:
         ({"point": -1}, "point: -1 given; expected 0 or more"),
         ({"point": 3, "every": 2}, "point: 3 given"),
         ({"addresses": "modulo"}, "addresses"),
-        ({"set": {"placement.scheme": "oracle"}}, "does not know the future"),
-        ({"set": {"mapping.scheme": "belady"}}, "does not know the future"),
+        ({"set": {"placement.scheme": "oracle"}}, "cannot look ahead in the trace"),
+        ({"set": {"mapping.scheme": "belady"}}, "cannot look ahead in the trace"),
         ({"set": {"ftl.checkpoint_every": 0}}, "ftl.checkpoint_every = 0"),
     ],
 )

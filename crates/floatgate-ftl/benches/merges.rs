@@ -51,7 +51,7 @@ fn drive(scheme: &str) -> Box<dyn Device> {
     let config = LogConfig { geometry, logs: LOGS, seed: 1, bast, fast };
     let nand = Timed::new(Counted::default(), geometry, TIMING);
     macro_rules! by_name {
-        ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+        ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
             match scheme {
                 $(stringify!($name) => {
                     let scheme = $Type::new(&config);

@@ -96,7 +96,7 @@ where
         journal: None,
     };
     macro_rules! by_name {
-        ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+        ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
             match mapping {
                 $(stringify!($name) => {
                     let Ok(ftl) = PageFtl::new(nand, $Type::new(&map), config);

@@ -26,10 +26,8 @@ mod ncq_lru;
 mod page_lru;
 mod recency;
 
-pub use bplru::BplruConfig;
-pub use clc::ClcConfig;
 pub use flush::{Flush, Group};
-pub use ncq_lru::{NcqLruConfig, Pin};
+pub use ncq_lru::Pin;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -38,14 +36,7 @@ use core::ops::Range;
 use crate::addr::Lpn;
 use crate::future::Future;
 use crate::parameters::{Parameters, Row};
-use belady::Belady;
 use blocks::Blocks;
-use bplru::Bplru;
-use clc::Clc;
-use fab::Fab;
-use lru::Lru;
-use ncq_lru::NcqLru;
-use page_lru::PageLru;
 
 impl BufferConfig {
     /// The default parameters of every policy.
@@ -148,7 +139,7 @@ struct Written {
 
 /// The table of buffers: config name, type and parameters, what it does, where it is from.
 macro_rules! buffers {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every buffer.
             pub const BUFFERS;
@@ -164,6 +155,11 @@ macro_rules! buffers {
             }
             $($name $Type($($Own)?), $doc, $source;)*
         }
+
+        $(
+            use $name::$Type;
+            $(pub use $name::$Own;)?
+        )*
 
         impl Buffer {
             /// An empty buffer with the policy of this name, if there is one.
@@ -190,19 +186,19 @@ macro_rules! buffers {
 }
 
 buffers! {
-    page_lru PageLru(), "Single pages; the least recently used leaves.",
+    page_lru PageLru(), "Single pages, evicted in LRU order.",
         "the reference of every buffer paper";
-    lru Lru(), "Whole blocks; the least recently used leaves.",
+    lru Lru(), "Whole logical blocks, evicted in LRU order.",
         "the LRU that Kim and Kim improve on, 2013";
-    ncq_lru NcqLru(NcqLruConfig), "As lru, but blocks that queued commands will use stay if others can leave.",
+    ncq_lru NcqLru(NcqLruConfig), "As lru, but pins blocks that queued commands will access.",
         "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
-    fab Fab(), "The block with the most buffered pages leaves.",
+    fab Fab(), "Evicts the block with the most buffered pages.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
-    bplru Bplru(BplruConfig), "As lru, of writes only; sequential blocks leave next; victims are padded.",
+    bplru Bplru(BplruConfig), "As lru, for writes only; evicts sequential blocks first; pads victims.",
         "Kim and Ahn, FAST 2008";
-    clc Clc(ClcConfig), "Recent blocks are spared, of the others the one with the most pages leaves.",
+    clc Clc(ClcConfig), "Evicts the block with the most pages, sparing recently used blocks.",
         "Kang, Park, Jung, Shim and Cha, IEEE Trans. Computers 58, 2009";
-    belady Belady(), "What is used last leaves: a bound for writes of whole blocks, no drive.",
+    belady Belady(), "Evicts what is used farthest ahead: an offline bound for whole-block writes.",
         "Belady, IBM Systems Journal 5, 1966";
 }
 

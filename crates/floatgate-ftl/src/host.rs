@@ -27,7 +27,7 @@ crate::axis! {
     plain Plain(), "Requests are sent as they come.",
         "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
     shrd Shrd(ShrdParameters),
-        "Small random writes go to a log in sequence; the drive remaps them later, sorted.",
+        "Small random writes go to a sequential log; the drive remaps them in order later.",
         "Kim, Shin, Jeong and Kim, FAST 2017";
 }
 

@@ -40,3 +40,8 @@ pub mod request;
 pub mod rng;
 pub mod store;
 pub mod victim;
+
+/// The examples of `docs/adding-a-policy.md`, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-policy.md")]
+struct AddingAPolicy;

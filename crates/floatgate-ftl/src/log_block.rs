@@ -8,8 +8,8 @@
 mod bast;
 mod fast;
 
-pub use bast::{Bast, BastConfig, LogVictim, MergeWhenFull};
-pub use fast::{Fast, FastConfig, OutOfOrder};
+pub use bast::{LogVictim, MergeWhenFull};
+pub use fast::OutOfOrder;
 
 use alloc::vec::Vec;
 
@@ -69,14 +69,14 @@ macro_rules! log_blocks {
         $then! {
             bast Bast(BastConfig), "Block-mapped: overwrites go to a log block of their logical block.",
                 "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
-            fast Fast(FastConfig), "Block-mapped: all logical blocks share log blocks, but for one in order.",
+            fast Fast(FastConfig), "Block-mapped: logical blocks share random log blocks and one sequential.",
                 "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
         }
     };
 }
 
 macro_rules! name_rows {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every log block scheme.
             pub const LOG_BLOCKS;
@@ -91,6 +91,8 @@ macro_rules! name_rows {
             }
             $($name $Type($($Own)?), $doc, $source;)*
         }
+
+        $(pub use $name::{$Type, $($Own)?};)*
 
         /// The fewest logs that the scheme of this name works with, if there is one.
         pub fn logs_min(name: &str) -> Option<u32> {

@@ -20,17 +20,10 @@ mod tlllp;
 mod tpftl;
 mod two_level;
 
-pub use asa::{Asa, AsaConfig};
-pub use belady::Belady;
 pub use boxed::{AnyMapping, Boxed};
-pub use cdftl::{Cdftl, CdftlConfig};
-pub use dftl::{Dftl, DftlConfig, Replacement};
-pub use ideal::Ideal;
-pub use none::NoCache;
-pub use page_cache::{ForCleaning, PageCache, PageCacheConfig};
-pub use sftl::{Sftl, SftlConfig};
-pub use tlllp::{FetchMode, NodeVictim, Tlllp, TlllpConfig};
-pub use tpftl::{Tpftl, TpftlConfig};
+pub use dftl::Replacement;
+pub use page_cache::ForCleaning;
+pub use tlllp::{FetchMode, NodeVictim};
 
 use alloc::vec::Vec;
 
@@ -259,24 +252,24 @@ macro_rules! mappings {
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
             asa Asa(AsaConfig), "DFTL with the age of each page beside its entry, twice the size.",
                 "Xie and Chen, CCGrid 2014";
-            page_cache PageCache(PageCacheConfig), "Whole map pages, the least recently used leaves.",
+            page_cache PageCache(PageCacheConfig), "Whole map pages, evicted in LRU order.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
-            cdftl Cdftl(CdftlConfig), "Entries over a few whole translation pages, which collect changes.",
+            cdftl Cdftl(CdftlConfig), "Two levels: entries, and whole translation pages to batch updates.",
                 "Qin, Wang, Liu and Guan, RTAS 2011";
-            sftl Sftl(SftlConfig), "Whole translation pages in compressed form; sparse changes wait.",
+            sftl Sftl(SftlConfig), "Whole translation pages, compressed; a buffer delays sparse updates.",
                 "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
-            belady Belady(), "Evicts the entry whose next use is farthest: a bound, no drive.",
+            belady Belady(), "Evicts the entry whose next use is farthest: an offline bound.",
                 "Belady, IBM Systems Journal 5, 1966";
-            tlllp Tlllp(TlllpConfig), "Prefetches as far as history and request go; whole nodes leave.",
+            tlllp Tlllp(TlllpConfig), "Prefetches by request and history; evicts whole nodes of entries.",
                 "Yin et al., Improve SSD performance by prefetch strategy, 2017";
-            tpftl Tpftl(TpftlConfig), "Loads a request's entries at once, writes a page's back at once.",
+            tpftl Tpftl(TpftlConfig), "Loads a request's entries together, writes back a page's together.",
                 "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
         }
     };
 }
 
 macro_rules! name_rows {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every mapping.
             pub const MAPPINGS;
@@ -289,6 +282,8 @@ macro_rules! name_rows {
             }
             $($name $Type($($Own)?), $doc, $source;)*
         }
+
+        $(pub use $name::{$Type, $($Own)?};)*
 
         impl MapConfig {
             /// A cache with the default parameters of every policy.

@@ -410,7 +410,7 @@ macro_rules! axis {
             $(#[doc = $field_doc:literal])+
             $field:ident: $Field:ty,
         )+}
-        $($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*
+        $($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*
     ) => {
         $(#[doc = $table_doc])+
         pub const $TABLE: &[$crate::parameters::Row] = &[$($crate::parameters::Row {
@@ -448,7 +448,7 @@ macro_rules! axis {
         }
     };
     (@own) => { () };
-    (@own $Own:ty) => { $Own };
+    (@own $Own:ident) => { $Own };
 }
 
 #[cfg(test)]

@@ -20,21 +20,11 @@ mod sepbit;
 mod single;
 mod wdac;
 
-pub use asa::{Asa, AsaClock, AsaConfig};
-pub use autostream::{Autostream, AutostreamConfig};
+pub use asa::AsaClock;
 pub use crc::Hashes;
-pub use dac::{Dac, DacConfig};
-pub use direct::{Direct, DirectConfig};
-pub use eti::{DecayUnit, Eti, EtiConfig, Extent, MergeValue};
-pub use length::{Length, LengthConfig};
-pub use lru_lists::{LruLists, LruListsConfig};
-pub use mbf::{Insert, Mbf, MbfConfig};
-pub use mhf::{Mhf, MhfConfig};
-pub use oracle::{Oracle, OracleConfig};
-pub use perfect::{Perfect, PerfectConfig};
-pub use sepbit::{History, Sepbit, SepbitConfig};
-pub use single::Single;
-pub use wdac::{Wdac, WdacConfig};
+pub use eti::{DecayUnit, Extent, MergeValue};
+pub use mbf::Insert;
+pub use sepbit::History;
 
 use crate::addr::Lpn;
 use crate::future::Future;
@@ -161,17 +151,17 @@ pub struct Samples {
 crate::choice! {
     /// Which pages are sampled.
     pub enum SampleSource {
-        /// Those whose entries are cached, which costs nothing; all that are written, if the whole
-        /// map is.
+        /// Pages whose map entries are cached, at no cost; all written pages if the whole map is
+        /// cached.
         Cached = "cht",
-        /// All that are written; of one whose entry is not cached the translation page is read.
+        /// All written pages; if the map entry is not cached, its translation page is read.
         Written = "random_lpn",
     }
 }
 
 /// The table of placements: config name, type and parameters, what it does, where it is from.
 macro_rules! placements {
-    ($($name:ident $Type:ident($($Config:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Config:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every placement.
             pub const PLACEMENTS;
@@ -184,6 +174,8 @@ macro_rules! placements {
             }
             $($name $Type($($Config)?), $doc, $source;)*
         }
+
+        $(pub use $name::{$Type, $($Config)?};)*
 
         impl PlacementConfig {
             /// The default parameters of every placement, beside a map without ages.
@@ -307,29 +299,29 @@ placements! {
         "the reference of every separation paper, e.g. Desnoyers, SYSTOR 2012";
     eti Eti(EtiConfig), "A counter per extent; extents are cut by writes and merged as they cool.",
         "Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016";
-    mbf Mbf(MbfConfig), "Bloom filters that age by turns; hot is what many and new ones have.",
+    mbf Mbf(MbfConfig), "Bloom filters, cleared in turn; hot if many or recent ones have the page.",
         "Park and Du, MSST 2011";
-    mhf Mhf(MhfConfig), "A counting Bloom filter, halved once in a period.",
+    mhf Mhf(MhfConfig), "A counting Bloom filter, halved periodically.",
         "Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
-    direct Direct(DirectConfig), "A counter per page, halved once in a period: what hashing approximates.",
+    direct Direct(DirectConfig), "A counter per page, halved periodically: what MHF approximates.",
         "the ideal of Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
     length Length(LengthConfig), "Short writes are hot.",
         "Im and Shin, ComboFTL, Journal of Systems Architecture 56, 2010";
-    lru_lists LruLists(LruListsConfig), "A list of candidates and one of hot pages, which a second write joins.",
+    lru_lists LruLists(LruListsConfig), "Two LRU lists, candidates and hot; a second write promotes to hot.",
         "Chang and Kuo, RTAS 2002";
-    wdac Wdac(WdacConfig), "The writes of a window, which weigh less as they age: what MBF approximates.",
+    wdac Wdac(WdacConfig), "The writes of a window, weighted by recency: what MBF approximates.",
         "the baseline of Park and Du, MSST 2011";
-    asa Asa(AsaConfig), "Hot, warm or cold by the age of what is overwritten; criteria from samples.",
+    asa Asa(AsaConfig), "Hot, warm or cold by age at overwrite; thresholds from sampled ages.",
         "Xie and Chen, CCGrid 2014";
-    dac Dac(DacConfig), "A page climbs when it is written and sinks when it is cleaned.",
+    dac Dac(DacConfig), "A page is promoted when written and demoted when cleaned.",
         "Chiang, Lee and Chang, Software: Practice and Experience 29(3), 1999";
-    sepbit Sepbit(SepbitConfig), "By how long the last version lived; cleaned pages by their age.",
+    sepbit Sepbit(SepbitConfig), "By the lifespan of the overwritten version; pages copied by GC by their age.",
         "Wang, Li, Lee, Ouyang, Shi and Huang, FAST 2022";
-    autostream Autostream(AutostreamConfig), "By how often and how lately a chunk of addresses was written.",
+    autostream Autostream(AutostreamConfig), "By frequency and recency of the writes to a chunk of addresses.",
         "Yang et al., AutoStream, SYSTOR 2017";
-    perfect Perfect(PerfectConfig), "The first pages are hot: no error, for a workload that is so.",
+    perfect Perfect(PerfectConfig), "The first pages are hot: exact for a workload with this hot set.",
         "the perfect classifier of Desnoyers, SYSTOR 2012";
-    oracle Oracle(OracleConfig), "By the lifetime that is left, which it knows: a bound, no drive.",
+    oracle Oracle(OracleConfig), "By the remaining lifetime, known from the trace: an offline bound.",
         "the future knowledge of SepBIT, FAST 2022, in ranges of our own";
 }
 

@@ -14,15 +14,9 @@ mod tests;
 mod tournament;
 mod windowed;
 
-pub use cat::{Cat, CatConfig};
-pub use cost_benefit::CostBenefit;
-pub use d_choices::{DChoices, DChoicesConfig};
-pub use fifo::Fifo;
-pub use greedy::{Greedy, Tie};
+pub use greedy::Tie;
 pub use kinetic::Age;
-pub use lfs_cost_benefit::{LfsCostBenefit, LfsCostBenefitConfig};
-pub use random::{Random, RandomConfig, Redraw};
-pub use windowed::{Windowed, WindowedConfig};
+pub use random::Redraw;
 
 use alloc::boxed::Box;
 
@@ -42,7 +36,7 @@ pub trait Victim {
 
 /// The table of victim policies: config name, type and parameters, what it does, where it is from.
 macro_rules! victims {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every victim policy.
             pub const VICTIMS;
@@ -59,6 +53,8 @@ macro_rules! victims {
             }
             $($name $Type($($Own)?), $doc, $source;)*
         }
+
+        $(pub use $name::{$Type, $($Own)?};)*
 
         /// The policy of this name, if there is one.
         pub fn victim(name: &str, config: &VictimConfig) -> Option<Box<dyn Victim + Send>> {
@@ -78,20 +74,20 @@ impl VictimConfig {
 }
 
 victims! {
-    greedy Greedy(), "Fewest valid pages first; among equals the one longest without a loss.",
+    greedy Greedy(), "Fewest valid pages; ties by least recent invalidation.",
         "Bux and Iliadis, Performance Evaluation 67, 2010; Desnoyers, SYSTOR 2012";
     fifo Fifo(), "The unit that was sealed first.",
         "Desnoyers, SYSTOR 2012 (called LRU cleaning); Xiang and Kurkoski, 2011";
-    windowed Windowed(WindowedConfig), "Fewest valid pages first, among the units that were sealed first.",
+    windowed Windowed(WindowedConfig), "Fewest valid pages in a window of the units sealed first.",
         "Hu, Eleftheriou, Haas, Iliadis and Pletka, SYSTOR 2009";
-    d_choices DChoices(DChoicesConfig), "The emptiest of a few units that are drawn at random.",
+    d_choices DChoices(DChoicesConfig), "Fewest valid pages of d units drawn at random.",
         "Van Houdt, SIGMETRICS 2013; Li, Lee and Lui, SIGMETRICS 2013";
-    random Random(RandomConfig), "A unit drawn at random; on demand drawn again if it is full.",
+    random Random(RandomConfig), "A unit drawn at random; optionally redrawn if it has few invalid pages.",
         "Van Houdt, SIGMETRICS 2013; MQSim (Tavakkol et al., FAST 2018)";
-    cost_benefit CostBenefit(), "Greatest age times space over cost; age since the last loss.",
+    cost_benefit CostBenefit(), "Greatest age (1-u)/2u; age since the last invalidation.",
         "Kawaguchi, Nishioka and Motoda, USENIX 1995";
-    lfs_cost_benefit LfsCostBenefit(LfsCostBenefitConfig), "Greatest age times space over cost, as of LFS segments.",
+    lfs_cost_benefit LfsCostBenefit(LfsCostBenefitConfig), "Greatest age (1-u)/(1+u), as for LFS segments.",
         "Rosenblum and Ousterhout, ACM TOCS 10(1), 1992";
-    cat Cat(CatConfig), "Greatest age times space over cost and wear.",
+    cat Cat(CatConfig), "Greatest age (1-u)/u, divided by the erase count.",
         "Chiang and Chang, Journal of Systems and Software 48, 1999";
 }

@@ -183,11 +183,11 @@ impl Config {
     fn check_foretold(&self) -> Result<(), ConfigError> {
         for (key, name) in self.foretold() {
             let given = format!("\"{name}\"");
-            let another = |why: &str| format!("another {why} what it is told of");
+            let another = |why: &str| format!("another {why}: it looks ahead in the host's order");
             let is_before_all = key == "buffer.scheme" || self.buffer.scheme == "none";
-            let why = another("beside a write buffer, which changes");
+            let why = another("beside a write buffer");
             expect(is_before_all, key, &given, why)?;
-            let why = another("with queue.queues above 1, which changes the order of");
+            let why = another("with queue.queues above 1");
             expect(self.queue.queues == 1, key, &given, why)?;
         }
         Ok(())

@@ -38,8 +38,8 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
         ));
     }
     if drive.units < UNITS_FEW {
-        let cleaning = "cleaning has little choice";
-        let what = if logs { "a log block more or less counts for much" } else { cleaning };
+        let cleaning = "cleaning has few victims to choose from";
+        let what = if logs { "results depend on single log blocks" } else { cleaning };
         warnings.push(format!(
             "only {} erase units: with fewer than {UNITS_FEW} {what}; use a larger workload, a \
              larger flash.blocks, or smaller units (flash.superblock, flash.pages_per_block)",
@@ -49,7 +49,7 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
     if drive.units_added > 0 {
         let what = if logs { "not have its log blocks" } else { "not clean" };
         warnings.push(format!(
-            "the drive got {} erase units more than the spare factor gives, without which it could \
+            "the drive was enlarged by {} erase units beyond its spare, without which it could \
              {what}: its spare factor is {:.4}",
             drive.units_added, drive.spare_factor
         ));
@@ -130,7 +130,7 @@ fn expected(result: &RunResult) -> String {
         _ => ("FIFO", fifo(spare)),
     };
     format!(
-        "; uniform random page writes give {factor:.2} in the end (closed form for {cleaning} \
+        "; uniform random page writes give {factor:.2} in steady state (closed form for {cleaning} \
          cleaning at a spare factor of {spare:.4}, map not counted: Desnoyers, SYSTOR 2012)"
     )
 }
@@ -202,8 +202,8 @@ pub fn notes(result: &RunResult) -> Vec<String> {
     }
     if result.cleaning.emergency > 0 {
         notes.push(format!(
-            "in {} of the cleans so few units were free that the one cheapest to clean was taken, \
-             whatever the policy",
+            "in {} of the cleans free units were so few that the cheapest victim was taken, \
+             regardless of the policy",
             result.cleaning.emergency
         ));
     }

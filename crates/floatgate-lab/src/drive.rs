@@ -183,9 +183,9 @@ impl Size {
             return Err(ConfigError::new(format!(
                 "a drive of {asked} erase units with a spare factor of {} has no room to clean: \
                  expected at least {least} units for these logical pages and {beside} units that \
-                 are open or log blocks{}, or more spare",
+                 are open or log blocks{}, or a larger spare factor",
                 config.capacity.spare(),
-                if config.log_slots() > 0 { ", the host's log among them" } else { "" },
+                if config.log_slots() > 0 { " (the host's log included)" } else { "" },
             )));
         }
         let addressable = logical + u64::from(config.log_slots());
@@ -236,7 +236,7 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
         return expect("low_water", cleaning.low_water, open);
     }
     if given.high_water.is_some() && !ahead {
-        let ahead = "cleaning.copies_per_write or cleaning.idle_after beside it";
+        let ahead = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
         return expect("high_water", high_water, ahead.into());
     }
     if cleaning.high_water < cleaning.low_water {
@@ -255,12 +255,12 @@ fn unknown_placement(config: &Config) -> ConfigError {
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     if let Some((key, name)) = config.foretold().next() {
         return Err(ConfigError::new(format!(
-            "{key} = \"{name}\": expected another, as a drive that is found after a loss of power \
-             does not know the future"
+            "{key} = \"{name}\": expected another, as a drive that recovers from a loss of power \
+             cannot look ahead in the trace"
         )));
     }
     if config.faults.any() {
-        let text = "[faults]: expected none, as the table of bad blocks is not on flash";
+        let text = "[faults]: expected none, as recovery has no table of bad blocks on flash";
         return Err(ConfigError::new(text));
     }
     Ok(())

@@ -95,6 +95,6 @@ fn a_cache_that_holds_nothing_is_refused() {
     };
     check("page_cache", 4096, "one translation page of flash.page (4096)");
     check("cdftl", 4104, "one translation page and one entry of cdftl.entry_bytes (4104)");
-    check("sftl", 4694, "a page of one-page runs, and the buffer (4694)");
+    check("sftl", 4694, "an incompressible page and the sftl buffer (4694)");
     check("belady", 8, "one entry of dftl.entry_bytes (8)");
 }

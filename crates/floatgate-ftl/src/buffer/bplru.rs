@@ -21,10 +21,10 @@ use super::{BufferConfig, Order, Written};
 crate::parameters! {
     /// Parameters of `bplru`.
     pub struct BplruConfig {
-        /// Whether the missing pages of a block that leaves are read from the flash, and the block
-        /// is written as a whole.
+        /// Whether victims are padded: the missing pages of the block are read from flash, and it
+        /// is written whole.
         padding: bool = true;
-        /// Whether a block that was written from its first page to its last, in order, leaves next.
+        /// Whether a block written from its first page to its last, in order, is evicted next.
         compensation: bool = true;
     }
 }

@@ -24,8 +24,8 @@ use crate::parameters::permille;
 crate::parameters! {
     /// Parameters of `clc`.
     pub struct ClcConfig {
-        /// Share of the blocks, those used last, that leave only if there are no others. Counts in
-        /// thousandths.
+        /// Share of the blocks, the most recently used, evicted only if there are no others. Counts
+        /// in thousandths.
         alpha: f64 = 0.1, from 0 to 1;
     }
 }

@@ -32,7 +32,7 @@ use crate::lru::{Links, List};
 crate::parameters! {
     /// Parameters of `ncq_lru`.
     pub struct NcqLruConfig {
-        /// What a queued command does for the blocks that it will use.
+        /// How a queued command protects the buffered blocks that it will access.
         pin: Pin = Pin::Counted;
     }
 }
@@ -40,12 +40,11 @@ crate::parameters! {
 crate::choice! {
     /// What a queued command does for the blocks that it will use.
     pub enum Pin {
-        /// They stay while another block can leave, also those that come after the command is
-        /// queued.
+        /// They are pinned while another block can be evicted, even if buffered after queueing.
         Counted = "counted",
-        /// The same, but only for blocks that are buffered when the command is queued.
+        /// They are pinned only if they are buffered already when the command is queued.
         OnArrivalOnly = "on_arrival_only",
-        /// Those that are buffered when the command is queued count as just used, and no more.
+        /// Those buffered when the command is queued become the most recently used; no pinning.
         MoveOnly = "move_only",
     }
 }

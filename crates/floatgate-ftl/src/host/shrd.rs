@@ -33,37 +33,37 @@ crate::parameters! {
     pub struct ShrdParameters {
         /// Share of the log's slots in use beyond which a window is remapped.
         remap_threshold: f64 = 0.25, from 0 below 1;
-        /// Share of the log that is remapped at once.
+        /// Size of a remap window as a share of the log.
         remap_size: f64 = 0.0625, above 0 to 1;
         /// The most entries of a remap command.
         remap_entries: u32 = 511, from 1 to 65_536;
-        /// The most data of a write to the log.
+        /// The most bytes of one write to the log.
         twrite: Bytes = Bytes(512 << 10), from 512 to (1 << 30);
         /// The most pages of a write to the log.
         twrite_entries: u32 = 128, from 1 to 65_536;
-        /// Slots in a row without which no write to the log is begun.
+        /// Free contiguous slots needed to begin a write to the log.
         contiguous: u32 = 128, from 1 to 1_000_000;
-        /// Writes that begin before this byte are sent as they are.
+        /// Writes that begin below this byte address bypass the log.
         exclude_below: Bytes = Bytes(2 << 20), from 0 to (1_u64 << 40);
         /// Commands in the drive at once: a write to the log is one, and so is a read with all its
-        /// parts. Requests wait in the queue of `queue.depth` until then.
+        /// sub-reads. Further requests wait in the queue of `queue.depth`.
         commands: u32 = 32, from 1 to 65_536;
-        /// Whether nothing is sent while a remap is under way.
+        /// Whether no command is sent while a remap is in progress.
         block_during_remap: bool = true;
-        /// Whether what was overwritten inside the log stays in the drive until its slot is written
-        /// again, as in the authors' drive; if not, a remap drops it with its window.
+        /// Whether versions overwritten inside the log stay valid in the drive until a slot is
+        /// written again, as in the authors' drive; if not, the remap of their window invalidates
+        /// them.
         lazy_stale: bool = false;
-        /// Whether odd pages go to odd slots and even ones to even slots, as the prototype with two
-        /// cores needs it; slots between stay empty.
+        /// Whether odd pages take odd slots and even pages even slots, as the prototype with two
+        /// cores requires; skipped slots stay empty.
         parity_align: bool = false;
-        /// Whether a read takes pages that are neighbours in the log by one command.
+        /// Whether a read joins pages that are adjacent in the log into one sub-read.
         join_reads: bool = false;
-        /// How long the host must have asked for nothing for the log to be remapped. Not set:
-        /// never.
+        /// Idle time of the host after which the log is remapped. Not set: never.
         idle_after: Option<Nanoseconds> = None, from 0 to 1e12;
-        /// A write to the log of no more requests than this waits for more.
+        /// A write to the log with at most this many requests is held back for more.
         low_packing: u32 = 16, from 0 to 65_536;
-        /// How often it does; the late drivers have 4.
+        /// How many times it is held back; the authors' later drivers use 4.
         low_packing_retries: u32 = 0, from 0 to 1000;
     }
 }

@@ -23,9 +23,9 @@ crate::choice! {
     pub enum LogVictim {
         /// The one that was opened first.
         Fifo = "fifo",
-        /// The one that was written to longest ago.
+        /// The least recently written one.
         Lru = "lru",
-        /// Any, each as likely as the others, as the C++ FlashSim has it.
+        /// A random one, as in the C++ FlashSim.
         Random = "random",
     }
 }
@@ -35,12 +35,12 @@ crate::parameters! {
     pub struct BastConfig {
         /// Log blocks (erase units) in use at a time. Not set: all spare units in service.
         log_blocks: Option<u32> = None, from 1 to 1_000_000;
-        /// Which log block makes room.
+        /// Which log block is the victim when a new one is needed.
         victim: LogVictim = LogVictim::Fifo;
-        /// When a log block is merged that is full.
+        /// When a full log block is merged.
         merge_when_full: MergeWhenFull = MergeWhenFull::Immediately;
-        /// Whether a log block that is in order, but not full, is completed; if not, it is merged
-        /// in full, as the C++ FlashSim does.
+        /// Whether a log block in order but not full takes a partial merge; if not, it is merged in
+        /// full, as the C++ FlashSim does.
         partial_merge: bool = true;
     }
 }
@@ -50,7 +50,7 @@ crate::choice! {
     pub enum MergeWhenFull {
         /// As soon as its last page is written.
         Immediately = "immediately",
-        /// When its logical block is written next, or it makes room.
+        /// When its logical block is written next, or it is the victim.
         Lazy = "lazy",
     }
 }

@@ -33,10 +33,9 @@ crate::parameters! {
         /// Log blocks (erase units) in use at a time: one for sequential writes, the others for all
         /// other writes. Not set: all spare units in service.
         log_blocks: Option<u32> = None, from 2 to 1_000_000;
-        /// What becomes of a write to the logical block of the sequential log that is not its next
-        /// page.
+        /// Where a write goes that is to the sequential log's logical block but not its next page.
         out_of_order: OutOfOrder = OutOfOrder::Restart;
-        /// Whether a sequential log that is in order, but not full, is completed; if not, it is
+        /// Whether a sequential log in order but not full takes a partial merge; if not, it is
         /// merged in full, as the C++ FlashSim does.
         partial_merge: bool = true;
     }

@@ -34,8 +34,8 @@ use entries::Entries;
 crate::parameters! {
     /// Parameters of CDFTL.
     pub struct CdftlConfig {
-        /// Share of the cache that single entries have; whole translation pages have the rest.
-        /// Counts in thousandths.
+        /// Share of the cache for single entries; whole translation pages have the rest. Counts in
+        /// thousandths.
         entries_share: f64 = 0.5, above 0 below 1;
         /// Bytes of a cached entry.
         entry_bytes: u32 = 8, from 1 to 64;

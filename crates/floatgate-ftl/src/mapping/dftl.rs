@@ -41,12 +41,12 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of DFTL.
     pub struct DftlConfig {
-        /// Which cached entry makes room.
+        /// Which cached entry is evicted.
         replacement: Replacement = Replacement::Slru;
-        /// Share of the cache that entries which were hit again are kept in; for "slru" and
+        /// Share of the cache for its protected segment, entries hit again; for "slru" and
         /// "flashsim". Counts in thousandths.
         protected_share: f64 = 0.8, above 0 below 1;
-        /// Whether writing back an entry takes along the other dirty entries of its translation
+        /// Whether writing back an entry also writes the other dirty entries of its translation
         /// page.
         evict_batch: bool = false;
         /// Whether a miss on an entry that was never set costs no flash read.

@@ -29,9 +29,9 @@ crate::parameters! {
     /// Parameters of [`PageCache`].
     pub struct PageCacheConfig {
         /// Entries of a map page, a multiple of those in a page of the flash; it is read and
-        /// written as one. Not set: those in a page of the flash.
+        /// written as one.. Not set: those in a page of the flash.
         entries: Option<u32> = None, from 1 to 16_777_216;
-        /// What cleaning does with map pages that it changes and that are not cached.
+        /// How cleaning updates map pages that are not cached.
         cleaning: ForCleaning = ForCleaning::Update;
     }
 }
@@ -39,9 +39,9 @@ crate::parameters! {
 crate::choice! {
     /// What cleaning does with map pages that it changes and that are not cached.
     pub enum ForCleaning {
-        /// Rewrites them on flash.
+        /// They are rewritten on flash.
         Update = "update",
-        /// Loads them, to be the first to leave, as the drive of SHRD does.
+        /// They are loaded into the cache, first to be evicted, as in the drive of SHRD.
         LruEnd = "lru_end",
     }
 }

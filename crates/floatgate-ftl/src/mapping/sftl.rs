@@ -52,11 +52,10 @@ const PAGE_BYTES_MIN: u64 = 2 * HEAD_BYTES;
 crate::parameters! {
     /// Parameters of S-FTL.
     pub struct SftlConfig {
-        /// Share of the cache that changed entries of dropped pages are kept in. Counts in
-        /// thousandths.
+        /// Share of the cache that buffers dirty entries of evicted pages. Counts in thousandths.
         buffer_share: f64 = 0.1, from 0 below 1;
-        /// Share of a translation page's entries up to which its changes are kept when it is
-        /// dropped. Counts in thousandths.
+        /// An evicted page's dirty entries are buffered if they are at most this share of its
+        /// entries. Counts in thousandths.
         sparse_share: f64 = 0.05, from 0 to 1;
     }
 }
@@ -197,7 +196,7 @@ impl Mapping for Sftl {
         let whole = bytes as u64;
         Demands {
             cache_bytes: whole + u64::from(bytes > whole as f64),
-            cache_for: "a page of one-page runs, and the buffer",
+            cache_for: "an incompressible page and the sftl buffer",
             ..Demands::default()
         }
     }

@@ -38,9 +38,9 @@ use history::History;
 crate::choice! {
     /// What history says about how much to prefetch.
     pub enum FetchMode {
-        /// As many pages as were accessed in sequence just before, and one more.
+        /// The length of the sequence accessed just before, plus 1.
         Run = "run",
-        /// As many entries as the sequence's last prefetch was of, and one more.
+        /// The length of the sequence's last prefetch, plus 1.
         Prev = "prev",
     }
 }
@@ -48,9 +48,9 @@ crate::choice! {
 crate::choice! {
     /// Which translation page's entries make room.
     pub enum NodeVictim {
-        /// Those that were visited least, on average.
+        /// The least visited on average.
         Min = "min",
-        /// Those that were visited most, on average: the literal reading, to show that it is worse.
+        /// The most visited on average: the paper's literal reading, for comparison.
         Max = "max",
     }
 }
@@ -58,15 +58,15 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of TLLLP.
     pub struct TlllpConfig {
-        /// What history says about how much to prefetch.
+        /// How the access history determines the prefetch length.
         fetch_mode: FetchMode = FetchMode::Run;
-        /// Whether the first page of a request has the window of four times the request's rest, not
-        /// of two, if its entry is in the translation page of the page accessed before.
+        /// Whether a request's first page has a window of 4 times the rest of the request, not 2
+        /// times, if its entry is in the translation page of the page accessed before.
         rule2_first: bool = false;
-        /// Which translation page's entries make room.
+        /// Which translation page's entries are evicted.
         victim: NodeVictim = NodeVictim::Min;
-        /// Whether translation pages make room until all that is to be prefetched fits, not one
-        /// only.
+        /// Whether translation pages are evicted until the whole prefetch fits, instead of only
+        /// one.
         evict_until_fit: bool = false;
         /// Bytes of a cached entry.
         bytes_per_entry: u32 = 8, from 1 to 64;

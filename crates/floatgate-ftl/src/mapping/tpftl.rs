@@ -36,15 +36,15 @@ crate::parameters! {
     pub struct TpftlConfig {
         /// Whether a miss loads the entries of the rest of its request.
         request_prefetch: bool = true;
-        /// Whether a miss loads as many entries as are cached in a row before it, while access is
-        /// sequential.
+        /// Whether a miss also loads as many entries as are cached in a row before it, while access
+        /// is sequential.
         selective_prefetch: bool = true;
-        /// By how many translation pages the cache must shrink for access to count as sequential,
-        /// or grow for it not to.
+        /// Access counts as sequential once the cached translation pages have decreased by this,
+        /// and as random once they have increased by this.
         selective_threshold: u32 = 3, from 1 to 1000;
-        /// Whether clean entries of a translation page make room before dirty ones.
+        /// Whether a translation page's clean entries are evicted before its dirty ones.
         clean_first: bool = true;
-        /// Whether writing back an entry takes along the other dirty entries of its translation
+        /// Whether writing back an entry also writes the other dirty entries of its translation
         /// page.
         batch_update: bool = true;
         /// Bytes of a cached entry.

@@ -39,17 +39,17 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of ASA-FTL.
     pub struct AsaConfig {
-        /// What the ages of pages are measured in.
+        /// The unit of page ages.
         clock: AsaClock = AsaClock::Writes;
-        /// Pages that the host writes from one update of the criteria to the next.
+        /// Host page writes between two updates of the criteria.
         update_period: u32 = 10_000, from 1 to 1_000_000_000;
-        /// Ages that the criteria are found from.
+        /// Sampled ages from which the criteria are computed.
         samples: u32 = 1000, from 3 to 1_000_000;
-        /// Which pages' ages those are.
+        /// Which pages are sampled for the criteria.
         sample_source: SampleSource = SampleSource::Cached;
-        /// Whether the logarithms of ages (plus one) are clustered, not the ages.
+        /// Whether ages are clustered by log(1 + age) instead of age.
         log1p: bool = false;
-        /// Whether cleaning moves pages to a colder partition when their age says so.
+        /// Whether cleaning demotes pages to the partition of their age.
         relabel_on_gc: bool = false;
     }
 }

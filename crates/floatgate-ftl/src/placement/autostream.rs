@@ -35,11 +35,11 @@ crate::parameters! {
     pub struct AutostreamConfig {
         /// Queues, and so streams.
         queues: u8 = 8, from 1 to 64;
-        /// Bytes of addresses that are counted together; at least a page.
+        /// Size of a chunk, the addresses that share an access count; at least a page.
         chunk: Bytes = Bytes(1 << 20), from 512 to (1 << 30);
-        /// Base of the logarithm that makes a queue of a count.
+        /// Base of the logarithm of the access count that gives the queue.
         base: u32 = 2, from 2 to 1000;
-        /// Whether a chunk that sinks has its count cut to the least of the queue that it sinks to.
+        /// Whether a demoted chunk's access count is cut to the least of its new queue.
         forget: bool = false;
     }
 }

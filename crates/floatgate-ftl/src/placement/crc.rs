@@ -12,9 +12,9 @@ crate::choice! {
     pub enum Hashes {
         /// CRC-32 and CRC-32C.
         Crc32 = "crc32",
-        /// The low and the high half of CRC-32: they reach 65536 slots.
+        /// The low and the high half of CRC-32: at most 65536 slots are used.
         Crc32Halves = "crc32_halves",
-        /// CRC-16/CCITT-FALSE and CRC-16/ARC: they reach 65536 slots.
+        /// CRC-16/CCITT-FALSE and CRC-16/ARC: at most 65536 slots are used.
         Crc16 = "crc16",
     }
 }

@@ -21,13 +21,13 @@ use crate::addr::Lpn;
 crate::parameters! {
     /// Parameters of DAC.
     pub struct DacConfig {
-        /// Regions between which pages climb and sink.
+        /// Regions between which pages are promoted and demoted.
         regions: u8 = 6, from 1 to 64;
-        /// A written page climbs if it was younger than this, in pages that the host has written.
-        /// Not set: always.
+        /// A written page is promoted if its age was below this, in host page writes. Not set:
+        /// always.
         young: Option<u32> = None, from 1 to 4e9;
-        /// A cleaned page sinks if it is at least this old, in pages that the host has written. Not
-        /// set: always.
+        /// A cleaned page is demoted if its age is at least this, in host page writes. Not set:
+        /// always.
         old: Option<u32> = None, from 1 to 4e9;
     }
 }

@@ -22,11 +22,11 @@ const SATURATED: u32 = 15;
 crate::parameters! {
     /// Parameters of the counters.
     pub struct DirectConfig {
-        /// A page is hot if its counter has reached this.
+        /// A page is hot if its counter is at least this.
         hot_threshold: u32 = 4, from 1 to 1_000_000_000;
-        /// Page writes from one halving of all counters to the next.
+        /// Page writes between two halvings of all counters.
         decay_period: u32 = 4096, from 1 to 1_000_000_000;
-        /// Whether counters end at 15, as those of four bits do.
+        /// Whether counters saturate at 15, as counters of four bits do.
         saturating: bool = true;
     }
 }

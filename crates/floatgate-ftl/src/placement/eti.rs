@@ -42,23 +42,23 @@ crate::parameters! {
     pub struct EtiConfig {
         /// Extents at most; each takes 4.5 bytes.
         extents: u32 = 2048, from 1 to 65_536;
-        /// Percentage of an extent that a write must cover to count for it when no more extents can
-        /// be made.
+        /// Percentage of an extent that a write must cover to count for it once no more extents
+        /// can be made.
         alpha_percent: u32 = 100, from 1 to 100;
-        /// The counter below which neighbouring extents are merged whatever their counters are;
-        /// from it on, only if these are equal.
+        /// Neighbouring extents whose counters are below this are merged; others only if their
+        /// counters are equal.
         beta: u8 = 4, from 0 to 16;
-        /// The counter from which on a page is hot.
+        /// A page is hot if its counter is at least this.
         hot_threshold: u8 = 4, from 1 to 15;
         /// The highest value of a counter.
         counter_max: u8 = Nibbles::MAX, from 1 to 15;
-        /// From one ageing, which halves all counters, to the next, in `decay_unit`.
+        /// Period after which all counters are halved, in `decay_unit`.
         decay_period: u32 = 4096, from 1 to 1_000_000_000;
-        /// What `decay_period` is counted in.
+        /// The unit of `decay_period`.
         decay_unit: DecayUnit = DecayUnit::Commands;
-        /// The counter of cold extents that were merged.
+        /// The counter of an extent merged from cold ones.
         merge_value: MergeValue = MergeValue::Mean;
-        /// Whether, with room for one more extent, a write that needs two makes one.
+        /// Whether a write that needs two more extents makes one if there is room for only one.
         partial_split: bool = false;
     }
 }
@@ -76,11 +76,11 @@ crate::choice! {
 crate::choice! {
     /// The counter of cold extents that were merged.
     pub enum MergeValue {
-        /// The mean of theirs, weighted by length, rounded down.
+        /// The mean of their counters, weighted by length, rounded down.
         Mean = "mean",
-        /// The highest of theirs.
+        /// The highest of their counters.
         Max = "max",
-        /// The lowest of theirs.
+        /// The lowest of their counters.
         Min = "min",
         /// Zero.
         Zero = "zero",

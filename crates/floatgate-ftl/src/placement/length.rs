@@ -10,7 +10,7 @@ use super::{HostWrite, Placement, PlacementConfig};
 crate::parameters! {
     /// Parameters of the length heuristic.
     pub struct LengthConfig {
-        /// Pages up to which a write is hot.
+        /// A write is hot if it has at most this many pages.
         threshold_pages: u32 = 4, from 0 to 1_000_000;
     }
 }

@@ -32,13 +32,12 @@ crate::parameters! {
         bits: u32 = 2048, from 1 to 16_777_216;
         /// The two hash functions.
         hashes: Hashes = Hashes::Crc32;
-        /// Which filter a write is entered into, of those that do not have the page.
+        /// Which of the filters that do not have the page records its write.
         insert: Insert = Insert::RoundRobin;
-        /// Page writes from one clearing of the oldest filter to the next.
+        /// Page writes between two clearings of the oldest filter.
         clear_every: u32 = 4096, from 1 to 1_000_000_000;
-        /// A page is hot from this sum of the weights of its filters on. The newest filter weighs
-        /// 2, the oldest 2 divided by `filters`, those between in equal steps. Counts in
-        /// thousandths.
+        /// A page is hot if the weights of its filters sum to this or more. The newest filter
+        /// weighs 2, the oldest 2 / `filters`, the others in equal steps. Counts in thousandths.
         hot_threshold: f64 = 4.0, above 0 to 17;
     }
 }
@@ -46,7 +45,7 @@ crate::parameters! {
 crate::choice! {
     /// Which filter a write is entered into, of those that do not have the page.
     pub enum Insert {
-        /// The first one from a filter on that is the next one for each write.
+        /// The first one in cyclic order; each write starts the search one filter further.
         RoundRobin = "round_robin",
         /// The newest one.
         NewestFirst = "newest_first",

@@ -22,13 +22,13 @@ crate::parameters! {
     pub struct MhfConfig {
         /// Counters of four bits.
         counters: u32 = 2048, from 1 to 16_777_216;
-        /// A page is hot if both its counters have reached this.
+        /// A page is hot if both its counters are at least this.
         hot_threshold: u8 = 4, from 1 to 15;
-        /// Page writes from one halving of all counters to the next.
+        /// Page writes between two halvings of all counters.
         decay_period: u32 = 4096, from 1 to 1_000_000_000;
         /// The two hash functions.
         hashes: Hashes = Hashes::Crc32;
-        /// Whether a write counts only for the lower of its page's counters.
+        /// Whether a write increments only the lower of its page's two counters.
         conservative: bool = false;
     }
 }

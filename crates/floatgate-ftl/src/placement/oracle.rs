@@ -50,7 +50,7 @@ crate::parameters! {
     pub struct OracleConfig {
         /// Ranges of remaining lifetime.
         streams: u8 = 16, from 2 to 64;
-        /// How much longer a range is than the one before.
+        /// Ratio of the length of a range to that of the one before.
         factor: u32 = 2, from 2 to 1000;
     }
 }

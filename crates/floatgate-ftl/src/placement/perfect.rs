@@ -15,10 +15,10 @@ use crate::parameters::round;
 crate::parameters! {
     /// Where the border between hot and cold is.
     pub struct PerfectConfig {
-        /// Share of the drive's logical pages that is hot, the first of them: `f` of the workload
-        /// "hotcold". Counts in millionths.
+        /// Share of the logical pages that is hot, from page 0 on: `f` of the workload "hotcold".
+        /// Counts in millionths.
         hot_share: f64 = 0.1, from 0 to 1;
-        /// Hot pages as a count, in place of the share: exact where a drive has more pages than the
+        /// Number of hot pages, in place of the share: exact if the drive has more pages than the
         /// workload touches. Not set: the share.
         hot_pages: Option<u32> = None, from 1 to 4e9;
     }

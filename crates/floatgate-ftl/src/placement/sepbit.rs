@@ -40,9 +40,9 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of SepBIT.
     pub struct SepbitConfig {
-        /// How the drive knows how long ago a page was written.
+        /// How the lifespan of an overwritten page is determined.
         history: History = History::Fifo;
-        /// Units of the class of short lives that the mean lifespan is taken over.
+        /// Cleaned units of the short-lived class per mean lifespan.
         units: u32 = 16, from 1 to 1_000_000;
     }
 }

@@ -21,10 +21,10 @@ use crate::parameters::permille;
 crate::parameters! {
     /// Parameters of the window.
     pub struct WdacConfig {
-        /// Page writes that are remembered.
+        /// Length of the window in page writes.
         window: u32 = 16_384, from 1 to 16_777_216;
-        /// A page is hot from this sum of the weights of its writes on. They weigh from 2, the
-        /// newest, down to nothing. Counts in thousandths.
+        /// A page is hot if the weights of its writes sum to this or more. Weights fall linearly
+        /// with age, from 2 of the newest to 0. Counts in thousandths.
         hot_threshold: f64 = 4.0, above 0 to 1_000_000;
     }
 }

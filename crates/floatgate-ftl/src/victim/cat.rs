@@ -23,7 +23,7 @@ use crate::blocks::{Blocks, Pool};
 crate::parameters! {
     /// Parameters of [`Cat`].
     pub struct CatConfig {
-        /// Since when a unit ages.
+        /// From when a unit's age counts.
         age: Age = Age::Opened;
     }
 }

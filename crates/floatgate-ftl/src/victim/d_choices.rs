@@ -15,7 +15,7 @@ use crate::blocks::{Blocks, Pool};
 crate::parameters! {
     /// Parameters of [`DChoices`].
     pub struct DChoicesConfig {
-        /// Units that are drawn, of which the emptiest is cleaned.
+        /// Units drawn at random, d: the one with the fewest valid pages is cleaned.
         d: u32 = 10, from 1 to 1_000_000;
     }
 }

@@ -18,7 +18,7 @@ crate::choice! {
         Cold = "cold",
         /// The hottest.
         Hot = "hot",
-        /// That whose unit has gone longest without losing a page.
+        /// The one whose unit was least recently invalidated.
         Oldest = "oldest",
     }
 }

@@ -24,7 +24,7 @@ use crate::blocks::{Blocks, Pool};
 crate::parameters! {
     /// Parameters of [`LfsCostBenefit`].
     pub struct LfsCostBenefitConfig {
-        /// Since when a unit ages.
+        /// From when a unit's age counts.
         age: Age = Age::Sealed;
     }
 }

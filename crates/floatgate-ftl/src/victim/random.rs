@@ -23,7 +23,7 @@ crate::choice! {
         None = "none",
         /// Those without an invalid page: random+, MQSim's RANDOM_P.
         Full = "full",
-        /// Those that are not emptier than the average: random++, MQSim's RANDOM_PP.
+        /// Those with no fewer valid pages than the average: random++, MQSim's RANDOM_PP.
         Average = "average",
     }
 }
@@ -31,7 +31,7 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of [`Random`].
     pub struct RandomConfig {
-        /// Which units are drawn again.
+        /// Which units are rejected, and another drawn.
         redraw: Redraw = Redraw::None;
     }
 }

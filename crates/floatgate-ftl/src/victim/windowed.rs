@@ -24,7 +24,7 @@ use crate::prefetch::prefetch;
 crate::parameters! {
     /// Parameters of [`Windowed`].
     pub struct WindowedConfig {
-        /// The units sealed first that are chosen from, as a share of the drive's. The smallest
+        /// The window, the units sealed first, as a share of the drive's units. The smallest
         /// window, one unit, is "fifo"; 1 is "greedy".
         window: f64 = 0.1, above 0 to 1;
     }

@@ -85,7 +85,7 @@ impl LogRig {
         let config = LogConfig { geometry, logs, seed, bast, fast };
         let queue = Queue::new(self.depth, self.arrivals);
         macro_rules! by_name {
-            ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+            ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
                 match self.scheme {
                     $(stringify!($name) => {
                         let scheme = $Type::new(&config);

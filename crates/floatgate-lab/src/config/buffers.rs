@@ -12,14 +12,14 @@ use crate::units::{Size, Time};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffer {
-    /// What is held back from the flash, and when it leaves.
+    /// The buffer policy: what is buffered, and which victim is evicted.
     #[schemars(schema_with = "names::buffer")]
     pub scheme: String,
-    /// Memory for the pages that are held back.
+    /// Memory of the buffer for pages.
     #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1TiB"))]
     pub capacity: Size,
-    /// Pages of what a buffer of blocks takes for a block, 1 to 2147483646. Not set: those of an
-    /// erase unit, or all that the buffer holds if that is less.
+    /// Pages of a logical block in a block-level buffer, 1 to 2147483646. Not set: those of an
+    /// erase unit, or the capacity of the buffer if that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 2_147_483_646))]
     pub block_pages: Option<u32>,
@@ -58,8 +58,8 @@ impl Default for Buffer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acknowledge {
-    /// When it is in the buffer: without a flush, a power cut can take it away.
+    /// Once it is in the buffer: until it is flushed, a power loss can lose it.
     WriteBack,
-    /// When it is on the flash, too; it stays in the buffer for reads.
+    /// Once it is programmed to flash; the pages stay in the buffer for reads.
     WriteThrough,
 }

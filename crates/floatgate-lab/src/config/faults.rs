@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError, expect};
 
-/// Flash that breaks. Every share is of what could break, 0 to 0.5; with all of them 0 and no wear,
-/// nothing does. A drive that breaks is always verified.
+/// Fault injection. Each share is a probability of failure per operation or unit, 0 to 0.5; with
+/// all 0 and no `wear_out`, nothing fails. With faults, every page is verified.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// Share of erase units that are bad from the factory.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub factory_bad: f64,
-    /// Share of programs that fail: what is in the unit is moved to a spare unit.
+    /// Share of programs that fail: the unit's contents are moved to a spare unit.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub program: f64,
     /// Share of erases that fail.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub erase: f64,
-    /// Share of reads and moves of host data after which the page is beyond error correction.
+    /// Share of reads and copies of host data that leave the page uncorrectable.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub read: f64,
-    /// Share of reads and moves of host data that would give other data; the checksum tells.
+    /// Share of reads and copies of host data that return wrong data; the checksum detects it.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub corrupt: f64,
-    /// Whether a unit fails after flash.endurance erases, a tenth more or less.
+    /// Whether a unit wears out after flash.endurance erases, plus or minus 10 %.
     pub wear_out: bool,
-    /// Spare erase units that take the place of bad ones, beside those of the capacity, 3 to
-    /// 1000000. With two left the drive is read-only. Not set: a fiftieth of the units, or 8.
+    /// Spare erase units that replace bad ones, in addition to those of the capacity, 3 to
+    /// 1000000. With two left the drive is read-only. Not set: 2 % of the units, at least 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 3, max = 1_000_000))]
     pub spare_units: Option<u32>,
@@ -72,12 +72,12 @@ impl Config {
         if !faults.any() {
             let unset = faults.spare_units.is_none();
             let given = faults.spare_units.unwrap_or(0);
-            let text = "something of [faults] beside it that can break";
+            let text = "a fault of [faults] to be enabled as well";
             return expect(unset, "faults.spare_units", &given, text.into());
         }
         const { assert!(LAST == 2, "as the key says") };
         for (key, name) in self.foretold() {
-            let text = "another on flash that breaks, which may refuse what was foretold";
+            let text = "another with [faults]: it looks ahead, and a worn-out drive refuses writes";
             expect(false, key, &format!("\"{name}\""), text.into())?;
         }
         Ok(())

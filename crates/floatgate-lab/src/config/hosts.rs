@@ -19,15 +19,15 @@ pub struct Host {
     /// For "shrd": the log of small writes, a range of logical pages behind the user's.
     #[schemars(extend("x-minimum" = "4KiB", "x-maximum" = "1TiB"))]
     pub log: Size,
-    /// For "shrd": writes up to this size are random, and go to the log.
+    /// For "shrd": writes up to this size count as random and go to the log.
     #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1GiB"))]
     pub threshold: Size,
-    /// Time that host and controller take for each command, one after another, before the drive
-    /// begins.
+    /// Overhead of host and controller per command, serial over all commands, before the drive
+    /// begins it.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub command: Time,
-    /// Time that they take for its interrupt when the drive is done; the next command waits for
-    /// that, too.
+    /// Overhead of the completion interrupt per command; the overhead of the next command waits
+    /// for it.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub interrupt: Time,
 }
@@ -69,7 +69,7 @@ impl Config {
         let one = "1 with host.scheme = \"shrd\"".to_owned();
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
         for (key, name) in self.foretold() {
-            let other = "another beside host.scheme = \"shrd\", which changes what it is told of";
+            let other = "another beside host.scheme = \"shrd\": it looks ahead in the host's order";
             expect(false, key, &format!("\"{name}\""), other.into())?;
         }
         let contiguous = self.host_config(0, 0, 0).shrd.contiguous;

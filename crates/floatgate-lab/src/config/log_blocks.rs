@@ -36,8 +36,8 @@ impl Config {
         let unset = |key: &str, given: Option<String>| match given {
             None => Ok(()),
             Some(given) => Err(ConfigError::new(format!(
-                "{key} = {given}: expected it not to be set with ftl.scheme = \"{scheme}\", which \
-                 merges log blocks when it has to"
+                "{key} = {given}: expected no value with ftl.scheme = \"{scheme}\", which \
+                 reclaims space by merging alone"
             ))),
         };
         let Cleaning { victim, low_water, high_water, copies_per_write, idle_after, .. } =

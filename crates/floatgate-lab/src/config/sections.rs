@@ -116,7 +116,7 @@ impl Capacity {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mapping {
-    /// Which part of the map the drive has in memory.
+    /// The map cache: which part of the map is in memory.
     #[schemars(schema_with = "names::mapping")]
     pub scheme: String,
     /// Memory for the part of the map that is cached.
@@ -133,7 +133,7 @@ impl Default for Mapping {
     }
 }
 
-/// Which data shares erase units.
+/// Data placement: which pages share erase units.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Placement {
@@ -154,7 +154,7 @@ impl Default for Placement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GcDestination {
-    /// As the scheme's paper has it; where it says nothing, the stream that they are in.
+    /// As in the scheme's paper; where it is silent, the stream that they are in.
     Scheme,
     /// The stream that they are in.
     Same,
@@ -171,34 +171,34 @@ pub struct Cleaning {
     /// Which erase unit is cleaned next.
     #[schemars(schema_with = "names::victim")]
     pub victim: String,
-    /// Which stream is cleaned if the emptiest units of several are equally full; for "greedy".
+    /// For "greedy": which stream is cleaned if units of several have the fewest valid pages.
     pub tie: Chosen<Tie>,
     /// Which erase units a victim is chosen from.
     pub scope: Scope,
-    /// A write that needs an erase unit opens one, and has some cleaned until this many less that
-    /// one are free, 1 to 1000000. Not set: 3, or what the drive needs if that is more: one more
-    /// than there are open units, and with cleaning ahead of need twice as many and one.
+    /// A write that opens an erase unit then cleans until this many less 1 are free, 1 to 1000000.
+    /// Not set: 3, or the drive's minimum if that is more: about one more than the units that are
+    /// open at a time, and with cleaning ahead of need one more than twice as many.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub low_water: Option<u32>,
-    /// Up to how many free erase units cleaning ahead of need goes, 1 to 1000000. Not set: twice
+    /// Free erase units at which cleaning ahead of need stops, 1 to 1000000. Not set: twice
     /// `low_water`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub high_water: Option<u32>,
-    /// Incremental cleaning: pages that are moved with each page that the host writes, while fewer
+    /// Incremental cleaning: pages copied per page that the host writes, while fewer
     /// than `high_water` units are free, 1 to 65536. Not set: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 65_536))]
     pub copies_per_write: Option<u32>,
-    /// Idle-time cleaning: how long the host must have asked for nothing for units to be cleaned
+    /// Idle-time cleaning: idle time of the host after which units are cleaned
     /// while fewer than `high_water` are free. Not set: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
     pub idle_after: Option<Time>,
-    /// How wear is kept even.
+    /// The wear-leveling policy.
     pub wear_leveling: WearLeveling,
-    /// For "static": a unit is moved when another has been erased by more than this more often, 1
+    /// For "static": the least worn unit is moved if another has over this many more erases, 1
     /// to 1000000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub wear_gap: u32,
@@ -226,11 +226,11 @@ impl Default for Cleaning {
 pub enum Scope {
     /// All.
     All,
-    /// Those of the stream that needs a unit, if that gives back any space.
+    /// Those of the stream that needs a unit; all, if its victim would free no space.
     Stream,
 }
 
-/// How wear is kept even.
+/// The wear-leveling policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WearLeveling {
@@ -238,7 +238,7 @@ pub enum WearLeveling {
     Dynamic,
     /// The unit that has been free for longest is opened next.
     None,
-    /// Dynamic; and the least worn unit is moved to a worn one when it lags too far behind.
+    /// Dynamic; and the least worn unit is moved to a worn one when their gap is too wide.
     Static,
 }
 
@@ -279,11 +279,11 @@ pub enum Dispatch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
-    /// When the workload says.
+    /// At the workload's times.
     Open,
     /// When the queue has room: the workload's times are ignored.
     Closed,
-    /// All at once, at the start: the workload's times are ignored, and the wait is a latency.
+    /// All at the start: the workload's times are ignored, and latencies include the wait.
     Immediate,
 }
 
@@ -291,13 +291,13 @@ pub enum Arrivals {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
-    /// The engine. Those with log blocks have no mapping cache and no placement, and clean by
-    /// merging: of the sections `mapping`, `placement` and `cleaning` they take the defaults, and
-    /// `cleaning.wear_leveling` "none".
+    /// The engine. With log blocks there is no map cache and no placement, and cleaning is
+    /// merging: `mapping`, `placement` and `cleaning` must have their defaults, except that
+    /// `cleaning.wear_leveling` may be "none".
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
-    /// Whether trims that were flushed outlive a loss of power, and checkpoints make the next start
-    /// quick. Both are written to erase units of their own, beside those of the capacity; one more
+    /// Whether a journal makes flushed trims durable and takes checkpoints that shorten the next
+    /// mount. It has erase units of its own, in addition to those of the capacity; one more
     /// free unit is kept.
     pub journal: bool,
     /// With a journal: pages that are programmed between two checkpoints, 1 to 4294967295.
@@ -311,11 +311,11 @@ impl Default for Ftl {
     }
 }
 
-/// The state of the device before the workload; nothing of it is counted.
+/// Preconditioning: the state of the drive before the workload; no counter includes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Start {
-    /// What is written beforehand.
+    /// What is written before the workload.
     pub fill: Fill,
     /// For "random": volumes of random page writes after the fill, 0 to 1000.
     #[schemars(extend("minimum" = 0, "maximum" = 1000))]
@@ -324,7 +324,7 @@ pub struct Start {
     /// which the device counts as steady, above 0 and at most 1.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub tolerance: f64,
-    /// For "steady": volumes after which the search for it ends, 1 to 10000.
+    /// For "steady": the most volumes written to reach it, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub volumes_max: u32,
 }
@@ -335,7 +335,7 @@ impl Default for Start {
     }
 }
 
-/// What is written beforehand.
+/// What is written before the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {

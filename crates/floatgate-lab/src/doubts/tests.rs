@@ -169,9 +169,7 @@ fn a_read_only_drive_says_what_it_refused() {
 
 #[test]
 fn a_drive_of_few_units_has_little_choice() {
-    for (scheme, what) in
-        [("page", "cleaning has little choice;"), ("bast", "a log block more or less counts")]
-    {
+    for (scheme, what) in [("page", "cleaning has few victims"), ("bast", "on single log blocks")] {
         let with = |blocks| Case::new(&[("ftl.scheme", scheme), ("flash.blocks", blocks)]);
         assert!(with("128").warnings().is_empty());
         contains(&with("127").warning(), &["only 127 erase units", "fewer than 128", what]);
@@ -185,7 +183,7 @@ fn added_units_are_spoken_of() {
         case.result.drive.units_added = 1;
         let spare = 1.0 - f64::from(case.result.drive.logical_pages) / 4800.0;
         let spare = format!("its spare factor is {spare:.4}");
-        contains(&case.warning(), &["got 1 erase units more", what, &spare]);
+        contains(&case.warning(), &["enlarged by 1 erase units", what, &spare]);
     }
 }
 
@@ -248,7 +246,7 @@ fn the_warning_says_what_a_steady_drive_would_give() {
             let mut case = Case::new(&sets);
             case.write(100);
             let alpha = 4800.0 / f64::from(case.result.drive.logical_pages);
-            let factor = format!("writes give {:.2} in the end", by_repetition(s * alpha) / s);
+            let factor = format!("writes give {:.2} in steady state", by_repetition(s * alpha) / s);
             let form = format!("closed form for {name} cleaning at a spare factor of ");
             let real = format!("{:.4}, map not counted: Desnoyers, SYSTOR 2012", 1.0 - 1.0 / alpha);
             contains(&case.warning(), &[&factor, &form, &real]);
@@ -299,7 +297,7 @@ fn emergencies_are_noted() {
     case.result.cleaning.foreground = 9;
     assert!(case.notes().is_empty());
     case.result.cleaning.emergency = 3;
-    contains(&case.notes().concat(), &["in 3 of the cleans so few units were free"]);
+    contains(&case.notes().concat(), &["in 3 of the cleans free units were so few"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! log blocks. One more unit, the reserve on top of T, is what a merge copies to.
 
 use floatgate_ftl::blocks::FreeOrder;
-use floatgate_ftl::log_block::{Bast, Fast};
+use floatgate_ftl::log_block;
 use floatgate_ftl::log_blocks;
 use floatgate_ftl::log_ftl::LogFtlConfig;
 
@@ -18,7 +18,7 @@ fn logs(config: &Config, plan: &Plan) -> u32 {
 }
 
 macro_rules! rows {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         /// Makes it with the scheme that the config names.
         pub(super) fn with_scheme<T: Make>(
             maker: T,
@@ -28,7 +28,7 @@ macro_rules! rows {
         ) -> Result<T::Made, ConfigError> {
             let of_scheme = config.log_config(plan.geometry, logs(config, plan), seed);
             match config.ftl.scheme.as_str() {
-                $(stringify!($name) => maker.block_mapped(<$Type>::new(&of_scheme)),)*
+                $(stringify!($name) => maker.block_mapped(log_block::$Type::new(&of_scheme)),)*
                 other => {
                     Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
                 }

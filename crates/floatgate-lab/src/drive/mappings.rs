@@ -1,15 +1,13 @@
 //! Mappings by their names, and what each is told.
 
-use floatgate_ftl::mapping::{
-    AnyMapping, Asa, Belady, Cdftl, Dftl, Ideal, NoCache, PageCache, Sftl, Tlllp, Tpftl,
-};
+use floatgate_ftl::mapping::{self, AnyMapping};
 use floatgate_ftl::mappings;
 
 use super::{Make, Plan};
 use crate::config::{Config, ConfigError};
 
 macro_rules! rows {
-    ($($name:ident $Type:ident($($Own:ty)?), $doc:literal, $source:literal;)*) => {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         /// Makes it with the mapping that the config names, for each an engine of its own.
         pub(super) fn with_mapping<T: Make>(
             maker: T,
@@ -18,7 +16,7 @@ macro_rules! rows {
         ) -> Result<T::Made, ConfigError> {
             let map = config.map_config(plan.geometry);
             match config.mapping.scheme.as_str() {
-                $(stringify!($name) => maker.page_mapped(<$Type>::new(&map)),)*
+                $(stringify!($name) => maker.page_mapped(mapping::$Type::new(&map)),)*
                 _ => Err(unknown(config)),
             }
         }

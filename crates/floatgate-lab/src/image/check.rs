@@ -150,10 +150,10 @@ impl Check<'_> {
             note("its data is damaged".into());
         }
         if record.content == Content::Lost && is_live {
-            note("its data was damaged before it was moved here".into());
+            note("its data was already damaged when it was copied here".into());
         }
         if (record.content == Content::Note) != is_journal {
-            note(format!("{:?} is not what such a page holds", record.content));
+            note(format!("{:?} is not valid content of such a page", record.content));
         }
         let is_known = match tag.owner {
             Owner::Data(_) => !is_journal,
@@ -165,7 +165,7 @@ impl Check<'_> {
             Owner::Translation(tpn) => tpn.get() < self.view.plan.geometry.translation_pages(),
         };
         if !is_known {
-            note("there is no such page here".into());
+            note("the drive has no such page".into());
         }
         if let Some(last) = last {
             if last.serial >= tag.serial {
@@ -191,7 +191,7 @@ impl Check<'_> {
         let mut serials = std::mem::take(&mut self.serials);
         serials.sort_unstable();
         for pair in serials.windows(2).filter(|pair| pair[0] == pair[1]) {
-            self.report.note(None, format!("serial number {} is that of two pages", pair[0]));
+            self.report.note(None, format!("serial number {} is on two pages", pair[0]));
         }
     }
 
@@ -202,7 +202,7 @@ impl Check<'_> {
         for (number, ppn) in table.iter().enumerate().filter_map(|(n, p)| Some((n, (*p)?))) {
             let lpn = Lpn::new(number as u32);
             if std::mem::replace(&mut seen[ppn.index()], true) {
-                self.note_at(ppn, format!("logical page {number} and another are both here"));
+                self.note_at(ppn, format!("logical page {number} and another are mapped here"));
             }
             let named = self.view.stored.tag(ppn).map(|tag| (tag.owner, tag.original));
             match named {
@@ -213,7 +213,7 @@ impl Check<'_> {
                 }
                 None => self.note_at(
                     ppn,
-                    format!("logical page {number} is mapped here, and nothing can be read"),
+                    format!("logical page {number} is mapped here, but the page cannot be read"),
                 ),
             }
         }

@@ -18,7 +18,7 @@ pub(super) struct HotCold {
 
 impl Pattern for HotCold {
     const KEYS: &'static [KeyRow] = &[
-        KeyRow { name: "r", default: "0.9", doc: "Share of the requests that is hot." },
+        KeyRow { name: "r", default: "0.9", doc: "Share of the requests that go to hot data." },
         KeyRow { name: "f", default: "0.1", doc: "Share of the span that is hot." },
     ];
 

@@ -19,12 +19,8 @@ pub(super) struct Iometer {
 
 impl Pattern for Iometer {
     const KEYS: &'static [KeyRow] = &[
-        KeyRow { name: "random", default: "1", doc: "Share of the requests that jump." },
-        KeyRow {
-            name: "align",
-            default: "",
-            doc: "Bytes that places are multiples of, if not the size.",
-        },
+        KeyRow { name: "random", default: "1", doc: "Share of random requests; rest sequential." },
+        KeyRow { name: "align", default: "", doc: "Alignment of random offsets, if not the size." },
     ];
 
     fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {

@@ -11,8 +11,8 @@ use crate::config::ConfigError;
 const SECTOR: u64 = 512;
 
 const KEYS: &[KeyRow] = &[
-    KeyRow { name: "span", default: "", doc: "Bytes that requests go to; must be given." },
-    KeyRow { name: "size", default: "4KiB", doc: "Bytes of a request." },
+    KeyRow { name: "span", default: "", doc: "Size of the address range; must be given." },
+    KeyRow { name: "size", default: "4KiB", doc: "Size of a request." },
     KeyRow {
         name: "aligned",
         default: "true",

@@ -27,7 +27,7 @@ pub(super) const KEYS: &[KeyRow] = &[
         default: "100us",
         doc: "Mean time between two requests, unless arrivals=closed.",
     },
-    KeyRow { name: "seed", default: "", doc: "Seed of all that is random, instead of --seed." },
+    KeyRow { name: "seed", default: "", doc: "Seed of all random choices, instead of --seed." },
 ];
 
 #[derive(Clone, Copy, Debug)]

@@ -104,18 +104,18 @@ fn a_serial_number_is_of_one_page() {
     let forge = sound();
     forge.put((8, 0), data(12, 200, 200));
     forge.put((9, 0), data(13, 201, 200));
-    forge.expect(&[(None, "serial number 200 is that of two pages")]);
+    forge.expect(&[(None, "serial number 200 is on two pages")]);
     forge.erase((9, 0));
     forge.put((8, 1), data(13, 201, 200));
     forge.expect(&[
         (Some((8, 1)), "logical page 13: serial number 200 comes after 200"),
-        (None, "serial number 200 is that of two pages"),
+        (None, "serial number 200 is on two pages"),
     ]);
     // One of the journal, and one that is no longer wanted.
     let forge = sound();
     forge.put((8, 0), data(12, 200, 113));
     forge.put((9, 0), data(12, 201, 201));
-    forge.expect(&[(None, "serial number 113 is that of two pages")]);
+    forge.expect(&[(None, "serial number 113 is on two pages")]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn pages_of_data_and_of_the_map_are_not_mixed() {
 
 #[test]
 fn a_page_is_one_that_there_can_be() {
-    let nobody = "there is no such page here";
+    let nobody = "the drive has no such page";
     let forge = sound();
     let old = "and no longer wanted";
     // This drive has one page of map.
@@ -150,7 +150,7 @@ fn a_page_is_one_that_there_can_be() {
     // Data among the journal, that is none by its content either, or by its owner alone.
     forge.put((first + 2, 0), data(12, 200, 200));
     let whose = format!("logical page 12, {old}");
-    let content = format!("{whose}: Zeros is not what such a page holds");
+    let content = format!("{whose}: Zeros is not valid content of such a page");
     let owner = format!("{whose}: {nobody}");
     let at = Some((first + 2, 0));
     forge.expect(&[(at, &content), (at, &owner)]);
@@ -170,7 +170,7 @@ fn a_page_of_the_journal_is_at_its_place() {
         for other in [0, number + 1] {
             forge.put(at, journal(other, serial));
             let whose = format!("page {other} of the journal{old}");
-            forge.expect(&[(Some(at), &format!("{whose}: there is no such page here"))]);
+            forge.expect(&[(Some(at), &format!("{whose}: the drive has no such page"))]);
         }
         forge.erase(at);
     }
@@ -193,7 +193,7 @@ fn a_page_of_a_longer_journal_is_at_its_place() {
         let at = (other_area + index / 2, index % 2);
         forge.put(at, journal(0, 200 + u64::from(index)));
         let whose = "page 0 of the journal, and no longer wanted";
-        forge.expect(&[(Some(at), &format!("{whose}: there is no such page here"))]);
+        forge.expect(&[(Some(at), &format!("{whose}: the drive has no such page"))]);
         forge.put(at, journal(index, 200 + u64::from(index)));
     }
 }
@@ -202,12 +202,12 @@ fn a_page_of_a_longer_journal_is_at_its_place() {
 fn only_the_journal_holds_notes() {
     let forge = sound();
     forge.put((8, 0), Page { content: NOTE, ..data(12, 200, 200) });
-    forge.expect(&[(Some((8, 0)), "logical page 12: Note is not what such a page holds")]);
+    forge.expect(&[(Some((8, 0)), "logical page 12: Note is not valid content of such a page")]);
     let forge = sound();
     let at = (forge.units + 2, 1);
     forge.put(at, Page { content: ZEROS, ..journal(1, 200) });
     let whose = "page 1 of the journal, and no longer wanted";
-    forge.expect(&[(Some(at), &format!("{whose}: Zeros is not what such a page holds"))]);
+    forge.expect(&[(Some(at), &format!("{whose}: Zeros is not valid content of such a page"))]);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn damaged_data_is_found_wanted_or_not() {
 fn data_that_was_lost_is_named_while_it_is_wanted() {
     let forge = sound();
     forge.put((8, 0), Page { content: LOST, ..data(12, 200, 200) });
-    let what = "logical page 12: its data was damaged before it was moved here";
+    let what = "logical page 12: its data was already damaged when it was copied here";
     forge.expect(&[(Some((8, 0)), what)]);
     forge.put((8, 1), data(12, 201, 201));
     forge.expect(&[]);
@@ -251,7 +251,7 @@ fn a_damaged_record_is_torn_unless_a_page_behind_it_was_synced() {
 fn a_mapped_page_is_where_its_record_names_it() {
     let forge = with_table(&[(12, (0, 2))]);
     forge.expect(&[
-        (Some((0, 2)), "logical page 12 and another are both here"),
+        (Some((0, 2)), "logical page 12 and another are mapped here"),
         (Some((0, 2)), "logical page 12 is mapped to logical page 2"),
         (None, "logical page 12 is in the checkpoint, and on no page"),
     ]);
@@ -260,7 +260,7 @@ fn a_mapped_page_is_where_its_record_names_it() {
         (None, "logical page 12 is in the checkpoint, and on no page"),
     ]);
     with_table(&[(12, (2, 1))]).expect(&[
-        (Some((2, 1)), "logical page 12 is mapped here, and nothing can be read"),
+        (Some((2, 1)), "logical page 12 is mapped here, but the page cannot be read"),
         (None, "logical page 12 is in the checkpoint, and on no page"),
     ]);
 }
@@ -275,7 +275,7 @@ fn no_page_is_that_of_two() {
     let lost = "logical page 21 is in the checkpoint, and on no page";
     let forge = with_table(&[(21, (8, 0)), (22, (8, 0))]);
     forge.put((8, 0), both);
-    forge.expect(&[(Some((8, 0)), "logical page 22 and another are both here"), (None, lost)]);
+    forge.expect(&[(Some((8, 0)), "logical page 22 and another are mapped here"), (None, lost)]);
     let forge = with_table(&[(21, (8, 0))]);
     forge.put((8, 0), both);
     forge.expect(&[(None, lost)]);

@@ -14,7 +14,7 @@ ADDRESSES = ("fold", "span", "modulo")
 class RunOptions:
     """How a trace is read and played. `floatgate.run` says what each option does.
 
-    Raises ConfigError or TraceError for a value that none can have.
+    Raises ConfigError, or TraceError for `close_gaps`, where a value is out of its range.
     """
 
     repeat: int = 1

@@ -129,18 +129,8 @@ impl RunResult {
     /// workload, and there are no warnings: what is to be doubted is found in the result.
     pub fn new(subject: &Subject<'_>, metrics: &Metrics, seed: u64, wall_seconds: f64) -> Self {
         let readings = Readings::of(subject.device);
-        assert_conserved(&readings.counters, &readings.wear, subject.plan);
-        Self::of(subject, metrics, &readings, seed, wall_seconds)
-    }
-
-    fn of(
-        subject: &Subject<'_>,
-        metrics: &Metrics,
-        readings: &Readings,
-        seed: u64,
-        wall_seconds: f64,
-    ) -> Self {
         let (counters, plan) = (&readings.counters, subject.plan);
+        assert_conserved(counters, &readings.wear, plan);
         let (flash, host_pages) = (FlashResult::new(counters), counters.host.write_pages);
         let (programs, map_programs) = (flash.programs.total(), flash.programs.of_map());
         Self {
@@ -154,15 +144,15 @@ impl RunResult {
             write_amplification: ratio(programs, host_pages),
             data_write_amplification: ratio(programs - map_programs, host_pages),
             flash,
-            mapping: MappingResult::new(readings),
+            mapping: MappingResult::new(&readings),
             merges: MergesResult::new(counters),
             buffer: BufferResult::new(counters),
-            placement: PlacementResult::new(readings),
+            placement: PlacementResult::new(&readings),
             host: HostResult::new(counters),
             latency: LatencyResult::new(metrics),
             throughput: ThroughputResult::new(metrics, counters, plan),
             cleaning: CleaningResult::new(counters, plan.geometry.pages_per_unit()),
-            wear: WearResult::new(readings, plan.geometry.pages_per_unit()),
+            wear: WearResult::new(&readings, plan.geometry.pages_per_unit()),
             lifetime: LifetimeResult::new(subject, metrics, &readings.wear),
             timeline: metrics.timeline.clone(),
             warnings: Vec::new(),

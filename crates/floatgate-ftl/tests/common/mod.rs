@@ -24,6 +24,7 @@ use floatgate_ftl::host::ShrdConfig;
 use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Checked, Counted, Nand, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::victim::{VictimConfig, victim};
@@ -169,6 +170,8 @@ impl Rig {
 
     pub fn placement(&self) -> AnyPlacement {
         let mut config = PlacementConfig::new(self.geometry());
+        // 256 of these small pages.
+        config.autostream.chunk = Bytes(256 * u64::from(self.shape.page_bytes));
         (self.tune_placement)(&mut config);
         AnyPlacement::new(self.placement, &config).unwrap()
     }

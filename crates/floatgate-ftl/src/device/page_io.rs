@@ -67,16 +67,10 @@ impl Extent {
         Access { lpn, touch, remaining: self.pages - page, first: page == 0, mapped: false }
     }
 
-    /// Does `work` for each page; the chain of the one that is done last goes on.
+    /// The accesses to all of them.
     #[inline(always)]
-    fn each(&self, start: Chain, touch: Touch, mut work: impl FnMut(Access, &mut Chain)) -> Chain {
-        let mut last = start;
-        for lpn in self.lpns().map(Lpn::new) {
-            let mut chain = start;
-            work(self.access(lpn, touch), &mut chain);
-            last = later(last, chain);
-        }
-        last
+    fn accesses(self, touch: Touch) -> impl Iterator<Item = Access> {
+        self.lpns().map(move |lpn| self.access(Lpn::new(lpn), touch))
     }
 }
 
@@ -190,10 +184,14 @@ where
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
-        extent.each(start, Touch::Read, |access, chain| {
+        let mut last = start;
+        for access in extent.accesses(Touch::Read) {
+            let mut chain = start;
             let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
-            self.read_page(access, page, chain);
-        })
+            self.read_page(access, page, &mut chain);
+            last = later(last, chain);
+        }
+        last
     }
 
     /// Writes pages to their places.
@@ -201,15 +199,19 @@ where
     pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
         self.counts.write_pages += u64::from(extent.pages);
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        extent.each(start, Touch::Write, |access, chain| {
-            self.translate(access, chain);
-            if extent.covers_in_part(access.lpn) && !self.complete(access.lpn, chain) {
+        let mut last = start;
+        for access in extent.accesses(Touch::Write) {
+            let mut chain = start;
+            self.translate(access, &mut chain);
+            if extent.covers_in_part(access.lpn) && !self.complete(access.lpn, &mut chain) {
                 self.counts.unwritten_pages += 1;
-                return;
+            } else {
+                self.data.accept(access.lpn);
+                self.program_page(access.lpn, extent.pages, &mut chain);
             }
-            self.data.accept(access.lpn);
-            self.program_page(access.lpn, extent.pages, chain);
-        })
+            last = later(last, chain);
+        }
+        last
     }
 
     /// Programs pages that the host has written before.
@@ -218,10 +220,14 @@ where
             return start;
         }
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        extent.each(start, Touch::Write, |access, chain| {
-            self.translate(access, chain);
-            self.program_page(access.lpn, extent.pages, chain);
-        })
+        let mut last = start;
+        for access in extent.accesses(Touch::Write) {
+            let mut chain = start;
+            self.translate(access, &mut chain);
+            self.program_page(access.lpn, extent.pages, &mut chain);
+            last = later(last, chain);
+        }
+        last
     }
 
     /// Forgets pages.
@@ -277,15 +283,18 @@ where
         self.counts.requests[Op::Write as usize] += requests;
         let Twrite { first, entries } = twrite;
         let extent = Extent::whole(first.get(), entries.len() as u32);
-        extent.each(start, Touch::Write, |access, chain| {
-            let entry = entries[(access.lpn.get() - first.get()) as usize];
-            let Some(original) = entry else { return };
-            self.translate(access, chain);
+        let mut last = start;
+        for (access, &entry) in extent.accesses(Touch::Write).zip(entries) {
+            let Some(original) = entry else { continue };
+            let mut chain = start;
+            self.translate(access, &mut chain);
             self.data.accept(original);
             self.data.load(original, self.ftl.nand_mut());
-            let Ok(()) = self.ftl.write_log(access.lpn, Some(original), chain);
+            let Ok(()) = self.ftl.write_log(access.lpn, Some(original), &mut chain);
             self.counts.write_pages += 1;
-        })
+            last = later(last, chain);
+        }
+        last
     }
 
     /// Has pages of the log take their places, each a chain of its own.

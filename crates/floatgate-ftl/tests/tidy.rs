@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::parameters::Row;
+use floatgate_ftl::parameters::{Row, names};
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
 
@@ -100,6 +100,25 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The same for the lab: what a simulation is made of, from the ground up.
+const LAB_LAYERS: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("words", &[]),
+    ("stored", &[]),
+    ("config", &["units", "words"]),
+    ("workload", &["config", "units", "words"]),
+    ("drive", &["config", "stored"]),
+    ("metrics", &[]),
+    ("result", &["config", "drive", "metrics"]),
+    ("doubts", &["config", "drive", "result"]),
+    ("run", &["config", "doubts", "drive", "metrics", "result", "workload"]),
+    ("crash", &["config", "drive", "run", "workload"]),
+    ("curve", &["config", "run", "workload"]),
+    ("hotness", &["config", "run", "workload"]),
+    ("pattern", &["config", "drive", "workload"]),
+    ("image", &["config", "drive", "stored"]),
+];
+
 /// Words that are not written in `src`, and what to write.
 const BANNED: &[(&str, &str)] = &[
     ("HashMap", "IntMap, or a BTreeMap: their order is the same in every run"),
@@ -173,10 +192,15 @@ fn everything() -> Vec<File> {
     files
 }
 
-/// The files of `src`, by module path (`mapping/dftl`), unit tests left out.
+/// The files of the engine's `src`, by module path (`mapping/dftl`), unit tests left out.
 fn sources() -> Vec<(String, File)> {
+    sources_of("floatgate-ftl")
+}
+
+/// Those of a crate.
+fn sources_of(name: &str) -> Vec<(String, File)> {
     let mut files = vec![];
-    walk(&root().join("crates/floatgate-ftl/src"), &[".rs"], &mut files);
+    walk(&root().join("crates").join(name).join("src"), &[".rs"], &mut files);
     let module = |file: &File| {
         let (_, path) = file.name.split_once("src/").unwrap();
         path.trim_end_matches(".rs").to_string()
@@ -209,7 +233,9 @@ fn lines_fit_and_files_are_short() {
         }
         violations.extend(too_long(&file, FILE_LINES_MAX));
     }
-    let long = sources().into_iter().filter_map(|(_, file)| too_long(&file, SOURCE_LINES_MAX));
+    let sources = ["floatgate-ftl", "floatgate-lab", "floatgate-py"].map(sources_of);
+    let long =
+        sources.into_iter().flatten().filter_map(|(_, file)| too_long(&file, SOURCE_LINES_MAX));
     violations.extend(long);
     report(&violations);
 }
@@ -306,11 +332,14 @@ fn imports(line: &str) -> Vec<String> {
     named.map(word).filter(|name| name.chars().all(|c| !c.is_uppercase())).collect()
 }
 
-#[test]
-fn modules_import_what_is_below_them() {
+/// A table of layers.
+type Layers = &'static [(&'static str, &'static [&'static str])];
+
+/// What the modules of a crate import that their layer does not allow.
+fn wrong_imports(sources: Vec<(String, File)>, layers: Layers) -> Vec<String> {
     let mut violations = vec![];
-    for (module, file) in sources() {
-        let layer = LAYERS
+    for (module, file) in sources {
+        let layer = layers
             .iter()
             .filter(|(layer, _)| module == *layer || module.starts_with(&format!("{layer}/")));
         let Some((layer, allowed)) = layer.max_by_key(|(layer, _)| layer.len()) else {
@@ -327,23 +356,37 @@ fn modules_import_what_is_below_them() {
             }
         }
     }
-    report(&violations);
+    violations
+}
+
+#[test]
+fn modules_import_what_is_below_them() {
+    report(&wrong_imports(sources(), LAYERS));
+    report(&wrong_imports(sources_of("floatgate-lab"), LAB_LAYERS));
+}
+
+#[test]
+fn layers_have_no_circles() {
+    for layers in [LAYERS, LAB_LAYERS] {
+        // What imports nothing that is left is taken away, until nothing is left.
+        let mut left: Vec<_> = layers.iter().filter(|(layer, _)| !layer.contains('/')).collect();
+        while !left.is_empty() {
+            let names: Vec<&str> = left.iter().map(|(layer, _)| *layer).collect();
+            let before = left.len();
+            left.retain(|(_, allowed)| allowed.iter().any(|import| names.contains(import)));
+            assert!(left.len() < before, "a circle among {names:?}");
+        }
+    }
 }
 
 /// The types of a table's rows, read from the file with the table.
 fn row_types(axis: &str, text: &str) -> Vec<(String, String)> {
-    let names: Vec<&str> = tables()
-        .iter()
-        .find(|(name, _)| *name == axis)
-        .unwrap()
-        .1
-        .iter()
-        .map(|row| row.name)
-        .collect();
+    let tables = tables();
+    let (_, rows) = tables.iter().find(|(name, _)| *name == axis).unwrap();
     let row = |line: &str| {
-        let (name, rest) = line.trim().strip_prefix('"')?.split_once('"')?;
-        let (kind, _) = rest.trim().split_once(',')?;
-        names.contains(&name).then(|| (name.to_string(), kind.trim().to_string()))
+        let (name, rest) = line.trim().split_once(' ')?;
+        let (kind, _) = rest.split_once('(')?;
+        names(rows).any(|row| row == name).then(|| (name.to_string(), kind.to_string()))
     };
     text.lines().filter_map(row).collect()
 }

@@ -54,12 +54,14 @@ mod error;
 mod format;
 mod image;
 mod inspect;
+mod limits;
 mod opening;
 mod scan;
 
 pub use error::{ImageError, Problem};
-pub use format::{Content, PAGE_BYTES_MAX, TEXT_BYTES_MAX};
+pub use format::Content;
 pub use inspect::{PageRecord, PageState};
+pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use floatgate_ftl::geometry::ShapeError;
 
-use super::format::{MAGIC, PAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
+use super::limits::{MAGIC, PAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
 
 /// An image that cannot be made or opened, and why.
 #[derive(Debug)]

@@ -6,19 +6,8 @@ use floatgate_ftl::addr::{Lpn, Owner, PAGE_MAX, Ppn, Tag, Tpn};
 use floatgate_ftl::geometry::{Geometry, Shape};
 
 use super::error::Problem;
+use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, TEXT_BYTES_MAX, VERSION};
 
-/// What an image begins with.
-pub(super) const MAGIC: [u8; 8] = *b"FLOATIMG";
-/// The version of the format that is written and read.
-pub(super) const VERSION: u32 = 1;
-/// Bytes set aside for the header.
-pub(super) const HEADER_BYTES: usize = 16 << 10;
-/// Bytes of the header before its text.
-const TEXT_AT: usize = 60;
-/// Longest config text, in bytes.
-pub const TEXT_BYTES_MAX: usize = HEADER_BYTES - TEXT_AT;
-/// Largest page, in bytes: a few are held in memory.
-pub const PAGE_BYTES_MAX: u32 = 16 << 20;
 /// What file systems allocate, or a multiple: what is erased apart lies apart.
 const BLOCK: u64 = 4 << 10;
 /// Where the sync point is.

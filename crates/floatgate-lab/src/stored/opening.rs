@@ -10,8 +10,9 @@ use floatgate_ftl::nand::Counted;
 
 use super::Stored;
 use super::error::{ImageError, Problem};
-use super::format::{HEADER_BYTES, Header, Layout, POINT_AT, decode_point};
+use super::format::{Header, Layout, POINT_AT, decode_point};
 use super::image::Image;
+use super::limits::HEADER_BYTES;
 use super::scan::scan;
 
 /// Making and opening.

@@ -20,6 +20,7 @@
 //! A unit with pages of a log that are not remapped yet is pinned: it is sealed when it is fully
 //! programmed and the last of them is remapped or given up, and until then it is in no list.
 
+mod found;
 mod free;
 mod sealed;
 
@@ -29,6 +30,7 @@ use core::ops::Range;
 
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 use crate::geometry::Geometry;
+pub use found::InUse;
 use free::Free;
 use sealed::Sealed;
 
@@ -63,17 +65,6 @@ pub enum Pool {
     All,
     /// The sealed ones of a stream.
     Stream(u8),
-}
-
-/// A unit that is found in use after a loss of power.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct InUse {
-    /// The unit.
-    pub unit: Unit,
-    /// The stream that it is of.
-    pub stream: u8,
-    /// Pages that are programmed, or will not be.
-    pub written: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -387,32 +378,6 @@ impl Blocks {
         let slot = &mut self.owners[ppn.index()];
         assert_eq!(*slot, OwnerSlot::of(from), "{ppn:?} is not {from:?}'s to hand over");
         *slot = OwnerSlot::of(to);
-    }
-
-    /// Enters what is found after a loss of power on a drive that was taken for erased: the units
-    /// in use, in the order in which they were sealed, what is wanted, and how often each unit has
-    /// been erased.
-    pub fn restore(
-        &mut self,
-        units: &[InUse],
-        wanted: impl Iterator<Item = (Ppn, Owner)>,
-        erases: &[u32],
-    ) {
-        self.free.clear();
-        self.lifetime_erases.copy_from_slice(erases);
-        for &InUse { unit, stream, written } in units {
-            self.put_in_use(unit, stream);
-            self.units[unit.index()].written = written;
-        }
-        for (ppn, owner) in wanted {
-            self.owners[ppn.index()] = OwnerSlot::of(owner);
-            self.units[self.geometry.unit(ppn).index()].valid += 1;
-        }
-        let pages = self.geometry.pages_per_unit();
-        units.iter().filter(|used| used.written == pages).for_each(|used| self.seal(used.unit));
-        let free = |unit: &Unit| self.units[unit.index()].state == State::Free;
-        let free: Vec<Unit> = (0..self.geometry.units()).map(Unit).filter(free).collect();
-        free.into_iter().for_each(|unit| self.free.add(unit, 0));
     }
 
     /// Takes a sealed unit out of the lists, to be cleaned.

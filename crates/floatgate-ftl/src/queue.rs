@@ -50,14 +50,14 @@ impl Queue {
 
     /// When the next request, of the workload's time `at_ns`, would arrive and be admitted.
     #[inline]
-    pub fn foresee(&self, at_ns: u64) -> (u64, u64) {
-        self.foresee_beside(at_ns, 0).expect("a full queue has something to complete")
+    pub fn admission(&self, at_ns: u64) -> (u64, u64) {
+        self.admission_beside(at_ns, 0).expect("a full queue has something to complete")
     }
 
     /// The same, while `begun` admitted requests are not known to be complete. None if it must wait
     /// for one of these.
     #[inline(always)]
-    pub fn foresee_beside(&self, at_ns: u64, begun: usize) -> Option<(u64, u64)> {
+    pub fn admission_beside(&self, at_ns: u64, begun: usize) -> Option<(u64, u64)> {
         let mut place = self.admitted;
         if self.outstanding.len() + begun == self.depth {
             let &Reverse(completed) = self.outstanding.peek()?;
@@ -81,7 +81,7 @@ impl Queue {
     /// a place.
     #[inline(always)]
     pub fn admit_beside(&mut self, at_ns: u64, begun: usize) -> (u64, u64) {
-        let (arrival, admitted) = self.foresee_beside(at_ns, begun).expect("there is a place");
+        let (arrival, admitted) = self.admission_beside(at_ns, begun).expect("there is a place");
         if self.outstanding.len() + begun == self.depth {
             self.outstanding.pop();
         }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(queue.admit(20), (20, 20));
         queue.complete(60);
         assert_eq!(queue.drained(), 110);
-        assert_eq!(queue.foresee(30), (30, 60));
+        assert_eq!(queue.admission(30), (30, 60));
         assert_eq!(queue.admit(30), (30, 60), "the first place to be free again");
         queue.complete(210);
         assert_eq!(queue.admit(500), (500, 500));

@@ -125,7 +125,7 @@ where
 
     /// Serves the first request, and the others that it takes along.
     fn dispatch(&mut self, rest: &[Request]) {
-        let (arrival, admitted) = self.drive.queue().foresee(rest[0].at_ns);
+        let (arrival, admitted) = self.drive.queue().admission(rest[0].at_ns);
         self.use_idle_time(arrival);
         let turn = self.turn(admitted);
         if self.host.is_small(&rest[0]) && !self.drive.io().is_read_only() {
@@ -189,7 +189,7 @@ where
         self.packed.clear();
         for request in rest {
             let queue = self.drive.queue();
-            let next = queue.foresee_beside(request.at_ns, self.packed.len());
+            let next = queue.admission_beside(request.at_ns, self.packed.len());
             let Some((_, admitted)) = next.filter(|_| self.host.is_small(request)) else { break };
             let is_early = admitted > turn.begin;
             if is_early && (retries == 0 || self.packed.len() > few) {

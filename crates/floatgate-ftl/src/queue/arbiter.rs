@@ -128,7 +128,7 @@ impl Arbiter {
     /// Where the first request that waits in a queue stands, and when it arrives and is admitted.
     fn head(&self, queue: usize, requests: &[Request]) -> Option<(usize, (u64, u64))> {
         let at = (self.waiting[queue].0.front()? - self.base) as usize;
-        Some((at, self.queues[queue].foresee(requests[at].at_ns)))
+        Some((at, self.queues[queue].admission(requests[at].at_ns)))
     }
 
     /// When the next command is begun, whichever it is.

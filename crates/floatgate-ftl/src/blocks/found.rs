@@ -1,0 +1,45 @@
+//! The state of units that are found after a loss of power.
+
+use alloc::vec::Vec;
+
+use super::{Blocks, State};
+use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
+
+/// A unit that is found in use after a loss of power.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InUse {
+    /// The unit.
+    pub unit: Unit,
+    /// The stream that it is of.
+    pub stream: u8,
+    /// Pages that are programmed, or will not be.
+    pub written: u32,
+}
+
+impl Blocks {
+    /// Enters what is found after a loss of power on a drive that was taken for erased: the units
+    /// in use, in the order in which they were sealed, what is wanted, and how often each unit has
+    /// been erased.
+    pub fn restore(
+        &mut self,
+        units: &[InUse],
+        wanted: impl Iterator<Item = (Ppn, Owner)>,
+        erases: &[u32],
+    ) {
+        self.free.clear();
+        self.lifetime_erases.copy_from_slice(erases);
+        for &InUse { unit, stream, written } in units {
+            self.put_in_use(unit, stream);
+            self.units[unit.index()].written = written;
+        }
+        for (ppn, owner) in wanted {
+            self.owners[ppn.index()] = OwnerSlot::of(owner);
+            self.units[self.geometry.unit(ppn).index()].valid += 1;
+        }
+        let pages = self.geometry.pages_per_unit();
+        units.iter().filter(|used| used.written == pages).for_each(|used| self.seal(used.unit));
+        let free = |unit: &Unit| self.units[unit.index()].state == State::Free;
+        let free: Vec<Unit> = (0..self.geometry.units()).map(Unit).filter(free).collect();
+        free.into_iter().for_each(|unit| self.free.add(unit, 0));
+    }
+}

@@ -2,13 +2,14 @@
 //! is read is what was written.
 
 use floatgate_ftl::buffer::BUFFERS;
+use floatgate_ftl::device::Acknowledge;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::parameters::Row;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::VICTIMS;
-use floatgate_lab::config::{Acknowledge, Config};
+use floatgate_lab::config::Config;
 use floatgate_lab::crash::{self, Moments};
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run as simulate};
@@ -62,7 +63,7 @@ fn drive(bytes: &mut Bytes<'_>) -> Config {
         config.buffer.scheme = name(bytes, BUFFERS);
         config.buffer.capacity.0 = 512 * (1 + u64::from(bytes.byte() % 32));
         if kinds & 16 > 0 {
-            config.buffer.acknowledge = Acknowledge::WriteThrough;
+            config.buffer.acknowledge.0 = Acknowledge::WriteThrough;
         }
     }
     if kinds & 3 == 2 {

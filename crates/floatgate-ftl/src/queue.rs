@@ -11,16 +11,16 @@ pub use arbiter::{Arbiter, Dispatch};
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
-/// When requests arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arrivals {
-    /// At the times of the workload, whether or not the drive keeps up.
-    Open,
-    /// As soon as the queue has a place: a fixed number outstanding. The workload's times are not
-    /// used.
-    Closed,
-    /// All at once, at time zero: what finds no place waits outside.
-    Immediate,
+crate::choice! {
+    /// When requests arrive.
+    pub enum Arrivals {
+        /// At the workload's times.
+        Open = "open",
+        /// When the queue has room: the workload's times are ignored.
+        Closed = "closed",
+        /// All at the start: the workload's times are ignored, and latencies include the wait.
+        Immediate = "immediate",
+    }
 }
 
 /// At most `depth` requests are in the drive; the next one waits outside until one completes.

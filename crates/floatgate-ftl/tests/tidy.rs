@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("intmap", &["rng"]),
     ("prefetch", &[]),
     ("parameters", &[]),
-    ("queue", &["request"]),
+    ("queue", &["parameters", "request"]),
     // It knows no drive: it is to stand before a live one, too.
     ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
@@ -87,6 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rng",
             "future",
             "mapping",
+            "parameters",
             "placement",
             "victim",
         ],
@@ -94,8 +95,19 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "device",
         &[
-            "addr", "blocks", "buffer", "counters", "geometry", "ftl", "future", "host", "mapping",
-            "nand", "queue", "request",
+            "addr",
+            "blocks",
+            "buffer",
+            "counters",
+            "geometry",
+            "ftl",
+            "future",
+            "host",
+            "mapping",
+            "nand",
+            "parameters",
+            "queue",
+            "request",
         ],
     ),
 ];

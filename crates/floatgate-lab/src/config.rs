@@ -25,7 +25,7 @@ use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use buffers::{Acknowledge, Buffer};
+pub use buffers::Buffer;
 pub use choice::Chosen;
 pub use faults::Faults;
 pub use hosts::Host;
@@ -34,8 +34,7 @@ pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
 pub use sections::{
-    Arrivals, Capacity, Cleaning, Dispatch, Fill, Flash, Ftl, GcDestination, Mapping, Placement,
-    Queue, Scope, Start, WearLeveling,
+    Capacity, Cleaning, Fill, Flash, Ftl, Mapping, Placement, Queue, Start, WearLeveling,
 };
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.

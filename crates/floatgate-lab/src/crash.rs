@@ -13,11 +13,13 @@ pub use bug::Bug;
 pub use report::{CrashReport, Loss, mount_us};
 
 use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::device::Acknowledge;
 use floatgate_ftl::nand::{Cut, PowerCut, Torn, Watch};
+use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Op, Request};
 
-use crate::config::{Acknowledge, Arrivals, Config, ConfigError};
+use crate::config::{Config, ConfigError};
 use crate::drive::cut::{Cuttable, Flash, Ledger, Medium, cuttable};
 use crate::drive::{Plan, refuse_unrecoverable};
 use crate::run::{Control, RunError, start};
@@ -92,7 +94,7 @@ pub fn explore(
 ) -> Result<CrashReport, RunError> {
     let mut config = config.clone();
     config.ftl.journal = true;
-    config.queue.arrivals = Arrivals::Closed;
+    config.queue.arrivals.0 = Arrivals::Closed;
     config.check()?;
     refuse_unrecoverable(&config)?;
     let plan = Plan::new(&config, options.span_bytes)?;
@@ -199,7 +201,7 @@ impl Subject<'_> {
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
         buffer.scheme == "none"
-            || buffer.acknowledge == Acknowledge::WriteThrough
+            || buffer.acknowledge.0 == Acknowledge::WriteThrough
             || self.is(Bug::EarlyAcknowledge)
     }
 

@@ -8,11 +8,11 @@ use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
 use floatgate_ftl::mapping::{Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
-use floatgate_ftl::page_ftl::{Cleaning, Destination, PageConfig, PageFtl, Scope as FtlScope};
+use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, streams};
 use floatgate_ftl::victim::victim;
 
-use crate::config::{Config, ConfigError, GcDestination, Scope, WearLeveling};
+use crate::config::{Config, ConfigError, WearLeveling};
 pub use buffer::block_pages;
 pub use floatgate_ftl::mapping::needs_future;
 use front::Front;
@@ -206,16 +206,8 @@ fn map_units(config: &Config, geometry: &Geometry, size: &Size, together: u32) -
 fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, ConfigError> {
     let given = &config.cleaning;
     let mut cleaning = Cleaning {
-        destination: match config.placement.gc_destination {
-            GcDestination::Scheme => Destination::Scheme,
-            GcDestination::Same => Destination::Same,
-            GcDestination::Cold => Destination::Cold,
-            GcDestination::Reclassify => Destination::Reclassify,
-        },
-        scope: match given.scope {
-            Scope::All => FtlScope::All,
-            Scope::Stream => FtlScope::Stream,
-        },
+        destination: config.placement.gc_destination.0,
+        scope: given.scope.0,
         pace: given.copies_per_write,
         idle_after_ns: given.idle_after.map(|time| time.0),
         wear_gap: (given.wear_leveling == WearLeveling::Static).then_some(given.wear_gap),

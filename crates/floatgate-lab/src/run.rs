@@ -7,8 +7,9 @@ mod told;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::future::Foreknowledge;
+use floatgate_ftl::queue::Arrivals;
 
-use crate::config::{Arrivals, Config};
+use crate::config::Config;
 use crate::doubts::{notes, warnings};
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
@@ -48,7 +49,7 @@ pub fn run(
     config.check()?;
     let mut config = config.clone();
     if workload.summary().closed {
-        config.queue.arrivals = Arrivals::Closed;
+        config.queue.arrivals.0 = Arrivals::Closed;
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;

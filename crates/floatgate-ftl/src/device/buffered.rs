@@ -17,13 +17,14 @@ use crate::future::Future;
 use crate::mapping::Touch;
 use crate::nand::{Chain, Nand, Part};
 
-/// When a write is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Acknowledge {
-    /// When it is in the buffer.
-    WriteBack,
-    /// When it is on the flash, too.
-    WriteThrough,
+crate::choice! {
+    /// When a write is acknowledged.
+    pub enum Acknowledge {
+        /// Once it is in the buffer: until it is flushed, a power loss can lose it.
+        WriteBack = "write_back",
+        /// Once it is programmed to flash; the pages stay in the buffer for reads.
+        WriteThrough = "write_through",
+    }
 }
 
 /// A buffer, and what it costs to use it.

@@ -58,26 +58,28 @@ impl Cleaning {
     }
 }
 
-/// Where the pages of a victim go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Destination {
-    /// Where the placement says; most say the stream that they are in.
-    Scheme,
-    /// The stream that they are in.
-    Same,
-    /// The coldest stream.
-    Cold,
-    /// The stream that the placement would put them in now.
-    Reclassify,
+crate::choice! {
+    /// Which stream the pages that cleaning moves go to.
+    pub enum Destination {
+        /// As in the scheme's paper; where it is silent, the stream that they are in.
+        Scheme = "scheme",
+        /// The stream that they are in.
+        Same = "same",
+        /// The coldest stream.
+        Cold = "cold",
+        /// The stream that the scheme would put them in now.
+        Reclassify = "reclassify",
+    }
 }
 
-/// Which units a victim is chosen from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scope {
-    /// All.
-    All,
-    /// Those of the stream that needs a unit, if that gives back any space.
-    Stream,
+crate::choice! {
+    /// Which erase units a victim is chosen from.
+    pub enum Scope {
+        /// All.
+        All = "all",
+        /// Those of the stream that needs a unit; all, if its victim would free no space.
+        Stream = "stream",
+    }
 }
 
 /// The victim policy, and the state of cleaning.

@@ -13,13 +13,14 @@ use alloc::vec::Vec;
 use super::{Arrivals, Queue};
 use crate::request::{Completion, Request};
 
-/// When the drive begins a command that it has admitted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dispatch {
-    /// At once: all commands in the queues are worked on, and share the flash.
-    Parallel,
-    /// When the one before is done.
-    Serial,
+crate::choice! {
+    /// When the device begins a command that is in its queue.
+    pub enum Dispatch {
+        /// At once: all commands in the queue are worked on, and share the flash.
+        Parallel = "parallel",
+        /// When the one before is done.
+        Serial = "serial",
+    }
 }
 
 /// A command that the drive begins.

@@ -2,9 +2,11 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::device::Acknowledge;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Chosen;
 use super::policies::names;
 use crate::units::{Size, Time};
 
@@ -24,7 +26,7 @@ pub struct Buffer {
     #[schemars(with = "u32", range(min = 1, max = 2_147_483_646))]
     pub block_pages: Option<u32>,
     /// When a write is acknowledged.
-    pub acknowledge: Acknowledge,
+    pub acknowledge: Chosen<Acknowledge>,
     /// Time to copy a page into the buffer or out of it.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub ram_page: Time,
@@ -48,18 +50,8 @@ impl Default for Buffer {
             scheme: "none".into(),
             capacity: Size(16 << 20),
             block_pages: None,
-            acknowledge: Acknowledge::WriteBack,
+            acknowledge: Chosen(Acknowledge::WriteBack),
             ram_page: Time(1000),
         }
     }
-}
-
-/// When a write is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Acknowledge {
-    /// Once it is in the buffer: until it is flushed, a power loss can lose it.
-    WriteBack,
-    /// Once it is programmed to flash; the pages stay in the buffer for reads.
-    WriteThrough,
 }

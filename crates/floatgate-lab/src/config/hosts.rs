@@ -2,11 +2,12 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::queue::Dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policies::names;
-use super::{Config, ConfigError, Dispatch, expect};
+use super::{Config, ConfigError, expect};
 use crate::units::{Size, Time};
 
 /// What the host does before it sends a command.
@@ -64,7 +65,7 @@ impl Config {
         };
         alone("ftl.scheme", &self.ftl.scheme, "page")?;
         alone("buffer.scheme", &self.buffer.scheme, "none")?;
-        let serial = self.queue.dispatch == Dispatch::Serial;
+        let serial = self.queue.dispatch.0 == Dispatch::Serial;
         alone("queue.dispatch", if serial { "serial" } else { "parallel" }, "parallel")?;
         let one = "1 with host.scheme = \"shrd\"".to_owned();
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;

@@ -2,6 +2,8 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::page_ftl::{Destination, Scope};
+use floatgate_ftl::queue::{Arrivals, Dispatch};
 use floatgate_ftl::victim::Tie;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,27 +143,13 @@ pub struct Placement {
     #[schemars(schema_with = "names::placement")]
     pub scheme: String,
     /// Which stream the pages that cleaning moves go to.
-    pub gc_destination: GcDestination,
+    pub gc_destination: Chosen<Destination>,
 }
 
 impl Default for Placement {
     fn default() -> Self {
-        Self { scheme: "single".into(), gc_destination: GcDestination::Scheme }
+        Self { scheme: "single".into(), gc_destination: Chosen(Destination::Scheme) }
     }
-}
-
-/// Which stream the pages that cleaning moves go to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum GcDestination {
-    /// As in the scheme's paper; where it is silent, the stream that they are in.
-    Scheme,
-    /// The stream that they are in.
-    Same,
-    /// The coldest stream.
-    Cold,
-    /// The stream that the scheme would put them in now.
-    Reclassify,
 }
 
 /// How space is reclaimed.
@@ -174,7 +162,7 @@ pub struct Cleaning {
     /// For "greedy": which stream is cleaned if units of several have the fewest valid pages.
     pub tie: Chosen<Tie>,
     /// Which erase units a victim is chosen from.
-    pub scope: Scope,
+    pub scope: Chosen<Scope>,
     /// A write that opens an erase unit then cleans until this many less 1 are free, 1 to 1000000.
     /// Not set: 3, or the drive's minimum if that is more: about one more than the units that are
     /// open at a time, and with cleaning ahead of need one more than twice as many.
@@ -209,7 +197,7 @@ impl Default for Cleaning {
         Self {
             victim: "greedy".into(),
             tie: Chosen(Tie::Cold),
-            scope: Scope::All,
+            scope: Chosen(Scope::All),
             low_water: None,
             high_water: None,
             copies_per_write: None,
@@ -218,16 +206,6 @@ impl Default for Cleaning {
             wear_gap: 100,
         }
     }
-}
-
-/// Which erase units a victim is chosen from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// All.
-    All,
-    /// Those of the stream that needs a unit; all, if its victim would free no space.
-    Stream,
 }
 
 /// The wear-leveling policy.
@@ -250,9 +228,9 @@ pub struct Queue {
     #[schemars(range(min = 1, max = 65_536))]
     pub depth: u32,
     /// When requests arrive.
-    pub arrivals: Arrivals,
+    pub arrivals: Chosen<Arrivals>,
     /// When the device begins a command that is in its queue.
-    pub dispatch: Dispatch,
+    pub dispatch: Chosen<Dispatch>,
     /// Queues of that depth, 1 to 256: one is SATA's NCQ, several are NVMe's, each for a host with
     /// an equal share of the drive and served in turn.
     #[schemars(range(min = 1, max = 256))]
@@ -261,30 +239,9 @@ pub struct Queue {
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { depth: 32, arrivals: Arrivals::Open, dispatch: Dispatch::Parallel, queues: 1 }
+        let (arrivals, dispatch) = (Chosen(Arrivals::Open), Chosen(Dispatch::Parallel));
+        Self { depth: 32, arrivals, dispatch, queues: 1 }
     }
-}
-
-/// When the device begins a command that is in its queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Dispatch {
-    /// At once: all commands in the queue are worked on, and share the flash.
-    Parallel,
-    /// When the one before is done.
-    Serial,
-}
-
-/// When requests arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Arrivals {
-    /// At the workload's times.
-    Open,
-    /// When the queue has room: the workload's times are ignored.
-    Closed,
-    /// All at the start: the workload's times are ignored, and latencies include the wait.
-    Immediate,
 }
 
 /// The translation layer.

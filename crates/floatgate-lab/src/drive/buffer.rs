@@ -1,10 +1,10 @@
 //! From a config to a write buffer.
 
 use floatgate_ftl::buffer::{Buffer, BufferConfig};
-use floatgate_ftl::device::{Acknowledge as FtlAcknowledge, WriteBuffer};
+use floatgate_ftl::device::WriteBuffer;
 use floatgate_ftl::geometry::Geometry;
 
-use crate::config::{Acknowledge, Config, ConfigError};
+use crate::config::{Config, ConfigError};
 
 /// The buffer of a drive, if it has one.
 ///
@@ -15,11 +15,7 @@ pub(super) fn build(
     geometry: &Geometry,
 ) -> Result<Option<WriteBuffer>, ConfigError> {
     let Some(buffer) = policy(config, geometry)? else { return Ok(None) };
-    let acknowledge = match config.buffer.acknowledge {
-        Acknowledge::WriteBack => FtlAcknowledge::WriteBack,
-        Acknowledge::WriteThrough => FtlAcknowledge::WriteThrough,
-    };
-    Ok(Some(WriteBuffer::new(buffer, acknowledge, config.buffer.ram_page.0)))
+    Ok(Some(WriteBuffer::new(buffer, config.buffer.acknowledge.0, config.buffer.ram_page.0)))
 }
 
 /// Pages of a block of the buffer.

@@ -7,11 +7,11 @@ use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::host::{HostConfig, Shrd, ShrdConfig};
 use floatgate_ftl::nand::Nand;
-use floatgate_ftl::queue::{Arbiter, Arrivals as FtlArrivals, Dispatch as FtlDispatch, Queue};
+use floatgate_ftl::queue::{Arbiter, Dispatch, Queue};
 
 use super::cut::{Cuttable, Ledger, Medium};
 use super::{Plan, buffer};
-use crate::config::{Arrivals, Config, ConfigError, Dispatch};
+use crate::config::{Config, ConfigError};
 
 /// Queues and write buffer of a drive.
 pub(super) struct Front {
@@ -26,17 +26,9 @@ pub(super) struct Front {
 impl Front {
     /// The front of a planned drive.
     pub(super) fn new(config: &Config, plan: &Plan) -> Result<Self, ConfigError> {
-        let arrivals = match config.queue.arrivals {
-            Arrivals::Open => FtlArrivals::Open,
-            Arrivals::Closed => FtlArrivals::Closed,
-            Arrivals::Immediate => FtlArrivals::Immediate,
-        };
-        let dispatch = match config.queue.dispatch {
-            Dispatch::Parallel => FtlDispatch::Parallel,
-            Dispatch::Serial => FtlDispatch::Serial,
-        };
+        let (arrivals, dispatch) = (config.queue.arrivals.0, config.queue.dispatch.0);
         let (depth, queues) = (config.queue.depth as usize, config.queue.queues as usize);
-        let straight = queues == 1 && dispatch == FtlDispatch::Parallel;
+        let straight = queues == 1 && dispatch == Dispatch::Parallel;
         let arbiter = || Arbiter::new(queues, depth, arrivals, dispatch, plan.logical_bytes());
         Ok(Self {
             geometry: plan.geometry,

@@ -17,7 +17,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use floatgate_ftl::device::{Counters, Device, Ssd};
+use floatgate_ftl::device::{Acknowledge, Counters, Device, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::LogFtl;
@@ -29,7 +29,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use serde::{Deserialize, Serialize};
 
 use super::{Front, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
-use crate::config::{Acknowledge, Config, ConfigError};
+use crate::config::{Config, ConfigError};
 use crate::stored::Stored;
 use bytes::HostBytes;
 
@@ -246,7 +246,7 @@ where
     F: Ftl<Medium = Stored> + Send + 'static,
 {
     let buffer = &description.config.buffer;
-    let keeps = buffer.scheme != "none" && buffer.acknowledge == Acknowledge::WriteThrough;
+    let keeps = buffer.scheme != "none" && buffer.acknowledge.0 == Acknowledge::WriteThrough;
     let data = HostBytes::new(plan.geometry.shape().page_bytes, keeps);
     let ssd = Front::new(&description.config, plan)?.drive(ftl, data);
     let done = Vec::with_capacity(1);

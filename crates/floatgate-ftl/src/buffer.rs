@@ -194,7 +194,8 @@ buffers! {
         "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
     fab Fab(), "Evicts the block with the most buffered pages.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
-    bplru Bplru(BplruConfig), "As lru, for writes only; evicts sequential blocks first; pads victims.",
+    bplru Bplru(BplruConfig),
+        "As lru, for writes only; evicts sequential blocks first; pads victims.",
         "Kim and Ahn, FAST 2008";
     clc Clc(ClcConfig), "Evicts the block with the most pages, sparing recently used blocks.",
         "Kang, Park, Jung, Shim and Cha, IEEE Trans. Computers 58, 2009";

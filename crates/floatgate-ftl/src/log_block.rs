@@ -61,15 +61,17 @@ pub trait LogBlocks {
     fn check(&self) {}
 }
 
-/// The table of log block schemes: config name, type and parameters, what it does, where it is from.
-/// `$then!` gets the rows.
+/// The table of log block schemes: config name, type and parameters, what it does, where it is
+/// from. `$then!` gets the rows.
 #[macro_export]
 macro_rules! log_blocks {
     ($then:ident) => {
         $then! {
-            bast Bast(BastConfig), "Block-mapped: overwrites go to a log block of their logical block.",
+            bast Bast(BastConfig),
+                "Block-mapped: overwrites go to a log block of their logical block.",
                 "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
-            fast Fast(FastConfig), "Block-mapped: logical blocks share random log blocks and one sequential.",
+            fast Fast(FastConfig),
+                "Block-mapped: logical blocks share random log blocks and one sequential.",
                 "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
         }
     };

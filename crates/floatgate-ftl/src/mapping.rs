@@ -238,8 +238,8 @@ fn by_page<'a>(
     moved.chunk_by(move |a, b| page(a) == page(b)).map(move |group| (page(&group[0]), group))
 }
 
-/// The table of mappings: config name, type and parameters, what it does, where it is from. `$then!` gets the
-/// rows.
+/// The table of mappings: config name, type and parameters, what it does, where it is from.
+/// `$then!` gets the rows.
 #[macro_export]
 macro_rules! mappings {
     ($then:ident) => {
@@ -248,21 +248,26 @@ macro_rules! mappings {
                 "the page-mapped baseline of DFTL, ASPLOS 2009";
             none NoCache(), "No cache: an access reads its translation page, a write rewrites it.",
                 "the No Cache baseline of TLLLP";
-            dftl Dftl(DftlConfig), "Single entries cached on demand; a dirty victim is written back.",
+            dftl Dftl(DftlConfig),
+                "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
             asa Asa(AsaConfig), "DFTL with the age of each page beside its entry, twice the size.",
                 "Xie and Chen, CCGrid 2014";
             page_cache PageCache(PageCacheConfig), "Whole map pages, evicted in LRU order.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
-            cdftl Cdftl(CdftlConfig), "Two levels: entries, and whole translation pages to batch updates.",
+            cdftl Cdftl(CdftlConfig),
+                "Two levels: entries, and whole translation pages to batch updates.",
                 "Qin, Wang, Liu and Guan, RTAS 2011";
-            sftl Sftl(SftlConfig), "Whole translation pages, compressed; a buffer delays sparse updates.",
+            sftl Sftl(SftlConfig),
+                "Whole translation pages, compressed; a buffer delays sparse updates.",
                 "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
             belady Belady(), "Evicts the entry whose next use is farthest: an offline bound.",
                 "Belady, IBM Systems Journal 5, 1966";
-            tlllp Tlllp(TlllpConfig), "Prefetches by request and history; evicts whole nodes of entries.",
+            tlllp Tlllp(TlllpConfig),
+                "Prefetches by request and history; evicts whole nodes of entries.",
                 "Yin et al., Improve SSD performance by prefetch strategy, 2017";
-            tpftl Tpftl(TpftlConfig), "Loads a request's entries together, writes back a page's together.",
+            tpftl Tpftl(TpftlConfig),
+                "Loads a request's entries together, writes back a page's together.",
                 "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
         }
     };

@@ -236,7 +236,9 @@ macro_rules! placements {
         impl Placement for AnyPlacement {
             #[inline(always)]
             fn command(&mut self, first: Lpn, pages: u32) {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.command(first, pages),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.command(first, pages),)*
+                }
             }
 
             #[inline(always)]
@@ -261,12 +263,16 @@ macro_rules! placements {
 
             #[inline]
             fn reclaimed(&mut self, unit: Reclaimed) {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.reclaimed(unit),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.reclaimed(unit),)*
+                }
             }
 
             #[inline(always)]
             fn wants_samples(&mut self) -> Option<Samples> {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.wants_samples(),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.wants_samples(),)*
+                }
             }
 
             fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
@@ -276,7 +282,9 @@ macro_rules! placements {
             }
 
             fn foresee(&mut self, future: Future) {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.foresee(future),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.foresee(future),)*
+                }
             }
 
             fn memory_bytes(&self) -> u64 {
@@ -307,7 +315,8 @@ placements! {
         "the ideal of Hsieh, Kuo and Chang, ACM Transactions on Storage 2, 2006";
     length Length(LengthConfig), "Short writes are hot.",
         "Im and Shin, ComboFTL, Journal of Systems Architecture 56, 2010";
-    lru_lists LruLists(LruListsConfig), "Two LRU lists, candidates and hot; a second write promotes to hot.",
+    lru_lists LruLists(LruListsConfig),
+        "Two LRU lists, candidates and hot; a second write promotes to hot.",
         "Chang and Kuo, RTAS 2002";
     wdac Wdac(WdacConfig), "The writes of a window, weighted by recency: what MBF approximates.",
         "the baseline of Park and Du, MSST 2011";
@@ -315,13 +324,17 @@ placements! {
         "Xie and Chen, CCGrid 2014";
     dac Dac(DacConfig), "A page is promoted when written and demoted when cleaned.",
         "Chiang, Lee and Chang, Software: Practice and Experience 29(3), 1999";
-    sepbit Sepbit(SepbitConfig), "By the lifespan of the overwritten version; pages copied by GC by their age.",
+    sepbit Sepbit(SepbitConfig),
+        "By the lifespan of the overwritten version; pages copied by GC by their age.",
         "Wang, Li, Lee, Ouyang, Shi and Huang, FAST 2022";
-    autostream Autostream(AutostreamConfig), "By frequency and recency of the writes to a chunk of addresses.",
+    autostream Autostream(AutostreamConfig),
+        "By frequency and recency of the writes to a chunk of addresses.",
         "Yang et al., AutoStream, SYSTOR 2017";
-    perfect Perfect(PerfectConfig), "The first pages are hot: exact for a workload with this hot set.",
+    perfect Perfect(PerfectConfig),
+        "The first pages are hot: exact for a workload with this hot set.",
         "the perfect classifier of Desnoyers, SYSTOR 2012";
-    oracle Oracle(OracleConfig), "By the remaining lifetime, known from the trace: an offline bound.",
+    oracle Oracle(OracleConfig),
+        "By the remaining lifetime, known from the trace: an offline bound.",
         "the future knowledge of SepBIT, FAST 2022, in ranges of our own";
 }
 

@@ -46,7 +46,8 @@ macro_rules! victims {
                 units: u32,
                 /// Streams of the drive, those of the FTL itself included.
                 streams: u8,
-                /// Which stream is cleaned first if units of several are equally good; for `greedy`.
+                /// Which stream is cleaned first if units of several are equally good; for
+                /// `greedy`.
                 tie: Tie,
                 /// Seed of what is drawn at random.
                 seed: u64,
@@ -82,11 +83,13 @@ victims! {
         "Hu, Eleftheriou, Haas, Iliadis and Pletka, SYSTOR 2009";
     d_choices DChoices(DChoicesConfig), "Fewest valid pages of d units drawn at random.",
         "Van Houdt, SIGMETRICS 2013; Li, Lee and Lui, SIGMETRICS 2013";
-    random Random(RandomConfig), "A unit drawn at random; optionally redrawn if it has few invalid pages.",
+    random Random(RandomConfig),
+        "A unit drawn at random; optionally redrawn if it has few invalid pages.",
         "Van Houdt, SIGMETRICS 2013; MQSim (Tavakkol et al., FAST 2018)";
     cost_benefit CostBenefit(), "Greatest age (1-u)/2u; age since the last invalidation.",
         "Kawaguchi, Nishioka and Motoda, USENIX 1995";
-    lfs_cost_benefit LfsCostBenefit(LfsCostBenefitConfig), "Greatest age (1-u)/(1+u), as for LFS segments.",
+    lfs_cost_benefit LfsCostBenefit(LfsCostBenefitConfig),
+        "Greatest age (1-u)/(1+u), as for LFS segments.",
         "Rosenblum and Ousterhout, ACM TOCS 10(1), 1992";
     cat Cat(CatConfig), "Greatest age (1-u)/u, divided by the erase count.",
         "Chiang and Chang, Journal of Systems and Software 48, 1999";

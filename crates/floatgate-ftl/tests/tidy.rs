@@ -334,12 +334,13 @@ fn a_function_is_as_long_as_it_looks() {
     check("a.py", "def a(\n    b,\n):\n    c()\n", &[(0, 4)]);
 }
 
-/// The modules that a line names by `crate::`.
+/// The modules that a line names by `crate::`. Macros are those of `parameters`.
 fn imports(line: &str) -> Vec<String> {
     let named = line.split("crate::").skip(1);
     let word = |text: &str| {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-        text[..end].to_string()
+        let is_macro = text[end..].starts_with('!');
+        if is_macro { "parameters".to_string() } else { text[..end].to_string() }
     };
     named.map(word).filter(|name| name.chars().all(|c| !c.is_uppercase())).collect()
 }

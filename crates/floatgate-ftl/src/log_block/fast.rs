@@ -18,7 +18,7 @@ use crate::addr::Lbn;
 use crate::geometry::Geometry;
 
 crate::choice! {
-    /// What becomes of a write to the logical block of the sequential log that is not its next page.
+    /// Where a write goes that is to the sequential log's logical block but not its next page.
     pub enum OutOfOrder {
         /// The sequential log is merged, and a new one begins with this page: the paper's text.
         Restart = "restart",

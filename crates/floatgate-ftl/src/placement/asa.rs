@@ -16,8 +16,8 @@
 //! Costs one access to a table per page written, and every period a sort of the sample and up to
 //! 100 walks over three clusters. The simulator keeps the last update of every page, 8 bytes each.
 //! The drive keeps 4 in the entries of its map, which the mapping `asa` charges; with another
-//! mapping (`ages_in_map` is false) 4 bytes per logical page are counted here. Always counted are the
-//! samples and the two criteria, 4 bytes each.
+//! mapping (`ages_in_map` is false) 4 bytes per logical page are counted here. Always counted are
+//! the samples and the two criteria, 4 bytes each.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! The JSON Schema of a config, and checking a table against it.
 //!
-//! Ranges stand in the schema only, and of policies' parameters beside the policies. Those of sizes and durations, which JSON Schema cannot express
-//! for text, are under `x-minimum` and `x-maximum`.
+//! Ranges stand in the schema only, and of policies' parameters beside the policies. Those of sizes
+//! and durations, which JSON Schema cannot express for text, are under `x-minimum` and `x-maximum`.
 
 use std::sync::LazyLock;
 

@@ -8,8 +8,8 @@
 //! entries of its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim
 //! for evictions too); whether an entry that was never set is known without a read
 //! (`gtd_unmapped_shortcut`). The C FlashSim counts a lazily copied entry but forgets to mark it
-//! dirty; here it is marked. Costs one probe of a small hash table and a list move per page; an eviction
-//! with `evict_batch` scans the entries of one translation page.
+//! dirty; here it is marked. Costs one probe of a small hash table and a list move per page; an
+//! eviction with `evict_batch` scans the entries of one translation page.
 
 mod flashsim;
 mod slru;

@@ -50,7 +50,7 @@ impl<M: Mapping> Bench<M> {
         for _ in 0..WARM_UP / BATCH {
             bench.run();
         }
-        bench.mapping.restart();
+        bench.mapping.reset_counters();
         bench
     }
 

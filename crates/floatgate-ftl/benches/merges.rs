@@ -84,7 +84,7 @@ impl Bench {
         (0..u64::from(PAGES) / BATCH as u64).for_each(|_| _ = bench.run());
         bench.rng = random.then(|| Rng::new(1));
         (0..u64::from(PAGES) / 4 / BATCH as u64).for_each(|_| _ = bench.run());
-        bench.device.restart();
+        bench.device.reset_counters();
         bench
     }
 

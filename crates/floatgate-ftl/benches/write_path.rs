@@ -128,7 +128,7 @@ impl Bench {
         for _ in 0..pages / BATCH as u64 {
             bench.random();
         }
-        bench.device.restart();
+        bench.device.reset_counters();
         bench
     }
 

@@ -213,7 +213,7 @@ impl Blocks {
         self.sealed_at[unit.index()].0
     }
 
-    /// Erases of a unit, since [`Blocks::restart_wear`].
+    /// Erases of a unit, since [`Blocks::reset_wear`].
     pub fn erases(&self, unit: Unit) -> u32 {
         self.units[unit.index()].erases
     }
@@ -233,7 +233,7 @@ impl Blocks {
         self.units[unit.index()].state == State::Sealed
     }
 
-    /// Erases of every unit, since [`Blocks::restart_wear`].
+    /// Erases of every unit, since [`Blocks::reset_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.erases)
     }
@@ -244,9 +244,9 @@ impl Blocks {
     }
 
     /// Counts wear from here on. The order in which free units are opened stays as it is.
-    pub fn restart_wear(&mut self) {
+    pub fn reset_wear(&mut self) {
         self.units.iter_mut().for_each(|unit| unit.erases = 0);
-        self.free.restart();
+        self.free.reset_counters();
     }
 
     /// The streams of a pool.

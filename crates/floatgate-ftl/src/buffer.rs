@@ -1,9 +1,9 @@
 //! Write buffers: which written pages are held back from the flash, and when they leave.
 //!
 //! Pages are held, and leave, block by block: a run of [`Buffer::block_pages`] pages at a multiple
-//! of that number. [`Buffer`] knows which pages of which block it holds; a policy ([`Order`]) only
-//! says which block leaves next. Neither touches flash or a clock: what must be written to the
-//! flash is answered as a [`Flush`], and nothing here holds data.
+//! of that number. [`Buffer`] knows which pages of which block it holds; a policy
+//! ([`EvictionPolicy`]) only says which block leaves next. Neither touches flash or a clock: what
+//! must be written to the flash is answered as a [`Flush`], and nothing here holds data.
 //!
 //! The device tells of each read and write when it enters the command queue ([`Buffer::queued`]),
 //! and serves it later part by part, a part being what lies in one block ([`parts`]): it writes the
@@ -57,7 +57,7 @@ impl BufferConfig {
 
 /// Which block leaves next. Told of blocks by their slots in a table; slots are used anew. A block
 /// that holds pages is a candidate, but for the one that is being written to.
-trait Order: Send {
+trait EvictionPolicy: Send {
     /// Pages of a block: as configured, unless the scheme is one of single pages.
     fn block_pages(config: &BufferConfig) -> u32
     where
@@ -66,7 +66,7 @@ trait Order: Send {
         config.block_pages
     }
 
-    /// Whether [`Order::foresee`] should be called.
+    /// Whether [`EvictionPolicy::foresee`] should be called.
     fn needs_future() -> bool
     where
         Self: Sized,
@@ -94,7 +94,7 @@ trait Order: Send {
     /// A page of a candidate has been trimmed; so many are left.
     fn trimmed(&mut self, _slot: u32, _left: u32) {}
 
-    /// Whether [`Order::queued`] and [`Order::served`] should be called.
+    /// Whether [`EvictionPolicy::queued`] and [`EvictionPolicy::served`] should be called.
     fn listens(&self) -> bool {
         false
     }
@@ -166,7 +166,7 @@ macro_rules! buffers {
             pub fn new(name: &str, config: &BufferConfig) -> Option<Self> {
                 match name {
                     $(stringify!($name) => {
-                        let block_pages = <$Type as Order>::block_pages(config);
+                        let block_pages = <$Type as EvictionPolicy>::block_pages(config);
                         let config = BufferConfig { block_pages, ..*config };
                         Some(Self::with(Box::new($Type::new(&config)), &config))
                     })*
@@ -177,7 +177,7 @@ macro_rules! buffers {
             /// Whether the buffer of this name wants to be told what the host will use.
             pub fn needs_future(name: &str) -> bool {
                 match name {
-                    $(stringify!($name) => <$Type as Order>::needs_future(),)*
+                    $(stringify!($name) => <$Type as EvictionPolicy>::needs_future(),)*
                     _ => false,
                 }
             }
@@ -217,7 +217,7 @@ const AHEAD: usize = 8;
 /// A buffer and what is in it.
 pub struct Buffer {
     blocks: Blocks,
-    order: Box<dyn Order>,
+    order: Box<dyn EvictionPolicy>,
     capacity_pages: u64,
     logical_pages: u32,
     pads: bool,
@@ -230,7 +230,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    fn with(order: Box<dyn Order>, config: &BufferConfig) -> Self {
+    fn with(order: Box<dyn EvictionPolicy>, config: &BufferConfig) -> Self {
         let BufferConfig { logical_pages, block_pages, capacity_pages, .. } = *config;
         assert!(logical_pages > 0 && block_pages > 0, "{config:?}");
         assert!(block_pages <= capacity_pages, "a buffer holds a block: {config:?}");

@@ -1,14 +1,14 @@
 //! Everything that is counted, in one place: what each layer of a drive fills in of the account.
 //!
 //! A drive is asked for its [`Counters`] as a whole. The question goes down from layer to layer
-//! (`report`), and each one enters what is its own. A restart goes the same way: it sets back to
-//! zero what is counted, and leaves alone what is merely so (memory in use, spares left, pages
+//! (`report`), and each one enters what is its own. Resetting them goes the same way: it sets back
+//! to zero what is counted, and leaves alone what is merely so (memory in use, spares left, pages
 //! held). A new counter is a field here, its increment where it happens, and a line where results
 //! are written.
 
 use alloc::vec::Vec;
 
-/// Everything that a drive has counted since its last restart, and what it takes now.
+/// Everything that a drive has counted since its counters were reset, and what it takes now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// What the host asked for.
@@ -54,7 +54,7 @@ pub struct HostCounts {
     /// Pages touched by writes.
     pub write_pages: u64,
     /// Reads before writes that covered a page in part.
-    pub merge_reads: u64,
+    pub partial_page_reads: u64,
     /// Pages trimmed that held something.
     pub trimmed_pages: u64,
     /// Pages that could not be read.
@@ -87,7 +87,7 @@ pub struct Occupation {
     pub busiest_ns: u64,
 }
 
-/// What has broken since the last restart, and what is left.
+/// What has broken since the counters were reset, and what is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Health {
     /// Units that were bad from the factory.
@@ -198,7 +198,7 @@ pub struct BufferCounts {
     pub trimmed: u64,
     /// Pages that were buffered when the power failed.
     pub lost: u64,
-    /// Pages that are buffered now, and that were at the last restart.
+    /// Pages that are buffered now, and that were when the counters were reset.
     pub held: u64,
     /// See `held`.
     pub held_at_start: u64,
@@ -240,7 +240,7 @@ pub struct ShrdCounts {
 /// What a host layer that changes requests has counted, and what it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayerCounts {
-    /// Counted since the last restart.
+    /// Counted since the counters were reset.
     pub shrd: ShrdCounts,
     /// Bytes of the host's memory.
     pub memory_bytes: u64,

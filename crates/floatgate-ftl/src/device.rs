@@ -1,19 +1,19 @@
 //! A drive as the host sees it: requests in bytes, command queues, a write buffer, completions.
 //!
 //! [`Ssd`] admits requests to its queues and serves them, by way of its write buffer if it has one.
-//! [`Sequenced`] is the host layer SHRD in front of an [`Ssd`]: it packs what the queue admits, and
-//! sends commands of its own. Below both is one path for every page, `PageIo`. The blame of the
+//! [`ShrdDevice`] is the host layer SHRD in front of an [`Ssd`]: it packs what the queue admits,
+//! and sends commands of its own. Below both is one path for every page, `PageIo`. The blame of the
 //! page that is done last is the blame of its request.
 
 mod buffered;
 mod link;
 mod page_io;
-mod sequenced;
+mod shrd_device;
 mod ssd;
 
 pub use buffered::{Acknowledge, WriteBuffer};
 pub use link::Link;
-pub use sequenced::{Dispatching, Sequenced};
+pub use shrd_device::{Dispatching, ShrdDevice};
 pub use ssd::Ssd;
 
 use alloc::vec::Vec;
@@ -31,14 +31,14 @@ pub trait Device: Send {
     /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
 
-    /// Enters what every layer has counted since the last [`Device::restart`].
+    /// Enters what every layer has counted since the last [`Device::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
-    /// The state of the erase units; wear is counted from the last [`Device::restart`].
+    /// The state of the erase units; wear is counted from the last [`Device::reset_counters`].
     fn units(&self) -> &Blocks;
 
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
-    fn restart(&mut self);
+    fn reset_counters(&mut self);
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self);
@@ -51,7 +51,7 @@ pub trait Device: Send {
 
     /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
     /// do.
-    fn settle(&mut self) {}
+    fn write_back(&mut self) {}
 
     /// Tells the policies that are bounds what the host will do from now on.
     fn foresee(&mut self, _: Foreknowledge) {}
@@ -72,7 +72,7 @@ pub trait Device: Send {
         counters
     }
 
-    /// Erases of every unit since the last [`Device::restart`].
+    /// Erases of every unit since the last [`Device::reset_counters`].
     fn wear(&self) -> Vec<u32> {
         self.units().wear().collect()
     }

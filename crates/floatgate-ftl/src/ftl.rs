@@ -41,11 +41,11 @@ pub trait Ftl {
     /// The medium's fault.
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
 
-    /// Enters what this layer and its medium have counted since the last [`Ftl::restart`].
+    /// Enters what this layer and its medium have counted since the last [`Ftl::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
     /// Counters and clocks back to zero; data, map, cache and the order of things stay.
-    fn restart(&mut self);
+    fn reset_counters(&mut self);
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self);

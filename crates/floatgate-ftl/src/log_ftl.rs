@@ -74,7 +74,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
         ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
-        ftl.restart();
+        ftl.reset_counters();
         Ok(ftl)
     }
 
@@ -194,8 +194,8 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
         counters.merges = self.merges;
     }
 
-    fn restart(&mut self) {
-        self.store.restart();
+    fn reset_counters(&mut self) {
+        self.store.reset_counters();
         self.merges = MergeCounts::default();
     }
 

@@ -212,7 +212,7 @@ pub trait Mapping {
     /// Writes back everything dirty; it stays cached, clean.
     fn flush(&mut self, _io: &mut Vec<MapOp>) {}
 
-    /// What has been counted since the last [`Mapping::restart`].
+    /// What has been counted since the last [`Mapping::reset_counters`].
     fn stats(&self) -> MapStats {
         MapStats::default()
     }
@@ -223,7 +223,7 @@ pub trait Mapping {
     }
 
     /// Counters back to zero; the cache stays as it is.
-    fn restart(&mut self) {}
+    fn reset_counters(&mut self) {}
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self) {}

@@ -212,11 +212,11 @@ pub trait Nand {
     /// The medium's fault.
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
 
-    /// Enters operations, clocks and what has broken since the last [`Nand::restart`].
+    /// Enters operations, clocks and what has broken since the last [`Nand::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
     /// Counts and clocks back to zero; what is stored stays.
-    fn restart(&mut self);
+    fn reset_counters(&mut self);
 
     /// The medium's part of the account by itself.
     fn counters(&self) -> Counters {

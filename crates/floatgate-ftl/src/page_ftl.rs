@@ -107,7 +107,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         ftl.program_all_of_map(&mut Chain::default())?;
         ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
-        ftl.restart();
+        ftl.reset_counters();
         Ok(ftl)
     }
 
@@ -278,11 +278,11 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         counters.extents = self.placement.extents();
     }
 
-    fn restart(&mut self) {
-        self.store.restart();
-        self.map.cache.restart();
-        self.streams.restart();
-        self.cleaner.restart(self.store.geometry.units());
+    fn reset_counters(&mut self) {
+        self.store.reset_counters();
+        self.map.cache.reset_counters();
+        self.streams.reset_counters();
+        self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
     }
 

@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// An empty queue at time zero.
-    pub fn restart(&mut self) {
+    pub fn reset_counters(&mut self) {
         self.outstanding.clear();
         self.admitted = 0;
         self.drained = 0;

@@ -124,9 +124,9 @@ impl<N: Nand> Store<N> {
     }
 
     /// Counters, clocks and wear back to zero.
-    pub(crate) fn restart(&mut self) {
-        self.nand.restart();
-        self.blocks.restart_wear();
+    pub(crate) fn reset_counters(&mut self) {
+        self.nand.reset_counters();
+        self.blocks.reset_wear();
     }
 
     /// Asks the processor for the map entry of a page that will be accessed soon.

@@ -111,7 +111,7 @@ fn skewed(way: fn(&mut Cleaning), gap_ns: u64) -> (Box<dyn Probe>, Vec<u32>) {
     let all = (0..u64::from(shape.logical_pages))
         .map(|page| Workload::pages(Op::Write, page, 1, page_bytes));
     drive.run(&all.collect::<Vec<_>>(), &mut vec![]);
-    drive.restart();
+    drive.reset_counters();
     for number in 0..40_000 {
         let mut request = hot.next();
         request.at_ns = number * gap_ns;

@@ -61,7 +61,7 @@ fn batches_change_nothing_but_speed() {
 }
 
 #[test]
-fn a_restart_clears_the_counters_and_keeps_the_data() {
+fn a_reset_clears_the_counters_and_keeps_the_data() {
     for mapping in names(MAPPINGS) {
         let rig = Rig::new(GEOMETRIES[0].1, mapping, "greedy").spare(3);
         let pages = rig.shape.logical_pages;
@@ -69,7 +69,7 @@ fn a_restart_clears_the_counters_and_keeps_the_data() {
         let (mut drive, _) = rig.build();
         drive.run(&workload.batch(1000), &mut vec![]);
         let before = drive.mapped(pages);
-        drive.restart();
+        drive.reset_counters();
         let now = drive.counters();
         let streams = vec![StreamCounts::default(); 1];
         let (cache_bytes, placement_bytes) = (now.cache_bytes, now.placement_bytes);

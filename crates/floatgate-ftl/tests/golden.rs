@@ -57,7 +57,7 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
     let host = all.host;
     row("requests", &host.requests);
     row("host_pages", &[host.read_pages, host.write_pages, host.trimmed_pages]);
-    row("empty_and_merge_reads", &[host.empty_reads, host.merge_reads]);
+    row("empty_and_merge_reads", &[host.empty_reads, host.partial_page_reads]);
     for (index, (_, cause)) in Cause::ALL.iter().enumerate() {
         let flash = all.flash;
         row(cause, &[flash.reads[index], flash.programs[index], flash.erases[index]]);

@@ -171,7 +171,7 @@ fn uniform_accesses_hit_in_proportion_to_the_cache() {
             }
         };
         writes(&mut map, 10_000);
-        map.restart();
+        map.reset_counters();
         writes(&mut map, accesses);
         let (stats, expected) = (map.stats(), entries as f64 / f64::from(pages));
         let hit_ratio = stats.hits as f64 / f64::from(accesses);
@@ -270,7 +270,7 @@ fn a_victim_of_one_translation_page_is_one_update() {
 fn a_cache_of_everything_costs_nothing() {
     let mut pair = Pair::new(dftl(160, Replacement::Slru));
     (0..160).for_each(|lpn| drop(pair.step(Op::Write, lpn)));
-    pair.drive.restart();
+    pair.drive.reset_counters();
     let mut rng = Rng::new(5);
     for _ in 0..2000 {
         pair.step(Op::Write, rng.below(160) as u32);

@@ -42,7 +42,7 @@ fn random(rig: &LogRig, volumes: u64) -> Counters {
     let pages = u64::from(rig.shape.logical_pages);
     overwrite(&mut *drive, 0..pages);
     overwrite(&mut *drive, (0..2 * pages).map(|_| rng.below(pages)));
-    drive.restart();
+    drive.reset_counters();
     overwrite(&mut *drive, (0..volumes * pages).map(|_| rng.below(pages)));
     drive.check();
     drive.counters()
@@ -157,7 +157,7 @@ fn overwriting_in_order_costs_switch_merges_only() {
             let mut drive = rig.counted();
             let all = 0..blocks * pages;
             overwrite(&mut *drive, all.clone());
-            drive.restart();
+            drive.reset_counters();
             (0..passes).for_each(|_| overwrite(&mut *drive, all.clone()));
             drive.check();
             let Counters { merges, flash, .. } = drive.counters();
@@ -178,7 +178,7 @@ fn a_hot_block_is_where_fast_thrashes_and_can_be_kept_from_it() {
         rig.fast.out_of_order = out_of_order;
         let (mut drive, mut rng) = (rig.counted(), Rng::new(3));
         overwrite(&mut *drive, 0..256);
-        drive.restart();
+        drive.reset_counters();
         overwrite(&mut *drive, (0..16_000).map(|_| rng.below(16)));
         per_write(&drive.counters())[1]
     };

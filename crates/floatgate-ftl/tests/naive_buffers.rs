@@ -81,7 +81,7 @@ impl Naive {
     }
 
     /// `clc`: the oldest of those beyond the share are spared no longer. One may be out.
-    fn settle(&mut self, without: Option<u32>) {
+    fn rebalance(&mut self, without: Option<u32>) {
         let here = |block: &&mut Block| Some(block.number) != without;
         loop {
             let len = self.blocks.iter_mut().filter(here).count();
@@ -99,7 +99,7 @@ impl Naive {
 
     /// The next to leave, but not the block `current`.
     fn victim(&mut self, current: u32) -> usize {
-        self.settle(Some(current));
+        self.rebalance(Some(current));
         let others = self.blocks.iter().enumerate().filter(|(_, block)| block.number != current);
         let least = others.min_by_key(|(_, block)| {
             let largest_first = u32::MAX - block.pages.len() as u32;
@@ -149,7 +149,7 @@ impl Naive {
             _ => 0,
         };
         block.rank = if compensates && block.in_order == whole { -rank } else { rank };
-        self.settle(None);
+        self.rebalance(None);
         (hits, left)
     }
 
@@ -162,7 +162,7 @@ impl Naive {
             self.touch(number);
         }
         self.find(number).unwrap().spared = true;
-        self.settle(None);
+        self.rebalance(None);
         true
     }
 

@@ -198,7 +198,7 @@ fn compare<M: Mapping>(
     let mut pair = Pair { ours, naive, steps: Steps::new(config, seed), what };
     for number in 0..steps {
         if number == steps / 2 {
-            pair.ours.restart();
+            pair.ours.reset_counters();
             *pair.naive.counts() = [0; 4];
         }
         pair.step();

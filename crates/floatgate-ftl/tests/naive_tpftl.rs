@@ -222,9 +222,9 @@ impl NaiveTpftl {
         io
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         (self.hits, self.misses, self.evictions) = (0, 0, [0, 0]);
-        self.prefetches.restart(&mut self.entries);
+        self.prefetches.reset_counters(&mut self.entries);
     }
 
     fn flush(&mut self) -> Vec<MapOp> {
@@ -241,8 +241,8 @@ fn compare(map: &MapConfig, seed: u64, steps: u32) {
     let mut source = Steps::new(seed, naive.pages);
     for number in 0..steps {
         if number == steps / 3 {
-            ours.restart();
-            naive.restart();
+            ours.reset_counters();
+            naive.reset_counters();
         }
         let step = source.next();
         let expected = match &step {

@@ -87,7 +87,7 @@ fn amplification(rig: &Rig, skew: Skew, volumes: [u64; 2]) -> f64 {
     all.for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
     drive.foresee(Foreknowledge { writes: Some(telling.finish()), ..Foreknowledge::default() });
     run(&mut *drive, &warm, page_bytes);
-    drive.restart();
+    drive.reset_counters();
     run(&mut *drive, &measured, page_bytes);
     drive.check();
     let counters = drive.counters();

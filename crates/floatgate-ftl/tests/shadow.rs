@@ -43,7 +43,10 @@ fn every_row_reads_what_was_written() {
             let seen = run(rig, seed as u64, ANYTHING, 1500, 16);
             assert_eq!(seen.clean_maps, 1, "the cache can be written back: {rig:?}");
             assert!(seen.cleans > 50 && seen.copies > 50, "cleaning works: {seen:?} {rig:?}");
-            assert!(seen.trimmed > 0 && seen.merge_reads > 0 && seen.empty_reads > 0, "{seen:?}");
+            assert!(
+                seen.trimmed > 0 && seen.partial_page_reads > 0 && seen.empty_reads > 0,
+                "{seen:?}"
+            );
             if rig.map_on_flash() && entries < 1 << 20 {
                 assert!(seen.map_cleans > 0, "units of the map are cleaned: {seen:?} {rig:?}");
             }
@@ -126,7 +129,10 @@ fn every_row_reads_what_was_written_behind_shrd() {
         let rig = Rig { log: 48, tune_host, page_cache, low_water, depth: 16, ..*rig }.spare(4);
         let run = |seed, rounds| run_on(rig.build_behind_shrd(), &rig, seed, ANYTHING, rounds);
         let seen = run(seed as u64, (1504, 16));
-        assert!(seen.cleans > 50 && seen.trimmed > 0 && seen.merge_reads > 0, "{seen:?} {rig:?}");
+        assert!(
+            seen.cleans > 50 && seen.trimmed > 0 && seen.partial_page_reads > 0,
+            "{seen:?} {rig:?}"
+        );
         assert!(seen.windows > 5 && seen.redirected > 20 && seen.dropped > 20, "{seen:?} {rig:?}");
         run(100 + seed as u64, (256, 1));
     }

@@ -75,7 +75,7 @@ fn the_example_through_the_host_layer() {
     let slot = |at: u32| Owner::Data(Lpn::new(1024 + at));
     assert_eq!(owners, [0, 1, 2, 3].map(|at| Kind::Program(Ppn::new(at), slot(at))));
     assert!(done.iter().all(|completion| completion.done_ns == done[0].done_ns), "together");
-    drive.settle();
+    drive.write_back();
     assert!(log.take().is_empty(), "remapping with the map in memory takes no flash");
     drive.run(&[Workload::pages(Op::Read, 128, 1, 64)], &mut done);
     let read = Kind::Read(Ppn::new(2), Owner::Data(Lpn::new(128)));
@@ -207,7 +207,7 @@ fn a_write_in_part_has_its_page_remapped_before() {
     drive.run(&[write(3, 1), part, Workload::pages(Op::Read, 3, 1, 64)], &mut vec![]);
     let all = drive.counters();
     let layer = all.layer.unwrap().shrd;
-    assert_eq!((layer.remapped_alone, layer.remaps, all.host.merge_reads), (1, 1, 1));
+    assert_eq!((layer.remapped_alone, layer.remaps, all.host.partial_page_reads), (1, 1, 1));
     drive.check();
 }
 
@@ -250,6 +250,6 @@ fn packing_pays_where_commands_cost() {
     assert_eq!(done[7].done_ns, 8 * 1000, "one at a time");
     let (host, when) = Rig { depth: 8, ..rig }.host();
     let mut packed = vec![];
-    floatgate_ftl::device::Sequenced::new(drive(64), host, when).run(&requests, &mut packed);
+    floatgate_ftl::device::ShrdDevice::new(drive(64), host, when).run(&requests, &mut packed);
     assert_eq!(packed[7].done_ns, 2 * 1000, "header and data");
 }

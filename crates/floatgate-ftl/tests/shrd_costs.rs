@@ -128,7 +128,7 @@ fn map_loads_without_shrd_follow_the_closed_form() {
         let rig = Rig { cache_bytes: cached * 64, ..Rig::new(shape, "page_cache", "greedy") };
         let mut drive = plain(&rig.spare(20), Counted::default());
         drive.run(&uniform(5, &shape, 40_000), &mut vec![]);
-        drive.restart();
+        drive.reset_counters();
         drive.run(&uniform(6, &shape, 100_000), &mut vec![]);
         let all = drive.counters();
         let per_write = |count: u64| count as f64 / all.host.write_pages as f64;
@@ -210,7 +210,7 @@ fn throughput(log: u32, cached: u64) -> f64 {
         _ => Box::new(rig.behind_shrd(nand, PageCache::new(&rig.map_config()), (), false)),
     };
     drive.run(&uniform(2, &PROTOTYPE, 30_000), &mut vec![]);
-    drive.restart();
+    drive.reset_counters();
     let mut done = vec![];
     drive.run(&uniform(3, &PROTOTYPE, 100_000), &mut done);
     let end = done.iter().map(|completion| completion.done_ns).max().unwrap();

@@ -99,8 +99,8 @@ impl Nand for Watched {
         self.inner.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
     }
 }
 

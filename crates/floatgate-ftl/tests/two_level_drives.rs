@@ -31,7 +31,7 @@ fn run<M: Mapping + Send>(rig: &Rig, map: &MapConfig, build: fn(&MapConfig) -> M
             drive.check();
         }
         if number % 100 == 99 {
-            drive.settle();
+            drive.write_back();
             drive.check();
         }
     }

@@ -106,7 +106,7 @@ impl Config {
         let mut config: Self = table
             .try_into()
             .map_err(|error: toml::de::Error| ConfigError::new(error.message().to_owned()))?;
-        config.capacity.settle();
+        config.capacity.resolve_default();
         config.check_relations()?;
         Ok(config)
     }

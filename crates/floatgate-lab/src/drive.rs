@@ -15,12 +15,12 @@ use floatgate_ftl::victim::victim;
 use crate::config::{Config, ConfigError, WearLeveling};
 pub use buffer::block_pages;
 pub use floatgate_ftl::mapping::needs_future;
-use front::Front;
-pub use front::shrd_config;
+use host_side::HostSide;
+pub use host_side::shrd_config;
 
 mod buffer;
 pub mod cut;
-mod front;
+mod host_side;
 #[cfg(unix)]
 pub mod live;
 mod log_ftl;
@@ -331,7 +331,7 @@ impl Make for Simulated<'_> {
         let Self { config, plan, seed } = self;
         let page = page_config::<M>(config, plan, seed, false)?;
         let Ok(ftl) = PageFtl::with_log(self.flash(), mapping, page, plan.log_pages);
-        Ok(Front::new(config, plan)?.before_host(ftl, ()))
+        Ok(HostSide::new(config, plan)?.before_host(ftl, ()))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
@@ -340,7 +340,7 @@ impl Make for Simulated<'_> {
     ) -> Result<Self::Made, ConfigError> {
         let Self { config, plan, .. } = self;
         let Ok(ftl) = LogFtl::new(self.flash(), scheme, log_ftl::engine(config, plan));
-        Ok(Front::new(config, plan)?.before(ftl, ()))
+        Ok(HostSide::new(config, plan)?.before(ftl, ()))
     }
 }
 
@@ -362,7 +362,7 @@ impl Make for VerifiedDrive<'_> {
         let page = page_config::<M>(config, plan, seed, verify)?;
         let nand = verified(plan, seed, false);
         let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        Ok(Front::new(config, plan)?.before_host(ftl, Shadow::new(plan.user_pages())))
+        Ok(HostSide::new(config, plan)?.before_host(ftl, Shadow::new(plan.user_pages())))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
@@ -373,7 +373,7 @@ impl Make for VerifiedDrive<'_> {
         let Ok(ftl) =
             LogFtl::new(verified(plan, seed, true), scheme, log_ftl::engine(config, plan));
         let data = Shadow::new(plan.geometry.logical_pages());
-        Ok(Front::new(config, plan)?.before(ftl, data))
+        Ok(HostSide::new(config, plan)?.before(ftl, data))
     }
 }
 

@@ -3,7 +3,6 @@
 pub mod config;
 pub mod crash;
 pub mod curve;
-mod doubts;
 pub mod drive;
 pub mod hotness;
 #[cfg(unix)]
@@ -14,8 +13,9 @@ pub mod result;
 pub mod run;
 #[cfg(unix)]
 pub mod stored;
+mod suggest;
 pub mod units;
-mod words;
+mod warnings;
 pub mod workload;
 
 pub use floatgate_ftl::request::Request;

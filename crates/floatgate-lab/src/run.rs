@@ -10,9 +10,9 @@ use floatgate_ftl::future::Foreknowledge;
 use floatgate_ftl::queue::Arrivals;
 
 use crate::config::Config;
-use crate::doubts::{notes, warnings};
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
+use crate::warnings::{notes, warnings};
 use crate::workload::Workload;
 
 pub use control::{Control, RunError};
@@ -75,9 +75,9 @@ fn prepare(
 ) -> Result<StartResult, RunError> {
     let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
-    device.settle();
+    device.write_back();
     device.foresee(known);
-    device.restart();
+    device.reset_counters();
     Ok(started)
 }
 

@@ -398,8 +398,8 @@ impl Nand for Stored {
         self.counted.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.counted.restart();
+    fn reset_counters(&mut self) {
+        self.counted.reset_counters();
     }
 
     fn read_failed(&self) -> bool {

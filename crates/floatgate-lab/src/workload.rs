@@ -24,7 +24,7 @@ pub use keys::KeyRow;
 pub use recorded::Recorded;
 
 use crate::config::ConfigError;
-use crate::words::hint;
+use crate::suggest::hint;
 use fitted::Fitted;
 use hotcold::HotCold;
 use iometer::Iometer;

@@ -46,7 +46,7 @@ impl Free {
     }
 
     /// Wear is counted from here on; the order stays as it is.
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset_counters(&mut self) {
         for (_, _, unit) in core::mem::take(&mut self.units) {
             self.add(Unit(unit), 0);
         }

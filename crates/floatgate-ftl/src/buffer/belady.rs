@@ -18,7 +18,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::Blocks;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 use crate::future::Future;
 
 /// What a slot that is no candidate has for a next use.
@@ -62,7 +62,7 @@ impl Belady {
     }
 }
 
-impl Order for Belady {
+impl EvictionPolicy for Belady {
     fn needs_future() -> bool {
         true
     }

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use super::blocks::Blocks;
 use super::recency::Recency;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 
 crate::parameters! {
     /// Parameters of `bplru`.
@@ -47,7 +47,7 @@ impl Bplru {
     }
 }
 
-impl Order for Bplru {
+impl EvictionPolicy for Bplru {
     fn put(&mut self, written: &Written) {
         let in_order = &mut self.in_order[written.slot as usize];
         let expected = if written.is_new { 0 } else { *in_order };

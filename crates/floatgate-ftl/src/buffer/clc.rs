@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use super::blocks::Blocks;
 use super::by_size::BySize;
 use super::recency::Recency;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 use crate::parameters::permille;
 
 crate::parameters! {
@@ -55,7 +55,7 @@ impl Clc {
     }
 
     /// Blocks beyond the share are spared no longer.
-    fn settle(&mut self) {
+    fn rebalance(&mut self) {
         while u64::from(self.spared.len()) > self.len * self.alpha_permille / 1000
             && let Some(slot) = self.spared.take_oldest()
         {
@@ -64,12 +64,12 @@ impl Clc {
     }
 }
 
-impl Order for Clc {
+impl EvictionPolicy for Clc {
     fn put(&mut self, written: &Written) {
         self.pages[written.slot as usize] = written.buffered;
         self.spared.put(written.slot);
         self.len += 1;
-        self.settle();
+        self.rebalance();
     }
 
     fn take(&mut self, slot: u32) {
@@ -82,7 +82,7 @@ impl Order for Clc {
     }
 
     fn victim(&mut self) -> Option<u32> {
-        self.settle();
+        self.rebalance();
         let slot = self.others.take_largest().or_else(|| self.spared.take_oldest())?;
         self.len -= 1;
         Some(slot)
@@ -92,7 +92,7 @@ impl Order for Clc {
         self.take(slot);
         self.spared.put(slot);
         self.len += 1;
-        self.settle();
+        self.rebalance();
     }
 
     fn trimmed(&mut self, slot: u32, left: u32) {

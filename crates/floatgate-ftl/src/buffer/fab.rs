@@ -9,7 +9,7 @@
 
 use super::blocks::Blocks;
 use super::by_size::BySize;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 
 /// The block with the most pages leaves.
 pub(super) struct Fab(BySize);
@@ -20,7 +20,7 @@ impl Fab {
     }
 }
 
-impl Order for Fab {
+impl EvictionPolicy for Fab {
     fn put(&mut self, written: &Written) {
         self.0.put(written.slot, written.buffered);
     }

@@ -5,7 +5,7 @@
 
 use super::blocks::Blocks;
 use super::recency::Recency;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 
 /// The least recently used block leaves.
 pub(super) struct Lru(Recency);
@@ -16,7 +16,7 @@ impl Lru {
     }
 }
 
-impl Order for Lru {
+impl EvictionPolicy for Lru {
     fn put(&mut self, written: &Written) {
         self.0.put(written.slot);
     }

@@ -26,7 +26,7 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::blocks::Blocks;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 use crate::lru::{Links, List};
 
 crate::parameters! {
@@ -154,7 +154,7 @@ impl NcqLru {
     }
 }
 
-impl Order for NcqLru {
+impl EvictionPolicy for NcqLru {
     #[inline]
     fn put(&mut self, written: &Written) {
         let state = &mut self.slots[written.slot as usize];

@@ -6,7 +6,7 @@
 
 use super::blocks::Blocks;
 use super::recency::Recency;
-use super::{BufferConfig, Order, Written};
+use super::{BufferConfig, EvictionPolicy, Written};
 
 /// The least recently used page leaves.
 pub(super) struct PageLru(Recency);
@@ -17,7 +17,7 @@ impl PageLru {
     }
 }
 
-impl Order for PageLru {
+impl EvictionPolicy for PageLru {
     fn block_pages(_: &BufferConfig) -> u32 {
         1
     }

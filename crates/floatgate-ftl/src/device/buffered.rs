@@ -59,7 +59,7 @@ impl WriteBuffer {
         BufferCounts { held, memory_bytes, writes_through, ..self.counts }
     }
 
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset_counters(&mut self) {
         let held_at_start = self.buffer.pages();
         self.counts = BufferCounts { held_at_start, ..BufferCounts::default() };
     }

@@ -37,7 +37,7 @@ impl Link {
         chain.wait(chain.now + self.interrupt_ns, Part::Queue);
     }
 
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset_counters(&mut self) {
         self.free = 0;
     }
 }

@@ -160,7 +160,7 @@ where
     #[inline(always)]
     pub(super) fn complete(&mut self, lpn: Lpn, chain: &mut Chain) -> bool {
         let fetched = self.fetch(lpn, lpn, chain);
-        self.counts.merge_reads += u64::from(fetched != Fetched::Nothing);
+        self.counts.partial_page_reads += u64::from(fetched != Fetched::Nothing);
         fetched != Fetched::Lost
     }
 

@@ -223,15 +223,15 @@ where
         self.io.ftl.blocks()
     }
 
-    fn restart(&mut self) {
-        self.io.ftl.restart();
-        self.queue.restart();
-        self.link.restart();
+    fn reset_counters(&mut self) {
+        self.io.ftl.reset_counters();
+        self.queue.reset_counters();
+        self.link.reset_counters();
         if let Some(arbiter) = &mut self.arbiter {
-            arbiter.restart();
+            arbiter.reset_counters();
         }
         if let Some(buffer) = &mut self.buffer {
-            buffer.restart();
+            buffer.reset_counters();
         }
         self.io.counts = HostCounts::default();
     }
@@ -247,7 +247,7 @@ where
         self.arbiter.as_ref().map_or(0, Arbiter::window)
     }
 
-    fn settle(&mut self) {
+    fn write_back(&mut self) {
         let mut chain = Chain::at(self.drained());
         self.drain(&mut chain);
         let Ok(()) = self.io.ftl.flush_map(&mut chain);

@@ -235,13 +235,13 @@ impl Shrd {
         &self.config
     }
 
-    /// What has been counted since the last [`Shrd::restart`].
+    /// What has been counted since the last [`Shrd::reset_counters`].
     pub fn counts(&self) -> ShrdCounts {
         self.counts
     }
 
     /// Counters back to zero; the log stays.
-    pub fn restart(&mut self) {
+    pub fn reset_counters(&mut self) {
         self.counts = ShrdCounts::default();
     }
 

@@ -83,7 +83,7 @@ impl Fast {
     }
 
     /// Begins a sequential log with this page.
-    fn restart(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
+    fn restart_sequential_log(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
         if let Some(log) = self.sequential {
             let complete = log.written == self.geometry.pages_of(log.lbn);
             let promote = log.first == 0 && (complete || self.config.partial_merge);
@@ -122,13 +122,13 @@ impl LogBlocks for Fast {
     fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
         let own = self.sequential.as_mut().filter(|log| log.lbn == lbn);
         match (offset, own) {
-            (0, _) => self.restart(lbn, 0, steps),
+            (0, _) => self.restart_sequential_log(lbn, 0, steps),
             (_, Some(log)) if offset == log.first + log.written => {
                 log.written += 1;
                 steps.push(Step::Append(SEQUENTIAL));
             }
             (_, Some(_)) if self.config.out_of_order == OutOfOrder::Restart => {
-                self.restart(lbn, offset, steps);
+                self.restart_sequential_log(lbn, offset, steps);
             }
             _ => self.append_random(steps),
         }

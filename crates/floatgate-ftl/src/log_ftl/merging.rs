@@ -42,7 +42,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         } else {
             self.merges.partial += 1;
         }
-        self.settle(lbn, log.unit, work)
+        self.install_data_block(lbn, log.unit, work)
     }
 
     /// Merges one logical block in full, and erases its log.
@@ -96,7 +96,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         let to = self.open_unit();
         self.copy(lbn, 0, to, work)?;
         self.merges.full += 1;
-        self.settle(lbn, to, work)
+        self.install_data_block(lbn, to, work)
     }
 
     /// Copies the newest pages of a logical block, from page `first` on, to their places in a unit,
@@ -138,7 +138,12 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     /// A unit is the data block from now on; the one before it is erased.
-    fn settle(&mut self, lbn: Lbn, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
+    fn install_data_block(
+        &mut self,
+        lbn: Lbn,
+        unit: Unit,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
         match self.data[lbn.index()].replace(unit) {
             Some(old) => self.erase(old, work),
             None => Ok(()),

@@ -53,7 +53,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         let before = ftl.store.stamp.serial;
         ftl.store.keep_journal(Occasion::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
-        ftl.restart();
+        ftl.reset_counters();
         Ok((ftl, mount))
     }
 

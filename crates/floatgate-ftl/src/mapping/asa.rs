@@ -81,8 +81,8 @@ impl Mapping for Asa {
         self.0.cache_bytes()
     }
 
-    fn restart(&mut self) {
-        self.0.restart();
+    fn reset_counters(&mut self) {
+        self.0.reset_counters();
     }
 
     fn check(&self) {

@@ -100,7 +100,7 @@ impl Belady {
     }
 
     /// Marks an entry dirty, if it is cached.
-    fn soil(&mut self, lpn: Lpn) -> bool {
+    fn mark_dirty(&mut self, lpn: Lpn) -> bool {
         let Some(slot) = self.slots.get(lpn.get()) else { return false };
         self.entries[slot as usize].dirty = true;
         true
@@ -141,7 +141,7 @@ impl Mapping for Belady {
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
         let geometry = self.geometry;
         for (tpn, page) in by_page(&geometry, moved) {
-            let cached = page.iter().filter(|(lpn, _)| self.soil(*lpn)).count();
+            let cached = page.iter().filter(|(lpn, _)| self.mark_dirty(*lpn)).count();
             if cached < page.len() {
                 io.push(MapOp::Update(tpn));
             }
@@ -154,7 +154,7 @@ impl Mapping for Belady {
     }
 
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
-        let cached = mapped.iter().filter(|lpn| self.soil(**lpn)).count();
+        let cached = mapped.iter().filter(|lpn| self.mark_dirty(**lpn)).count();
         let absent = mapped.len() - cached;
         self.stats.hits += cached as u64;
         self.stats.misses += u64::from(absent == 1);
@@ -198,7 +198,7 @@ impl Mapping for Belady {
         self.entries.len() as u64 * self.entry_bytes
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 

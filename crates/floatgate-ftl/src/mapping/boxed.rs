@@ -70,6 +70,6 @@ methods! {
     fn flush([&mut] self, io: &mut Vec<MapOp>);
     fn stats([&] self) -> MapStats;
     fn cache_bytes([&] self) -> u64;
-    fn restart([&mut] self);
+    fn reset_counters([&mut] self);
     fn check([&] self);
 }

@@ -112,7 +112,7 @@ impl Cdftl {
         }
         let (tpn, dirty) = self.entries.evict();
         if dirty {
-            self.frames.soil(tpn);
+            self.frames.mark_dirty(tpn);
         }
     }
 }
@@ -157,12 +157,12 @@ impl Mapping for Cdftl {
             let mut absent = false;
             for &(lpn, _) in page {
                 match self.entries.find(lpn) {
-                    Some(slot) => self.entries.soil(slot, loaded),
+                    Some(slot) => self.entries.mark_dirty(slot, loaded),
                     None => absent = true,
                 }
             }
             match absent {
-                true if loaded => self.frames.soil(tpn),
+                true if loaded => self.frames.mark_dirty(tpn),
                 true => io.push(MapOp::Update(tpn)),
                 false => {}
             }
@@ -187,7 +187,7 @@ impl Mapping for Cdftl {
         if !all_here {
             self.visit(tpn, io);
             if !mapped.is_empty() {
-                self.frames.soil(tpn);
+                self.frames.mark_dirty(tpn);
             }
         }
         let loaded = self.frames.contains(tpn);
@@ -201,7 +201,7 @@ impl Mapping for Cdftl {
     fn flush(&mut self, io: &mut Vec<MapOp>) {
         let frames = &mut self.frames;
         self.entries.clean(|tpn| match frames.contains(tpn) {
-            true => frames.soil(tpn),
+            true => frames.mark_dirty(tpn),
             false => io.push(MapOp::Update(tpn)),
         });
         frames.clean(|tpn| io.push(MapOp::Rewrite(tpn)));
@@ -216,7 +216,7 @@ impl Mapping for Cdftl {
         self.entries.len() as u64 * self.entry_bytes + u64::from(self.frames.len()) * page_bytes
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 

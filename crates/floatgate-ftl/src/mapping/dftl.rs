@@ -215,7 +215,7 @@ impl Mapping for Dftl {
         self.entries.len() as u64 * u64::from(self.config.entry_bytes)
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 

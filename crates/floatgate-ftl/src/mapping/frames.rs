@@ -59,7 +59,7 @@ impl Frames {
     }
 
     /// A cached page is now newer than flash has it.
-    pub(super) fn soil(&mut self, tpn: Tpn) {
+    pub(super) fn mark_dirty(&mut self, tpn: Tpn) {
         assert!(self.contains(tpn), "only a cached page is changed");
         self.states[tpn.index()] = Residency::Dirty;
     }

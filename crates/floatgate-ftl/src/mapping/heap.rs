@@ -47,7 +47,7 @@ impl Heap {
             self.places[slot as usize] = self.slots.len() as u32;
             self.slots.push(slot);
         }
-        self.settle(self.places[slot as usize] as usize);
+        self.sift(self.places[slot as usize] as usize);
     }
 
     /// Takes a slot out, if it is in.
@@ -60,12 +60,12 @@ impl Heap {
         self.slots.swap_remove(place);
         if let Some(&moved) = self.slots.get(place) {
             self.places[moved as usize] = place as u32;
-            self.settle(place);
+            self.sift(place);
         }
     }
 
     /// Moves the slot at `place` up or down to where it belongs.
-    fn settle(&mut self, mut place: usize) {
+    fn sift(&mut self, mut place: usize) {
         while place > 0 && self.key_at(place) > self.key_at((place - 1) / 2) {
             self.swap(place, (place - 1) / 2);
             place = (place - 1) / 2;

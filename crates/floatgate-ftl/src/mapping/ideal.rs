@@ -40,7 +40,7 @@ impl Mapping for Ideal {
         MapStats { hits: self.hits, ..MapStats::default() }
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.hits = 0;
     }
 

@@ -49,7 +49,7 @@ impl Mapping for NoCache {
         MapStats { misses: self.misses, ..MapStats::default() }
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.misses = 0;
     }
 }

@@ -112,7 +112,7 @@ impl PageCache {
             self.frames.insert(frame);
         }
         if change {
-            self.frames.soil(frame);
+            self.frames.mark_dirty(frame);
         }
     }
 
@@ -168,12 +168,12 @@ impl Mapping for PageCache {
                 continue;
             }
             if self.frames.contains(frame) {
-                self.frames.soil(frame);
+                self.frames.mark_dirty(frame);
             } else if self.cleaning == ForCleaning::LruEnd && self.capacity > 1 {
                 self.make_room(io);
                 self.each(frame, io, MapOp::Fetch);
                 self.frames.insert_oldest(frame);
-                self.frames.soil(frame);
+                self.frames.mark_dirty(frame);
             } else {
                 self.each(frame, io, MapOp::Update);
             }
@@ -207,7 +207,7 @@ impl Mapping for PageCache {
         u64::from(self.frames.len()) * bytes
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 

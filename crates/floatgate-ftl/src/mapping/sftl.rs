@@ -276,7 +276,7 @@ impl Mapping for Sftl {
         self.used + BUFFERED_BYTES * u64::from(self.changes.buffered())
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 

@@ -227,7 +227,7 @@ impl Mapping for Tlllp {
         self.cache.bytes()
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
         self.cache.forget_prefetches();
     }

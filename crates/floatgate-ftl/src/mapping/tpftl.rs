@@ -214,7 +214,7 @@ impl Mapping for Tpftl {
         self.cache.bytes()
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.stats = MapStats::default();
         self.cache.forget_prefetches();
     }

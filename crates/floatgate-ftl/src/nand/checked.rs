@@ -159,8 +159,8 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
     }
 }
 

@@ -43,7 +43,7 @@ impl Nand for Counted {
         counters.flash = self.counts;
     }
 
-    fn restart(&mut self) {
+    fn reset_counters(&mut self) {
         self.counts = FlashCounts::default();
     }
 }

@@ -239,8 +239,8 @@ impl<N: Nand> Nand for Faulty<N> {
         counters.health = Some(Health { spares_left, read_only, ..self.health });
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
         let Health { factory_bad, .. } = self.health;
         self.health = Health { factory_bad, ..Health::default() };
     }

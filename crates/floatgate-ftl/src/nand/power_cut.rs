@@ -184,8 +184,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         self.inner.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
     }
 }
 

@@ -86,8 +86,8 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
     }
 
     fn read_failed(&self) -> bool {

@@ -329,8 +329,8 @@ impl<N: Nand> Nand for Timed<N> {
         };
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
         self.dies.fill(IDLE);
         self.channels.fill(Channel::default());
         self.end = 0;

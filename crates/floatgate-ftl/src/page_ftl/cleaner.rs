@@ -123,7 +123,7 @@ impl Cleaner {
     }
 
     /// Counters and wear from zero; what is under way goes on.
-    pub(super) fn restart(&mut self, units: u32) {
+    pub(super) fn reset_counters(&mut self, units: u32) {
         self.counts = Cleans::default();
         if let Some(levelling) = &mut self.levelling {
             *levelling = Levelling::new(levelling.gap(), units);

@@ -52,7 +52,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         ftl.program_all_of_map(chain)?;
         ftl.store.keep_journal(Occasion::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
-        ftl.restart();
+        ftl.reset_counters();
         Ok((ftl, mount))
     }
 

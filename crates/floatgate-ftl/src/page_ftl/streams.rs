@@ -143,7 +143,7 @@ impl Streams {
         data.map(|stream| self.traffic[usize::from(stream)]).collect()
     }
 
-    pub(super) fn restart(&mut self) {
+    pub(super) fn reset_counters(&mut self) {
         self.traffic.fill(StreamCounts::default());
     }
 

@@ -137,10 +137,10 @@ fn the_least_worn_unit_that_lags_by_more_than_the_gap_is_moved() {
 }
 
 #[test]
-fn wear_counts_from_the_restart_on() {
+fn wear_counts_from_the_reset_on() {
     let mut drive = drive();
     drive.cleaner.levelling = Some(worn(1));
-    drive.restart();
+    drive.reset_counters();
     let levelling = drive.cleaner.levelling.expect("it goes on");
     assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
 }

@@ -184,9 +184,9 @@ impl Arbiter {
     }
 
     /// Empty queues at time zero. Nothing may be begun and not taken.
-    pub fn restart(&mut self) {
+    pub fn reset_counters(&mut self) {
         assert!(self.done.iter().all(Option::is_none), "commands are under way");
-        self.queues.iter_mut().for_each(Queue::restart);
+        self.queues.iter_mut().for_each(Queue::reset_counters);
         self.waiting.iter_mut().for_each(|(waiting, entered)| {
             waiting.clear();
             *entered = 0;

@@ -73,7 +73,7 @@ impl Nand for Clockwork {
         self.0.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.0.restart();
+    fn reset_counters(&mut self) {
+        self.0.reset_counters();
     }
 }

@@ -61,8 +61,8 @@ fn compare<M: Mapping + Send>(
     let mut came = Came::default();
     for number in 0..requests {
         if number == requests / 4 {
-            ours.restart();
-            naive.restart();
+            ours.reset_counters();
+            naive.reset_counters();
         }
         let mut request = workload.next();
         // Busy for a while, then with time to clean many units.

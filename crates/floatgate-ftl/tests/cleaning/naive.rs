@@ -126,14 +126,14 @@ impl<M: Mapping> Naive<M> {
             cleans: Cleans::default(),
         };
         (0..tpns).for_each(|tpn| _ = drive.program_map(Tpn::new(tpn), Cause::Map, &mut 0));
-        drive.restart();
+        drive.reset_counters();
         drive
     }
 
     /// Counters, clocks and wear back to zero. What is free stays in the order in which it would
     /// have been opened.
-    pub fn restart(&mut self) {
-        self.mapping.restart();
+    pub fn reset_counters(&mut self) {
+        self.mapping.reset_counters();
         let mut free: Vec<Unit> = self.all().filter(|unit| self.is_free(unit)).collect();
         free.sort_by_key(|unit| self.turn(*unit));
         for unit in free {

@@ -20,7 +20,7 @@ pub struct Seen {
     pub cleans_inside_evictions: u64,
     pub dirty_evictions: u64,
     pub trimmed: u64,
-    pub merge_reads: u64,
+    pub partial_page_reads: u64,
     pub empty_reads: u64,
     pub emergencies: u64,
     /// Of SHRD: windows remapped, reads redirected, pages dropped from the log.
@@ -39,7 +39,7 @@ impl std::ops::AddAssign for Seen {
         self.cleans_inside_evictions += other.cleans_inside_evictions;
         self.dirty_evictions += other.dirty_evictions;
         self.trimmed += other.trimmed;
-        self.merge_reads += other.merge_reads;
+        self.partial_page_reads += other.partial_page_reads;
         self.empty_reads += other.empty_reads;
         self.emergencies += other.emergencies;
         self.windows += other.windows;
@@ -196,7 +196,7 @@ impl Laws {
             copies: counters.flash.programs[Cause::Gc as usize],
             dirty_evictions: counters.map.dirty_evictions,
             trimmed: counters.host.trimmed_pages,
-            merge_reads: counters.host.merge_reads,
+            partial_page_reads: counters.host.partial_page_reads,
             empty_reads: counters.host.empty_reads,
             emergencies: counters.cleans.emergency,
             windows: layer.windows,
@@ -210,7 +210,8 @@ impl Laws {
 /// Reads and programs of the host's data: what a buffer does not answer or has let go.
 fn data_traffic(counters: &Counters) -> (u64, u64) {
     let host = counters.host;
-    let (reads, writes) = (host.read_pages - host.empty_reads + host.merge_reads, host.write_pages);
+    let (reads, writes) =
+        (host.read_pages - host.empty_reads + host.partial_page_reads, host.write_pages);
     match counters.buffer {
         None => (reads, writes),
         Some(buffer) => {

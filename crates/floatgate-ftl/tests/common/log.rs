@@ -112,7 +112,7 @@ impl<N: Nand> Nand for Logged<N> {
         self.inner.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.inner.restart();
+    fn reset_counters(&mut self) {
+        self.inner.reset_counters();
     }
 }

@@ -53,7 +53,7 @@ fn flush_map(rig: &Rig, drive: &mut dyn Probe) -> bool {
         rig.map_on_flash() && lpns.any(|lpn| drive.residency(lpn) == Residency::Dirty)
     };
     (0..200).any(|_| {
-        drive.settle();
+        drive.write_back();
         drive.check();
         !dirty(drive)
     })

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::blocks::Blocks;
-use floatgate_ftl::device::{Device, Dispatching, HostData, Sequenced, Ssd};
+use floatgate_ftl::device::{Device, Dispatching, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::host::{Shrd, ShrdConfig};
 use floatgate_ftl::mapping::*;
@@ -49,7 +49,7 @@ impl Rig {
         mapping: M,
         data: D,
         verify: bool,
-    ) -> Sequenced<PageFtl<N, M>, D>
+    ) -> ShrdDevice<PageFtl<N, M>, D>
     where
         N: Nand<Error = Infallible>,
         M: Mapping,
@@ -60,7 +60,7 @@ impl Rig {
     }
 
     /// SHRD before a drive.
-    pub fn before<N, M, D>(&self, ftl: PageFtl<N, M>, data: D) -> Sequenced<PageFtl<N, M>, D>
+    pub fn before<N, M, D>(&self, ftl: PageFtl<N, M>, data: D) -> ShrdDevice<PageFtl<N, M>, D>
     where
         N: Nand<Error = Infallible>,
         M: Mapping,
@@ -68,11 +68,11 @@ impl Rig {
     {
         let queue = Queue::new(self.depth, self.arrivals);
         let (host, dispatching) = self.host();
-        Sequenced::new(Ssd::new(ftl, data, queue, &self.geometry()), host, dispatching)
+        ShrdDevice::new(Ssd::new(ftl, data, queue, &self.geometry()), host, dispatching)
     }
 }
 
-impl<N, M, D> Probe for Sequenced<PageFtl<N, M>, D>
+impl<N, M, D> Probe for ShrdDevice<PageFtl<N, M>, D>
 where
     N: Nand<Error = Infallible> + Send,
     M: Mapping + Send,

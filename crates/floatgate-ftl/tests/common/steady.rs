@@ -53,8 +53,8 @@ impl Nand for Victims {
         self.counted.report(counters);
     }
 
-    fn restart(&mut self) {
-        self.counted.restart();
+    fn reset_counters(&mut self) {
+        self.counted.reset_counters();
         self.by_valid.lock().unwrap().fill(0);
     }
 }
@@ -140,7 +140,7 @@ impl Steady {
         fill(&mut *drive, self.rig.shape, &mut rng);
         let pages = u64::from(self.rig.shape.logical_pages);
         self.write(&mut *drive, self.volumes[0] * pages, &mut rng);
-        drive.restart();
+        drive.reset_counters();
         let mut sealed = vec![0; block as usize + 1];
         for _ in 0..LOOKS {
             self.write(&mut *drive, self.volumes[1] * pages / LOOKS, &mut rng);

@@ -135,7 +135,7 @@ impl Prefetches {
     }
 
     /// Counted from here on: nothing that is cached was loaded too early.
-    pub fn restart(&mut self, entries: &mut [NaiveEntry]) {
+    pub fn reset_counters(&mut self, entries: &mut [NaiveEntry]) {
         entries.iter_mut().for_each(|entry| entry.prefetched = false);
         *self = Self::default();
     }

@@ -38,7 +38,7 @@ impl Pages {
         at.map(|at| self.0[..=at].rotate_right(1)).is_some()
     }
 
-    fn soil(&mut self, page: u32) {
+    fn mark_dirty(&mut self, page: u32) {
         self.0.iter_mut().find(|cached| cached.0 == page).unwrap().1 = true;
     }
 
@@ -118,7 +118,7 @@ impl Naive for NaivePageCache {
         let mut io = vec![];
         for (page, _) in by_page(moved, self.per_page * self.together) {
             if self.pages.has(page) {
-                self.pages.soil(page);
+                self.pages.mark_dirty(page);
             } else if self.load_for_cleaning && self.places.min(self.tpns_together()) > 1 {
                 io.extend(self.make_room());
                 io.extend(self.each(page, MapOp::Fetch));
@@ -221,7 +221,7 @@ impl NaiveCdftl {
         });
         let (lpn, dirty) = self.entries.remove(at);
         if dirty {
-            self.pages.soil(lpn / self.per_page);
+            self.pages.mark_dirty(lpn / self.per_page);
         }
     }
 }
@@ -253,7 +253,7 @@ impl Naive for NaiveCdftl {
             cached.iter().for_each(|&at| self.entries[at].1 = true);
             if cached.len() < page.len() {
                 match self.pages.has(tpn) {
-                    true => self.pages.soil(tpn),
+                    true => self.pages.mark_dirty(tpn),
                     false => io.push(MapOp::Update(Tpn::new(tpn))),
                 }
             }
@@ -291,7 +291,7 @@ impl Naive for NaiveCdftl {
         tpns.dedup();
         let (cached, absent): (Vec<u32>, Vec<u32>) =
             tpns.into_iter().partition(|&tpn| self.pages.has(tpn));
-        cached.into_iter().for_each(|tpn| self.pages.soil(tpn));
+        cached.into_iter().for_each(|tpn| self.pages.mark_dirty(tpn));
         let updates = absent.into_iter().map(|tpn| MapOp::Update(Tpn::new(tpn)));
         let rewrites = self.pages.clean().into_iter().map(|tpn| MapOp::Rewrite(Tpn::new(tpn)));
         updates.chain(rewrites).collect()

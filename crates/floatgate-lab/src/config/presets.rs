@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::ConfigError;
-use crate::words::nearest;
+use crate::suggest::nearest;
 
 /// A device that is known by name.
 #[derive(Clone, PartialEq, Eq, Debug)]

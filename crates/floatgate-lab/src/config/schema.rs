@@ -9,8 +9,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::{Config, ConfigError, parameters};
+use crate::suggest::nearest;
 use crate::units::{Rate, Size, Time};
-use crate::words::nearest;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);

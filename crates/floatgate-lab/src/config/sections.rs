@@ -107,7 +107,7 @@ impl Capacity {
     }
 
     /// Writes the default down if nothing was said.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn resolve_default(&mut self) {
         if self.over_provisioning.is_none() {
             self.spare_factor.get_or_insert(SPARE_FACTOR);
         }

@@ -1,7 +1,7 @@
 //! Drives whose power can be cut at any moment, and the drives that find what is on flash then.
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::device::{Device, HostData, Sequenced, Ssd};
+use floatgate_ftl::device::{Device, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::LogFtl;
@@ -10,7 +10,7 @@ use floatgate_ftl::nand::{Chain, Checked, Counted, PowerCut, Stamped};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::Mount;
 
-use super::{Front, Make, Plan, log_ftl, make, page_config};
+use super::{HostSide, Make, Plan, log_ftl, make, page_config};
 use crate::config::{Config, ConfigError};
 
 /// Flash that keeps its rules and a version per page.
@@ -152,7 +152,7 @@ impl<F: Ftl<Medium = Medium> + Send> Cuttable for Ssd<F, Ledger> {
     }
 }
 
-impl<F: Remap<Medium = Medium> + Send> Cuttable for Sequenced<F, Ledger> {
+impl<F: Remap<Medium = Medium> + Send> Cuttable for ShrdDevice<F, Ledger> {
     fn device(&mut self) -> &mut dyn Device {
         self
     }
@@ -207,7 +207,7 @@ impl Make for Maker<'_> {
                 (ftl, Mount::default())
             }
         };
-        Ok((Front::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
+        Ok((HostSide::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(self, scheme: L) -> Result<Start, ConfigError> {
@@ -223,7 +223,7 @@ impl Make for Maker<'_> {
                 (ftl, Mount::default())
             }
         };
-        Ok((Box::new(Front::new(config, plan)?.drive(ftl, ledger)), mount))
+        Ok((Box::new(HostSide::new(config, plan)?.drive(ftl, ledger)), mount))
     }
 }
 

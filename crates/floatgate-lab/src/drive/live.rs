@@ -28,7 +28,7 @@ use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 use serde::{Deserialize, Serialize};
 
-use super::{Front, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
+use super::{HostSide, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
 use crate::config::{Config, ConfigError};
 use crate::stored::Stored;
 use bytes::HostBytes;
@@ -248,7 +248,7 @@ where
     let buffer = &description.config.buffer;
     let keeps = buffer.scheme != "none" && buffer.acknowledge.0 == Acknowledge::WriteThrough;
     let data = HostBytes::new(plan.geometry.shape().page_bytes, keeps);
-    let ssd = Front::new(&description.config, plan)?.drive(ftl, data);
+    let ssd = HostSide::new(&description.config, plan)?.drive(ftl, data);
     let done = Vec::with_capacity(1);
     Ok(Box::new(Drive { ssd, bytes: description.bytes, mount, done }))
 }

@@ -63,7 +63,7 @@ impl WorkloadResult {
             volumes_written: host.write_pages as f64 / f64::from(subject.plan.user_pages()),
             trimmed_pages: host.trimmed_pages,
             unwritten_pages_read: host.empty_reads,
-            partial_page_reads: host.merge_reads,
+            partial_page_reads: host.partial_page_reads,
             footprint_pages: metrics.footprint_pages(),
             skipped: subject.facts.skipped,
             duration_s: metrics.seconds(),

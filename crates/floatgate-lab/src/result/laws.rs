@@ -22,7 +22,7 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
         }
     }
     assert_eq!(flash.programs[Cause::Host as usize], writes);
-    assert_eq!(flash.reads[Cause::Host as usize], reads + host.merge_reads);
+    assert_eq!(flash.reads[Cause::Host as usize], reads + host.partial_page_reads);
     for cause in [Cause::Gc as usize, Cause::Merge as usize] {
         assert_eq!(flash.reads[cause], flash.programs[cause]);
     }

@@ -144,7 +144,7 @@ fn is_lawful(change: impl Fn(&mut Counters), wear: &[u32]) -> bool {
     // Ten pages written, of which one was read before; twenty read, of which two were empty; five
     // moved, and a unit erased.
     counters.host.write_pages = 10;
-    counters.host.merge_reads = 1;
+    counters.host.partial_page_reads = 1;
     counters.host.read_pages = 20;
     counters.host.empty_reads = 2;
     counters.flash.programs[Cause::Host as usize] = 10;
@@ -168,7 +168,7 @@ fn counters_that_break_a_law_are_a_bug() {
         |c| c.host.unwritten_pages += 1,
         |c| c.host.read_pages += 1,
         |c| c.host.empty_reads += 1,
-        |c| c.host.merge_reads += 1,
+        |c| c.host.partial_page_reads += 1,
         |c| c.flash.reads[Cause::Gc as usize] += 1,
         |c| c.flash.programs[Cause::Merge as usize] += 1,
         |c| c.flash.reads[Cause::Retire as usize] += 1,

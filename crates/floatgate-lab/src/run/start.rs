@@ -68,7 +68,7 @@ impl Filler<'_> {
 
     /// Random volumes until write amplification has settled: two changes in a row within the
     /// tolerance.
-    fn settle(&mut self, config: &Config, rng: &mut Rng) -> Result<StartResult, RunError> {
+    fn run_to_steady(&mut self, config: &Config, rng: &mut Rng) -> Result<StartResult, RunError> {
         let start = &config.start;
         let (mut last, mut calm, mut volumes) = (self.random_volume(rng)?, 0, 1);
         while calm < 2 && volumes < start.volumes_max {
@@ -117,7 +117,7 @@ pub(crate) fn start(
                 write_amplification: ratio(after - before, overwrites),
             })
         }
-        Fill::Steady => filler.settle(config, &mut rng),
+        Fill::Steady => filler.run_to_steady(config, &mut rng),
         fill => Ok(StartResult::new(fill)),
     }
 }

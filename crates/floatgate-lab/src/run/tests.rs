@@ -43,8 +43,8 @@ impl Device for Noting {
         self.drive.units()
     }
 
-    fn settle(&mut self) {
-        self.note("settle").settle();
+    fn write_back(&mut self) {
+        self.note("write_back").write_back();
     }
 
     fn foresee(&mut self, known: Foreknowledge) {
@@ -55,8 +55,8 @@ impl Device for Noting {
         self.note("cut_power").cut_power();
     }
 
-    fn restart(&mut self) {
-        self.note("restart").restart();
+    fn reset_counters(&mut self) {
+        self.note("reset_counters").reset_counters();
     }
 
     fn check(&self) {
@@ -86,7 +86,7 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     let told = foreknow(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    let before = ["run", "settle", "foresee", "restart"];
+    let before = ["run", "write_back", "foresee", "reset_counters"];
     assert_eq!(device.notes, before);
     let counters = device.counters();
     let Counters { health, cache_bytes, placement_bytes, extents, .. } = counters;
@@ -108,7 +108,7 @@ fn a_buffer_is_told_of_blocks() {
     let told = foreknow(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    assert_eq!(device.notes, ["run", "settle", "foresee", "restart"]);
+    assert_eq!(device.notes, ["run", "write_back", "foresee", "reset_counters"]);
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::GeneratorRow;
 use crate::config::ConfigError;
+use crate::suggest::hint;
 use crate::units::{Size, Time, parse_count};
-use crate::words::hint;
 
 /// A key of a generator, for help texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -66,7 +66,7 @@ pub(crate) struct Host {
     pub(crate) write_pages: u64,
     /// Of writes of up to four pages.
     pub(crate) short_pages: u64,
-    pub(crate) merge_reads: u64,
+    pub(crate) partial_page_reads: u64,
     pub(crate) trimmed_pages: u64,
     pub(crate) bytes: [u64; 2],
     pub(crate) footprint: BTreeSet<u64>,
@@ -100,7 +100,7 @@ impl Host {
                     let was_empty = self.trimmed.remove(&page);
                     self.write_pages += 1;
                     self.short_pages += u64::from(short);
-                    self.merge_reads += u64::from(!is_whole && !was_empty);
+                    self.partial_page_reads += u64::from(!is_whole && !was_empty);
                 }
                 Op::Trim if is_whole => self.trimmed_pages += u64::from(self.trimmed.insert(page)),
                 Op::Trim | Op::Flush => {}
@@ -132,8 +132,8 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
         length: PAGE,
     });
     device.run(&fill.collect::<Vec<_>>(), &mut Vec::new());
-    device.settle();
-    device.restart();
+    device.write_back();
+    device.reset_counters();
     let (mut done, mut counters) = (Vec::new(), Vec::new());
     for request in requests {
         device.run(&[*request], &mut done);

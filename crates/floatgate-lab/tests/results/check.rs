@@ -36,7 +36,7 @@ pub(crate) fn assert_table(given: &Value, expected: &Value) {
 pub(crate) fn workload(case: &Case) {
     let (host, pages) = (&case.host, f64::from(case.played.plan.user_pages()));
     let [reads, writes, trims, flushes] = host.requests;
-    assert!(host.empty_reads > 50 && host.merge_reads > 500 && flushes > 50 && trims > 200);
+    assert!(host.empty_reads > 50 && host.partial_page_reads > 500 && flushes > 50 && trims > 200);
     let expected = json!({
         "name": "a name",
         "hash": "a digest",
@@ -50,7 +50,7 @@ pub(crate) fn workload(case: &Case) {
         "volumes_written": host.write_pages as f64 / pages,
         "trimmed_pages": host.trimmed_pages,
         "unwritten_pages_read": host.empty_reads,
-        "partial_page_reads": host.merge_reads,
+        "partial_page_reads": host.partial_page_reads,
         "footprint_pages": host.footprint.len(),
         "skipped": 3,
         "duration_s": case.seconds(),
@@ -128,7 +128,7 @@ pub(crate) fn flash(case: &Case) {
         assert_table(&flash[what], &Value::from_iter(pairs));
     }
     assert_eq!(of(&flash["programs"], &["host"]), host.write_pages);
-    let read = host.read_pages - host.empty_reads + host.merge_reads;
+    let read = host.read_pages - host.empty_reads + host.partial_page_reads;
     assert_eq!(of(&flash["reads"], &["host"]), read);
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
     // What is wanted at the end: all but what is trimmed, and the map.

@@ -51,7 +51,7 @@ impl Pair {
             2 => {
                 self.stored = None;
                 self.stored = Some(self.place.open());
-                self.checked.restart();
+                self.checked.reset_counters();
             }
             3..=6 => self.move_some(unit, next, choice),
             _ if next < PAGES => self.program(unit * PAGES + next, what, choice),
@@ -124,8 +124,8 @@ impl Pair {
             assert_eq!(read(stored, page, *owner), Some(data), "page {page}");
         }
         assert!(stored.fault().is_none() && stored.corrupt_reads() == 0);
-        stored.restart();
-        self.checked.restart();
+        stored.reset_counters();
+        self.checked.reset_counters();
     }
 }
 

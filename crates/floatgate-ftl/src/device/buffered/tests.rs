@@ -128,7 +128,7 @@ fn each_page_that_enters_leaves_once() {
         assert_eq!(left(&drive), (of(10, 0), of(0, 4), 2, of(0, 6)));
         assert_eq!(drive.flash(), (0, of(10, 12), 0));
         // What is buffered stays when counting begins anew.
-        drive.0.restart();
+        drive.0.reset_counters();
         let expected = BufferCounts {
             held: of(0, 6),
             held_at_start: of(0, 6),

@@ -20,7 +20,7 @@ fn foretell(accesses: &[u32]) -> Future {
 /// Hits of these reads, of which the mapping is told before.
 fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
     map.foresee(foretell(accesses));
-    map.restart();
+    map.reset_counters();
     let mut io = vec![];
     for &lpn in accesses {
         let (lpn, touch) = (Lpn::new(lpn), Touch::Read);

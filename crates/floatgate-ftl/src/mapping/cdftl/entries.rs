@@ -73,7 +73,7 @@ impl Entries {
     }
 
     /// An entry is changed, but not used.
-    pub(super) fn soil(&mut self, slot: u32, loaded: bool) {
+    pub(super) fn mark_dirty(&mut self, slot: u32, loaded: bool) {
         self.entries[slot as usize].dirty = true;
         self.sort(slot, self.age(slot), loaded);
     }

@@ -66,7 +66,7 @@ fn an_endless_stream_of_single_pages() {
             };
             // The first load of a translation page has a window of 2, or is the very first.
             run(&mut map, AMPLE, &script(0, first));
-            map.restart();
+            map.reset_counters();
             run(&mut map, AMPLE, &script(first, first + 1024));
             let MapStats { hits, misses, .. } = map.stats();
             assert_eq!(hits + misses, 1024);

@@ -212,7 +212,7 @@ fn a_program_that_fails_moves_its_unit() {
     assert_eq!(nand.inner.programmed(nand.behind[1]), 4);
     assert!((4..8).all(|page| nand.reads(page, data(page))));
     // Counting begins anew; what is gone stays gone.
-    nand.restart();
+    nand.reset_counters();
     assert_eq!(nand.told(), Health { spares_left: 3, ..Health::default() });
 }
 
@@ -248,7 +248,7 @@ fn units_that_are_bad_from_the_factory_are_never_used() {
         let told = nand.told();
         assert_eq!(told.factory_bad, u64::from(bad));
         assert_eq!(told.spares_left, u64::from(spares - bad));
-        nand.restart();
+        nand.reset_counters();
         assert_eq!(nand.told(), told, "they are bad for good");
         nand.write(4);
         assert_eq!(nand.inner.programmed(behind[1]), 1);

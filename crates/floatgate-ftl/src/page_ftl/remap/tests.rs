@@ -170,7 +170,7 @@ fn the_log_has_the_last_stream_and_its_own_count() {
             counters.streams
         };
         assert_eq!(streams(&drive), [counts(1), counts(2)]);
-        drive.restart();
+        drive.reset_counters();
         assert_eq!(streams(&drive), [counts(0), counts(0)]);
     }
 }

@@ -26,7 +26,7 @@ fn one_serial_queue_is_first_come_first_served() {
     arbiter.take(4, &mut done);
     assert_eq!(done.iter().map(|c| c.arrival_ns).collect::<Vec<_>>(), [10, 20, 30, 500]);
     assert_eq!(arbiter.drained(), 600);
-    arbiter.restart();
+    arbiter.reset_counters();
     assert_eq!(arbiter.drained(), 0);
 }
 

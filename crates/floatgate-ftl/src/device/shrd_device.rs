@@ -42,7 +42,7 @@ impl Default for Dispatching {
 }
 
 /// A drive with translation layer `F` behind SHRD.
-pub struct Sequenced<F, D> {
+pub struct ShrdDevice<F, D> {
     drive: Ssd<F, D>,
     host: Shrd,
     dispatching: Dispatching,
@@ -78,7 +78,7 @@ impl Turn {
     }
 }
 
-impl<F, D> Sequenced<F, D>
+impl<F, D> ShrdDevice<F, D>
 where
     F: Remap<Medium: Nand<Error = Infallible>>,
     D: HostData<F::Medium>,
@@ -329,7 +329,7 @@ where
     }
 }
 
-impl<F, D> Device for Sequenced<F, D>
+impl<F, D> Device for ShrdDevice<F, D>
 where
     F: Remap<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
@@ -357,9 +357,9 @@ where
         self.drive.units()
     }
 
-    fn settle(&mut self) {
+    fn write_back(&mut self) {
         self.flush_log();
-        self.drive.settle();
+        self.drive.write_back();
     }
 
     fn foresee(&mut self, known: Foreknowledge) {
@@ -373,10 +373,10 @@ where
         self.flush_log();
     }
 
-    fn restart(&mut self) {
-        assert!(self.ready.is_empty(), "a restart is between workloads");
-        self.drive.restart();
-        self.host.restart();
+    fn reset_counters(&mut self) {
+        assert!(self.ready.is_empty(), "counters are reset between workloads");
+        self.drive.reset_counters();
+        self.host.reset_counters();
         self.commands.clear();
         (self.now, self.remapped, self.redirected) = (0, 0, 0);
     }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use floatgate_ftl::device::{Device, Dispatching, HostData, Link, Sequenced, Ssd, WriteBuffer};
+use floatgate_ftl::device::{Device, Dispatching, HostData, Link, ShrdDevice, Ssd, WriteBuffer};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::host::{HostConfig, Shrd, ShrdConfig};
@@ -14,7 +14,7 @@ use super::{Plan, buffer};
 use crate::config::{Config, ConfigError};
 
 /// Queues and write buffer of a drive.
-pub(super) struct Front {
+pub(super) struct HostSide {
     geometry: Geometry,
     queue: Queue,
     arbiter: Option<Arbiter>,
@@ -23,7 +23,7 @@ pub(super) struct Front {
     shrd: Option<(ShrdConfig, Dispatching)>,
 }
 
-impl Front {
+impl HostSide {
     /// The front of a planned drive.
     pub(super) fn new(config: &Config, plan: &Plan) -> Result<Self, ConfigError> {
         let (arrivals, dispatch) = (config.queue.arrivals.0, config.queue.dispatch.0);
@@ -50,7 +50,7 @@ impl Front {
         let shrd = self.shrd;
         let drive = self.drive(ftl, data);
         match shrd {
-            Some((shrd, sent)) => Box::new(Sequenced::new(drive, Shrd::new(shrd), sent)),
+            Some((shrd, sent)) => Box::new(ShrdDevice::new(drive, Shrd::new(shrd), sent)),
             None => Box::new(drive),
         }
     }
@@ -63,7 +63,7 @@ impl Front {
         let shrd = self.shrd;
         let drive = self.drive(ftl, ledger);
         match shrd {
-            Some((shrd, sent)) => Box::new(Sequenced::new(drive, Shrd::new(shrd), sent)),
+            Some((shrd, sent)) => Box::new(ShrdDevice::new(drive, Shrd::new(shrd), sent)),
             None => Box::new(drive),
         }
     }

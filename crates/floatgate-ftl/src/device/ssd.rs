@@ -145,11 +145,12 @@ where
         let mut chain = Chain::at(arrival);
         chain.wait(begin, Part::Queue);
         self.link.send(&mut chain);
-        if self.io.accepts(request) {
-            chain = self.carry_out(request, chain, drained);
-        }
-        self.link.acknowledge(&mut chain);
-        Completion { arrival_ns: arrival, done_ns: chain.now, blame: chain.blame }
+        let mut last = match self.io.accepts(request) {
+            true => self.carry_out(request, chain, drained),
+            false => chain,
+        };
+        self.link.acknowledge(&mut last);
+        Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
     }
 
     #[inline(always)]

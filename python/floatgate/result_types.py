@@ -401,7 +401,7 @@ class WearMap:
     erases: tuple[float, ...]
     """Mean erases of the units of each cell."""
     valid: tuple[float, ...]
-    """Share of the pages of each cell that hold what is still wanted, 0 to 1."""
+    """Share of the pages of each cell that hold what is still valid, 0 to 1."""
 
 
 @dataclass(frozen=True)

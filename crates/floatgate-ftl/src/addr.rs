@@ -145,7 +145,7 @@ impl Stamp {
 pub struct OwnerSlot(u32);
 
 impl OwnerSlot {
-    /// No owner: the page is free or holds nothing that is still wanted.
+    /// No owner: the page is free or holds nothing that is still valid.
     pub const NONE: Self = Self(0);
     const TRANSLATION: u32 = 1 << 31;
 

@@ -146,7 +146,7 @@ impl Blocks {
     }
 
     /// Notes, from now on, which units change.
-    pub fn note_changes(&mut self) {
+    pub fn track_changes(&mut self) {
         self.notes_changes = true;
     }
 
@@ -158,7 +158,7 @@ impl Blocks {
     }
 
     #[inline(always)]
-    fn note_change(&mut self, unit: Unit) {
+    fn track_change(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
         if self.notes_changes && !info.changed {
             info.changed = true;
@@ -172,7 +172,7 @@ impl Blocks {
         self.free.len()
     }
 
-    /// Whom a physical page's content belongs to, if it is still wanted.
+    /// Whom a physical page's content belongs to, if it is still valid.
     #[inline(always)]
     pub fn owner(&self, ppn: Ppn) -> Option<Owner> {
         self.owners[ppn.index()].get()
@@ -336,7 +336,7 @@ impl Blocks {
         self.sealed_at[unit.index()] = (self.now, self.seals);
         self.seals += 1;
         self.sealed.add(unit, info.stream, info.valid);
-        self.note_change(unit);
+        self.track_change(unit);
     }
 
     /// Notes that `owner` has no more use for a page.
@@ -351,7 +351,7 @@ impl Blocks {
         if info.state == State::Sealed {
             info.modified = self.now;
             self.sealed.lose(unit, info.stream, info.valid);
-            self.note_change(unit);
+            self.track_change(unit);
         }
     }
 
@@ -386,7 +386,7 @@ impl Blocks {
         assert_eq!(info.state, State::Sealed, "only a sealed unit is cleaned");
         info.state = State::Victim;
         self.sealed.remove(unit, info.stream, info.valid);
-        self.note_change(unit);
+        self.track_change(unit);
     }
 
     /// Takes a unit out of use, to be erased, whether or not it is fully programmed.
@@ -402,7 +402,7 @@ impl Blocks {
     /// Notes that a cleaned unit was erased.
     pub fn erased(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
-        assert_eq!((info.state, info.valid), (State::Victim, 0), "{unit:?} is still wanted");
+        assert_eq!((info.state, info.valid), (State::Victim, 0), "{unit:?} is still valid");
         info.state = State::Free;
         info.written = 0;
         info.erases += 1;

@@ -34,9 +34,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::future::Future;
+use crate::future::NextUses;
 use crate::parameters::{Parameters, Row};
-use blocks::Blocks;
+use blocks::BlockTable;
 
 impl BufferConfig {
     /// The default parameters of every policy.
@@ -44,12 +44,12 @@ impl BufferConfig {
         Self::defaults(logical_pages, block_pages, capacity_pages)
     }
 
-    /// Blocks that the host can address.
+    /// BlockTable that the host can address.
     fn blocks(&self) -> usize {
         self.logical_pages.div_ceil(self.block_pages) as usize
     }
 
-    /// Blocks of which pages can be held at a time.
+    /// BlockTable of which pages can be held at a time.
     fn slots(&self) -> usize {
         self.blocks().min(self.capacity_pages as usize)
     }
@@ -66,7 +66,7 @@ trait EvictionPolicy: Send {
         config.block_pages
     }
 
-    /// Whether [`EvictionPolicy::foresee`] should be called.
+    /// Whether [`EvictionPolicy::set_future`] should be called.
     fn needs_future() -> bool
     where
         Self: Sized,
@@ -100,10 +100,10 @@ trait EvictionPolicy: Send {
     }
 
     /// A command on these blocks has been queued.
-    fn queued(&mut self, _blocks: Range<u32>, _table: &Blocks) {}
+    fn queued(&mut self, _blocks: Range<u32>, _table: &BlockTable) {}
 
     /// What a queued command wanted of a block has been done.
-    fn served(&mut self, _block: u32, _table: &Blocks) {}
+    fn served(&mut self, _block: u32, _table: &BlockTable) {}
 
     /// Whether blocks that leave are to be padded.
     fn pads(&self) -> bool {
@@ -111,7 +111,7 @@ trait EvictionPolicy: Send {
     }
 
     /// The parts that will be served from now on, by block. Only a bound listens.
-    fn foresee(&mut self, _future: Future, _table: &Blocks) {}
+    fn set_future(&mut self, _future: NextUses, _table: &BlockTable) {}
 
     /// Bytes of its bookkeeping.
     fn memory_bytes(&self) -> u64 {
@@ -119,7 +119,7 @@ trait EvictionPolicy: Send {
     }
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
-    fn check(&self, _table: &Blocks) {}
+    fn check(&self, _table: &BlockTable) {}
 }
 
 /// What has been written to a block.
@@ -191,7 +191,7 @@ buffers! {
     lru Lru(), "Whole logical blocks, evicted in LRU order.",
         "the LRU that Kim and Kim improve on, 2013";
     ncq_lru NcqLru(NcqLruConfig), "As lru, but pins blocks that queued commands will access.",
-        "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
+        "Kim and Kim, Exploiting the NextUses Reference in Write Buffer Management, 2013";
     fab Fab(), "Evicts the block with the most buffered pages.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
     bplru Bplru(BplruConfig),
@@ -216,7 +216,7 @@ const AHEAD: usize = 8;
 
 /// A buffer and what is in it.
 pub struct Buffer {
-    blocks: Blocks,
+    blocks: BlockTable,
     order: Box<dyn EvictionPolicy>,
     capacity_pages: u64,
     logical_pages: u32,
@@ -235,7 +235,7 @@ impl Buffer {
         assert!(logical_pages > 0 && block_pages > 0, "{config:?}");
         assert!(block_pages <= capacity_pages, "a buffer holds a block: {config:?}");
         Self {
-            blocks: Blocks::new(block_pages, config.blocks(), config.slots()),
+            blocks: BlockTable::new(block_pages, config.blocks(), config.slots()),
             pads: order.pads(),
             listens: order.listens(),
             order,
@@ -368,8 +368,8 @@ impl Buffer {
     }
 
     /// Tells a bound the parts that will be served from now on, each by its block's number.
-    pub fn foresee(&mut self, future: Future) {
-        self.order.foresee(future, &self.blocks);
+    pub fn set_future(&mut self, future: NextUses) {
+        self.order.set_future(future, &self.blocks);
     }
 
     /// Bytes of its bookkeeping, without the pages themselves.

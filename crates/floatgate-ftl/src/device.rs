@@ -12,7 +12,7 @@ mod shrd_device;
 mod ssd;
 
 pub use buffered::{Acknowledge, WriteBuffer};
-pub use link::Link;
+pub use link::HostLink;
 pub use shrd_device::{Dispatching, ShrdDevice};
 pub use ssd::Ssd;
 
@@ -21,7 +21,7 @@ use core::ops::Range;
 
 use crate::blocks::Blocks;
 pub use crate::counters::{BufferCounts, Counters, HostCounts, LayerCounts};
-use crate::future::Foreknowledge;
+use crate::future::FutureKnowledge;
 pub use crate::nand::HostData;
 use crate::request::{Completion, Request};
 
@@ -54,7 +54,7 @@ pub trait Device: Send {
     fn write_back(&mut self) {}
 
     /// Tells the policies that are bounds what the host will do from now on.
-    fn foresee(&mut self, _: Foreknowledge) {}
+    fn set_future(&mut self, _: FutureKnowledge) {}
 
     /// The power fails and comes back between two requests: what only the write buffer held is
     /// gone. The translation layer is taken to know all that it did.
@@ -77,7 +77,7 @@ pub trait Device: Send {
         self.units().wear().collect()
     }
 
-    /// Pages of every unit that hold what is still wanted, translation pages included.
+    /// Pages of every unit that hold what is still valid, translation pages included.
     fn valid_pages(&self) -> Vec<u32> {
         self.units().valid_pages().collect()
     }

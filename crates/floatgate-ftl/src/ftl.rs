@@ -6,7 +6,7 @@ use crate::addr::Lpn;
 use crate::blocks::Blocks;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, MergeCounts, StreamCounts};
-use crate::future::Foreknowledge;
+use crate::future::FutureKnowledge;
 use crate::journal::Occasion;
 use crate::mapping::Access;
 use crate::nand::{Chain, Nand};
@@ -89,7 +89,7 @@ pub trait Ftl {
     }
 
     /// Tells the policies that are bounds what the host will do from now on.
-    fn foresee(&mut self, _: Foreknowledge) {}
+    fn set_future(&mut self, _: FutureKnowledge) {}
 
     // What every engine does alike.
 

@@ -18,7 +18,7 @@ const ENDED: u32 = u32::MAX - 1;
 
 /// When each page will be accessed.
 #[derive(Clone, Debug)]
-pub struct Future {
+pub struct NextUses {
     /// By access: the next access to the same page, or [`NEVER`].
     pub(crate) next: Vec<u32>,
     /// By page: the first access to it, or [`NEVER`].
@@ -28,19 +28,19 @@ pub struct Future {
 /// What is known of a workload before it begins, for those of the policies that are bounds: each
 /// takes its own part of it, and the others take none.
 #[derive(Clone, Debug, Default)]
-pub struct Foreknowledge {
+pub struct FutureKnowledge {
     /// Reads and writes, page by page: for a mapping.
-    pub accesses: Option<Future>,
+    pub accesses: Option<NextUses>,
     /// Writes and what ends by a trim, page by page: for a placement.
-    pub writes: Option<Future>,
+    pub writes: Option<NextUses>,
     /// Reads and writes, part by part, each by the number of its block: for a write buffer.
-    pub blocks: Option<Future>,
+    pub blocks: Option<NextUses>,
 }
 
-/// A [`Future`] of which the accesses are still being told.
+/// A [`NextUses`] of which the accesses are still being told.
 #[derive(Clone, Debug)]
-pub struct Foretelling {
-    future: Future,
+pub struct NextUseBuilder {
+    future: NextUses,
     /// By page: the last access to it so far, or [`NEVER`], or [`ENDED`].
     last: Vec<u32>,
 }
@@ -49,11 +49,11 @@ pub struct Foretelling {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong;
 
-impl Foretelling {
+impl NextUseBuilder {
     /// No access so far, to a drive of `pages` logical pages.
     pub fn new(pages: u32) -> Self {
         let none = vec![NEVER; pages as usize];
-        Self { future: Future { next: Vec::new(), first: none.clone() }, last: none }
+        Self { future: NextUses { next: Vec::new(), first: none.clone() }, last: none }
     }
 
     /// The next access is to this page.
@@ -61,7 +61,7 @@ impl Foretelling {
     /// # Errors
     /// It has no number.
     pub fn push(&mut self, lpn: Lpn) -> Result<(), TooLong> {
-        let Future { next, first } = &mut self.future;
+        let NextUses { next, first } = &mut self.future;
         let number = u32::try_from(next.len()).ok().filter(|&number| number < ENDED);
         let number = number.ok_or(TooLong)?;
         match core::mem::replace(&mut self.last[lpn.index()], number) {
@@ -77,7 +77,7 @@ impl Foretelling {
     /// access ends the time of what was accessed last, though the access is to another page. Only
     /// for a bound on placements.
     pub fn end(&mut self, lpn: Lpn) {
-        let Future { next, first } = &mut self.future;
+        let NextUses { next, first } = &mut self.future;
         let number = next.len() as u32;
         match core::mem::replace(&mut self.last[lpn.index()], ENDED) {
             NEVER => first[lpn.index()] = number,
@@ -87,7 +87,7 @@ impl Foretelling {
     }
 
     /// No more accesses.
-    pub fn finish(self) -> Future {
+    pub fn finish(self) -> NextUses {
         self.future
     }
 }
@@ -98,20 +98,20 @@ mod tests {
 
     #[test]
     fn each_access_knows_the_next() {
-        let mut telling = Foretelling::new(4);
+        let mut telling = NextUseBuilder::new(4);
         for lpn in [2, 0, 2, 2, 3, 0] {
             telling.push(Lpn::new(lpn)).unwrap();
         }
-        let Future { next, first } = telling.finish();
+        let NextUses { next, first } = telling.finish();
         assert_eq!(next, [2, 5, 3, NEVER, NEVER, NEVER]);
         assert_eq!(first, [1, NEVER, 0, 4]);
     }
 
     #[test]
     fn a_page_that_is_given_up_ends() {
-        let mut telling = Foretelling::new(4);
-        let push = |telling: &mut Foretelling, lpn| telling.push(Lpn::new(lpn)).unwrap();
-        let end = |telling: &mut Foretelling, lpn| telling.end(Lpn::new(lpn));
+        let mut telling = NextUseBuilder::new(4);
+        let push = |telling: &mut NextUseBuilder, lpn| telling.push(Lpn::new(lpn)).unwrap();
+        let end = |telling: &mut NextUseBuilder, lpn| telling.end(Lpn::new(lpn));
         push(&mut telling, 0);
         end(&mut telling, 1);
         push(&mut telling, 2);
@@ -121,7 +121,7 @@ mod tests {
         push(&mut telling, 0);
         push(&mut telling, 0);
         end(&mut telling, 0);
-        let Future { next, first } = telling.finish();
+        let NextUses { next, first } = telling.finish();
         assert_eq!(next, [2, NEVER, NEVER, 4, 5]);
         assert_eq!(first, [0, 1, 1, NEVER]);
     }

@@ -40,7 +40,7 @@ pub struct Layout {
 
 /// What a checkpoint says of an erase unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct UnitNote {
+pub struct UnitRecord {
     /// How often it has been erased.
     pub erases: u32,
     /// The stream that it was opened for.
@@ -68,7 +68,7 @@ pub struct Checkpoint {
     /// Where each logical page is.
     pub table: Vec<Option<Ppn>>,
     /// What was known of each unit.
-    pub units: Vec<UnitNote>,
+    pub units: Vec<UnitRecord>,
     /// What was trimmed since.
     pub trims: Vec<Trimmed>,
     /// Pages of the journal that were read.
@@ -139,7 +139,7 @@ impl Layout {
 
     /// When the checkpoint of an area was taken, if it was finished.
     fn sealed<N: Tagged>(&self, nand: &N, area: u32) -> Option<Stamp> {
-        let note = nand.note(self.page(area, self.seal()))?;
+        let note = nand.payload(self.page(area, self.seal()))?;
         let word = |at: usize| Some(u64::from_le_bytes(*note.get(at..)?.first_chunk()?));
         (word(0)? == MAGIC).then_some(Stamp { sequence: word(8)?, serial: word(16)? })
     }
@@ -153,7 +153,7 @@ impl Layout {
         let note = |index: u32| {
             let ppn = self.page(area, index);
             let serial = nand.tag(ppn)?.serial;
-            (serial == stamp.serial + 1 + u64::from(index)).then(|| nand.note(ppn))?
+            (serial == stamp.serial + 1 + u64::from(index)).then(|| nand.payload(ppn))?
         };
         for index in 0..self.map_pages {
             let note = note(index)?;
@@ -166,7 +166,7 @@ impl Layout {
         for index in self.map_pages..self.seal() {
             let note = note(index)?;
             notes.extend(note.as_chunks().0.iter().map(|&[a, b, c, d, stream, ..]: &[u8; 8]| {
-                UnitNote { erases: u32::from_le_bytes([a, b, c, d]), stream }
+                UnitRecord { erases: u32::from_le_bytes([a, b, c, d]), stream }
             }));
         }
         table.truncate(logical);
@@ -197,7 +197,7 @@ impl Layout {
             if index == self.seal() {
                 continue;
             }
-            for record in nand.note(ppn).unwrap_or_default().as_chunks().0 {
+            for record in nand.payload(ppn).unwrap_or_default().as_chunks().0 {
                 found.trims.extend(Trimmed::unpack(record));
             }
         }
@@ -253,8 +253,8 @@ impl Snapshot<'_> {
         })
     }
 
-    fn units(&self, units: u32) -> impl Iterator<Item = UnitNote> {
-        (0..units).map(Unit).map(|unit| UnitNote {
+    fn units(&self, units: u32) -> impl Iterator<Item = UnitRecord> {
+        (0..units).map(Unit).map(|unit| UnitRecord {
             erases: self.blocks.lifetime_erases(unit),
             stream: self.blocks.stream(unit),
         })
@@ -384,7 +384,7 @@ impl Journal {
         let packed = drive.places().map(|ppn| ppn.map_or(0, |ppn| ppn.get() + 1).to_le_bytes());
         self.program_all(nand, (area, 0), packed, stamp, chain)?;
         let units = drive.units(layout.drive.units());
-        let packed = units.map(|UnitNote { erases, stream }| {
+        let packed = units.map(|UnitRecord { erases, stream }| {
             let [a, b, c, d] = erases.to_le_bytes();
             [a, b, c, d, stream, 0, 0, 0]
         });
@@ -438,7 +438,7 @@ impl Journal {
         self.used[(area * self.layout.units + unit) as usize] = true;
         let owner = Owner::Translation(Tpn::new(index));
         stamp.serial += 1;
-        nand.load_note(&self.bytes);
+        nand.load_payload(&self.bytes);
         nand.program(to, Tag::new(owner, stamp.sequence, stamp.serial), Cause::Journal, chain)
     }
 }

@@ -29,7 +29,7 @@ pub enum Step {
     Promote(u32, Lbn),
     /// Merge the logical block in full, and erase this log, which has only its pages.
     Merge(u32, Lbn),
-    /// Merge in full each logical block that has a wanted page in this log, and erase it.
+    /// Merge in full each logical block that has a valid page in this log, and erase it.
     Collect(u32),
 }
 

@@ -182,7 +182,7 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
 
     /// The pages are forgotten, their blocks stay in use until they are merged.
     fn trim(&mut self, lpns: Range<u32>, _: &mut Chain) -> Result<u64, N::Error> {
-        self.store.note_trim(lpns.clone());
+        self.store.record_trim(lpns.clone());
         Ok(lpns.filter_map(|lpn| self.store.forget(Lpn::new(lpn))).count() as u64)
     }
 

@@ -29,7 +29,7 @@ use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
 pub use crate::counters::MapStats;
-use crate::future::Future;
+use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::rng::Rng;
@@ -134,7 +134,7 @@ impl Default for Demands {
 pub trait Mapping {
     /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
-    /// Whether [`Mapping::foresee`] should be called.
+    /// Whether [`Mapping::set_future`] should be called.
     const NEEDS_FUTURE: bool = false;
 
     /// What it asks of its drive, beside the future.
@@ -207,7 +207,7 @@ pub trait Mapping {
     }
 
     /// What the host will access from now on. Only a bound on what mappings can do listens.
-    fn foresee(&mut self, _future: Future) {}
+    fn set_future(&mut self, _future: NextUses) {}
 
     /// Writes back everything dirty; it stays cached, clean.
     fn flush(&mut self, _io: &mut Vec<MapOp>) {}

@@ -204,7 +204,7 @@ pub trait Nand {
 
     /// Puts bytes of the layer's own, at most a page of them, into the page register for the next
     /// program: its journal. A medium that keeps no bytes forgets them.
-    fn load_note(&mut self, _bytes: &[u8]) {}
+    fn load_payload(&mut self, _bytes: &[u8]) {}
 
     /// Erases a unit.
     ///
@@ -245,7 +245,7 @@ pub trait Tagged: Nand {
     fn programmed(&self, unit: Unit) -> u32;
 
     /// The bytes of a page that the layer programmed for itself; none if they cannot be read.
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>>;
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>>;
 
     /// The tags of the pages programmed in a unit, in order.
     fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {

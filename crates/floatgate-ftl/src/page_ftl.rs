@@ -31,7 +31,7 @@ use crate::blocks::FreeOrder;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, StreamCounts};
 use crate::ftl::Ftl;
-use crate::future::Foreknowledge;
+use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
 use crate::journal::Occasion;
 use crate::mapping::{Access, Mapping};
@@ -121,7 +121,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
-            store.blocks.note_changes();
+            store.blocks.track_changes();
         }
         Self {
             store,
@@ -183,8 +183,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
-    fn note_trim(&mut self, lpns: Range<u32>) {
-        self.store.note_trim(lpns.start..lpns.end.min(self.log.base()));
+    fn record_trim(&mut self, lpns: Range<u32>) {
+        self.store.record_trim(lpns.start..lpns.end.min(self.log.base()));
     }
 
     /// Programs the medium's register at the next page of a stream, and points the map there.
@@ -231,7 +231,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             let end = lpns.end.min((next / entries + 1) * entries);
             // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
             // translation page may take one.
-            self.note_trim(next..end);
+            self.record_trim(next..end);
             let mut mapped = mem::take(&mut self.map.trimmed);
             mapped.clear();
             mapped.extend((next..end).map(Lpn::new).filter(|&lpn| self.is_mapped(lpn)));
@@ -318,12 +318,12 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.perform(Cause::Map, chain)
     }
 
-    fn foresee(&mut self, known: Foreknowledge) {
+    fn set_future(&mut self, known: FutureKnowledge) {
         if let Some(accesses) = known.accesses {
-            self.map.cache.foresee(accesses);
+            self.map.cache.set_future(accesses);
         }
         if let Some(writes) = known.writes {
-            self.placement.foresee(writes);
+            self.placement.set_future(writes);
         }
     }
 

@@ -27,7 +27,7 @@ pub use mbf::Insert;
 pub use sepbit::History;
 
 use crate::addr::Lpn;
-use crate::future::Future;
+use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 
@@ -71,7 +71,7 @@ pub struct Reclaimed {
 /// A type in the table has two functions beside: `new(&PlacementConfig)`, and
 /// `streams(&PlacementConfig)`, how many streams it sorts into, at least 1.
 pub trait Placement {
-    /// Whether [`Placement::foresee`] should be called.
+    /// Whether [`Placement::set_future`] should be called.
     const NEEDS_FUTURE: bool = false;
 
     /// What is wrong with its parameters, each of which is in its range.
@@ -123,7 +123,7 @@ pub trait Placement {
     fn sampled(&mut self, _pages: &[Lpn], _clock: u64, _now_ns: u64) {}
 
     /// What the host will write from now on. Only an oracle listens.
-    fn foresee(&mut self, _future: Future) {}
+    fn set_future(&mut self, _future: NextUses) {}
 
     /// Bytes of memory that it takes in the drive.
     fn memory_bytes(&self) -> u64 {
@@ -281,9 +281,9 @@ macro_rules! placements {
                 }
             }
 
-            fn foresee(&mut self, future: Future) {
+            fn set_future(&mut self, future: NextUses) {
                 match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.foresee(future),)*
+                    $(Scheme::$Type(placement) => placement.set_future(future),)*
                 }
             }
 

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Unit};
 use crate::geometry::Geometry;
-use crate::journal::{Checkpoint, UnitNote};
+use crate::journal::{Checkpoint, UnitRecord};
 use crate::nand::{Cause, Chain, Nand, Tagged};
 
 /// What finding a drive again has cost.
@@ -53,7 +53,7 @@ pub struct FoundUnit {
     /// Whom a page of it is for: a unit has pages of one kind. None if none can be read.
     pub kind: Option<Owner>,
     /// What the checkpoint says of it, if it was not erased since.
-    pub note: Option<UnitNote>,
+    pub note: Option<UnitRecord>,
 }
 
 /// The newest page of everything.
@@ -76,7 +76,7 @@ impl Found {
     ///
     /// # Errors
     /// The medium's fault.
-    pub fn erase_unwanted<N: Nand>(
+    pub fn erase_without_valid<N: Nand>(
         &mut self,
         nand: &mut N,
         (geometry, table): (&Geometry, &[Option<Ppn>]),

@@ -103,7 +103,7 @@ impl<N: Nand> Store<N> {
     }
 
     /// Pages are about to be trimmed: the journal will write it down.
-    pub(crate) fn note_trim(&mut self, lpns: Range<u32>) {
+    pub(crate) fn record_trim(&mut self, lpns: Range<u32>) {
         if let Some(journal) = self.journal.as_mut().filter(|_| !lpns.is_empty()) {
             self.stamp.sequence += 1;
             journal.trim(lpns, self.stamp.sequence);

@@ -52,7 +52,7 @@ impl Model {
     fn new(order: FreeOrder) -> Self {
         let geometry = Geometry::new(SHAPE).expect("the shape is a drive");
         let mut blocks = Blocks::new(geometry, order, STREAMS);
-        blocks.note_changes();
+        blocks.track_changes();
         let fresh = |unit| Plain { freed: u64::from(unit), ..Plain::default() };
         let units = (0..UNITS).map(fresh).collect();
         Self { blocks, units, open: [None; STREAMS as usize], order, clock: u64::from(UNITS) }

@@ -34,7 +34,7 @@ fn run(
     let mut requests = workload.batch(requests);
     let all = Workload::pages(Op::Read, 0, shape.logical_pages.into(), shape.page_bytes.into());
     requests.push(all);
-    rig.foretell(shape, &requests, &mut *drive);
+    rig.next_uses(shape, &requests, &mut *drive);
     let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; 8]);
     for (number, request) in requests.iter().enumerate() {
         let end = requests.len().min(number + 1 + ahead);

@@ -10,7 +10,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{
     BUFFERS, BplruConfig, Buffer, BufferConfig, ClcConfig, Flush, NcqLruConfig, Pin, parts,
 };
-use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::future::NextUseBuilder;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 
@@ -369,9 +369,9 @@ fn compare(name: &'static str, config: BufferConfig, depth: usize, seed: u64, co
         }
     }
     if Buffer::needs_future(name) {
-        let mut telling = Foretelling::new(config.logical_pages.div_ceil(unit));
+        let mut telling = NextUseBuilder::new(config.logical_pages.div_ceil(unit));
         blocks.iter().for_each(|&block| telling.push(Lpn::new(block)).unwrap());
-        ours.foresee(telling.finish());
+        ours.set_future(telling.finish());
     }
     let naive = Naive::new(name, config, blocks);
     let (ledger, flush) = (Ledger::default(), Flush::default());

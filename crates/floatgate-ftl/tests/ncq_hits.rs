@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{BUFFERS, Buffer, BufferConfig, Flush, NcqLruConfig, Pin, parts};
-use floatgate_ftl::future::Foretelling;
+use floatgate_ftl::future::NextUseBuilder;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 
@@ -49,10 +49,10 @@ impl Load {
     fn buffer(&self, name: &str, buffer_pages: u32, pin: Pin) -> Buffer {
         let mut buffer = Buffer::new(name, &self.config(buffer_pages, pin)).unwrap();
         if Buffer::needs_future(name) {
-            let mut telling = Foretelling::new(self.pages() / PER_BLOCK);
+            let mut telling = NextUseBuilder::new(self.pages() / PER_BLOCK);
             let parts = self.commands().flat_map(|c| parts(Lpn::new(c), self.record_pages, 32));
             parts.for_each(|(at, _)| telling.push(Lpn::new(at.get() / PER_BLOCK)).unwrap());
-            buffer.foresee(telling.finish());
+            buffer.set_future(telling.finish());
         }
         buffer
     }

@@ -119,7 +119,7 @@ fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Reques
 
     let host = Host::new();
     let mut drive = Layered::new(layer, SERIAL, rig, host.clone()).drive;
-    rig.foretell(SERIAL, &all, &mut *drive);
+    rig.next_uses(SERIAL, &all, &mut *drive);
     let (mut allowed, mut lost) = (Allowed::only(&host.latest()), 0);
     let ahead = drive.sees_ahead();
     for number in 0..all.len() {

@@ -7,7 +7,7 @@ mod common;
 use common::workload::Workload;
 use common::{Probe, Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::future::{Foreknowledge, Foretelling};
+use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::Counted;
 use floatgate_ftl::parameters::names;
@@ -82,10 +82,13 @@ fn amplification(rig: &Rig, skew: Skew, volumes: [u64; 2]) -> f64 {
     let [warm, measured] = volumes.map(|n| skew.writes(pages, n * u64::from(pages), &mut rng));
     let mut drive = rig.drive(Counted::default(), (), false);
     run(&mut *drive, &(0..pages).collect::<Vec<_>>(), page_bytes);
-    let mut telling = Foretelling::new(pages);
+    let mut telling = NextUseBuilder::new(pages);
     let all = warm.iter().chain(&measured);
     all.for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
-    drive.foresee(Foreknowledge { writes: Some(telling.finish()), ..Foreknowledge::default() });
+    drive.set_future(FutureKnowledge {
+        writes: Some(telling.finish()),
+        ..FutureKnowledge::default()
+    });
     run(&mut *drive, &warm, page_bytes);
     drive.reset_counters();
     run(&mut *drive, &measured, page_bytes);

@@ -233,7 +233,7 @@ fn a_power_cut_leaves_the_log_empty_and_loses_nothing() {
 /// Commands cost time, and packing saves them.
 #[test]
 fn packing_pays_where_commands_cost() {
-    use floatgate_ftl::device::Link;
+    use floatgate_ftl::device::HostLink;
     use floatgate_ftl::queue::Queue;
     let rig = example();
     let drive = |log: u32| {
@@ -242,7 +242,7 @@ fn packing_pays_where_commands_cost() {
         let Ok(ftl) =
             PageFtl::with_log(nand, Ideal::new(&rig.map_config()), rig.page_config(false), log);
         let queue = Queue::new(rig.depth, rig.arrivals);
-        Ssd::new(ftl, (), queue, &rig.geometry()).with_link(Link::new(700, 300))
+        Ssd::new(ftl, (), queue, &rig.geometry()).with_link(HostLink::new(700, 300))
     };
     let requests: Vec<Request> = (0..8).map(|page| write(page * 50, 1)).collect();
     let mut done = vec![];

@@ -85,8 +85,8 @@ impl Nand for Watched {
         Ok(())
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
-        self.inner.load_note(bytes);
+    fn load_payload(&mut self, bytes: &[u8]) {
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
@@ -113,8 +113,8 @@ impl Tagged for Watched {
         self.inner.programmed(unit)
     }
 
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.note(ppn)
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.inner.payload(ppn)
     }
 }
 

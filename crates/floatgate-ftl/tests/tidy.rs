@@ -147,6 +147,9 @@ const BANNED: &[(&str, &str)] = &[
     ("fn settle(", "what it does: write_back, sift, rebalance"),
     ("merge_reads", "partial_page_reads: merges are of log blocks"),
     ("manieth", "every n-th"),
+    ("foresee", "set_future"),
+    ("still wanted", "still valid"),
+    ("Foretelling", "NextUseBuilder"),
 ];
 
 /// The tables, and the module that each one's policies live in.

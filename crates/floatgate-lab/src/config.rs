@@ -161,12 +161,12 @@ impl Config {
                 ),
             )?;
         }
-        self.check_foretold()?;
+        self.check_offline()?;
         self.check_demands()
     }
 
     /// The policies that want to be told what the host will do: key and name.
-    pub(crate) fn foretold(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn offline_policies(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
         let buffer = &self.buffer.scheme;
         let policies = [
@@ -179,8 +179,8 @@ impl Config {
     }
 
     /// What is told the future is told of requests as the host sends them, one after the other.
-    fn check_foretold(&self) -> Result<(), ConfigError> {
-        for (key, name) in self.foretold() {
+    fn check_offline(&self) -> Result<(), ConfigError> {
+        for (key, name) in self.offline_policies() {
             let given = format!("\"{name}\"");
             let another = |why: &str| format!("another {why}: it looks ahead in the host's order");
             let is_before_all = key == "buffer.scheme" || self.buffer.scheme == "none";

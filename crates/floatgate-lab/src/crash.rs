@@ -252,14 +252,14 @@ impl Explorer<'_> {
     }
 
     /// The power has failed.
-    fn note(&mut self, torn: Option<Torn>) {
+    fn count_torn(&mut self, torn: Option<Torn>) {
         self.report.points += 1;
         self.report.torn_seen += u64::from(torn.is_some());
     }
 
     fn find(&mut self, flash: Medium, ledger: &Ledger) -> Result<Box<dyn Cuttable>, ConfigError> {
         let (mut drive, mount) = self.subject.drive(Some(flash), ledger.clone())?;
-        self.report.note(mount, self.subject.plan);
+        self.report.count_mount(mount, self.subject.plan);
         drive.device().check();
         Ok(drive)
     }
@@ -272,7 +272,7 @@ impl Explorer<'_> {
         control: &Control,
     ) -> Result<(), RunError> {
         let Cut { moment, torn, mut medium } = cut;
-        self.note(torn);
+        self.count_torn(torn);
         if let Some(bug) = self.subject.options.bug {
             bug.spoil(self.subject.plan, &mut medium, torn);
         }
@@ -307,7 +307,7 @@ impl Explorer<'_> {
         let (mut drive, _) = self.subject.drive(Some(medium), ledger.clone())?;
         for Cut { moment: second, torn, medium } in drive.medium().cuts() {
             self.report.second_cuts += 1;
-            self.note(torn);
+            self.count_torn(torn);
             let mut again = self.find(PowerCut::new(medium), ledger)?;
             self.read(again.as_mut(), ledger, (first, Some(second)));
             control.advance(0)?;

@@ -245,7 +245,7 @@ fn unknown_placement(config: &Config) -> ConfigError {
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
 /// to be told what the host will do, and flash of which the bad units are known to nobody.
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
-    if let Some((key, name)) = config.foretold().next() {
+    if let Some((key, name)) = config.offline_policies().next() {
         return Err(ConfigError::new(format!(
             "{key} = \"{name}\": expected another, as a drive that recovers from a loss of power \
              cannot look ahead in the trace"

@@ -1,12 +1,12 @@
 //! One simulation: the start state, then the workload, then the result.
 
 mod control;
+mod lookahead;
 mod measure;
 mod start;
-mod told;
 
 use floatgate_ftl::device::Device;
-use floatgate_ftl::future::Foreknowledge;
+use floatgate_ftl::future::FutureKnowledge;
 use floatgate_ftl::queue::Arrivals;
 
 use crate::config::Config;
@@ -16,9 +16,9 @@ use crate::warnings::{notes, warnings};
 use crate::workload::Workload;
 
 pub use control::{Control, RunError};
+use lookahead::future_knowledge;
 use measure::measure;
 pub(crate) use start::start;
-use told::foreknow;
 
 /// Requests that are handed to the drive at once: enough to look ahead in.
 const BATCH: usize = 1024;
@@ -53,7 +53,7 @@ pub fn run(
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let known = foreknow(config, &plan, workload, control)?;
+    let known = future_knowledge(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
     let start = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
     let (metrics, wall_seconds) = measure(&plan, device.as_mut(), workload, control)?;
@@ -69,14 +69,14 @@ fn prepare(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,
-    known: Foreknowledge,
+    known: FutureKnowledge,
     seed: u64,
     control: &Control,
 ) -> Result<StartResult, RunError> {
     let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.write_back();
-    device.foresee(known);
+    device.set_future(known);
     device.reset_counters();
     Ok(started)
 }

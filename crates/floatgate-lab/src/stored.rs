@@ -384,7 +384,7 @@ impl Nand for Stored {
         self.counted.copy(moves, cause, chain)
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
+    fn load_payload(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.register.len(), "a note of {} bytes", bytes.len());
         self.note = Some(bytes.to_vec());
     }
@@ -425,7 +425,7 @@ impl Tagged for Stored {
         self.programmed[unit.index()]
     }
 
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
         let record = match self.record(ppn)? {
             Found::Programmed(record) if record.content == Content::Note => record,
             _ => return None,

@@ -8,7 +8,7 @@
 //! to have; with trims, as a block may be gone before its next use. It does not minimise what is
 //! written to the flash.
 //!
-//! The future comes with [`Buffer::foresee`](super::Buffer::foresee), a part for each
+//! The future comes with [`Buffer::set_future`](super::Buffer::set_future), a part for each
 //! [`Buffer::served`](super::Buffer::served). Before that, and beyond its end, the farthest use is
 //! taken to be that of the block not used for longest: LRU. Of several blocks that are never used
 //! again the one with the largest number leaves. Costs a move in a heap per part of a command.
@@ -17,9 +17,9 @@ use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::{BufferConfig, EvictionPolicy, Written};
-use crate::future::Future;
+use crate::future::NextUses;
 
 /// What a slot that is no candidate has for a next use.
 const NOT_IN: (u64, u32) = (u64::MAX, 0);
@@ -89,14 +89,14 @@ impl EvictionPolicy for Belady {
         true
     }
 
-    fn served(&mut self, block: u32, table: &Blocks) {
+    fn served(&mut self, block: u32, table: &BlockTable) {
         if let Some(slot) = table.find(block) {
             self.set(slot, block, self.next_use());
         }
         self.now += 1;
     }
 
-    fn foresee(&mut self, future: Future, table: &Blocks) {
+    fn set_future(&mut self, future: NextUses, table: &BlockTable) {
         self.farthest.clear();
         for (block, slot) in table.iter() {
             self.take(slot);
@@ -110,12 +110,12 @@ impl EvictionPolicy for Belady {
         (self.uses.len() * 16 + self.farthest.len() * 24) as u64
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         let told = self.now < self.next.len() as u64;
         for (block, slot) in table.iter() {
             let (at, of) = self.uses[slot as usize];
             assert_eq!(of, block);
-            assert!(!told || at >= self.now, "a use that was foretold is past");
+            assert!(!told || at >= self.now, "a use that was offline_policies is past");
         }
         assert_eq!(self.uses.iter().filter(|&&at| at != NOT_IN).count(), table.len());
     }

@@ -7,9 +7,9 @@ use core::ops::Range;
 
 use crate::prefetch::prefetch;
 
-/// Blocks in slots. A slot is of one block until that is removed.
+/// BlockTable in slots. A slot is of one block until that is removed.
 #[derive(Clone, Debug)]
-pub(super) struct Blocks {
+pub(super) struct BlockTable {
     block_pages: u32,
     /// The logarithm of that, if it has one: a division is a wait at this rate.
     shift: Option<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Blocks {
     pages: u64,
 }
 
-impl Blocks {
+impl BlockTable {
     /// None of so many blocks; at most `slots` at a time.
     pub(super) fn new(block_pages: u32, blocks: usize, slots: usize) -> Self {
         let stride = 1 + block_pages.div_ceil(64) as usize;
@@ -49,7 +49,7 @@ impl Blocks {
         self.pages
     }
 
-    /// Blocks of which pages are buffered.
+    /// BlockTable of which pages are buffered.
     pub(super) fn len(&self) -> usize {
         self.words.len() / self.stride - self.free.len()
     }

@@ -14,7 +14,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
 
@@ -84,7 +84,7 @@ impl EvictionPolicy for Bplru {
         self.recency.memory_bytes() + 4 * self.in_order.len() as u64
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         self.recency.check(table);
         let written = |slot: u32| self.in_order[slot as usize] <= table.buffered(slot);
         assert!(self.recency.iter().all(written));

@@ -15,7 +15,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::by_size::BySize;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
@@ -54,7 +54,7 @@ impl Clc {
         }
     }
 
-    /// Blocks beyond the share are spared no longer.
+    /// BlockTable beyond the share are spared no longer.
     fn rebalance(&mut self) {
         while u64::from(self.spared.len()) > self.len * self.alpha_permille / 1000
             && let Some(slot) = self.spared.take_oldest()
@@ -107,7 +107,7 @@ impl EvictionPolicy for Clc {
         self.spared.memory_bytes() + self.others.memory_bytes() + 4 * self.pages.len() as u64
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         self.others.check();
         let all = || self.spared.iter().chain(self.others.iter());
         assert_eq!(all().count() as u64, self.len);

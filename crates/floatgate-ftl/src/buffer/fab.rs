@@ -7,7 +7,7 @@
 //! counts as used. Costs a list move per part of a command, and per block that leaves a look at one
 //! word per 64 pages of a block at most.
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::by_size::BySize;
 use super::{BufferConfig, EvictionPolicy, Written};
 
@@ -46,7 +46,7 @@ impl EvictionPolicy for Fab {
         self.0.memory_bytes()
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         self.0.check();
         assert_eq!(self.0.iter().count(), table.len());
         assert!(self.0.iter().all(|slot| self.0.size(slot) == table.buffered(slot)));

@@ -3,7 +3,7 @@
 //! A block is used when a page of it is written or read from the buffer. Costs a move in
 //! a queue per part of a command, and another per block that leaves.
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
 
@@ -41,7 +41,7 @@ impl EvictionPolicy for Lru {
         self.0.memory_bytes()
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         self.0.check(table);
     }
 }

@@ -1,7 +1,7 @@
-//! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the Future
+//! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the NextUses
 //! Reference in Write Buffer Management Design for SSDs", 2013).
 //!
-//! Blocks that queued commands will use are pinned: they leave only if there is no other. The
+//! BlockTable that queued commands will use are pinned: they leave only if there is no other. The
 //! paper's Figure 2 swaps the names of the first and the last block of a command; the loop is over
 //! all blocks between them.
 //!
@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::{BufferConfig, EvictionPolicy, Written};
 use crate::lru::{Links, List};
 
@@ -73,9 +73,9 @@ pub(super) struct NcqLru {
     pending: Vec<u32>,
     slots: Vec<State>,
     links: Links,
-    /// Blocks that have not been passed over, the most recently used first.
+    /// BlockTable that have not been passed over, the most recently used first.
     recent: List,
-    /// Blocks that have, the least recently used first; each was used before all in `recent`.
+    /// BlockTable that have, the least recently used first; each was used before all in `recent`.
     passed: List,
     /// Those of them that are not pinned any more, by last use, and some that have been used or
     /// pinned again.
@@ -195,7 +195,7 @@ impl EvictionPolicy for NcqLru {
         true
     }
 
-    fn queued(&mut self, blocks: Range<u32>, table: &Blocks) {
+    fn queued(&mut self, blocks: Range<u32>, table: &BlockTable) {
         if self.pin == Pin::MoveOnly {
             blocks.filter_map(|block| table.find(block)).for_each(|slot| self.read(slot));
             return;
@@ -204,7 +204,7 @@ impl EvictionPolicy for NcqLru {
         pending.iter_mut().for_each(|pending| *pending += 1);
     }
 
-    fn served(&mut self, block: u32, table: &Blocks) {
+    fn served(&mut self, block: u32, table: &BlockTable) {
         if self.pin == Pin::MoveOnly {
             return;
         }
@@ -227,7 +227,7 @@ impl EvictionPolicy for NcqLru {
         (self.slots.len() * slot + self.pending.len() * 4 + self.freed.len() * 16) as u64
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         let recent = self.links.iter(&self.recent).map(|slot| (slot, false));
         let passed = self.links.iter(&self.passed).map(|slot| (slot, true));
         let mut uses = vec![];

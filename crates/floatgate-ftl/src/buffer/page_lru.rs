@@ -4,7 +4,7 @@
 //! recency, and the worst order for the flash. Costs a move in a queue per page that is
 //! found, another per page that leaves for one that is not; 4 bytes per page of the drive.
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
 
@@ -46,7 +46,7 @@ impl EvictionPolicy for PageLru {
         self.0.memory_bytes()
     }
 
-    fn check(&self, table: &Blocks) {
+    fn check(&self, table: &BlockTable) {
         self.0.check(table);
     }
 }

@@ -9,7 +9,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::blocks::Blocks;
+use super::blocks::BlockTable;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -131,7 +131,7 @@ impl Recency {
     }
 
     /// Every block is in the queue, and nothing else.
-    pub(super) fn check(&self, table: &Blocks) {
+    pub(super) fn check(&self, table: &BlockTable) {
         assert_eq!(self.iter().count(), table.len());
         assert_eq!(self.len as usize, table.len());
         assert!(self.len == 0 || self.queue[self.first] != NONE);

@@ -197,7 +197,7 @@ fn fab_gives_up_the_fullest() {
     let mut case = Case::new("fab", 8);
     case.fill(&[0, 1, 4, 5, 8, 9, 10, 12]);
     assert_eq!(case.write(13, 1), (0, vec![vec![8, 9, 10]]));
-    // Blocks 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
+    // BlockTable 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
     assert!(case.buffer.read(Lpn::new(0)));
     assert_eq!(case.write(16, 2), (0, vec![]));
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
@@ -250,12 +250,12 @@ fn clc_spares_the_recent() {
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
     // Five blocks, so two are spared, 3 and 4; of the others block 1 has the most pages.
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
-    // Blocks 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
+    // BlockTable 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
     assert_eq!(case.write(12, 1), (1, vec![]));
-    // Blocks 0, 2 and 4 have a page each: they leave in the order in which they came there.
+    // BlockTable 0, 2 and 4 have a page each: they leave in the order in which they came there.
     assert_eq!(case.write(24, 2), (0, vec![vec![0]]));
     assert_eq!(case.write(28, 1), (0, vec![vec![8]]));
-    // Blocks 6 and 7 are spared; when three blocks are left, only 7 is.
+    // BlockTable 6 and 7 are spared; when three blocks are left, only 7 is.
     assert_eq!(case.order(), [3, 4, 6, 5, 7]);
 }
 
@@ -263,9 +263,9 @@ fn clc_spares_the_recent() {
 fn the_bound_knows_what_comes() {
     let mut case = Case::new("belady", 8);
     let blocks = [0, 1, 2, 0, 3, 1, 2, 0];
-    let mut telling = crate::future::Foretelling::new(13);
+    let mut telling = crate::future::NextUseBuilder::new(13);
     blocks.iter().for_each(|&block| telling.push(Lpn::new(block)).unwrap());
-    case.buffer.foresee(telling.finish());
+    case.buffer.set_future(telling.finish());
     let mut hits = vec![];
     for block in blocks {
         hits.push(case.write(4 * block, 4).0 > 0);
@@ -306,11 +306,11 @@ fn most_hits(buffered: &[u32], room: usize, touches: &[Touch]) -> u32 {
 /// The blocks that the bound finds.
 fn belady_hits(room: usize, touches: &[Touch]) -> u32 {
     let mut case = Case::new("belady", 4 * room as u32);
-    let mut telling = crate::future::Foretelling::new(13);
+    let mut telling = crate::future::NextUseBuilder::new(13);
     for Touch::Write(block) | Touch::Read(block) in touches {
         telling.push(Lpn::new(*block)).unwrap();
     }
-    case.buffer.foresee(telling.finish());
+    case.buffer.set_future(telling.finish());
     let mut hits = 0;
     for &touch in touches {
         let (Touch::Write(block) | Touch::Read(block)) = touch;

@@ -13,7 +13,7 @@ use super::{BufferCounts, HostData};
 use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
-use crate::future::Future;
+use crate::future::NextUses;
 use crate::mapping::Touch;
 use crate::nand::{Chain, Nand, Part};
 
@@ -69,8 +69,8 @@ impl WriteBuffer {
         self.buffer.lose();
     }
 
-    pub(super) fn foresee(&mut self, future: Future) {
-        self.buffer.foresee(future);
+    pub(super) fn set_future(&mut self, future: NextUses) {
+        self.buffer.set_future(future);
     }
 
     pub(super) fn check(&self) {

@@ -9,13 +9,13 @@ use crate::nand::{Chain, Part};
 
 /// The handling of commands, one at a time. Costs nothing by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Link {
+pub struct HostLink {
     command_ns: u64,
     interrupt_ns: u64,
     free: u64,
 }
 
-impl Link {
+impl HostLink {
     /// A command takes so long to be sent, and so long to be acknowledged.
     pub fn new(command_ns: u64, interrupt_ns: u64) -> Self {
         Self { command_ns, interrupt_ns, free: 0 }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn commands_are_handled_one_at_a_time() {
-        let mut link = Link::new(3, 2);
+        let mut link = HostLink::new(3, 2);
         let mut ends = alloc::vec![];
         for at in [0, 0, 0, 100] {
             let mut chain = Chain::at(at);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn by_default_they_cost_nothing() {
-        let (mut link, mut chain) = (Link::default(), Chain::at(7));
+        let (mut link, mut chain) = (HostLink::default(), Chain::at(7));
         link.send(&mut chain);
         link.acknowledge(&mut chain);
         assert_eq!(chain, Chain::at(7));

@@ -17,7 +17,7 @@ use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
 use crate::blocks::Blocks;
 use crate::ftl::Remap;
-use crate::future::Foreknowledge;
+use crate::future::FutureKnowledge;
 use crate::host::{Piece, Remapping, Shrd};
 use crate::nand::{Chain, Nand, Part};
 use crate::request::{Completion, Op, Request};
@@ -132,7 +132,7 @@ where
             if self.host.begin() && self.pack(rest, turn) {
                 return;
             }
-            self.host.note_full();
+            self.host.count_full();
         }
         self.now = turn.begin;
         let (arrival, _) = self.drive.queue().admit(rest[0].at_ns);
@@ -253,7 +253,7 @@ where
 
     /// A command of no special kind is sent.
     fn command(&mut self, chain: &mut Chain) {
-        self.host.note_command();
+        self.host.count_command();
         self.drive.link().send(chain);
     }
 
@@ -362,8 +362,8 @@ where
         self.drive.write_back();
     }
 
-    fn foresee(&mut self, known: Foreknowledge) {
-        self.drive.foresee(known);
+    fn set_future(&mut self, known: FutureKnowledge) {
+        self.drive.set_future(known);
     }
 
     /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)

@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use super::page_io::PageIo;
-use super::{Counters, Device, HostCounts, HostData, Link, WriteBuffer};
+use super::{Counters, Device, HostCounts, HostData, HostLink, WriteBuffer};
 use crate::addr::Lpn;
 use crate::blocks::Blocks;
 use crate::ftl::Ftl;
-use crate::future::Foreknowledge;
+use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
 use crate::nand::{Chain, Nand, Part};
 use crate::queue::{Arbiter, Queue};
@@ -21,7 +21,7 @@ pub struct Ssd<F, D> {
     /// In place of the queue, if there are several, or if commands are begun one by one.
     arbiter: Option<Arbiter>,
     buffer: Option<WriteBuffer>,
-    link: Link,
+    link: HostLink,
 }
 
 impl<F, D> Ssd<F, D>
@@ -32,7 +32,7 @@ where
     /// A drive at time zero.
     pub fn new(ftl: F, data: D, queue: Queue, geometry: &Geometry) -> Self {
         let io = PageIo::new(ftl, data, geometry);
-        Self { io, queue, arbiter: None, buffer: None, link: Link::default() }
+        Self { io, queue, arbiter: None, buffer: None, link: HostLink::default() }
     }
 
     /// The same drive behind several queues, or one that begins commands one by one.
@@ -46,7 +46,7 @@ where
     }
 
     /// The same drive where commands cost something beside their work.
-    pub fn with_link(self, link: Link) -> Self {
+    pub fn with_link(self, link: HostLink) -> Self {
         Self { link, ..self }
     }
 
@@ -83,7 +83,7 @@ where
     }
 
     /// The handling of commands.
-    pub(super) fn link(&mut self) -> &mut Link {
+    pub(super) fn link(&mut self) -> &mut HostLink {
         &mut self.link
     }
 
@@ -254,11 +254,11 @@ where
         let Ok(()) = self.io.ftl.flush_map(&mut chain);
     }
 
-    fn foresee(&mut self, mut known: Foreknowledge) {
+    fn set_future(&mut self, mut known: FutureKnowledge) {
         if let (Some(buffer), Some(blocks)) = (&mut self.buffer, known.blocks.take()) {
-            buffer.foresee(blocks);
+            buffer.set_future(blocks);
         }
-        self.io.ftl.foresee(known);
+        self.io.ftl.set_future(known);
     }
 
     fn cut_power(&mut self) {

@@ -317,12 +317,12 @@ impl Shrd {
     }
 
     /// A small write found no room, and is sent as it is.
-    pub fn note_full(&mut self) {
+    pub fn count_full(&mut self) {
         self.counts.log_full += 1;
     }
 
     /// A command is sent that is none of the layer's own.
-    pub fn note_command(&mut self) {
+    pub fn count_command(&mut self) {
         self.counts.commands += 1;
     }
 

@@ -44,7 +44,7 @@ fn ppn(area: u32, index: u32) -> Ppn {
 /// Programs a page of an area by hand.
 fn put(nand: &mut Flash, (area, index): (u32, u32), bytes: &[u8], (sequence, serial): (u64, u64)) {
     let tag = Tag::new(Owner::Translation(Tpn::new(index)), sequence, serial);
-    nand.load_note(bytes);
+    nand.load_payload(bytes);
     nand.program(ppn(area, index), tag, Cause::Journal, &mut Chain::default()).unwrap();
 }
 
@@ -107,7 +107,7 @@ fn put_checkpoint(nand: &mut Flash, area: u32, first: u32, (sequence, serial): (
 
 /// What has to be found of it, if nothing is behind it.
 fn expected(first: u32, (sequence, serial): (u64, u64)) -> Checkpoint {
-    let notes = notes().into_iter().map(|(erases, stream)| UnitNote { erases, stream });
+    let notes = notes().into_iter().map(|(erases, stream)| UnitRecord { erases, stream });
     Checkpoint {
         stamp: Stamp { sequence, serial },
         last: Stamp { sequence, serial: serial + 5 },
@@ -213,11 +213,11 @@ fn a_checkpoint_is_written_as_it_is_described() {
     drive.keep(&mut journal(1000), Occasion::Now);
     for (index, bytes) in checkpoint_pages(7, (70, 300)).into_iter().enumerate() {
         let at = ppn(0, index as u32);
-        assert_eq!(drive.nand.note(at), Some(bytes), "page {index}");
+        assert_eq!(drive.nand.payload(at), Some(bytes), "page {index}");
         let owner = Owner::Translation(Tpn::new(index as u32));
         assert_eq!(drive.nand.tag(at), Some(Tag::new(owner, 70, 301 + index as u64)));
     }
-    assert_eq!(drive.nand.note(ppn(0, SEAL + 1)), None);
+    assert_eq!(drive.nand.payload(ppn(0, SEAL + 1)), None);
     assert_eq!(drive.stamp, Stamp { sequence: 70, serial: 305 });
     assert_eq!(drive.work(), (5, 0));
     assert_eq!(found(&drive.nand), Some(expected(7, (70, 300))));
@@ -259,7 +259,7 @@ fn no_page_is_beyond_the_drive() {
 #[test]
 fn the_newest_checkpoint_that_is_whole_is_found() {
     type Damage = fn(&mut Flash, Ppn);
-    let lost: Damage = |nand, at| nand.lose_note(at);
+    let lost: Damage = |nand, at| nand.lose_payload(at);
     let torn: Damage = |nand, at| nand.set_tag(at, None);
     // As if it had been there since the checkpoint before, which was in this area.
     let of_another: Damage = |nand, at| {
@@ -465,7 +465,7 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
         // Five pages are in two units. Trims were in the third of the first area, once.
         let units = [0, 0, 3, 2, 2][number];
         assert_eq!(erased(&drive) - before.1, units, "checkpoint {number}");
-        let seal = drive.nand.note(ppn(area, SEAL)).unwrap();
+        let seal = drive.nand.payload(ppn(area, SEAL)).unwrap();
         assert_eq!(seal, seal_bytes(drive.stamp.sequence, before.0));
         if number == 0 {
             for _ in 0..4 {
@@ -518,9 +518,9 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
         drive.keep(&mut journal, Occasion::Trims);
         let units = if begun { 1 } else { 2 };
         assert_eq!(drive.work(), (programs + 5, units), "{areas:?}");
-        assert_eq!(drive.nand.note(ppn(area, SEAL)), Some(seal_bytes(10, 60)), "{areas:?}");
+        assert_eq!(drive.nand.payload(ppn(area, SEAL)), Some(seal_bytes(10, 60)), "{areas:?}");
         for &(other, serial) in areas.iter().filter(|&&(other, _)| other != area) {
-            assert_eq!(drive.nand.note(ppn(other, SEAL)), Some(seal_bytes(6, serial)));
+            assert_eq!(drive.nand.payload(ppn(other, SEAL)), Some(seal_bytes(6, serial)));
         }
         assert_eq!(found(&drive.nand), Some(expected(3, (10, 60))));
         // From there on trims go behind it.

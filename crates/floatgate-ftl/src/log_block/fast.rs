@@ -3,7 +3,7 @@
 //! One log takes sequential writes: it begins when a logical block's first page is written, and
 //! goes on as long as the next page of that block comes. All other writes go to the random logs, in
 //! the order in which they come. When those are full the oldest one is emptied: each logical block
-//! that has a wanted page in it is merged in full, with its pages in all other logs.
+//! that has a valid page in it is merged in full, with its pages in all other logs.
 //!
 //! The paper's Algorithm 2, with two differences. A write never goes to the data block, not even to
 //! a page of it that is free: flash is programmed in ascending order, and BAST is compared alike.

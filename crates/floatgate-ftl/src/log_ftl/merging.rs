@@ -56,7 +56,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         self.erase(log.unit, work)
     }
 
-    /// Merges in full each logical block that has a wanted page in a log, in the order of their
+    /// Merges in full each logical block that has a valid page in a log, in the order of their
     /// first pages there, and erases the log.
     pub(super) fn collect(&mut self, slot: u32, work: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is emptied");

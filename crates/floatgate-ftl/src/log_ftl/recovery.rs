@@ -38,7 +38,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             (0..ftl.store.geometry.logical_blocks()).map(|lbn| ftl.home(Lbn(lbn))).collect();
         ftl.take_first_copies(&mut found, &homes, checkpoint.as_ref());
         let chain = &mut Chain::default();
-        found.erase_unwanted(
+        found.erase_without_valid(
             &mut ftl.store.nand,
             (&ftl.store.geometry, &ftl.store.table),
             Cause::Merge,
@@ -126,7 +126,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         Ok(self.store.stamp.serial - before)
     }
 
-    /// Whether a unit has wanted pages of one logical block only.
+    /// Whether a unit has valid pages of one logical block only.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
         let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
         pages.count() == self.store.blocks.valid(unit) as usize

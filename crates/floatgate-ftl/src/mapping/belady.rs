@@ -6,12 +6,12 @@
 //! Misses, dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It
 //! does not minimise write-backs: of two entries it keeps the one used sooner, dirty or not.
 //!
-//! The future comes with [`Mapping::foresee`], of the reads and writes of the workload. From then
-//! on the cache holds as many entries as before, but those that will be used soonest, loaded free
-//! of charge: so it bounds schemes that start with any other entries, too, and if it was empty it
-//! starts empty. Only entries that flash does not have are kept as they are. Before that (while a
-//! drive is filled), and if there are more accesses than were foretold, the farthest use is taken
-//! to be that of the entry that has not been used for longest: LRU.
+//! The future comes with [`Mapping::set_future`], of the reads and writes of the workload. From
+//! then on the cache holds as many entries as before, but those that will be used soonest, loaded
+//! free of charge: so it bounds schemes that start with any other entries, too, and if it was empty
+//! it starts empty. Only entries that flash does not have are kept as they are. Before that (while
+//! a drive is filled), and if there are more accesses than were offline_policies, the farthest use
+//! is taken to be that of the entry that has not been used for longest: LRU.
 //!
 //! Trims are not in the future and do not load entries. They change cached entries in place, whose
 //! next use stays what it was, and clear the others in their translation page. They are counted as
@@ -24,7 +24,7 @@ use super::heap::Heap;
 use super::single::{self, Entry};
 use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
-use crate::future::{Future, NEVER};
+use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 
@@ -70,8 +70,8 @@ impl Belady {
         known.map_or(u64::MAX - self.clock, |&next| u64::from(next))
     }
 
-    /// Whether the access that is made now was foretold.
-    fn foretold(&self) -> bool {
+    /// Whether the access that is made now was offline_policies.
+    fn offline_policies(&self) -> bool {
         self.clock < self.next.len() as u64
     }
 
@@ -124,7 +124,7 @@ impl Mapping for Belady {
         let dirty = access.touch != Touch::Read;
         if let Some(slot) = self.slots.get(access.lpn.get()) {
             self.stats.hits += 1;
-            if self.foretold() {
+            if self.offline_policies() {
                 assert_eq!(self.order.key(slot), self.clock, "the future was of another workload");
             }
             self.entries[slot as usize].dirty |= dirty;
@@ -165,7 +165,7 @@ impl Mapping for Belady {
         }
     }
 
-    fn foresee(&mut self, future: Future) {
+    fn set_future(&mut self, future: NextUses) {
         let places = self.entries.len();
         let mut start: Vec<Entry> = self.entries.iter().copied().filter(|e| e.dirty).collect();
         let is_kept = |lpn| self.residency(Lpn::new(lpn)) == Residency::Dirty;
@@ -210,7 +210,10 @@ impl Mapping for Belady {
         for (entry, slot) in self.entries.iter().zip(0..) {
             assert_eq!(self.slots.get(entry.lpn), Some(slot));
             let key = self.order.key(slot);
-            assert!(!self.foretold() || key >= self.clock, "an entry is used when it was foretold");
+            assert!(
+                !self.offline_policies() || key >= self.clock,
+                "an entry is used when it was offline_policies"
+            );
         }
     }
 }

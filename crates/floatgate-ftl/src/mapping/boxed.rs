@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::{Access, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
-use crate::future::Future;
+use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::rng::Rng;
 
@@ -66,7 +66,7 @@ methods! {
     fn draw([&] self, rng: &mut Rng) -> Option<Lpn>;
     fn assigned([&mut] self, lpn: Lpn, to: Ppn, io: &mut Vec<MapOp>);
     fn trim([&mut] self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>);
-    fn foresee([&mut] self, future: Future);
+    fn set_future([&mut] self, future: NextUses);
     fn flush([&mut] self, io: &mut Vec<MapOp>);
     fn stats([&] self) -> MapStats;
     fn cache_bytes([&] self) -> u64;

@@ -178,7 +178,7 @@ impl Sftl {
         self.content.set(lpn, to);
         if self.frames.contains(tpn) {
             self.used = self.used - before + self.bytes(tpn);
-            self.changes.note(lpn);
+            self.changes.mark_dirty(lpn);
         }
     }
 
@@ -209,7 +209,7 @@ impl Mapping for Sftl {
         }
         self.visit(tpn, self.is_buffered(tpn, access.lpn), io);
         if access.touch == Touch::Write {
-            self.changes.note(access.lpn);
+            self.changes.mark_dirty(access.lpn);
         }
     }
 

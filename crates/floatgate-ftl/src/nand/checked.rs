@@ -73,7 +73,7 @@ impl<N> Checked<N> {
     }
 
     /// Loses what the layer keeps for itself in a page: for tests of what a recovery makes of it.
-    pub fn lose_note(&mut self, ppn: Ppn) {
+    pub fn lose_payload(&mut self, ppn: Ppn) {
         self.notes.remove(&ppn.get());
     }
 
@@ -141,9 +141,9 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.copy(moves, cause, chain)
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
+    fn load_payload(&mut self, bytes: &[u8]) {
         self.loaded = Some(bytes.to_vec());
-        self.inner.load_note(bytes);
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -175,7 +175,7 @@ impl<N: Nand> Tagged for Checked<N> {
         self.programmed[unit.index()]
     }
 
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
         self.notes.get(&ppn.get()).cloned()
     }
 }

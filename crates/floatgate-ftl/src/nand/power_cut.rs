@@ -167,8 +167,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         Ok(())
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
-        self.inner.load_note(bytes);
+    fn load_payload(&mut self, bytes: &[u8]) {
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -198,7 +198,7 @@ impl<N: Tagged + Clone + Tear> Tagged for PowerCut<N> {
         self.inner.programmed(unit)
     }
 
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.note(ppn)
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.inner.payload(ppn)
     }
 }

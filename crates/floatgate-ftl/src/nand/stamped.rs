@@ -74,8 +74,8 @@ impl<N: Nand> Nand for Stamped<N> {
         Ok(())
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
-        self.inner.load_note(bytes);
+    fn load_payload(&mut self, bytes: &[u8]) {
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -108,8 +108,8 @@ impl<N: Tagged> Tagged for Stamped<N> {
         self.inner.programmed(unit)
     }
 
-    fn note(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.note(ppn)
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        self.inner.payload(ppn)
     }
 }
 

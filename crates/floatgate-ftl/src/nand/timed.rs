@@ -311,8 +311,8 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.copy(moves, cause, chain)
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
-        self.inner.load_note(bytes);
+    fn load_payload(&mut self, bytes: &[u8]) {
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

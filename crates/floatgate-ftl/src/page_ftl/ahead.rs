@@ -50,7 +50,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             };
             self.begin(unit);
             let mut left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
-            self.list_wanted(unit, &mut left);
+            self.list_valid(unit, &mut left);
             left.reverse();
             self.cleaner.under_way = Some(UnderWay { unit, to, left });
         }
@@ -68,7 +68,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
     }
 
-    /// Moves up to `pages` pages that are still wanted. The answer is whether the unit was erased.
+    /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
         let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
         let mut batch = core::mem::take(&mut self.cleaner.wanted);

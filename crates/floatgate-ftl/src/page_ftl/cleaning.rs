@@ -133,7 +133,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         self.begin(victim);
         let mut wanted = mem::take(&mut self.cleaner.wanted);
-        self.list_wanted(victim, &mut wanted);
+        self.list_valid(victim, &mut wanted);
         self.move_pages(&wanted, victim, to, cause, work)?;
         self.cleaner.wanted = wanted;
         self.erase(victim, cause, work)
@@ -170,7 +170,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Wanted pages in ascending order; their map entries are on their way from memory.
-    pub(super) fn list_wanted(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
+    pub(super) fn list_valid(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
         wanted.clear();
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(victim, page);
@@ -183,7 +183,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// Moves wanted pages of a victim, and has the map point at where they are.
+    /// Moves valid pages of a victim, and has the map point at where they are.
     pub(super) fn move_pages(
         &mut self,
         wanted: &[(Ppn, Owner)],

@@ -38,7 +38,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
             journal.map(|(layout, every)| Journal::recovered(layout, every, &ftl.store.nand));
         ftl.store.stamp = found.stamp;
         let chain = &mut Chain::default();
-        found.erase_unwanted(
+        found.erase_without_valid(
             &mut ftl.store.nand,
             (&ftl.store.geometry, &ftl.store.table),
             Cause::Gc,
@@ -104,7 +104,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
         self.store.blocks.begin_cleaning(unit);
         let mut wanted = core::mem::take(&mut self.cleaner.wanted);
-        self.list_wanted(unit, &mut wanted);
+        self.list_valid(unit, &mut wanted);
         for page in &wanted {
             let mut streams = 0..self.streams.data();
             let stream = streams.find(|&stream| self.streams.has_room(stream)).unwrap_or(0);

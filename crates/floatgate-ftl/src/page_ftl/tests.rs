@@ -8,7 +8,7 @@ use super::levelling::Levelling;
 use super::verify::FlashMap;
 use super::*;
 use crate::addr::Unit;
-use crate::future::{Foreknowledge, Foretelling};
+use crate::future::{FutureKnowledge, NextUseBuilder};
 use crate::geometry::Shape;
 use crate::mapping::{Dftl, Ideal, MapConfig, MapOp, NoCache, Residency, Touch};
 use crate::nand::Counted;
@@ -186,9 +186,12 @@ fn the_future_reaches_who_asks_for_it() {
     let mut drive = drive();
     let placement = AnyPlacement::new("oracle", &PlacementConfig::new(geometry()));
     drive.placement = placement.expect("a row of the table");
-    let mut telling = Foretelling::new(64);
+    let mut telling = NextUseBuilder::new(64);
     [1, 1, 2].into_iter().for_each(|lpn| telling.push(Lpn::new(lpn)).expect("a number"));
-    drive.foresee(Foreknowledge { writes: Some(telling.finish()), ..Foreknowledge::default() });
+    drive.set_future(FutureKnowledge {
+        writes: Some(telling.finish()),
+        ..FutureKnowledge::default()
+    });
     let page = |lpn| {
         let lpn = Lpn::new(lpn);
         HostWrite { lpn, request_pages: 1, clock: 0, now_ns: 0 }
@@ -248,7 +251,7 @@ impl Mapping for Told {
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Absent
     }
-    fn foresee(&mut self, _: crate::future::Future) {
+    fn set_future(&mut self, _: crate::future::NextUses) {
         self.0 = true;
     }
 }
@@ -256,7 +259,7 @@ impl Mapping for Told {
 #[test]
 fn the_future_reaches_the_mapping() {
     let mut drive = format(geometry(), Told(false));
-    let accesses = Some(Foretelling::new(64).finish());
-    drive.foresee(Foreknowledge { accesses, ..Foreknowledge::default() });
+    let accesses = Some(NextUseBuilder::new(64).finish());
+    drive.set_future(FutureKnowledge { accesses, ..FutureKnowledge::default() });
     assert!(drive.mapping().0);
 }

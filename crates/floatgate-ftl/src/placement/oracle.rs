@@ -1,7 +1,7 @@
 //! Oracle: by the time that each page has left, which it knows. A bound on what separation can
 //! gain, no drive.
 //!
-//! It is told every page that the host will write or trim ([`Placement::foresee`]), and so knows
+//! It is told every page that the host will write or trim ([`Placement::set_future`]), and so knows
 //! when what is written now, or moved by cleaning, will be given up. The streams are ranges of
 //! remaining lifetime, each `factor` times as wide as the one before: the hottest up to a first
 //! limit, the coldest from the last limit on, together with what is never given up. The first
@@ -40,7 +40,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{HostWrite, Moving, Placement, PlacementConfig};
-use crate::future::{Future, NEVER};
+use crate::future::{NEVER, NextUses};
 
 /// Logical volumes that the ranges reach over, at least.
 const REACH: u64 = 8;
@@ -108,11 +108,11 @@ impl Placement for Oracle {
     fn stream(&mut self, write: HostWrite) -> u8 {
         let now = self.writes;
         self.writes += 1;
-        let foretold = usize::try_from(now).ok().and_then(|now| self.next.get(now));
-        let death = foretold.copied().unwrap_or(NEVER);
+        let offline_policies = usize::try_from(now).ok().and_then(|now| self.next.get(now));
+        let death = offline_policies.copied().unwrap_or(NEVER);
         let before = core::mem::replace(&mut self.deaths[write.lpn.index()], death);
         // What was trimmed keeps its death, which has come by now; nobody asks for it meanwhile.
-        if foretold.is_some() && before != NEVER {
+        if offline_policies.is_some() && before != NEVER {
             assert!(u64::from(before) <= now, "the future was of another workload");
         }
         self.judge(death, now)
@@ -126,7 +126,7 @@ impl Placement for Oracle {
         self.judge(self.deaths[moving.lpn.index()], self.writes)
     }
 
-    fn foresee(&mut self, future: Future) {
+    fn set_future(&mut self, future: NextUses) {
         (self.deaths, self.next, self.writes) = (future.first, future.next, 0);
     }
 }

@@ -83,8 +83,8 @@ fn table(entries: &[(u32, Ppn)]) -> Vec<Option<Ppn>> {
 }
 
 /// Unit `u` was erased 10 times `u` and opened for stream `u`.
-fn note(unit: u32) -> UnitNote {
-    UnitNote { erases: 10 * unit, stream: unit as u8 }
+fn note(unit: u32) -> UnitRecord {
+    UnitRecord { erases: 10 * unit, stream: unit as u8 }
 }
 
 /// A checkpoint of a drive with this map.
@@ -398,7 +398,7 @@ fn units_of_which_nothing_is_wanted_are_erased() {
     let table = table(&[(3, wanted)]);
     let Flash { nand, geometry } = &mut flash;
     let mut chain = Chain::default();
-    found.erase_unwanted(nand, (geometry, &table), Cause::Merge, &mut chain).unwrap();
+    found.erase_without_valid(nand, (geometry, &table), Cause::Merge, &mut chain).unwrap();
     let programmed: Vec<u32> = (0..8).map(|unit| nand.programmed(Unit(unit))).collect();
     assert_eq!(programmed, [0, 0, 0, 0, 1, 0, 0, 0]);
     assert_eq!(nand.counters().flash.erases[Cause::Merge as usize], 4);

@@ -49,7 +49,7 @@ impl History {
     fn new(units: u32, pages: u32, seed: u64) -> Self {
         let geometry = Geometry::new(shape(units, pages)).expect("the shape is a drive");
         let mut blocks = Blocks::new(geometry, FreeOrder::First, STREAMS);
-        blocks.note_changes();
+        blocks.track_changes();
         let valid = vec![vec![]; units as usize];
         let (written, rng) = (vec![0; units as usize], Rng::new(seed));
         Self { blocks, units, pages, valid, written, open: Default::default(), rng }
@@ -402,7 +402,7 @@ fn random_draws_the_units_of_the_pool_equally_often() {
     history.invalidate(3);
     history.invalidate(4);
     let mut with = |redraw, pool| {
-        history.blocks.note_changes();
+        history.blocks.track_changes();
         let config = VictimConfig { random: RandomConfig { redraw }, ..config(9) };
         let mut policy = Random::new(&config);
         // The policy was not there from the start: tell it of all units.

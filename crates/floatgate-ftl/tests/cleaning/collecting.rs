@@ -256,7 +256,7 @@ impl<M: Mapping> Naive<M> {
         self.busy = false;
     }
 
-    /// Moves so many pages of the unit under way that are still wanted.
+    /// Moves so many pages of the unit under way that are still valid.
     fn move_left(&mut self, pages: usize, work: &mut u64) {
         let Some((unit, to, mut left)) = self.under_way.take() else { return };
         let owner = |ppn: Ppn| {

@@ -6,7 +6,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, BufferConfig, parts};
 use floatgate_ftl::device::{Acknowledge, Device, HostData, Ssd, WriteBuffer, pages};
 use floatgate_ftl::ftl::Ftl;
-use floatgate_ftl::future::{Foreknowledge, Foretelling};
+use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::nand::Nand;
@@ -41,11 +41,11 @@ impl BufferRig {
     }
 
     /// Tells a bound what will be asked for.
-    pub fn foretell(&self, shape: Shape, requests: &[Request], drive: &mut dyn Device) {
+    pub fn next_uses(&self, shape: Shape, requests: &[Request], drive: &mut dyn Device) {
         if !Buffer::needs_future(self.scheme) {
             return;
         }
-        let mut telling = Foretelling::new(shape.logical_pages.div_ceil(self.block_pages));
+        let mut telling = NextUseBuilder::new(shape.logical_pages.div_ceil(self.block_pages));
         for request in requests.iter().filter(|r| matches!(r.op, Op::Read | Op::Write)) {
             let pages = pages(request, shape.page_bytes.ilog2());
             let (first, count) = (Lpn::new(pages.start as u32), (pages.end - pages.start) as u32);
@@ -54,7 +54,7 @@ impl BufferRig {
             }
         }
         let blocks = Some(telling.finish());
-        drive.foresee(Foreknowledge { blocks, ..Foreknowledge::default() });
+        drive.set_future(FutureKnowledge { blocks, ..FutureKnowledge::default() });
     }
 }
 

@@ -51,7 +51,7 @@ impl<N> Logged<N> {
         Self { inner, log }
     }
 
-    fn note<T>(
+    fn log<T>(
         &mut self,
         kind: Kind,
         cause: Cause,
@@ -76,7 +76,7 @@ impl<N: Nand> Nand for Logged<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let kind = Kind::Read(from, owner);
-        self.note(kind, cause, chain, |nand, chain| nand.read(from, owner, cause, chain))
+        self.log(kind, cause, chain, |nand, chain| nand.read(from, owner, cause, chain))
     }
 
     fn program(
@@ -87,7 +87,7 @@ impl<N: Nand> Nand for Logged<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let kind = Kind::Program(to, tag.owner);
-        self.note(kind, cause, chain, |nand, chain| nand.program(to, tag, cause, chain))
+        self.log(kind, cause, chain, |nand, chain| nand.program(to, tag, cause, chain))
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -100,12 +100,12 @@ impl<N: Nand> Nand for Logged<N> {
         result
     }
 
-    fn load_note(&mut self, bytes: &[u8]) {
-        self.inner.load_note(bytes);
+    fn load_payload(&mut self, bytes: &[u8]) {
+        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.note(Kind::Erase(unit), cause, chain, |nand, chain| nand.erase(unit, cause, chain))
+        self.log(Kind::Erase(unit), cause, chain, |nand, chain| nand.erase(unit, cause, chain))
     }
 
     fn report(&self, counters: &mut Counters) {

@@ -76,7 +76,7 @@ impl Config {
             return expect(unset, "faults.spare_units", &given, text.into());
         }
         const { assert!(LAST == 2, "as the key says") };
-        for (key, name) in self.foretold() {
+        for (key, name) in self.offline_policies() {
             let text = "another with [faults]: it looks ahead, and a worn-out drive refuses writes";
             expect(false, key, &format!("\"{name}\""), text.into())?;
         }

@@ -69,7 +69,7 @@ impl Config {
         alone("queue.dispatch", if serial { "serial" } else { "parallel" }, "parallel")?;
         let one = "1 with host.scheme = \"shrd\"".to_owned();
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
-        for (key, name) in self.foretold() {
+        for (key, name) in self.offline_policies() {
             let other = "another beside host.scheme = \"shrd\": it looks ahead in the host's order";
             expect(false, key, &format!("\"{name}\""), other.into())?;
         }

@@ -65,7 +65,7 @@ impl Bug {
                     oob.set_tag(ppn, Some(Tag { owner: Owner::Data(next), ..tag }));
                 }
             }),
-            Self::ForgottenTrims => layout.trims().for_each(|ppn| oob.lose_note(ppn)),
+            Self::ForgottenTrims => layout.trims().for_each(|ppn| oob.lose_payload(ppn)),
             Self::EarlyAcknowledge | Self::IgnoredFlush => {}
         }
     }

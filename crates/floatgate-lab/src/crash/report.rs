@@ -82,7 +82,7 @@ impl CrashReport {
         }
     }
 
-    pub(super) fn note(&mut self, mount: Mount, plan: &Plan) {
+    pub(super) fn count_mount(&mut self, mount: Mount, plan: &Plan) {
         self.recoveries += 1;
         let reads = mount.journal_reads + mount.tag_reads;
         let share = 1.0 / self.recoveries as f64;

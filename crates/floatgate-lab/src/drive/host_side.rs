@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 
-use floatgate_ftl::device::{Device, Dispatching, HostData, Link, ShrdDevice, Ssd, WriteBuffer};
+use floatgate_ftl::device::{
+    Device, Dispatching, HostData, HostLink, ShrdDevice, Ssd, WriteBuffer,
+};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::host::{HostConfig, Shrd, ShrdConfig};
@@ -19,7 +21,7 @@ pub(super) struct HostSide {
     queue: Queue,
     arbiter: Option<Arbiter>,
     buffer: Option<WriteBuffer>,
-    link: Link,
+    link: HostLink,
     shrd: Option<(ShrdConfig, Dispatching)>,
 }
 
@@ -35,7 +37,7 @@ impl HostSide {
             queue: Queue::new(depth, arrivals),
             arbiter: (!straight).then(arbiter),
             buffer: buffer::build(config, &plan.geometry)?,
-            link: Link::new(config.host.command.0, config.host.interrupt.0),
+            link: HostLink::new(config.host.command.0, config.host.interrupt.0),
             shrd: (plan.log_pages > 0)
                 .then(|| (shrd_config(config, plan), dispatching(config, plan))),
         })

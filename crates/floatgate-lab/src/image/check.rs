@@ -37,7 +37,7 @@ pub struct FoundPages {
     pub map: u64,
     /// The last checkpoint and the trims behind it.
     pub journal: u64,
-    /// Programmed and no longer wanted.
+    /// Programmed and no longer valid.
     pub stale: u64,
     /// Being programmed when the power failed.
     pub torn: u64,
@@ -65,7 +65,7 @@ pub struct Report {
 }
 
 impl Report {
-    fn note(&mut self, place: Option<(Unit, u32)>, what: String) {
+    fn add_problem(&mut self, place: Option<(Unit, u32)>, what: String) {
         self.problem_count += 1;
         if self.problems.len() < KEPT {
             let (unit, page) = (place.map(|place| place.0.0), place.map(|place| place.1));
@@ -99,7 +99,7 @@ pub fn check(path: &Path) -> Result<Report, OpenError> {
     check.table();
     check.agrees_with_full_scan();
     if owners.checkpoint.is_none() {
-        check.report.note(None, "no checkpoint can be read".into());
+        check.report.add_problem(None, "no checkpoint can be read".into());
     }
     let report = check.report;
     view.sound(path)?;
@@ -122,7 +122,7 @@ impl Check<'_> {
                 PageState::Erased => self.report.pages.skipped += 1,
                 PageState::Torn => self.report.pages.torn += 1,
                 PageState::Damaged => {
-                    self.report.note(Some((unit, page)), "its record is damaged".into());
+                    self.report.add_problem(Some((unit, page)), "its record is damaged".into());
                 }
                 PageState::Programmed(record) => {
                     self.record((unit, page), &record, last);
@@ -143,17 +143,18 @@ impl Check<'_> {
             (true, Owner::Data(_)) => &mut pages.data,
             (true, Owner::Translation(_)) => &mut pages.map,
         } += 1;
-        let life = if is_live { "" } else { ", and no longer wanted" };
+        let life = if is_live { "" } else { ", and no longer valid" };
         let whose = format!("{}{life}", name(tag.owner, is_journal));
-        let mut note = |what: String| self.report.note(Some(place), format!("{whose}: {what}"));
+        let mut add =
+            |what: String| self.report.add_problem(Some(place), format!("{whose}: {what}"));
         if !record.is_sound {
-            note("its data is damaged".into());
+            add("its data is damaged".into());
         }
         if record.content == Content::Lost && is_live {
-            note("its data was already damaged when it was copied here".into());
+            add("its data was already damaged when it was copied here".into());
         }
         if (record.content == Content::Note) != is_journal {
-            note(format!("{:?} is not valid content of such a page", record.content));
+            add(format!("{:?} is not valid content of such a page", record.content));
         }
         let is_known = match tag.owner {
             Owner::Data(_) => !is_journal,
@@ -165,14 +166,14 @@ impl Check<'_> {
             Owner::Translation(tpn) => tpn.get() < self.view.plan.geometry.translation_pages(),
         };
         if !is_known {
-            note("the drive has no such page".into());
+            add("the drive has no such page".into());
         }
         if let Some(last) = last {
             if last.serial >= tag.serial {
-                note(format!("serial number {} comes after {}", tag.serial, last.serial));
+                add(format!("serial number {} comes after {}", tag.serial, last.serial));
             }
             if is_data(last.owner) != is_data(tag.owner) {
-                note("pages of data and of the map share a unit".into());
+                add("pages of data and of the map share a unit".into());
             }
         }
         self.serials.push(tag.serial);
@@ -182,16 +183,16 @@ impl Check<'_> {
         self.view.plan.medium.page(unit, page)
     }
 
-    fn note_at(&mut self, ppn: Ppn, what: String) {
+    fn add_problem_at(&mut self, ppn: Ppn, what: String) {
         let place = self.view.plan.medium.place(ppn);
-        self.report.note(Some(place), what);
+        self.report.add_problem(Some(place), what);
     }
 
     fn serials_differ(&mut self) {
         let mut serials = std::mem::take(&mut self.serials);
         serials.sort_unstable();
         for pair in serials.windows(2).filter(|pair| pair[0] == pair[1]) {
-            self.report.note(None, format!("serial number {} is on two pages", pair[0]));
+            self.report.add_problem(None, format!("serial number {} is on two pages", pair[0]));
         }
     }
 
@@ -202,16 +203,19 @@ impl Check<'_> {
         for (number, ppn) in table.iter().enumerate().filter_map(|(n, p)| Some((n, (*p)?))) {
             let lpn = Lpn::new(number as u32);
             if std::mem::replace(&mut seen[ppn.index()], true) {
-                self.note_at(ppn, format!("logical page {number} and another are mapped here"));
+                self.add_problem_at(
+                    ppn,
+                    format!("logical page {number} and another are mapped here"),
+                );
             }
             let named = self.view.stored.tag(ppn).map(|tag| (tag.owner, tag.original));
             match named {
                 Some((owner, original)) if owner == Owner::Data(lpn) || original == Some(lpn) => {}
                 Some((owner, _)) => {
                     let whose = name(owner, false);
-                    self.note_at(ppn, format!("logical page {number} is mapped to {whose}"));
+                    self.add_problem_at(ppn, format!("logical page {number} is mapped to {whose}"));
                 }
-                None => self.note_at(
+                None => self.add_problem_at(
                     ppn,
                     format!("logical page {number} is mapped here, but the page cannot be read"),
                 ),
@@ -231,7 +235,7 @@ impl Check<'_> {
             let sequence = |ppn: Option<Ppn>| Some(view.stored.tag(ppn?)?.sequence);
             let (Some(ppn), known) = (without, with) else {
                 let what = "is in the checkpoint, and on no page";
-                self.report.note(None, format!("logical page {number} {what}"));
+                self.report.add_problem(None, format!("logical page {number} {what}"));
                 continue;
             };
             if sequence(known) == sequence(without) {
@@ -248,7 +252,10 @@ impl Check<'_> {
             if known.is_none() && (is_old || trimmed) {
                 self.report.pages.trimmed += 1;
             } else {
-                self.note_at(ppn, format!("logical page {number} is newest here, and not found"));
+                self.add_problem_at(
+                    ppn,
+                    format!("logical page {number} is newest here, and not found"),
+                );
             }
         }
     }

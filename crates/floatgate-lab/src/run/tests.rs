@@ -47,8 +47,8 @@ impl Device for Noting {
         self.note("write_back").write_back();
     }
 
-    fn foresee(&mut self, known: Foreknowledge) {
-        self.note("foresee").foresee(known);
+    fn set_future(&mut self, known: FutureKnowledge) {
+        self.note("set_future").set_future(known);
     }
 
     fn cut_power(&mut self) {
@@ -83,10 +83,10 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     let (config, plan, mut device) =
         small(&[("mapping.scheme", "belady"), ("placement.scheme", "oracle")]);
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = foreknow(&config, &plan, &*workload, &control).unwrap();
+    let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    let before = ["run", "write_back", "foresee", "reset_counters"];
+    let before = ["run", "write_back", "set_future", "reset_counters"];
     assert_eq!(device.notes, before);
     let counters = device.counters();
     let Counters { health, cache_bytes, placement_bytes, extents, .. } = counters;
@@ -105,10 +105,10 @@ fn a_buffer_is_told_of_blocks() {
     let sets = [("buffer.scheme", "belady"), ("buffer.capacity", "32KiB")];
     let (config, plan, mut device) = small(&sets);
     let (workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = foreknow(&config, &plan, &*workload, &control).unwrap();
+    let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
     prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    assert_eq!(device.notes, ["run", "write_back", "foresee", "reset_counters"]);
+    assert_eq!(device.notes, ["run", "write_back", "set_future", "reset_counters"]);
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
 
@@ -161,7 +161,7 @@ fn cancelled(sets: &[(&str, &str)], at_once: bool, in_fork: bool) -> (&'static s
 fn a_run_can_be_cancelled_in_every_phase() {
     let batch = BATCH as u64;
     let oracle = [("placement.scheme", "oracle")];
-    assert_eq!(cancelled(&oracle, false, true), ("foretell", batch, 3000));
+    assert_eq!(cancelled(&oracle, false, true), ("next_uses", batch, 3000));
     // As many requests of a stretch of 3000/256 are in the first batch.
     assert_eq!(cancelled(&oracle, false, false), ("run", 12, 3000));
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));

@@ -111,7 +111,7 @@ fn a_serial_number_is_of_one_page() {
         (Some((8, 1)), "logical page 13: serial number 200 comes after 200"),
         (None, "serial number 200 is on two pages"),
     ]);
-    // One of the journal, and one that is no longer wanted.
+    // One of the journal, and one that is no longer valid.
     let forge = sound();
     forge.put((8, 0), data(12, 200, 113));
     forge.put((9, 0), data(12, 201, 201));
@@ -125,7 +125,7 @@ fn pages_of_data_and_of_the_map_are_not_mixed() {
     forge.put((8, 0), data(12, 200, 200));
     forge.put((8, 1), map(0, 201));
     forge.put((8, 2), map(0, 202));
-    let whose = "page 0 of the map, and no longer wanted";
+    let whose = "page 0 of the map, and no longer valid";
     forge.expect(&[(Some((8, 1)), &format!("{whose}: {what}"))]);
     forge.put((8, 0), map(0, 200));
     forge.expect(&[]);
@@ -140,7 +140,7 @@ fn pages_of_data_and_of_the_map_are_not_mixed() {
 fn a_page_is_one_that_there_can_be() {
     let nobody = "the drive has no such page";
     let forge = sound();
-    let old = "and no longer wanted";
+    let old = "and no longer valid";
     // This drive has one page of map.
     forge.put((8, 0), map(1, 200));
     forge.expect(&[(Some((8, 0)), &format!("page 1 of the map, {old}: {nobody}"))]);
@@ -163,7 +163,7 @@ fn a_page_of_the_journal_is_at_its_place() {
     let forge = sound();
     let first = forge.units;
     // By area, unit of the area, page; an area is of two units of four pages.
-    let places = [((first + 1, 0), 4, 200, ""), ((first + 2, 1), 1, 201, ", and no longer wanted")];
+    let places = [((first + 1, 0), 4, 200, ""), ((first + 2, 1), 1, 201, ", and no longer valid")];
     for (at, number, serial, old) in places {
         forge.put(at, journal(number, serial));
         forge.expect(&[]);
@@ -192,7 +192,7 @@ fn a_page_of_a_longer_journal_is_at_its_place() {
     for index in [1, 3, 4, 5] {
         let at = (other_area + index / 2, index % 2);
         forge.put(at, journal(0, 200 + u64::from(index)));
-        let whose = "page 0 of the journal, and no longer wanted";
+        let whose = "page 0 of the journal, and no longer valid";
         forge.expect(&[(Some(at), &format!("{whose}: the drive has no such page"))]);
         forge.put(at, journal(index, 200 + u64::from(index)));
     }
@@ -206,7 +206,7 @@ fn only_the_journal_holds_notes() {
     let forge = sound();
     let at = (forge.units + 2, 1);
     forge.put(at, Page { content: ZEROS, ..journal(1, 200) });
-    let whose = "page 1 of the journal, and no longer wanted";
+    let whose = "page 1 of the journal, and no longer valid";
     forge.expect(&[(Some(at), &format!("{whose}: Zeros is not valid content of such a page"))]);
 }
 
@@ -217,7 +217,7 @@ fn damaged_data_is_found_wanted_or_not() {
     forge.damage_data((8, 0));
     forge.expect(&[(Some((8, 0)), "logical page 12: its data is damaged")]);
     forge.put((8, 1), data(12, 201, 201));
-    forge.expect(&[(Some((8, 0)), "logical page 12, and no longer wanted: its data is damaged")]);
+    forge.expect(&[(Some((8, 0)), "logical page 12, and no longer valid: its data is damaged")]);
     // What trims there were is not known then: none is believed.
     let forge = sound();
     forge.damage_data((forge.units, 3));

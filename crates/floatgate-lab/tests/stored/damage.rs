@@ -24,7 +24,7 @@ fn sample() -> (Vec<u8>, Pages) {
     let place = Place::new();
     let mut nand = place.create();
     (0..4).for_each(|page| program(&mut nand, page, page, page.into(), 0x80 + page as u8));
-    nand.load_note(&[0x77; 50]);
+    nand.load_payload(&[0x77; 50]);
     let tag = Tag::new(Owner::Translation(Tpn::new(1)), 4, 4);
     nand.program(Ppn::new(12), tag, Cause::Map, &mut Chain::default()).unwrap();
     let moves: Vec<_> =
@@ -51,7 +51,7 @@ fn check_damaged(image: &[u8], pages: &Pages) {
         assert_eq!(tags.len(), nand.programmed(unit) as usize);
     }
     for page in 0..geometry.physical_pages() {
-        if let Some(note) = nand.note(Ppn::new(page)) {
+        if let Some(note) = nand.payload(Ppn::new(page)) {
             assert_eq!((page, note), (12, vec![0x77; 50]));
         }
         let tag = nand.tag(Ppn::new(page));

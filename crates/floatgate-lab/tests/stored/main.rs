@@ -135,7 +135,7 @@ fn what_was_done_is_there_after_reopening() {
     program(&mut nand, 1, 6, 2, 0);
     let tag = Tag::new(Owner::Translation(Tpn::new(0)), 3, 3);
     nand.program(Ppn::new(2), tag, Cause::Map, &mut Chain::default()).unwrap();
-    nand.load_note(b"journal");
+    nand.load_payload(b"journal");
     let journal = Tag::new(Owner::Translation(Tpn::new(9)), 4, 4);
     nand.program(Ppn::new(12), journal, Cause::Map, &mut Chain::default()).unwrap();
     let remapped = Tag { original: Some(Lpn::new(2)), ..Tag::new(data_of(7), 5, 5) };
@@ -154,8 +154,8 @@ fn what_was_done_is_there_after_reopening() {
     assert_eq!(nand.tag(Ppn::new(3)), Some(remapped));
     assert_eq!(nand.tag(Ppn::new(4)), Some(Tag::new(data_of(5), 1, 6)));
     assert_eq!((nand.tag(Ppn::new(6)), nand.tag(Ppn::new(8))), (None, None));
-    assert_eq!(nand.note(Ppn::new(12)).unwrap(), b"journal");
-    assert_eq!(nand.note(Ppn::new(0)), None);
+    assert_eq!(nand.payload(Ppn::new(12)).unwrap(), b"journal");
+    assert_eq!(nand.payload(Ppn::new(0)), None);
     assert_eq!(read(&mut nand, 4, data_of(5)).unwrap(), [0xa5; PAGE]);
     assert_eq!(read(&mut nand, 5, data_of(6)).unwrap(), [0; PAGE]);
     let partly = [&[7; 10][..], &[0; PAGE - 10]].concat();

@@ -67,7 +67,7 @@ impl Pair {
         let (cause, readable) = match what {
             7 => {
                 let note = &data[..choice as usize % (PAGE + 1)];
-                self.both(|nand| nand.load_note(note));
+                self.both(|nand| nand.load_payload(note));
                 (Cause::Map, None)
             }
             8 => {
@@ -117,7 +117,7 @@ impl Pair {
         for page in 0..geometry.physical_pages() {
             let ppn = Ppn::new(page);
             assert_eq!(stored.tag(ppn), self.checked.tag(ppn), "{ppn:?}");
-            assert_eq!(stored.note(ppn), self.checked.note(ppn), "{ppn:?}");
+            assert_eq!(stored.payload(ppn), self.checked.payload(ppn), "{ppn:?}");
         }
         for (&page, (owner, data)) in &self.data {
             let data = data.clone().unwrap_or(vec![0; PAGE]);

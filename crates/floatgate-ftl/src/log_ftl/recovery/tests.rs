@@ -8,7 +8,7 @@ use crate::addr::Stamp;
 use crate::blocks::FreeOrder;
 use crate::ftl::MergeCounts;
 use crate::geometry::{Geometry, Shape};
-use crate::journal::UnitNote;
+use crate::journal::UnitRecord;
 use crate::log_block::{Bast, LogConfig};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
 
@@ -202,7 +202,7 @@ fn of_copies_the_first_since_the_checkpoint_or_that_of_it_is_taken() {
         let mut table = vec![None; 16];
         place.iter().for_each(|&(lpn, ppn)| table[lpn] = Some(ppn));
         let stamp = Stamp { sequence: 40, serial: BEFORE };
-        let units = vec![UnitNote::default(); 9];
+        let units = vec![UnitRecord::default(); 9];
         Checkpoint { stamp, last: stamp, table, units, trims: vec![], reads: 0 }
     };
     let known = known(&[(0, at(3, 0)), (1, at(3, 1))]);

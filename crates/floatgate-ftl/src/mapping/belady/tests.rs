@@ -1,5 +1,5 @@
 use super::*;
-use crate::future::Foretelling;
+use crate::future::NextUseBuilder;
 use crate::mapping::drive_tests::{Drive, anything};
 use crate::mapping::tests::{fetch, geometry, update};
 use crate::mapping::{Dftl, DftlConfig, Ideal, Replacement};
@@ -11,15 +11,15 @@ fn config(entries: u64) -> MapConfig {
     MapConfig::new(geometry(16), entries * 8)
 }
 
-fn foretell(accesses: &[u32]) -> Future {
-    let mut telling = Foretelling::new(geometry(16).logical_pages());
+fn next_uses(accesses: &[u32]) -> NextUses {
+    let mut telling = NextUseBuilder::new(geometry(16).logical_pages());
     accesses.iter().for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
     telling.finish()
 }
 
 /// Hits of these reads, of which the mapping is told before.
 fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
-    map.foresee(foretell(accesses));
+    map.set_future(next_uses(accesses));
     map.reset_counters();
     let mut io = vec![];
     for &lpn in accesses {
@@ -35,7 +35,7 @@ fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
 #[test]
 fn the_farthest_next_use_leaves() {
     let mut drive = Drive::new(Belady::new(&config(2)), geometry(16), 16);
-    drive.map.foresee(foretell(&[0, 16, 32, 0, 16, 32]));
+    drive.map.set_future(next_uses(&[0, 16, 32, 0, 16, 32]));
     // 32 replaces 16, whose next use is after that of 0; 16 replaces 0, which has none.
     let io = drive.run("w0 w16 r32 r0 r16 r32");
     let expected = [
@@ -176,7 +176,7 @@ fn the_start_is_with_what_is_used_soonest_and_what_is_dirty() {
     let mut drive = Drive::new(Belady::new(&config(3)), geometry(16), 24);
     drive.run("w0 w1 w2 w5 w6 f g2");
     // Cached are 2, 5, 6; only 2 was changed again, by cleaning.
-    drive.map.foresee(foretell(&[9, 0, 9, 1]));
+    drive.map.set_future(next_uses(&[9, 0, 9, 1]));
     let cached = |drive: &Drive<Belady>| -> Vec<u32> {
         (0..16).filter(|&lpn| drive.residency(lpn) != Residency::Absent).collect()
     };
@@ -190,7 +190,7 @@ fn the_start_is_with_what_is_used_soonest_and_what_is_dirty() {
 fn trims_are_beside_the_future() {
     let mut drive = Drive::new(Belady::new(&config(3)), geometry(16), 24);
     drive.run("w0+8 f");
-    drive.map.foresee(foretell(&[5, 6, 7, 5, 3]));
+    drive.map.set_future(next_uses(&[5, 6, 7, 5, 3]));
     let io = drive.run("r5 t6 t0+2 t2 t2 r6 r7 t5+3 w5 r3");
     let expected = [
         vec![],
@@ -211,7 +211,7 @@ fn trims_are_beside_the_future() {
 #[should_panic(expected = "the future was of another workload")]
 fn a_wrong_future_is_a_bug() {
     let mut map = Belady::new(&config(3));
-    map.foresee(foretell(&[1, 2, 3, 1, 2, 3]));
+    map.set_future(next_uses(&[1, 2, 3, 1, 2, 3]));
     let mut io = vec![];
     for lpn in [1, 2, 2] {
         let (lpn, touch) = (Lpn::new(lpn), Touch::Read);

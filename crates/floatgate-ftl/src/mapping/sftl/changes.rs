@@ -51,7 +51,7 @@ impl Changes {
     }
 
     /// An entry in memory is changed. If it is in the buffer, it was.
-    pub(super) fn note(&mut self, lpn: Lpn) {
+    pub(super) fn mark_dirty(&mut self, lpn: Lpn) {
         if !core::mem::replace(&mut self.changed[lpn.index()], true) {
             self.counts[self.geometry.translation_page(lpn).index()] += 1;
         }

@@ -7,7 +7,7 @@ use super::*;
 use crate::addr::{Ppn, Tag, Tpn};
 use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
-use crate::journal::UnitNote;
+use crate::journal::UnitRecord;
 use crate::mapping::{Ideal, MapConfig, NoCache};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
 use crate::page_ftl::{Cleaning, Cleans};
@@ -223,7 +223,7 @@ fn a_full_unit_is_of_the_stream_that_is_noted_if_that_is_one_of_data() {
         programmed: 4,
         last: 1,
         kind: Some(Owner::Data(Lpn::new(lpn))),
-        note: Some(UnitNote { erases: 0, stream }),
+        note: Some(UnitRecord { erases: 0, stream }),
     };
     let units = [(0, 0, 0), (1, 0, 2), (2, 0, 3), (3, 0, 4), (4, 15, 1), (5, 16, 1)];
     let in_use = ftl.reopen(&units.map(|(unit, lpn, stream)| found(unit, lpn, stream)));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::addr::Lpn;
-use crate::future::Foretelling;
+use crate::future::NextUseBuilder;
 use crate::placement::tests::{config, moving, write};
 use crate::rng::Rng;
 
@@ -8,8 +8,8 @@ fn oracle(pages: u32, streams: u8, factor: u32) -> Oracle {
     Oracle::new(&PlacementConfig { oracle: OracleConfig { streams, factor }, ..config(pages) })
 }
 
-fn foretell(pages: u32, writes: &[u32]) -> Future {
-    let mut telling = Foretelling::new(pages);
+fn next_uses(pages: u32, writes: &[u32]) -> NextUses {
+    let mut telling = NextUseBuilder::new(pages);
     writes.iter().for_each(|&lpn| telling.push(Lpn::new(lpn)).unwrap());
     telling.finish()
 }
@@ -39,7 +39,7 @@ fn what_dies_sooner_is_hotter() {
     let times = [0, 127, 255, 511, 1023];
     let writes: Vec<u32> = (0..1100).map(|n| u32::from(!times.contains(&n))).collect();
     (0..50).for_each(|_| _ = oracle.stream(write(7)));
-    oracle.foresee(foretell(64, &writes));
+    oracle.set_future(next_uses(64, &writes));
     assert_eq!(oracle.classify(moving(0, 0)), 3, "it is about to die");
     assert_eq!(oracle.classify(moving(7, 3)), 0, "it never dies");
     let streams: Vec<u8> = writes.iter().map(|&lpn| oracle.stream(write(lpn))).collect();
@@ -57,7 +57,7 @@ fn moved_pages_go_by_the_life_that_is_left() {
     let mut writes = vec![5];
     writes.extend([6; 600]);
     writes.push(5);
-    oracle.foresee(foretell(64, &writes));
+    oracle.set_future(next_uses(64, &writes));
     let mut by_age = vec![];
     for &lpn in &writes[..601] {
         oracle.stream(write(lpn));
@@ -72,7 +72,7 @@ fn moved_pages_go_by_the_life_that_is_left() {
 fn trims_may_be_told_or_not() {
     for told in [false, true] {
         let mut oracle = oracle(64, 4, 2);
-        let mut telling = Foretelling::new(64);
+        let mut telling = NextUseBuilder::new(64);
         let lpn = Lpn::new(5);
         telling.push(lpn).unwrap();
         (0..10).for_each(|_| telling.push(Lpn::new(6)).unwrap());
@@ -82,7 +82,7 @@ fn trims_may_be_told_or_not() {
         }
         (0..600).for_each(|_| telling.push(Lpn::new(6)).unwrap());
         telling.push(lpn).unwrap();
-        oracle.foresee(telling.finish());
+        oracle.set_future(telling.finish());
         assert_eq!(oracle.classify(moving(9, 0)), if told { 3 } else { 0 });
         assert_eq!(oracle.stream(write(5)), if told { 3 } else { 0 });
         (0..10).for_each(|_| assert_eq!(oracle.stream(write(6)), 3));
@@ -96,7 +96,7 @@ fn trims_may_be_told_or_not() {
 #[should_panic(expected = "the future was of another workload")]
 fn a_wrong_future_is_a_bug() {
     let mut oracle = oracle(64, 4, 2);
-    oracle.foresee(foretell(64, &[1, 2, 1, 2]));
+    oracle.set_future(next_uses(64, &[1, 2, 1, 2]));
     [1, 2, 2].into_iter().for_each(|lpn| _ = oracle.stream(write(lpn)));
 }
 
@@ -105,7 +105,7 @@ fn every_page_is_where_its_remaining_life_says() {
     let mut rng = Rng::new(84);
     let writes: Vec<u32> = (0..5000).map(|_| (rng.below(20) * rng.below(20)) as u32).collect();
     let mut oracle = oracle(400, 6, 2);
-    oracle.foresee(foretell(400, &writes));
+    oracle.set_future(next_uses(400, &writes));
     for (now, &lpn) in writes.iter().enumerate() {
         let judge = |left: Option<usize>| {
             let short = |left: usize| oracle.ends.iter().filter(|&&end| end > left as u64).count();

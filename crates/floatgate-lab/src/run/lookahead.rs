@@ -3,7 +3,7 @@
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
 use floatgate_ftl::device::{pages, whole_pages};
-use floatgate_ftl::future::{Foreknowledge, Foretelling, Future, TooLong};
+use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder, NextUses, TooLong};
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Op, Request};
 
@@ -13,30 +13,34 @@ use crate::drive::{Plan, block_pages, needs_future};
 use crate::workload::Workload;
 
 /// What policies are told of the workload that want to know the future.
-pub(super) fn foreknow(
+pub(super) fn future_knowledge(
     config: &Config,
     plan: &Plan,
     workload: &dyn Workload,
     control: &Control,
-) -> Result<Foreknowledge, RunError> {
+) -> Result<FutureKnowledge, RunError> {
     let block = block_pages(config, &plan.geometry);
-    let tell_parts = |telling: &mut Foretelling, request: &Request, log2: u32| {
+    let tell_parts = |telling: &mut NextUseBuilder, request: &Request, log2: u32| {
         tell_parts(telling, request, log2, block)
     };
-    let mut known = Foreknowledge::default();
+    let mut known = FutureKnowledge::default();
     if needs_future(&config.mapping.scheme) {
-        known.accesses = Some(foretell(plan, workload, tell_accesses, control)?);
+        known.accesses = Some(next_uses(plan, workload, tell_accesses, control)?);
     }
     if AnyPlacement::needs_future(&config.placement.scheme) {
-        known.writes = Some(foretell(plan, workload, tell_writes, control)?);
+        known.writes = Some(next_uses(plan, workload, tell_writes, control)?);
     }
     if Buffer::needs_future(&config.buffer.scheme) {
-        known.blocks = Some(foretell(plan, workload, tell_parts, control)?);
+        known.blocks = Some(next_uses(plan, workload, tell_parts, control)?);
     }
     Ok(known)
 }
 
-fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+fn tell_accesses(
+    telling: &mut NextUseBuilder,
+    request: &Request,
+    log2: u32,
+) -> Result<(), TooLong> {
     match request.op {
         Op::Read | Op::Write => {
             pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32)))
@@ -47,7 +51,7 @@ fn tell_accesses(telling: &mut Foretelling, request: &Request, log2: u32) -> Res
 
 /// A buffer of blocks is served part by part, a part being what lies in one block.
 fn tell_parts(
-    telling: &mut Foretelling,
+    telling: &mut NextUseBuilder,
     request: &Request,
     log2: u32,
     block: u32,
@@ -63,7 +67,7 @@ fn tell_parts(
     }
 }
 
-fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Result<(), TooLong> {
+fn tell_writes(telling: &mut NextUseBuilder, request: &Request, log2: u32) -> Result<(), TooLong> {
     match request.op {
         Op::Write => pages(request, log2).try_for_each(|page| telling.push(Lpn::new(page as u32))),
         Op::Trim => {
@@ -75,16 +79,16 @@ fn tell_writes(telling: &mut Foretelling, request: &Request, log2: u32) -> Resul
 }
 
 /// What the workload will do: one pass over it, ahead of the run.
-fn foretell(
+fn next_uses(
     plan: &Plan,
     workload: &dyn Workload,
-    tell: impl Fn(&mut Foretelling, &Request, u32) -> Result<(), TooLong>,
+    tell: impl Fn(&mut NextUseBuilder, &Request, u32) -> Result<(), TooLong>,
     control: &Control,
-) -> Result<Future, RunError> {
+) -> Result<NextUses, RunError> {
     let geometry = &plan.geometry;
     let (mut requests, mut batch) = (workload.fork(), Vec::with_capacity(BATCH));
-    let mut telling = Foretelling::new(geometry.logical_pages());
-    control.begin("foretell", workload.requests());
+    let mut telling = NextUseBuilder::new(geometry.logical_pages());
+    control.begin("next_uses", workload.requests());
     loop {
         batch.clear();
         requests.next_batch(&mut batch, BATCH);

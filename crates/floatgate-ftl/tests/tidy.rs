@@ -39,9 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // It knows no drive: it is to stand before a live one, too.
     ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
-    ("nand", &["addr", "counters", "geometry"]),
-    // It draws what breaks.
-    ("nand/faulty", &["addr", "counters", "geometry", "rng"]),
+    ("nand", &["addr", "counters", "geometry", "rng"]),
     ("request", &["nand"]),
     ("blocks", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),

@@ -30,9 +30,9 @@ pub struct WorkloadResult {
     pub read_pages: u64,
     /// Pages that write requests touched.
     pub write_pages: u64,
-    /// Those per page that the host can address: drive capacities written.
+    /// Page writes per logical page: drive capacities (volumes) written.
     pub volumes_written: f64,
-    /// Pages that trims emptied.
+    /// Pages unmapped by trims.
     pub trimmed_pages: u64,
     /// Pages read that had never been written; they cost no flash read.
     pub unwritten_pages_read: u64,
@@ -87,7 +87,7 @@ pub struct DriveResult {
     pub page_bytes: u32,
     /// U in pages.
     pub logical_pages: u32,
-    /// Logical pages behind these that are the host's log.
+    /// Logical pages of the host's log (SHRD), in addition to U.
     pub log_pages: u32,
     /// Flash pages that hold the map; 0 where the map is not kept on flash.
     pub translation_pages: u32,
@@ -99,10 +99,9 @@ pub struct DriveResult {
     pub spare_factor: f64,
     /// (T-U)/U, from 0.
     pub over_provisioning: f64,
-    /// A write that needs an erase unit opens one, and has some cleaned until this many less that
-    /// one are free.
+    /// A write that opens an erase unit then cleans until this many less 1 are free.
     pub low_water: u32,
-    /// Cleaning ahead of need goes on up to this many free erase units.
+    /// Cleaning ahead of need stops at this many free erase units.
     pub high_water: u32,
     /// Channels.
     pub channels: u32,

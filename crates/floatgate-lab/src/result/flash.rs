@@ -24,9 +24,9 @@ pub struct CauseCounts {
     pub wear: u64,
     /// Remapping commands.
     pub remap: u64,
-    /// Checkpoints, and trims that are written down.
+    /// The journal: checkpoints and trims.
     pub journal: u64,
-    /// Pages moved out of erase units that broke, and programs that failed.
+    /// Pages moved out of retired erase units, and programs that failed.
     pub retire: u64,
 }
 
@@ -67,7 +67,7 @@ pub struct FlashResult {
     pub programs: CauseCounts,
     /// Erase units erased.
     pub erases: CauseCounts,
-    /// Erase units cleaned at a moment when a write could not wait for it.
+    /// Victims that the victim policy did not choose, as free units were short.
     pub emergency_cleans: u64,
 }
 
@@ -87,15 +87,15 @@ impl FlashResult {
 pub struct CleaningResult {
     /// A write waited for it.
     pub foreground: u64,
-    /// Of those, how many were not the victim policy's choice, for lack of room.
+    /// Of these, victims that the policy did not choose, as free units were short.
     pub emergency: u64,
-    /// Emptied bit by bit with the host's writes.
+    /// Incremental cleaning, a few copies with each host write.
     pub incremental: u64,
     /// While the host was idle.
     pub idle: u64,
     /// To level wear.
     pub wear: u64,
-    /// Mean share of a victim's pages that had to be moved, 0 to 1; u of A = 1/(1-u).
+    /// Mean share of valid pages in a victim, 0 to 1; u of A = 1/(1-u).
     pub victim_valid_mean: Option<f64>,
 }
 
@@ -118,19 +118,19 @@ impl CleaningResult {
 /// Merges of log blocks; all 0 on a page-mapped drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MergesResult {
-    /// Log blocks that held a whole block in order and became the data block: nothing copied.
+    /// Log blocks that held a whole block in order and became the data block: no copies.
     pub switch: u64,
-    /// Log blocks in order that became the data block after the rest of it was copied behind.
+    /// Log blocks in order that became the data block after the missing pages were copied in.
     pub partial: u64,
     /// Blocks whose newest pages were all copied to a fresh erase unit.
     pub full: u64,
-    /// Log blocks erased without a merge, because nothing in them was wanted any more.
+    /// Log blocks erased without a merge, as they had no valid page.
     pub dropped_logs: u64,
-    /// Log blocks of several blocks that full merges emptied (`fast`).
+    /// Log blocks shared by several logical blocks that full merges emptied (`fast`).
     pub shared_logs: u64,
-    /// Blocks that had to be merged to empty one of those, on average.
+    /// Logical blocks merged to empty one of these (associativity), on average.
     pub merged_per_shared_log: Option<f64>,
-    /// The most blocks that had to be merged to empty one of those.
+    /// The most logical blocks merged to empty one of these.
     pub merged_per_shared_log_max: Option<u64>,
 }
 
@@ -160,19 +160,19 @@ pub struct FaultsResult {
     pub erase_failures: u64,
     /// Erase units that were erased as often as they last.
     pub worn_out_units: u64,
-    /// Erase units whose place a spare has taken.
+    /// Erase units replaced by spares.
     pub retired_units: u64,
-    /// Pages moved out of them.
+    /// Pages moved out of these.
     pub moved_pages: u64,
-    /// Pages that went beyond error correction.
+    /// Pages that became uncorrectable.
     pub unreadable_pages: u64,
     /// Pages whose checksum was wrong.
     pub corrupt_pages: u64,
-    /// Reads of the host that were answered with an error.
+    /// Page reads of the host that failed with an error.
     pub failed_page_reads: u64,
-    /// Pages to be written in part that could not be read, and were not written.
+    /// Partial page writes refused, as the old page could not be read.
     pub unwritten_pages: u64,
-    /// Pages that a buffer was to pad a block with and that could not be read; they stay.
+    /// Pages left out of the padding of a block, as they could not be read.
     pub unpadded_pages: u64,
     /// Spare erase units that are left.
     pub spare_units_left: u64,

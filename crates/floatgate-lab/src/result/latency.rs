@@ -35,11 +35,11 @@ impl LatencyResult {
 /// Mean microseconds of a request by what it waited for; together, the mean latency.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlameTimes {
-    /// Room in the command queue.
+    /// Waiting for the command queue.
     pub queue: Option<f64>,
     /// Translation pages.
     pub map: Option<f64>,
-    /// Flash that was busy cleaning.
+    /// Flash busy with cleaning.
     pub gc: Option<f64>,
     /// Transfers.
     pub bus: Option<f64>,
@@ -47,7 +47,7 @@ pub struct BlameTimes {
     pub die: Option<f64>,
     /// Merges of log blocks.
     pub merge: Option<f64>,
-    /// Room in the write buffer.
+    /// Waiting for the write buffer, and copying to and from it.
     pub buffer: Option<f64>,
     /// Remapping by command of the host.
     pub remap: Option<f64>,

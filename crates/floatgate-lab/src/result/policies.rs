@@ -18,13 +18,13 @@ pub struct MappingResult {
     pub misses: u64,
     /// Entries, or pages of them, that left the cache.
     pub evictions: u64,
-    /// Evictions that had to write to flash.
+    /// Evictions of dirty entries, which write to flash.
     pub dirty_evictions: u64,
-    /// Entries loaded before they were asked for.
+    /// Entries prefetched.
     pub prefetched: u64,
-    /// Of those, how many were asked for.
+    /// Prefetched entries that were accessed later.
     pub prefetch_used: u64,
-    /// Of those, how many were dropped before anyone asked for them.
+    /// Prefetched entries that were evicted without an access.
     pub prefetch_unused: u64,
     /// Memory of the cache in bytes.
     pub cache_bytes: u64,
@@ -56,13 +56,13 @@ pub struct BufferResult {
     pub hits: u64,
     /// Pages read or written that were not.
     pub misses: u64,
-    /// Of the hits, those of pages that were written.
+    /// Hits of writes.
     pub write_hits: u64,
     /// Of the hits, those of pages that were read.
     pub read_hits: u64,
-    /// Pages that left the buffer for the flash.
+    /// Pages evicted or flushed from the buffer to flash.
     pub flushed_pages: u64,
-    /// Pages that were read from the flash and written again with them.
+    /// Pages read from flash to pad evicted blocks, and written with them.
     pub padded_pages: u64,
     /// Pages that were trimmed while they were buffered.
     pub trimmed_pages: u64,
@@ -108,9 +108,9 @@ pub struct PlacementResult {
     pub streams: Vec<StreamPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
-    /// Extents that the policy tracks, where it does.
+    /// Extents that the policy tracks; None if it has none.
     pub extents: Option<u32>,
-    /// Translation pages read because the policy wanted to look at pages.
+    /// Translation pages read to sample page ages.
     pub sample_reads: u64,
 }
 
@@ -137,17 +137,17 @@ pub struct HostResult {
     pub remaps: u64,
     /// Pages that they remapped.
     pub remapped_pages: u64,
-    /// Reads of which a page was in the log.
+    /// Reads with a page in the log.
     pub redirected_reads: u64,
-    /// Parts of the log that were remapped at once.
+    /// Windows of the log remapped.
     pub windows: u64,
     /// Writes to the log.
     pub twrites: u64,
-    /// Requests that they were made of.
+    /// Requests packed into these.
     pub packed_requests: u64,
     /// Pages of these requests.
     pub packed_pages: u64,
-    /// Pages taken out of the log by larger writes and trims.
+    /// Pages in the log invalidated by larger writes and trims.
     pub dropped_pages: u64,
     /// Small writes that found no room in the log.
     pub log_full: u64,

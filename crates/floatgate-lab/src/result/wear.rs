@@ -54,7 +54,7 @@ pub struct WearMap {
     pub units_per_cell: usize,
     /// Mean erases of the units of each cell.
     pub erases: Vec<f64>,
-    /// Share of the pages of each cell that hold what is still valid, 0 to 1.
+    /// Share of valid pages in each cell, 0 to 1.
     pub valid: Vec<f64>,
 }
 

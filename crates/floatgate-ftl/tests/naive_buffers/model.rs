@@ -1,0 +1,211 @@
+//! The policies as they are described, with lists that are searched.
+
+use super::*;
+
+/// A buffered block.
+#[derive(Clone, Default)]
+pub struct Block {
+    number: u32,
+    pages: BTreeSet<u32>,
+    /// When it came to its place in the order; negative at the end from which blocks leave.
+    rank: i64,
+    /// `bplru`: pages written in order from the first on.
+    in_order: u32,
+    /// `clc`: whether it is spared.
+    spared: bool,
+}
+
+/// A queued command's wish for a block, and whether it pins it.
+pub struct Wish {
+    block: u32,
+    pins: bool,
+}
+
+/// The policies (docs/algorithms.md, 7).
+pub struct Naive {
+    pub name: &'static str,
+    pub config: BufferConfig,
+    per_block: u32,
+    blocks: Vec<Block>,
+    wishes: Vec<Wish>,
+    now: i64,
+    /// `belady`: the blocks of all parts, and how many have been served.
+    parts: Vec<u32>,
+    served: usize,
+}
+
+impl Naive {
+    pub fn new(name: &'static str, config: BufferConfig, parts: Vec<u32>) -> Self {
+        let per_block = if name == "page_lru" { 1 } else { config.block_pages };
+        let (blocks, wishes) = (vec![], vec![]);
+        Self { name, config, per_block, blocks, wishes, now: 0, parts, served: 0 }
+    }
+
+    pub fn find(&mut self, number: u32) -> Option<&mut Block> {
+        self.blocks.iter_mut().find(|block| block.number == number)
+    }
+
+    pub fn tick(&mut self) -> i64 {
+        self.now += 1;
+        self.now
+    }
+
+    pub fn touch(&mut self, number: u32) {
+        let rank = self.tick();
+        if let Some(block) = self.find(number) {
+            block.rank = rank;
+        }
+    }
+
+    pub fn is_pinned(&self, number: u32) -> bool {
+        self.wishes.iter().any(|wish| {
+            wish.block == number && (wish.pins || self.config.ncq_lru.pin == Pin::Counted)
+        })
+    }
+
+    pub fn next_use(&self, number: u32) -> i64 {
+        let next = self.parts[self.served..].iter().position(|&part| part == number);
+        next.map_or(1 << 40, |next| next as i64)
+    }
+
+    /// `clc`: the oldest of those beyond the share are spared no longer. One may be out.
+    pub fn rebalance(&mut self, without: Option<u32>) {
+        let here = |block: &&mut Block| Some(block.number) != without;
+        loop {
+            let len = self.blocks.iter_mut().filter(here).count();
+            let limit = len * (self.config.clc.alpha * 1000.0) as usize / 1000;
+            let rank = self.tick();
+            let spared = self.blocks.iter_mut().filter(here).filter(|block| block.spared);
+            if self.name != "clc" || spared.count() <= limit {
+                return;
+            }
+            let spared = self.blocks.iter_mut().filter(here).filter(|block| block.spared);
+            let oldest = spared.min_by_key(|block| block.rank).unwrap();
+            (oldest.spared, oldest.rank) = (false, rank);
+        }
+    }
+
+    /// The next to leave, but not the block `current`.
+    pub fn victim(&mut self, current: u32) -> usize {
+        self.rebalance(Some(current));
+        let others = self.blocks.iter().enumerate().filter(|(_, block)| block.number != current);
+        let least = others.min_by_key(|(_, block)| {
+            let largest_first = u32::MAX - block.pages.len() as u32;
+            match self.name {
+                "ncq_lru" => (u32::from(self.is_pinned(block.number)), 0, block.rank),
+                "fab" => (0, largest_first, block.rank),
+                "clc" if block.spared => (1, 0, block.rank),
+                "clc" => (0, largest_first, block.rank),
+                "belady" => (0, 0, -self.next_use(block.number) * 1000 - i64::from(block.number)),
+                _ => (0, 0, block.rank),
+            }
+        });
+        least.unwrap().0
+    }
+
+    /// A block leaves; its queued commands find nothing.
+    pub fn remove(&mut self, at: usize) -> Block {
+        let block = self.blocks.remove(at);
+        for wish in self.wishes.iter_mut().filter(|wish| wish.block == block.number) {
+            wish.pins = false;
+        }
+        block
+    }
+
+    pub fn write(&mut self, first: u32, pages: u32) -> (u32, Vec<Vec<u32>>) {
+        let number = first / self.per_block;
+        let before = self.find(number).map_or(BTreeSet::new(), |block| block.pages.clone());
+        let hits = (first..first + pages).filter(|page| before.contains(page)).count() as u32;
+        let mut left = vec![];
+        let buffered = |naive: &Self| naive.blocks.iter().map(|b| b.pages.len()).sum::<usize>();
+        while buffered(self) as u32 + pages - hits > self.config.capacity_pages {
+            let victim = self.victim(number);
+            left.push(self.remove(victim).pages.into_iter().collect());
+        }
+        if before.is_empty() {
+            self.blocks.push(Block { number, ..Block::default() });
+        }
+        let (rank, start) = (self.tick(), first - number * self.per_block);
+        let whole = self.per_block.min(self.config.logical_pages - number * self.per_block);
+        let compensates = self.name == "bplru" && self.config.bplru.compensation;
+        let block = self.find(number).unwrap();
+        block.pages.extend(first..first + pages);
+        block.spared = true;
+        block.in_order = match start {
+            0 => pages,
+            _ if start == block.in_order => start + pages,
+            _ => 0,
+        };
+        block.rank = if compensates && block.in_order == whole { -rank } else { rank };
+        self.rebalance(None);
+        (hits, left)
+    }
+
+    pub fn read(&mut self, page: u32) -> bool {
+        let number = page / self.per_block;
+        if !self.find(number).is_some_and(|block| block.pages.contains(&page)) {
+            return false;
+        }
+        if self.name != "bplru" {
+            self.touch(number);
+        }
+        self.find(number).unwrap().spared = true;
+        self.rebalance(None);
+        true
+    }
+
+    pub fn trim(&mut self, page: u32) -> bool {
+        let (number, rank) = (page / self.per_block, self.tick());
+        let by_size = |block: &Block| match self.name {
+            "fab" => true,
+            "clc" => !block.spared,
+            _ => false,
+        };
+        let Some(at) = self.blocks.iter().position(|block| block.pages.contains(&page)) else {
+            return false;
+        };
+        assert_eq!(self.blocks[at].number, number);
+        if by_size(&self.blocks[at]) {
+            self.blocks[at].rank = rank;
+        }
+        self.blocks[at].in_order = 0;
+        self.blocks[at].pages.remove(&page);
+        if self.blocks[at].pages.is_empty() {
+            self.remove(at);
+        }
+        true
+    }
+
+    pub fn queued(&mut self, first: u32, pages: u32) {
+        for block in first / self.per_block..=(first + pages - 1) / self.per_block {
+            if self.name == "ncq_lru" && self.config.ncq_lru.pin == Pin::MoveOnly {
+                self.touch(block);
+            } else {
+                let pins = self.find(block).is_some();
+                self.wishes.push(Wish { block, pins });
+            }
+        }
+    }
+
+    pub fn served(&mut self, first: u32) {
+        let block = first / self.per_block;
+        if let Some(at) = self.wishes.iter().position(|wish| wish.block == block) {
+            self.wishes.remove(at);
+        }
+        self.served += 1;
+    }
+
+    pub fn drain(&mut self) -> Vec<Vec<u32>> {
+        self.blocks.sort_by_key(|block| block.number);
+        let numbers = 0..self.blocks.len();
+        numbers.map(|_| self.remove(0).pages.into_iter().collect()).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    Write(u32, u32),
+    Read(u32, u32),
+    Trim(u32, u32),
+    Drain,
+}

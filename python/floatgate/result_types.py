@@ -33,9 +33,9 @@ class WorkloadResult:
     write_pages: int
     """Pages that write requests touched."""
     volumes_written: float
-    """Those per page that the host can address: drive capacities written."""
+    """Page writes per logical page: drive capacities (volumes) written."""
     trimmed_pages: int
-    """Pages that trims emptied."""
+    """Pages unmapped by trims."""
     unwritten_pages_read: int
     """Pages read that had never been written; they cost no flash read."""
     partial_page_reads: int
@@ -66,7 +66,7 @@ class DriveResult:
     logical_pages: int
     """U in pages."""
     log_pages: int
-    """Logical pages behind these that are the host's log."""
+    """Logical pages of the host's log (SHRD), in addition to U."""
     translation_pages: int
     """Flash pages that hold the map; 0 where the map is not kept on flash."""
     physical_bytes: int
@@ -78,10 +78,9 @@ class DriveResult:
     over_provisioning: float
     """(T-U)/U, from 0."""
     low_water: int
-    """A write that needs an erase unit opens one, and has some cleaned until this many less that
-    one are free."""
+    """A write that opens an erase unit then cleans until this many less 1 are free."""
     high_water: int
-    """Cleaning ahead of need goes on up to this many free erase units."""
+    """Cleaning ahead of need stops at this many free erase units."""
     channels: int
     """Channels."""
     dies: int
@@ -123,9 +122,9 @@ class CauseCounts:
     remap: int
     """Remapping commands."""
     journal: int
-    """Checkpoints, and trims that are written down."""
+    """The journal: checkpoints and trims."""
     retire: int
-    """Pages moved out of erase units that broke, and programs that failed."""
+    """Pages moved out of retired erase units, and programs that failed."""
 
     @property
     def total(self) -> int:
@@ -144,7 +143,7 @@ class FlashResult:
     erases: CauseCounts
     """Erase units erased."""
     emergency_cleans: int
-    """Erase units cleaned at a moment when a write could not wait for it."""
+    """Victims that the victim policy did not choose, as free units were short."""
 
 
 @dataclass(frozen=True)
@@ -160,13 +159,13 @@ class MappingResult:
     evictions: int
     """Entries, or pages of them, that left the cache."""
     dirty_evictions: int
-    """Evictions that had to write to flash."""
+    """Evictions of dirty entries, which write to flash."""
     prefetched: int
-    """Entries loaded before they were asked for."""
+    """Entries prefetched."""
     prefetch_used: int
-    """Of those, how many were asked for."""
+    """Prefetched entries that were accessed later."""
     prefetch_unused: int
-    """Of those, how many were dropped before anyone asked for them."""
+    """Prefetched entries that were evicted without an access."""
     cache_bytes: int
     """Memory of the cache in bytes."""
 
@@ -176,19 +175,19 @@ class MergesResult:
     """Merges of log blocks; all 0 on a page-mapped drive."""
 
     switch: int
-    """Log blocks that held a whole block in order and became the data block: nothing copied."""
+    """Log blocks that held a whole block in order and became the data block: no copies."""
     partial: int
-    """Log blocks in order that became the data block after the rest of it was copied behind."""
+    """Log blocks in order that became the data block after the missing pages were copied in."""
     full: int
     """Blocks whose newest pages were all copied to a fresh erase unit."""
     dropped_logs: int
-    """Log blocks erased without a merge, because nothing in them was wanted any more."""
+    """Log blocks erased without a merge, as they had no valid page."""
     shared_logs: int
-    """Log blocks of several blocks that full merges emptied (`fast`)."""
+    """Log blocks shared by several logical blocks that full merges emptied (`fast`)."""
     merged_per_shared_log: float | None
-    """Blocks that had to be merged to empty one of those, on average."""
+    """Logical blocks merged to empty one of these (associativity), on average."""
     merged_per_shared_log_max: int | None
-    """The most blocks that had to be merged to empty one of those."""
+    """The most logical blocks merged to empty one of these."""
 
 
 @dataclass(frozen=True)
@@ -202,13 +201,13 @@ class BufferResult:
     misses: int
     """Pages read or written that were not."""
     write_hits: int
-    """Of the hits, those of pages that were written."""
+    """Hits of writes."""
     read_hits: int
     """Of the hits, those of pages that were read."""
     flushed_pages: int
-    """Pages that left the buffer for the flash."""
+    """Pages evicted or flushed from the buffer to flash."""
     padded_pages: int
-    """Pages that were read from the flash and written again with them."""
+    """Pages read from flash to pad evicted blocks, and written with them."""
     trimmed_pages: int
     """Pages that were trimmed while they were buffered."""
     held_pages: int
@@ -236,9 +235,9 @@ class PlacementResult:
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks, where it does."""
+    """Extents that the policy tracks; None if it has none."""
     sample_reads: int
-    """Translation pages read because the policy wanted to look at pages."""
+    """Translation pages read to sample page ages."""
 
 
 @dataclass(frozen=True)
@@ -253,17 +252,17 @@ class HostResult:
     remapped_pages: int
     """Pages that they remapped."""
     redirected_reads: int
-    """Reads of which a page was in the log."""
+    """Reads with a page in the log."""
     windows: int
-    """Parts of the log that were remapped at once."""
+    """Windows of the log remapped."""
     twrites: int
     """Writes to the log."""
     packed_requests: int
-    """Requests that they were made of."""
+    """Requests packed into these."""
     packed_pages: int
     """Pages of these requests."""
     dropped_pages: int
-    """Pages taken out of the log by larger writes and trims."""
+    """Pages in the log invalidated by larger writes and trims."""
     log_full: int
     """Small writes that found no room in the log."""
     log_pages_used: int
@@ -306,11 +305,11 @@ class BlameTimes:
     """Mean microseconds of a request by what it waited for; together, the mean latency."""
 
     queue: float | None
-    """Room in the command queue."""
+    """Waiting for the command queue."""
     map: float | None
     """Translation pages."""
     gc: float | None
-    """Flash that was busy cleaning."""
+    """Flash busy with cleaning."""
     bus: float | None
     """Transfers."""
     die: float | None
@@ -318,7 +317,7 @@ class BlameTimes:
     merge: float | None
     """Merges of log blocks."""
     buffer: float | None
-    """Room in the write buffer."""
+    """Waiting for the write buffer, and copying to and from it."""
     remap: float | None
     """Remapping by command of the host."""
 
@@ -380,15 +379,15 @@ class CleaningResult:
     foreground: int
     """A write waited for it."""
     emergency: int
-    """Of those, how many were not the victim policy's choice, for lack of room."""
+    """Of these, victims that the policy did not choose, as free units were short."""
     incremental: int
-    """Emptied bit by bit with the host's writes."""
+    """Incremental cleaning, a few copies with each host write."""
     idle: int
     """While the host was idle."""
     wear: int
     """To level wear."""
     victim_valid_mean: float | None
-    """Mean share of a victim's pages that had to be moved, 0 to 1; u of A = 1/(1-u)."""
+    """Mean share of valid pages in a victim, 0 to 1; u of A = 1/(1-u)."""
 
 
 @dataclass(frozen=True)
@@ -401,7 +400,7 @@ class WearMap:
     erases: tuple[float, ...]
     """Mean erases of the units of each cell."""
     valid: tuple[float, ...]
-    """Share of the pages of each cell that hold what is still valid, 0 to 1."""
+    """Share of valid pages in each cell, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -449,19 +448,19 @@ class FaultsResult:
     worn_out_units: int
     """Erase units that were erased as often as they last."""
     retired_units: int
-    """Erase units whose place a spare has taken."""
+    """Erase units replaced by spares."""
     moved_pages: int
-    """Pages moved out of them."""
+    """Pages moved out of these."""
     unreadable_pages: int
-    """Pages that went beyond error correction."""
+    """Pages that became uncorrectable."""
     corrupt_pages: int
     """Pages whose checksum was wrong."""
     failed_page_reads: int
-    """Reads of the host that were answered with an error."""
+    """Page reads of the host that failed with an error."""
     unwritten_pages: int
-    """Pages to be written in part that could not be read, and were not written."""
+    """Partial page writes refused, as the old page could not be read."""
     unpadded_pages: int
-    """Pages that a buffer was to pad a block with and that could not be read; they stay."""
+    """Pages left out of the padding of a block, as they could not be read."""
     spare_units_left: int
     """Spare erase units that are left."""
     read_only: bool

@@ -44,12 +44,12 @@ impl BufferConfig {
         Self::defaults(logical_pages, block_pages, capacity_pages)
     }
 
-    /// BlockTable that the host can address.
+    /// Blocks that the host can address.
     fn blocks(&self) -> usize {
         self.logical_pages.div_ceil(self.block_pages) as usize
     }
 
-    /// BlockTable of which pages can be held at a time.
+    /// Blocks of which pages can be held at a time.
     fn slots(&self) -> usize {
         self.blocks().min(self.capacity_pages as usize)
     }
@@ -191,7 +191,7 @@ buffers! {
     lru Lru(), "Whole logical blocks, evicted in LRU order.",
         "the LRU that Kim and Kim improve on, 2013";
     ncq_lru NcqLru(NcqLruConfig), "As lru, but pins blocks that queued commands will access.",
-        "Kim and Kim, Exploiting the NextUses Reference in Write Buffer Management, 2013";
+        "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
     fab Fab(), "Evicts the block with the most buffered pages.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
     bplru Bplru(BplruConfig),

@@ -115,7 +115,7 @@ impl EvictionPolicy for Belady {
         for (block, slot) in table.iter() {
             let (at, of) = self.uses[slot as usize];
             assert_eq!(of, block);
-            assert!(!told || at >= self.now, "a use that was offline_policies is past");
+            assert!(!told || at >= self.now, "a use that was known is past");
         }
         assert_eq!(self.uses.iter().filter(|&&at| at != NOT_IN).count(), table.len());
     }

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use crate::prefetch::prefetch;
 
-/// BlockTable in slots. A slot is of one block until that is removed.
+/// Blocks in slots. A slot is of one block until that is removed.
 #[derive(Clone, Debug)]
 pub(super) struct BlockTable {
     block_pages: u32,
@@ -49,7 +49,7 @@ impl BlockTable {
         self.pages
     }
 
-    /// BlockTable of which pages are buffered.
+    /// Blocks of which pages are buffered.
     pub(super) fn len(&self) -> usize {
         self.words.len() / self.stride - self.free.len()
     }

@@ -54,7 +54,7 @@ impl Clc {
         }
     }
 
-    /// BlockTable beyond the share are spared no longer.
+    /// Blocks beyond the share are spared no longer.
     fn rebalance(&mut self) {
         while u64::from(self.spared.len()) > self.len * self.alpha_permille / 1000
             && let Some(slot) = self.spared.take_oldest()

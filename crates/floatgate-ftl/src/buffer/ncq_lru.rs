@@ -1,7 +1,7 @@
-//! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the NextUses
+//! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the Future
 //! Reference in Write Buffer Management Design for SSDs", 2013).
 //!
-//! BlockTable that queued commands will use are pinned: they leave only if there is no other. The
+//! Blocks that queued commands will use are pinned: they leave only if there is no other. The
 //! paper's Figure 2 swaps the names of the first and the last block of a command; the loop is over
 //! all blocks between them.
 //!
@@ -73,9 +73,9 @@ pub(super) struct NcqLru {
     pending: Vec<u32>,
     slots: Vec<State>,
     links: Links,
-    /// BlockTable that have not been passed over, the most recently used first.
+    /// Blocks that have not been passed over, the most recently used first.
     recent: List,
-    /// BlockTable that have, the least recently used first; each was used before all in `recent`.
+    /// Blocks that have, the least recently used first; each was used before all in `recent`.
     passed: List,
     /// Those of them that are not pinned any more, by last use, and some that have been used or
     /// pinned again.

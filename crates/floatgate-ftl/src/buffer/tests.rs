@@ -197,7 +197,7 @@ fn fab_gives_up_the_fullest() {
     let mut case = Case::new("fab", 8);
     case.fill(&[0, 1, 4, 5, 8, 9, 10, 12]);
     assert_eq!(case.write(13, 1), (0, vec![vec![8, 9, 10]]));
-    // BlockTable 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
+    // Blocks 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
     assert!(case.buffer.read(Lpn::new(0)));
     assert_eq!(case.write(16, 2), (0, vec![]));
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
@@ -250,12 +250,12 @@ fn clc_spares_the_recent() {
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
     // Five blocks, so two are spared, 3 and 4; of the others block 1 has the most pages.
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
-    // BlockTable 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
+    // Blocks 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
     assert_eq!(case.write(12, 1), (1, vec![]));
-    // BlockTable 0, 2 and 4 have a page each: they leave in the order in which they came there.
+    // Blocks 0, 2 and 4 have a page each: they leave in the order in which they came there.
     assert_eq!(case.write(24, 2), (0, vec![vec![0]]));
     assert_eq!(case.write(28, 1), (0, vec![vec![8]]));
-    // BlockTable 6 and 7 are spared; when three blocks are left, only 7 is.
+    // Blocks 6 and 7 are spared; when three blocks are left, only 7 is.
     assert_eq!(case.order(), [3, 4, 6, 5, 7]);
 }
 

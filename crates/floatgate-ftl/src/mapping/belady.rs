@@ -10,7 +10,7 @@
 //! then on the cache holds as many entries as before, but those that will be used soonest, loaded
 //! free of charge: so it bounds schemes that start with any other entries, too, and if it was empty
 //! it starts empty. Only entries that flash does not have are kept as they are. Before that (while
-//! a drive is filled), and if there are more accesses than were offline_policies, the farthest use
+//! a drive is filled), and if there are more accesses than were known, the farthest use
 //! is taken to be that of the entry that has not been used for longest: LRU.
 //!
 //! Trims are not in the future and do not load entries. They change cached entries in place, whose
@@ -70,8 +70,8 @@ impl Belady {
         known.map_or(u64::MAX - self.clock, |&next| u64::from(next))
     }
 
-    /// Whether the access that is made now was offline_policies.
-    fn offline_policies(&self) -> bool {
+    /// Whether the access that is made now was known beforehand.
+    fn is_known(&self) -> bool {
         self.clock < self.next.len() as u64
     }
 
@@ -124,7 +124,7 @@ impl Mapping for Belady {
         let dirty = access.touch != Touch::Read;
         if let Some(slot) = self.slots.get(access.lpn.get()) {
             self.stats.hits += 1;
-            if self.offline_policies() {
+            if self.is_known() {
                 assert_eq!(self.order.key(slot), self.clock, "the future was of another workload");
             }
             self.entries[slot as usize].dirty |= dirty;
@@ -211,8 +211,8 @@ impl Mapping for Belady {
             assert_eq!(self.slots.get(entry.lpn), Some(slot));
             let key = self.order.key(slot);
             assert!(
-                !self.offline_policies() || key >= self.clock,
-                "an entry is used when it was offline_policies"
+                !self.is_known() || key >= self.clock,
+                "an entry is used when it was said to be"
             );
         }
     }

@@ -108,11 +108,11 @@ impl Placement for Oracle {
     fn stream(&mut self, write: HostWrite) -> u8 {
         let now = self.writes;
         self.writes += 1;
-        let offline_policies = usize::try_from(now).ok().and_then(|now| self.next.get(now));
-        let death = offline_policies.copied().unwrap_or(NEVER);
+        let known = usize::try_from(now).ok().and_then(|now| self.next.get(now));
+        let death = known.copied().unwrap_or(NEVER);
         let before = core::mem::replace(&mut self.deaths[write.lpn.index()], death);
         // What was trimmed keeps its death, which has come by now; nobody asks for it meanwhile.
-        if offline_policies.is_some() && before != NEVER {
+        if known.is_some() && before != NEVER {
             assert!(u64::from(before) <= now, "the future was of another workload");
         }
         self.judge(death, now)

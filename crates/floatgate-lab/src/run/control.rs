@@ -20,7 +20,7 @@ impl Control {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The phase ("next_uses", "fill", "run", "curve" or "hotness"), and requests done of how many;
+    /// The phase ("foretell", "fill", "run", "curve" or "hotness"), and requests done of how many;
     /// 0 if that is not known.
     pub fn progress(&self) -> (&'static str, u64, u64) {
         let phase = self.phase.lock().map_or("", |phase| *phase);

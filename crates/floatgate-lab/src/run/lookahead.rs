@@ -88,7 +88,7 @@ fn next_uses(
     let geometry = &plan.geometry;
     let (mut requests, mut batch) = (workload.fork(), Vec::with_capacity(BATCH));
     let mut telling = NextUseBuilder::new(geometry.logical_pages());
-    control.begin("next_uses", workload.requests());
+    control.begin("foretell", workload.requests());
     loop {
         batch.clear();
         requests.next_batch(&mut batch, BATCH);

@@ -148,6 +148,12 @@ impl Chain {
         self.now += delay;
         self.blame.0[part as usize] += delay;
     }
+
+    /// Of two that began together, the one that ends last; of equals `next`, the later in order.
+    #[inline(always)]
+    pub const fn last(self, next: Self) -> Self {
+        if next.now >= self.now { next } else { self }
+    }
 }
 
 /// A page that changes its place.

@@ -8,7 +8,7 @@ use core::convert::Infallible;
 use core::mem;
 use core::ops::Range;
 
-use super::page_io::{Extent, Fetched, PageIo, later};
+use super::page_io::{Extent, Fetched, PageIo};
 use super::{BufferCounts, HostData};
 use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
@@ -111,7 +111,7 @@ where
                     cache.counts.read_misses += 1;
                     self.read_page(extent.access(lpn, Touch::Read), lpn, &mut chain);
                 }
-                last = later(last, chain);
+                last = last.last(chain);
             }
             cache.buffer.served(first);
         }

@@ -85,12 +85,6 @@ pub(super) enum Fetched {
     Lost,
 }
 
-/// Of several that end together, the last in order.
-#[inline(always)]
-pub(super) fn later(a: Chain, b: Chain) -> Chain {
-    if b.now >= a.now { b } else { a }
-}
-
 impl<F, D> PageIo<F, D>
 where
     F: Ftl<Medium: Nand<Error = Infallible>>,
@@ -189,7 +183,7 @@ where
             let mut chain = start;
             let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
             self.read_page(access, page, &mut chain);
-            last = later(last, chain);
+            last = last.last(chain);
         }
         last
     }
@@ -209,7 +203,7 @@ where
                 self.data.accept(access.lpn);
                 self.program_page(access.lpn, extent.pages, &mut chain);
             }
-            last = later(last, chain);
+            last = last.last(chain);
         }
         last
     }
@@ -225,7 +219,7 @@ where
             let mut chain = start;
             self.translate(access, &mut chain);
             self.program_page(access.lpn, extent.pages, &mut chain);
-            last = later(last, chain);
+            last = last.last(chain);
         }
         last
     }
@@ -292,7 +286,7 @@ where
             self.data.load(original, self.ftl.nand_mut());
             let Ok(()) = self.ftl.write_log(access.lpn, Some(original), &mut chain);
             self.counts.write_pages += 1;
-            last = later(last, chain);
+            last = last.last(chain);
         }
         last
     }
@@ -312,7 +306,7 @@ where
             }
             let mut chain = start;
             let Ok(_) = self.ftl.remap(from, to, &mut chain);
-            last = later(last, chain);
+            last = last.last(chain);
         }
         last
     }
@@ -325,6 +319,7 @@ where
             let Ok(_) = self.ftl.trim(from.get()..from.get() + 1, chain);
         }
     }
+
     /// Forgets what pages of the log still hold.
     pub(super) fn drop_log(&mut self, window: Range<u32>, chain: &mut Chain) {
         let Ok(_) = self.ftl.drop_log(window, chain);

@@ -12,7 +12,6 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::convert::Infallible;
 
-use super::page_io::later;
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
 use crate::blocks::Blocks;
@@ -265,7 +264,7 @@ where
         for piece in &self.pieces {
             let mut sent = start;
             self.drive.link().send(&mut sent);
-            last = later(last, self.drive.io().read_piece(piece, sent));
+            last = last.last(self.drive.io().read_piece(piece, sent));
         }
         if redirected {
             self.redirected = self.redirected.max(last.now);

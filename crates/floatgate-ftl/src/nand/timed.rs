@@ -249,7 +249,7 @@ impl<N> Timed<N> {
         for item in of {
             let mut branch = begin;
             operation(self, item, &mut branch);
-            last = if branch.now >= last.now { branch } else { last };
+            last = last.last(branch);
         }
         *chain = last;
     }

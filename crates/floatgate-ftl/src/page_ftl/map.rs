@@ -115,7 +115,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         for &op in group {
             let mut branch = begin;
             self.map_op(op, cause, &mut branch)?;
-            last = if branch.now >= last.now { branch } else { last };
+            last = last.last(branch);
         }
         *chain = last;
         Ok(())

@@ -101,23 +101,11 @@ pub struct ShrdConfig {
 }
 
 impl ShrdConfig {
-    /// The parameters of the authors' driver, for a log of `slots`.
+    /// The default parameters for a log of `slots`, shares rounded down, and nothing excluded.
     pub fn new(log2_page: u32, user_pages: u32, slots: u32) -> Self {
-        Self {
-            log2_page,
-            user_pages,
-            slots,
-            threshold: 16 << 10,
-            exclude_below: 0,
-            twrite_pages: 128,
-            contiguous: 128,
-            remap_threshold: slots / 4,
-            remap_size: (slots / 16).max(1),
-            remap_entries: 511,
-            parity_align: false,
-            lazy_stale: false,
-            join_reads: false,
-        }
+        let (remap_threshold, remap_size) = (slots / 4, (slots / 16).max(1));
+        let given = Self::from(&HostConfig::new(log2_page, user_pages, slots, 16 << 10));
+        Self { exclude_below: 0, remap_threshold, remap_size, ..given }
     }
 }
 

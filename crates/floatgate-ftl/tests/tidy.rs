@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::parameters::{Row, names};
+use floatgate_ftl::parameters::{Parameter, Row, names};
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::victim::VICTIMS;
 
@@ -380,6 +380,22 @@ fn every_file_says_what_it_is() {
     let violations: Vec<_> =
         silent.map(|(_, file)| format!("{}:1: no `//!` header", file.name)).collect();
     report(&violations);
+}
+
+#[test]
+fn every_default_is_in_its_range() {
+    let mut found = 0;
+    for (axis, rows) in tables() {
+        for Row { name, parameters, .. } in rows {
+            for Parameter { name: key, doc, range, default } in parameters() {
+                let is_in = default.is_none_or(|default| range.holds(default));
+                assert!(is_in, "{axis} {name}.{key}: {default:?} is not in {range:?}");
+                assert!(doc.ends_with('.') && doc.len() > 10, "{axis} {name}.{key}: {doc:?}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 60, "only {found} parameters were found");
 }
 
 #[test]

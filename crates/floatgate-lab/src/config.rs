@@ -33,6 +33,7 @@ pub use parameters::Policies;
 pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
+pub(crate) use schema::settings;
 pub use sections::{
     Capacity, Cleaning, Fill, Flash, Ftl, Mapping, Placement, Queue, Start, WearLeveling,
 };

@@ -14,7 +14,6 @@ use floatgate_ftl::victim::victim;
 
 use crate::config::{Config, ConfigError, WearLeveling};
 pub use buffer::block_pages;
-pub use floatgate_ftl::mapping::needs_future;
 use host_side::HostSide;
 pub use host_side::shrd_config;
 
@@ -64,7 +63,7 @@ impl Plan {
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
         let on_flash = on_flash(&config.mapping.scheme);
         let demands = config.map_demands()?;
-        let given = config.shape()?;
+        let given = config.shape(&demands);
         let geometry = Geometry::new(given).map_err(|e| ConfigError::new(e.to_string()))?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();

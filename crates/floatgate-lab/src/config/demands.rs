@@ -29,17 +29,14 @@ impl Config {
     }
 
     pub(super) fn provisional_geometry(&self) -> Result<Geometry, ConfigError> {
-        geometry(self.provisional_shape())
+        let geometry = Geometry::new(self.provisional_shape());
+        geometry.map_err(|error| ConfigError::new(error.to_string()))
     }
 
     /// The same with the map entries that the mapping has on flash.
-    ///
-    /// # Errors
-    /// Numbers that give no drive.
-    pub(crate) fn shape(&self) -> Result<Shape, ConfigError> {
+    pub(crate) fn shape(&self, demands: &Demands) -> Shape {
         let shape = self.provisional_shape();
-        let entry_bytes = self.map_demands()?.entry_bytes.unwrap_or(shape.entry_bytes);
-        Ok(Shape { entry_bytes, ..shape })
+        Shape { entry_bytes: demands.entry_bytes.unwrap_or(shape.entry_bytes), ..shape }
     }
 
     /// What the mapping asks of the drive.
@@ -102,8 +99,4 @@ impl Config {
             format!("room for at least {cache_for} ({cache_bytes})"),
         )
     }
-}
-
-fn geometry(shape: Shape) -> Result<Geometry, ConfigError> {
-    Geometry::new(shape).map_err(|error| ConfigError::new(error.to_string()))
 }

@@ -5,7 +5,9 @@
 
 use std::sync::LazyLock;
 
+use schemars::Schema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::{Config, ConfigError, parameters};
@@ -13,22 +15,23 @@ use crate::suggest::nearest;
 use crate::units::{Rate, Size, Time};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    let settings = settings().with(|s| s.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
-    join_lines(&mut schema);
     for (name, section) in parameters::schemas() {
         schema["properties"][name] = section;
     }
     schema
 });
 
+/// How schemas are made of types: draft 2020-12, each description a single line.
+pub(crate) fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with_transform(RecursiveTransform(join_lines))
+}
+
 /// A doc comment is broken into lines for the source; a description is one line.
-fn join_lines(schema: &mut Value) {
-    match schema {
-        Value::String(text) => *text = text.replace('\n', " "),
-        Value::Array(items) => items.iter_mut().for_each(join_lines),
-        Value::Object(items) => items.values_mut().for_each(join_lines),
-        _ => {}
+fn join_lines(schema: &mut Schema) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
     }
 }
 

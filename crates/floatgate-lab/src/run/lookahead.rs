@@ -4,12 +4,13 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
 use floatgate_ftl::device::{pages, whole_pages};
 use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder, NextUses, TooLong};
+use floatgate_ftl::mapping::needs_future;
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Op, Request};
 
 use super::{BATCH, Control, RunError};
 use crate::config::{Config, ConfigError};
-use crate::drive::{Plan, block_pages, needs_future};
+use crate::drive::{Plan, block_pages};
 use crate::workload::Workload;
 
 /// What policies are told of the workload that want to know the future.

@@ -95,7 +95,7 @@ def test_a_field_has_its_doc_and_its_type() -> None:
         (("wear", "map"), None, r"result\.wear\.map: None given; expected a table"),
         (("wear", "histogram"), {}, r"result\.wear\.histogram: \{\} given; expected a list"),
         (("wear", "histogram"), [["5", 1]], r"result\.wear\.histogram: '5' given; expected int"),
-        (("latency", "all", "p99_us"), "5", r"all\.p99_us: '5' given; expected float or NoneType"),
+        (("latency", "all", "p99_us"), "5", r"all\.p99_us: '5' given; expected float or None"),
         (("faults", "read_only"), 1, r"result\.faults\.read_only: 1 given; expected bool"),
         (("config",), [], r"result\.config: \[\] given; expected dict"),
     ],

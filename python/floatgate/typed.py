@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
@@ -18,9 +18,8 @@ def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
     """
     hints = get_type_hints(kind)
     require(hints, data, path)
-    return kind(
-        **{name: _value(hint, data[name], f"{path}.{name}") for name, hint in hints.items()}
-    )
+    entries = {name: _value(hint, data[name], f"{path}.{name}") for name, hint in hints.items()}
+    return kind(**entries)
 
 
 def require(names: Iterable[str], data: Any, path: str) -> None:
@@ -42,7 +41,8 @@ def _value(hint: Any, value: Any, path: str) -> Any:
     kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
     # JSON does not tell 1 from 1.0.
     if not isinstance(value, (*kinds, int) if float in kinds else kinds):
-        raise _mismatch(path, value, " or ".join(kind.__name__ for kind in kinds))
+        names = ("None" if kind is NoneType else kind.__name__ for kind in kinds)
+        raise _mismatch(path, value, " or ".join(names))
     return value
 
 

@@ -6,11 +6,9 @@ in words, never shown as an empty plot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
-
-from floatgate.result import BufferResult, MappingResult, Result
 
 from . import charts, frames, tables
 from .figure import Drawing, Figure, Legend, join_title, sentence
@@ -22,7 +20,7 @@ from .sweeps import sweep
 from .values import TIMES, unit_of
 from .wear_map import wear_map
 
-CACHES: tuple[tuple[Callable[[Result], MappingResult | BufferResult], str, str], ...] = (
+CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
     (
         lambda result: result.mapping,
         "Mapping cache",

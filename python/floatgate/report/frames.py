@@ -51,6 +51,9 @@ BLAME = {
 }
 """Where a request's time went; the same cause has the same colour as in `CAUSES`."""
 
+Cache = Callable[[Result], MappingResult | BufferResult]
+"""The map's cache, or the write buffer."""
+
 Times = Callable[[Result], LatencySummary]
 """The response times of one kind of request."""
 
@@ -63,14 +66,8 @@ HISTOGRAM_BARS = 40
 CURVE_STEP = 0.02
 """Points of a distribution closer than this, in decades both ways, are one point on screen."""
 
-_PARTS = {
-    "run": pl.String,
-    "row": pl.String,
-    "part": pl.String,
-    "order": pl.Int64,
-    "value": pl.Float64,
-    "share": pl.Float64,
-}
+ROW = {"run": pl.String, "row": pl.String}
+_PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
 _LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
@@ -95,15 +92,11 @@ def blame(runs: Iterable[Run]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 
-def hit_ratio(
-    runs: Iterable[Run], cache: Callable[[Result], MappingResult | BufferResult]
-) -> pl.DataFrame:
+def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:
     """Hit ratio (0 to 1) of a cache, with the counts behind it."""
     known = [(run, cache(run.result)) for run in runs]
     rows = [(run.label, run.row, one.hit_ratio, one.hits, one.misses) for run, one in known]
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
-        ("value", "hits", "misses"), pl.Float64
-    )
+    schema = ROW | dict.fromkeys(("value", "hits", "misses"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
 
 
@@ -170,8 +163,8 @@ def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
             continue
         near, far = max(low, mean - stdev), min(high, mean + stdev)
         rows.append((run.label, run.row, low, near, mean, far, high, stdev))
-    names_out = ("low", "near", "mean", "far", "high", "stdev")
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(names_out, pl.Float64)
+    names = ("low", "near", "mean", "far", "high", "stdev")
+    schema = ROW | dict.fromkeys(names, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

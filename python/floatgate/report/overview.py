@@ -11,17 +11,7 @@ from floatgate.result import Result, WorkloadResult
 
 from .runs import Run
 from .told import alike, merged
-from .values import (
-    NARROW_SPACE,
-    SIZES,
-    count,
-    measured,
-    percent,
-    plain,
-    ratio,
-    size,
-    unit_of,
-)
+from .values import NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
 
 SHOWN = 3
 """More different texts than this are counted, not shown."""

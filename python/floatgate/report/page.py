@@ -101,6 +101,32 @@ def fill_page(
     )
 
 
+def workload_page(
+    found: Sequence[Figure],
+    *,
+    name: str,
+    subtitle: str,
+    notes: Sequence[str],
+    summary: tables.Table,
+    facts: Sequence[tuple[str, str]],
+    table: tables.Table,
+) -> str:
+    """The page of what a workload is like, without a run; `facts` and `table` are its details."""
+    details = {"label": name, "provenance": facts, "operations": table, "config": []}
+    return fill_page(
+        found,
+        title=name,
+        subtitle=subtitle,
+        runs=[name],
+        single=True,
+        warnings=[],
+        notes=[(note, []) for note in notes],
+        summary=summary,
+        varying=tables.Table("", [], []),
+        details=[details],
+    )
+
+
 def _title(runs: Sequence[Run]) -> str:
     """What was run: the trace, or how many runs over which traces."""
     traces = list(dict.fromkeys(run.result.workload.name for run in runs))

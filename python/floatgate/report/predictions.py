@@ -14,6 +14,7 @@ import polars as pl
 from floatgate import _core, models
 from floatgate.result import Result
 
+from .frames import ROW
 from .runs import Run
 from .values import ratio
 
@@ -33,8 +34,7 @@ SPAN_TOLERANCE = 0.02
 DEFAULTS = {"size": "4KiB", "aligned": "true", "trim": "0", "r": "0.9", "f": "0.1"}
 """Keys of the generators that a law depends on, as the engine reads a text without them."""
 
-_SCHEMA = {"run": pl.String, "row": pl.String, "value": pl.Float64, "law": pl.String}
-_SCHEMA |= {"source": pl.String, "label": pl.String}
+_SCHEMA = ROW | {"value": pl.Float64, "law": pl.String, "source": pl.String, "label": pl.String}
 
 
 @dataclass(frozen=True)

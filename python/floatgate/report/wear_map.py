@@ -13,6 +13,7 @@ from floatgate.result import WearMap
 
 from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence
+from .frames import ROW
 from .legends import first
 from .runs import Run, panels
 
@@ -79,9 +80,7 @@ def map_cells(
             part = values[at : at + joined]
             end = min((at + len(part)) * size, units)
             rows.append((run.label, run.row, at * size, end, sum(part) / len(part)))
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
-        ("start", "end", "value"), pl.Float64
-    )
+    schema = ROW | dict.fromkeys(("start", "end", "value"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

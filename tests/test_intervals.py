@@ -217,7 +217,7 @@ def test_a_report_tells_drives_by_their_names() -> None:
     """A drive differs in dozens of keys, which follow from its name; what else varies is said."""
     vary = {"device": ["classic", "small-nvme"], "queue.depth": [1, 2]}
     runs = fg.compare_results(SMALL, vary=vary)
-    labels = [run.label for run in label_runs([result.to_dict() for result in runs])]
+    labels = [run.label for run in label_runs(runs)]
     drives, depths = vary.values()
     expected = [f"device={drive}, queue.depth={depth}" for drive in drives for depth in depths]
     assert labels == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
@@ -15,10 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 
 import report_samples as samples
 
-from floatgate.report import frames, over_time, payload
-from floatgate.report.figures import figures
-from floatgate.report.runs import Run, label_runs
-from floatgate.report.wear_map import map_cells
+from floatgate.report import frames, over_time, payload, sweeps
+from floatgate.report.figures import CACHES, figures
+from floatgate.report.runs import Run
+from floatgate.report.wear_map import MAPS, map_cells
+from floatgate.result_types import BlameTimes, CauseCounts
 
 
 def _run(**tables: Any) -> Run:
@@ -26,18 +28,18 @@ def _run(**tables: Any) -> Run:
     document = samples.sample()
     for name, values in tables.items():
         document[name] |= values
-    (run,) = label_runs([document])
+    (run,) = samples.runs([document])
     return run
 
 
 def _figure(key: str, documents: list[dict[str, Any]]) -> Any:
-    (found,) = (figure for figure in figures(label_runs(documents)) if figure.key == key)
+    (found,) = (figure for figure in figures(samples.runs(documents)) if figure.key == key)
     return found
 
 
 def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     document = samples.distinct()
-    parts = frames.amplification(label_runs([document]))
+    parts = frames.amplification(samples.runs([document]))
     programs, factor = document["flash"]["programs"], document["write_amplification"]
     whole = sum(programs.values())
     shown = {part["part"]: part for part in parts.iter_rows(named=True)}
@@ -51,7 +53,7 @@ def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
 
 def test_the_parts_of_the_mean_sum_to_it() -> None:
     document = samples.sample()
-    parts = frames.blame(label_runs([document]))
+    parts = frames.blame(samples.runs([document]))
     assert parts["value"].sum() == pytest.approx(document["latency"]["all"]["mean_us"])
     blame = document["latency"]["blame_us"]
     for cause, name in frames.BLAME.items():
@@ -59,10 +61,16 @@ def test_the_parts_of_the_mean_sum_to_it() -> None:
         assert found == ([pytest.approx(blame[cause])] if blame.get(cause) else [])
 
 
-def test_an_unknown_cause_is_drawn_as_other() -> None:
+def test_every_cause_has_a_name() -> None:
+    for parts, names in ((CauseCounts, frames.NAMED), (BlameTimes, frames.BLAME)):
+        known = {field.name for field in dataclasses.fields(parts)}
+        assert known == names.keys() - {"other"}
+
+
+def test_a_cause_without_a_colour_is_drawn_as_other() -> None:
     document = samples.sample()
-    document["flash"]["programs"]["a cause of tomorrow"] = 100_000
-    parts = frames.amplification(label_runs([document]))
+    document["flash"]["programs"] |= {"journal": 70_000, "retire": 30_000}
+    parts = frames.amplification(samples.runs([document]))
     other = parts.filter(pl.col("part") == "other")
     pages = sum(document["flash"]["programs"].values())
     assert other["share"].to_list() == [pytest.approx(100_000 / pages)]
@@ -70,9 +78,9 @@ def test_an_unknown_cause_is_drawn_as_other() -> None:
 
 def test_hit_ratios_have_their_own_counts() -> None:
     document = samples.distinct()
-    for cache in ("mapping", "buffer"):
-        (row,) = frames.hit_ratio(label_runs([document]), cache).iter_rows(named=True)
-        known = document[cache]
+    for name, (cache, _, _) in zip(("mapping", "buffer"), CACHES, strict=True):
+        (row,) = frames.hit_ratio(samples.runs([document]), cache).iter_rows(named=True)
+        known = document[name]
         assert (row["value"], row["hits"], row["misses"]) == (
             known["hit_ratio"],
             known["hits"],
@@ -83,7 +91,7 @@ def test_hit_ratios_have_their_own_counts() -> None:
 def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> None:
     document = samples.sample()
     write = document["latency"]["write"]
-    curve = frames.distribution(label_runs([document]), "write")
+    curve = frames.distribution(samples.runs([document]), frames.KINDS["write"])
     known = {share: us for us, share in write["cdf"]}
     for us, share, nines in curve.select("us", "share", "nines").rows()[:-1]:
         assert known[share] == us
@@ -108,11 +116,12 @@ def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> Non
 def test_a_distribution_leaves_out_what_a_log_axis_cannot_show() -> None:
     cdf = [[0.0, 0.2], [5.0, 0.5], [90.0, 0.9], [400.0, 1.0]]
     run = _run(latency={"read": {"cdf": cdf, "requests": 100, "max_us": 80.0}})
-    curve = frames.distribution([run], "read").select("us", "share", "nines").rows()
+    read = frames.KINDS["read"]
+    curve = frames.distribution([run], read).select("us", "share", "nines").rows()
     # The end of the last bin lies behind the slowest request, which no request is.
     assert [row[:2] for row in curve] == [(5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
     assert curve[-1][2] == 2.0
-    assert frames.distribution([_run(latency={"read": {}})], "read").is_empty()
+    assert frames.distribution([_run(latency={"read": {}})], read).is_empty()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +169,7 @@ def test_the_band_of_wear_stays_within_the_least_and_the_most(
     (row,) = frames.wear_range([_run(wear=wear)]).iter_rows(named=True)
     assert (row["low"], row["mean"], row["high"], row["stdev"]) == (low, mean, high, stdev)
     assert (row["near"], row["far"]) == band
-    for name in names:
+    for name in ("erases_min", "erases_max"):
         assert frames.wear_range([_run(wear=wear | {name: None})]).is_empty()
 
 
@@ -168,7 +177,7 @@ def test_a_timeline_has_each_metric_in_its_column() -> None:
     document = samples.distinct()
     columns = ["write_amplification", "hit_ratio", "mean_us", "p50_us", "p99_us"]
     columns += ["p999_us", "max_us"]
-    frame = frames.timeline(label_runs([document]), columns)
+    frame = frames.timeline(samples.runs([document]), columns)
     known = document["timeline"]
     assert frame["pages"].to_list() == known["host_pages"]
     assert frame["seconds"].to_list() == known["seconds"]
@@ -180,13 +189,13 @@ def test_a_timeline_needs_two_windows_and_takes_what_is_there() -> None:
     document = samples.sample()
     del document["timeline"]["p50_us"]
     document["timeline"]["mean_us"][3] = float("nan")
-    frame = frames.timeline(label_runs([document]), ["mean_us", "p50_us"])
+    frame = frames.timeline(samples.runs([document]), ["mean_us", "p50_us"])
     assert frame.height == samples.WINDOWS
     assert frame["p50_us"].null_count() == samples.WINDOWS
     assert frame["mean_us"].is_null().arg_true().to_list() == [3]
     for windows in (2, 1, 0):
         document["timeline"] = {name: v[:windows] for name, v in document["timeline"].items()}
-        found = frames.timeline(label_runs([document]), ["mean_us"])
+        found = frames.timeline(samples.runs([document]), ["mean_us"])
         assert found.height == (2 if windows == 2 else 0)
 
 
@@ -257,7 +266,7 @@ def test_a_result_without_percentiles_over_time_is_still_drawn() -> None:
     figure = _figure("latency-over-time", [document])
     assert [drawing.heading.partition(",")[0] for drawing in figure.drawings] == ["Mean"]
     assert sum("not drawn" in reason for reason in figure.reasons) == 4
-    assert "wear-map" not in {one.key for one in figures(label_runs([document]))}
+    assert "wear-map" not in {one.key for one in figures(samples.runs([document]))}
 
 
 def test_cells_of_a_map_are_means_of_their_units() -> None:
@@ -265,12 +274,13 @@ def test_cells_of_a_map_are_means_of_their_units() -> None:
     cells = {"units_per_cell": 4, "erases": [1, 2, 3, 4, 5, 60, 7]}
     cells["valid"] = [0, 0.5, 1, 0, 0.5, 1, 0.75]
     run = _run(drive=drive, wear={"map": cells})
-    whole = map_cells([run], "erases", None).select("start", "end", "value").rows()
+    erases, valid = (mapped.cells for mapped in MAPS)
+    whole = map_cells([run], erases, None).select("start", "end", "value").rows()
     assert whole == [(4 * i, min(4 * i + 4, 27), cells["erases"][i]) for i in range(7)]
     # Pairs of cells; the last has none beside it.
-    joined = map_cells([run], "valid", 4).select("start", "end", "value").rows()
+    joined = map_cells([run], valid, 4).select("start", "end", "value").rows()
     assert joined == [(0, 8, 0.25), (8, 16, 0.5), (16, 24, 0.75), (24, 27, 0.75)]
-    assert map_cells([_run(wear={"map": None})], "erases", None).is_empty()
+    assert map_cells([_run(wear={"map": {}})], erases, None).is_empty()
 
 
 def test_a_map_has_every_cell_in_its_place() -> None:
@@ -307,7 +317,7 @@ def test_columns_give_back_their_rows() -> None:
 
 
 def test_the_page_has_the_data_of_a_figure_once() -> None:
-    found = figures(label_runs([samples.sample(), samples.sample(scheme="tpftl")]))
+    found = figures(samples.runs([samples.sample(), samples.sample(scheme="tpftl")]))
     page = payload.payload(found)
     over = {
         name: plot["spec"]["data"]["name"]
@@ -320,10 +330,11 @@ def test_the_page_has_the_data_of_a_figure_once() -> None:
 
 
 def test_a_sweep_has_a_point_per_run() -> None:
-    runs = label_runs([samples.distinct(first=n) for n in (1009, 1013, 1021)])
-    for path in (("write_amplification",), ("latency", "all", "mean_us")):
-        frame = frames.sweep(runs, [4.0, 2.0, 1.0], path)
-        values = [run.result for run in runs]
+    documents = [samples.distinct(first=n) for n in (1009, 1013, 1021)]
+    paths = (("write_amplification",), ("mapping", "hit_ratio"), ("latency", "all", "mean_us"))
+    for path, metric in zip(paths, sweeps.METRICS, strict=True):
+        frame = frames.sweep(samples.runs(documents), [4.0, 2.0, 1.0], metric.of)
+        values: list[Any] = documents
         for name in path:
             values = [value[name] for value in values]
         assert frame["value"].to_list() == values and frame["at"].to_list() == [4.0, 2.0, 1.0]

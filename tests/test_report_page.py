@@ -34,7 +34,10 @@ CASES = {
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    return {name: write_report(make(), folder / f"{name}.html") for name, make in CASES.items()}
+    return {
+        name: write_report(samples.typed(make()), folder / f"{name}.html")
+        for name, make in CASES.items()
+    }
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -222,7 +225,7 @@ def test_hostile_names_are_text_everywhere(browser: Any, reports: dict[str, Path
         assert "{{ 7 * 7 }}" in seen.page.locator(".notes").text_content()
         payload = json.loads(seen.page.locator("#payload").text_content())
     labels = json.dumps(payload["data"])
-    assert json.dumps(summary_rows(CASES["hostile"]())[0]["label"])[1:-1] in labels
+    assert json.dumps(summary_rows(samples.typed(CASES["hostile"]()))[0]["label"])[1:-1] in labels
 
 
 def test_the_legend_of_many_runs_names_schemes_and_sizes_once(

@@ -45,7 +45,10 @@ CASES = {
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    return {name: write_report(make(), folder / f"{name}.html") for name, make in CASES.items()}
+    return {
+        name: write_report(samples.typed(make()), folder / f"{name}.html")
+        for name, make in CASES.items()
+    }
 
 
 def _saved(seen: Seen, button: Any) -> tuple[str, bytes]:

@@ -15,7 +15,7 @@ import report_samples as samples
 from plainly import THIN, decimals, factor, share, size, three, whole
 
 from floatgate.report import frames, overview, summary_rows, tables
-from floatgate.report.runs import label_runs, varying
+from floatgate.report.runs import varying
 from floatgate.report.tables import Table
 from floatgate.report.values import ABSENT
 
@@ -62,11 +62,11 @@ def test_a_summary_row_has_the_results_numbers(documents: list[dict[str, Any]]) 
         {"label": f"mapping.scheme={name}"} | _main(document)
         for name, document in zip(("dftl", "tpftl"), documents, strict=True)
     ]
-    assert summary_rows(documents) == expected
+    assert summary_rows(samples.typed(documents)) == expected
 
 
 def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
-    table = tables.summary_table(label_runs(documents))
+    table = tables.summary_table(samples.runs(documents))
     assert table.columns == [
         "Run",
         "Write amplification",
@@ -93,13 +93,13 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
 
 
 def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
-    runs = label_runs([samples.distinct(first=1009), samples.distinct(first=1019)])
-    for run, mean, p99, written in zip(
-        runs, (999.0, 4000.0), (2500.0, 1.25e7), (3 << 40, 512 << 30), strict=True
+    documents = [samples.distinct(first=1009), samples.distinct(first=1019)]
+    for document, mean, p99, written in zip(
+        documents, (999.0, 4000.0), (2500.0, 1.25e7), (3 << 40, 512 << 30), strict=True
     ):
-        run.result["latency"]["all"] |= {"mean_us": mean, "p99_us": p99, "p999_us": None}
-        run.result["lifetime"]["host_bytes"] = written
-    table = tables.summary_table(runs)
+        document["latency"]["all"] |= {"mean_us": mean, "p99_us": p99, "p999_us": None}
+        document["lifetime"]["host_bytes"] = written
+    table = tables.summary_table(samples.runs(documents))
     column = dict(zip(table.columns, zip(*texts(table), strict=True), strict=True))
     assert column[f"Mean,{NB}µs"] == ("999", f"4{THIN}000")
     assert column[f"p99,{NB}ms"] == ("2.50", f"12{THIN}500")
@@ -111,7 +111,7 @@ def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
 
 def test_response_times_by_kind(documents: list[dict[str, Any]]) -> None:
     documents[1]["latency"]["read"]["mean_us"] = None
-    table = tables.latency_table(label_runs(documents))
+    table = tables.latency_table(samples.runs(documents))
     known = {"mean": "Mean", "stdev": "Std dev", "p50": "p50", "p95": "p95", "p99": "p99"}
     known |= {"p999": "p99.9", "p9999": "p99.99", "max": "Max"}
     assert table.columns == ["Run", "Kind", "Requests", *(f"{t},{NB}µs" for t in known.values())]
@@ -128,8 +128,8 @@ def test_response_times_by_kind(documents: list[dict[str, Any]]) -> None:
 
 def test_erases_per_unit(documents: list[dict[str, Any]]) -> None:
     none = samples.distinct("fin2")
-    none["wear"] = dict.fromkeys(none["wear"])
-    table = tables.wear_table(label_runs([*documents, none]))
+    none["wear"] = {}
+    table = tables.wear_table(samples.runs([*documents, none]))
     assert table.columns == ["Run", "Least", "Mean", "Most", "Std dev"]
     for row, document in zip(table.rows, documents, strict=True):
         wear = document["wear"]
@@ -143,7 +143,7 @@ def test_a_drive_that_erased_nothing_has_erases_of_nought() -> None:
     document = samples.distinct()
     names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
     document["wear"] = dict.fromkeys(names, 0)
-    (row,) = texts(tables.wear_table(label_runs([document])))
+    (row,) = texts(tables.wear_table(samples.runs([document])))
     assert row[1:] == ["0", "0.00", "0", "0.00"]
 
 
@@ -174,7 +174,7 @@ def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
     flash = documents[0]["flash"]
     for kind in ("reads", "programs", "erases"):
         flash[kind]["remap"] = 0
-    table = tables.operations_table(documents[0])
+    table = tables.operations_table(*samples.typed(documents[:1]))
     assert table is not None
     assert table.columns == ["Cause", "Reads", "Programs", "Erases"]
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
@@ -189,11 +189,11 @@ def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
     assert [cell.order for cell in table.rows[-1][1:]] == [
         sum(flash[kind].values()) for kind in kinds
     ]
-    assert tables.operations_table({}) is None
+    assert tables.operations_table(*samples.typed([{}])) is None
 
 
 def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> None:
-    parts = frames.amplification(label_runs(documents))
+    parts = frames.amplification(samples.runs(documents))
     table = tables.parts_table("Title", parts, frames.CAUSES.values(), 3)
     drawn = ["host", "gc", "map", "gc_map", "merge", "wear", "remap"]
     assert table.columns == [
@@ -213,7 +213,7 @@ def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> Non
 
 def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, Any]]) -> None:
     table = tables.parts_table(
-        "Title", frames.blame(label_runs(documents)), frames.BLAME.values(), 3
+        "Title", frames.blame(samples.runs(documents)), frames.BLAME.values(), 3
     )
     named = {
         "die": "Flash itself", "gc": "Cleaning", "map": "Map", "bus": "Bus", "merge": "Merges",
@@ -230,7 +230,7 @@ def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, An
 def test_a_part_that_a_run_lacks_is_nought(documents: list[dict[str, Any]]) -> None:
     blame = documents[0]["latency"]["blame_us"]
     documents[0]["latency"]["blame_us"] = blame | {"bus": 0.0}
-    table = tables.parts_table("", frames.blame(label_runs(documents)), frames.BLAME.values(), 1)
+    table = tables.parts_table("", frames.blame(samples.runs(documents)), frames.BLAME.values(), 1)
     at = table.columns.index("Bus")
     assert table.rows[0][at].text == "0.0"
     assert table.rows[1][at].order == documents[1]["latency"]["blame_us"]["bus"]
@@ -252,7 +252,7 @@ def test_predictions_stand_beside_their_runs(documents: list[dict[str, Any]]) ->
 def test_what_varies(documents: list[dict[str, Any]]) -> None:
     third = samples.distinct(first=1019)
     third["config"]["queue"]["depth"] = 3
-    table = tables.varying_table(varying([*documents, third]))
+    table = tables.varying_table(varying(samples.typed([*documents, third])))
     assert texts(table)[:2] == [
         ["mapping.scheme", "2", "dftl · tpftl"],
         ["queue.depth", "2", "17 · 3"],
@@ -262,7 +262,7 @@ def test_what_varies(documents: list[dict[str, Any]]) -> None:
 
 
 def test_config_rows_mark_what_differs(documents: list[dict[str, Any]]) -> None:
-    rows = tables.config_rows(documents[0], ["mapping.scheme"])
+    rows = tables.config_rows(*samples.typed(documents[:1]), ["mapping.scheme"])
     assert ("mapping.scheme", "dftl", True) in rows
     assert ("queue.depth", "17", False) in rows and ("mapping.cache", "64KiB", False) in rows
     assert len(rows) == sum(len(keys) for keys in documents[0]["config"].values())
@@ -273,7 +273,7 @@ def test_provenance(documents: list[dict[str, Any]]) -> None:
     work, drive, engine = document["workload"], document["drive"], document["engine"]
     start = document["start"]
     kinds = ("requests", "reads", "writes", "trims", "flushes")
-    assert tables.provenance(document) == [
+    assert tables.provenance(*samples.typed([document])) == [
         ("Trace", "fin1"),
         ("Trace digest", "fin1-digest"),
         ("Seed", str(document["seed"])),
@@ -298,7 +298,8 @@ def test_provenance(documents: list[dict[str, Any]]) -> None:
         ("Simulated in", f"{three(engine['wall_seconds'])} s"),
         ("Peak memory", size(engine["peak_rss_bytes"])),
     ]
-    assert {text for _, text in tables.provenance({})} == {ABSENT}
+    blank = dict(tables.provenance(*samples.typed([{}])))
+    assert [name for name, text in blank.items() if text == ABSENT] == ["Trace", "Peak memory"]
 
 
 def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
@@ -306,7 +307,7 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
     document["workload"]["volumes_written"] = 3.25
     document["drive"]["dies"] = 1
     drive, work, life = document["drive"], document["workload"], document["lifetime"]
-    facts = dict(overview.overview(label_runs([document])))
+    facts = dict(overview.overview(samples.runs([document])))
     assert list(facts) == [
         "Drive", "Flash", "Policies", "Workload", "Start", "Queue depth", "Lifetime",
     ]  # fmt: skip
@@ -326,7 +327,7 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
         f"({', '.join(f'{whole(work[kind])} {kind}' for kind in kinds)}), "
         "3.25 drive volumes written"
     )
-    assert facts["Start"] == dict(tables.provenance(document))["Start"]
+    assert facts["Start"] == dict(tables.provenance(*samples.typed([document])))["Start"]
     assert facts["Queue depth"] == "17, arrivals closed"
     written = life["host_bytes"]
     assert facts["Lifetime"] == (
@@ -342,7 +343,7 @@ def test_the_overview_of_runs_that_differ(documents: list[dict[str, Any]]) -> No
         document["drive"]["units"] = units
         document["lifetime"] |= {"host_bytes": written, "years": years, "endurance": 3000}
         document["config"]["queue"]["depth"] = depth
-    facts = dict(overview.overview(label_runs(documents)))
+    facts = dict(overview.overview(samples.runs(documents)))
     assert f"; 500 to 1{THIN}500 erase units of " in facts["Flash"]
     assert facts["Policies"].startswith("map dftl / tpftl, cleaning greedy,")
     assert facts["Queue depth"] == "8 to 32, arrivals closed"
@@ -352,8 +353,9 @@ def test_the_overview_of_runs_that_differ(documents: list[dict[str, Any]]) -> No
     )
     for i, document in enumerate(documents):
         document["workload"]["name"] = f"trace {chr(97 + i)}"
-    facts = dict(overview.overview(label_runs(documents)))
+    facts = dict(overview.overview(samples.runs(documents)))
     assert facts["Workload"].count("; trace b: ") == 1
     many = [samples.distinct(f"trace {name}") for name in "abcd"]
-    assert dict(overview.overview(label_runs(many)))["Workload"] == "4 different ones, see below"
-    assert overview.overview(label_runs([{}])) == []
+    assert dict(overview.overview(samples.runs(many)))["Workload"] == "4 different ones, see below"
+    blank = overview.overview(samples.runs([{}]))
+    assert [name for name, _ in blank] == ["Drive", "Flash", "Workload", "Start"]

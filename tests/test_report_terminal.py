@@ -16,7 +16,6 @@ import report_samples as samples
 from plainly import THIN, decimals, factor, share, size, three, whole
 
 from floatgate.cli.summary import print_comparison, print_summary
-from floatgate.result import Result
 
 Lines = dict[str, list[str]]
 
@@ -49,7 +48,7 @@ def summary(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COLUMNS", "400")
 
     def printed(document: dict[str, Any]) -> Lines:
-        print_summary(Result.from_dict(document), "mydrive")
+        print_summary(*samples.typed([document]), "mydrive")
         return _lines(capsys.readouterr().out)
 
     return printed
@@ -314,7 +313,7 @@ def comparison(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", "400")
 
     def printed(documents: list[dict[str, Any]], keys: list[str]) -> list[str]:
-        print_comparison([Result.from_dict(document) for document in documents], keys)
+        print_comparison(samples.typed(documents), keys)
         return [line.rstrip() for line in capsys.readouterr().out.splitlines() if line.strip()]
 
     return printed

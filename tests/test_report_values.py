@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import report_samples as samples
 from plainly import THIN
 
 from floatgate.report import values
-from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
 from floatgate.report.values import SIZES, TIMES
 
@@ -100,16 +98,6 @@ def test_a_column_of_sizes_has_one_unit() -> None:
             assert values.unit_of([value, 1e18], SIZES) == (name, 1024**power)
 
 
-def test_leaves_are_found_or_none() -> None:
-    result = {"a": {"b": 3, "c": math.inf, "d": True, "e": {"x": 1, "y": 2.5, "z": None}, "f": [1]}}
-    assert values.number(result, "a", "b") == 3
-    assert values.number(result, "a", "c") is None and values.number(result, "a", "d") is None
-    assert values.number(result, "a", "b", "c") is None and values.leaf(result, "z") is None
-    assert values.total(result, "a", "e") == 3.5
-    assert values.total(result, "a", "b") is None and values.total({"a": {}}, "a") is None
-    assert values.rows_of(result, "a", "f") == [1] and values.rows_of(result, "a", "b") == []
-
-
 def test_config_values_are_written_as_the_user_would() -> None:
     config = {"a": {"none": None, "yes": True, "no": False, "part": 0.07, "list": [1, "x"]}, "n": 4}
     assert values.flatten(config) == {
@@ -128,7 +116,7 @@ def _told(*warnings: list[str]) -> list[Told]:
         document = samples.sample(seed=seed)
         document["warnings"] = texts
         found.append(document)
-    return messages(label_runs(found), "warnings")
+    return messages(samples.runs(found), lambda result: result.warnings)
 
 
 def test_texts_that_differ_in_numbers_are_one_with_their_range() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import floatgate as fg
 from floatgate import _core
+from floatgate.result import TIMELINE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
@@ -82,6 +83,66 @@ def test_a_field_has_its_doc_and_its_type() -> None:
         assert f"    {field}\n" in text
     names = [field.name for field in dataclasses.fields(fg.Result)]
     assert names == [name for name in SCHEMA["required"] if name != "timeline"] + ["_text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("drive", "spare_factor"), ..., r"result\.drive: spare_factor expected; there is units, "),
+        (("engine",), ..., "result: engine expected; there is floatgate, "),
+        (("timeline",), ..., r"result\.timeline: None given; expected a table"),
+        (("timeline", "p99_us"), ..., r"result\.timeline: p99_us expected; there is host_pages, "),
+        (("wear", "map"), None, r"result\.wear\.map: None given; expected a table"),
+        (("wear", "histogram"), {}, r"result\.wear\.histogram: \{\} given; expected a list"),
+        (("wear", "histogram"), [["5", 1]], r"result\.wear\.histogram: '5' given; expected int"),
+        (("latency", "all", "p99_us"), "5", r"all\.p99_us: '5' given; expected float or None"),
+        (("faults", "read_only"), 1, r"result\.faults\.read_only: 1 given; expected bool"),
+        (("config",), [], r"result\.config: \[\] given; expected dict"),
+    ],
+)
+def test_a_document_that_is_no_result_is_told_where(
+    path: tuple[str, ...], value: object, words: str
+) -> None:
+    document = fg.run("uniform:span=4MiB,writes=200").to_dict()
+    *way, last = path
+    table = document
+    for name in way:
+        table = table[name]
+    table[last] = value
+    if value is ...:
+        del table[last]
+    with pytest.raises(ValueError, match=words):
+        fg.Result.from_dict(document)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "", "1"])
+def test_a_text_that_is_no_document(text: str) -> None:
+    with pytest.raises(ValueError):
+        fg.Result.from_json(text)
+
+
+def test_what_is_no_number_does_not_exist() -> None:
+    document = fg.run("uniform:span=4MiB,writes=200").to_dict()
+    document["write_amplification"] = float("nan")
+    document["latency"]["all"]["p99_us"] = float("inf")
+    document["timeline"]["mean_us"][-1] = float("-inf")
+    document["workload"]["volumes_written"] = 1
+    result = fg.Result.from_dict(document)
+    assert result.write_amplification is None and result.latency.p99 is None
+    assert result.timeline["mean_us"][-1] is None
+    assert result.workload.volumes_written == 1
+
+
+def test_a_setting_is_found_by_its_key() -> None:
+    result = fg.run("uniform:span=4MiB,writes=200")
+    assert result.setting("cleaning.victim") == result.config["cleaning"]["victim"]
+    assert result.setting("cleaning") == result.config["cleaning"]
+    for key in ("cleaning.none", "none.victim", "cleaning.victim.none", "none"):
+        assert result.setting(key) is None
+
+
+def test_a_timeline_has_the_columns_of_the_schema() -> None:
+    assert {*TIMELINE} == SCHEMA["$defs"]["Timeline"]["properties"].keys()
 
 
 def test_a_result_does_not_change_with_what_it_hands_out() -> None:

@@ -72,12 +72,7 @@ def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 
 def _value(result: Result, key: str) -> Any:
     """What a result has for a key that varied: one of its config, or "device"."""
-    if key == DEVICE:
-        return result.device
-    value: Any = result.config
-    for step in key.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+    return result.device if key == DEVICE else result.setting(key)
 
 
 def _numbers(section: Any, prefix: str) -> dict[str, Any]:

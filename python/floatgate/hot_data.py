@@ -196,8 +196,8 @@ class Hotness:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Hotness:
-        """The same from what `to_dict` gave."""
-        return build(cls, document)
+        """The same from what `to_dict` gave. Raises ValueError where something is missing."""
+        return build(cls, document, "hotness")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, under the names of the fields."""

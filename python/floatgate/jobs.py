@@ -71,7 +71,7 @@ class Kept:
         try:
             text = self._path(job).read_text("utf-8")
             return Result.from_json(text) if self.resume else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             return None
 
     def keep(self, job: Job, result: Result) -> None:

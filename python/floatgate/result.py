@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from .result_types import *  # noqa: F403
 from .result_types import ResultFields
-from .typed import build
+from .typed import build, require
 
 if TYPE_CHECKING:
     import polars as pl
+
+TIMELINE = (
+    *("host_pages", "seconds", "write_amplification", "hit_ratio"),
+    *("mean_us", "p50_us", "p99_us", "p999_us", "max_us"),
+    *("gc_programs", "map_programs", "merge_programs"),
+)
+"""The columns of a timeline."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,13 +35,27 @@ class Result(ResultFields):
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """The result from JSON text; a missing field is a KeyError."""
-        return build(cls, json.loads(text) | {"_text": text})
+        """The result from JSON text; NaN and infinity, which JSON does not have, are None.
+
+        Raises ValueError, which says where, if the text is no JSON or if a field is missing or of
+        another type: the result of another version, or a broken file.
+        """
+        document = _parse(text)
+        fields = build(ResultFields, document, "result")
+        require(TIMELINE, document.get("timeline"), "result.timeline")
+        return cls(**vars(fields), _text=text)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Result:
-        """The result from its document, as `to_dict` gives it; a missing field is a KeyError."""
+        """The result from its document, as `to_dict` gives it. Raises ValueError as `from_json`."""
         return cls.from_json(json.dumps(document, ensure_ascii=False))
+
+    def setting(self, key: str) -> Any:
+        """The value of a config key such as "cleaning.victim"; None where it is not set."""
+        value: Any = self.config
+        for step in key.split("."):
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return value
 
     @property
     def timeline(self) -> pl.DataFrame:
@@ -50,8 +71,7 @@ class Result(ResultFields):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole document, the timeline included."""
-        document: dict[str, Any] = json.loads(self._text)
-        return document
+        return _parse(self._text)
 
     def to_json(self) -> str:
         """The whole document as JSON text, numbers as the engine gave them."""
@@ -67,3 +87,8 @@ class Result(ResultFields):
             f"<Result of {self.workload.name}: write amplification {self.write_amplification}, "
             f"p99 {self.latency.p99} us>"
         )
+
+
+def _parse(text: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(text, parse_constant=lambda _: None)
+    return document

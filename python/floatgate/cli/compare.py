@@ -105,7 +105,7 @@ def compare(
             tables["summary"] = results.summary(base)
         document = _document(results, tables)
         if part:
-            _write(document, tables, part, pictures)
+            _write(results, document, tables, part, pictures)
     if json:
         output.print_json(document)
     else:
@@ -195,6 +195,7 @@ def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> di
 
 
 def _write(
+    results: Comparison,
     document: dict[str, Any],
     tables: Mapping[str, pl.DataFrame],
     directory: Path,
@@ -209,6 +210,6 @@ def _write(
     for name, table in tables.items():
         for suffix in ("parquet", "csv"):
             write_frame(directory / f"{name}.{suffix}", table)
-    write_report(document["results"], directory / "report.html")
+    write_report(results, directory / "report.html")
     if pictures:
-        write_pictures(document["results"], directory, pictures)
+        write_pictures(results, directory, pictures)

@@ -54,9 +54,8 @@ def _write(result: Result, directory: Path, pictures: options.PictureKind | None
     from floatgate.report import write_pictures, write_report
     from floatgate.report.files import write_frame
 
-    document = result.to_dict()
     (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
     write_frame(directory / "timeline.parquet", result.timeline)
-    write_report([document], directory / "report.html")
+    write_report([result], directory / "report.html")
     if pictures:
-        write_pictures([document], directory, pictures)
+        write_pictures([result], directory, pictures)

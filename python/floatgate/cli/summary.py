@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from floatgate.report import curve_tables, tables
-from floatgate.report.frames import BLAME, NAMED
+from floatgate.report.frames import BLAME, KINDS, NAMED
+from floatgate.report.overview import requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
 from floatgate.report.values import (
@@ -40,18 +41,6 @@ COLUMNS = {
 }
 """Columns of a comparison: metrics of the report, with titles that fit a terminal."""
 
-QUANTILES = {
-    "mean": "mean",
-    "stdev": "std dev",
-    "p50": "p50",
-    "p95": "p95",
-    "p99": "p99",
-    "p999": "p99.9",
-    "p9999": "p99.99",
-    "max": "max",
-}
-"""Columns of a run's response times: names of the result, with titles that fit a terminal."""
-
 SMALL = 0.0005
 """Parts of a sum below this share of it are left out of a line."""
 
@@ -72,17 +61,15 @@ def print_summary(result: Result, device: str) -> None:
 
 def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     """Several runs: what varies, their main metrics, and every doubt with the runs it is about."""
-    documents = [result.to_dict() for result in results]
-    runs = label_runs(documents)
+    runs = label_runs(results)
     names = {"trace": [result.workload.name for result in results]}
     if len(set(names["trace"])) == 1 and keys:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
-    rows = tables.summary_rows(documents)
     columns = [
-        tables.METRICS[metric][1](title, [row[metric] for row in rows])
-        for metric, title in COLUMNS.items()
+        metric.make(title, [metric.of(result) for result in results])
+        for metric, title in ((tables.METRICS[name], title) for name, title in COLUMNS.items())
     ]
     # A key is broken at its dots: the room is the numbers'.
     drawn = empty_table([name.replace(".", ".\n") for name in names], map(_heading, columns))
@@ -94,7 +81,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         drawn.add_row(*map(Text, told), *(cell.text for cell in numbers))
     out = console()
     out.print(drawn)
-    found = [messages(runs, kind) for kind in ("warnings", "notes")]
+    found = messages(runs, lambda run: run.warnings), messages(runs, lambda run: run.notes)
     print_messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
 
 
@@ -181,10 +168,9 @@ def _drive(result: Result, device: str) -> Lines:
 
 def _workload(result: Result) -> Lines:
     workload = result.workload
-    kinds = ("reads", "writes", "trims", "flushes")
-    requests = [f"{count(n)} {kind}" for kind in kinds if (n := getattr(workload, kind))]
     yield "workload", workload.name
-    yield "", f"{count(workload.requests)} requests: {', '.join(requests)}"
+    kinds = ", ".join(requests_by_kind(workload))
+    yield "", f"{count(workload.requests)} requests: {kinds}"
     read, written = count(workload.read_pages), count(workload.write_pages)
     volumes = f"{measured(workload.volumes_written)} drive volumes"
     footprint = _pages(workload.footprint_pages, result.drive.page_bytes)
@@ -225,14 +211,9 @@ def _cleaning(result: Result) -> Lines:
 
 def _latency(result: Result) -> Table:
     """Response times by kind of request; a unit to each column."""
-    summaries = {kind: getattr(result.latency, kind) for kind in ("read", "write", "all")}
-    timed = {kind: row for kind, row in summaries.items() if row.requests}
-    requests = tables.written(count)("requests", [row.requests for row in timed.values()])
-    columns = [requests] + [
-        tables.times(title, [getattr(row, f"{name}_us") for row in timed.values()])
-        for name, title in QUANTILES.items()
-    ]
-    drawn = empty_table(["latency"], map(_heading, columns))
+    timed = {kind: times for kind, of in KINDS.items() if (times := of(result)).requests}
+    columns = tables.latency_columns([*timed.values()])
+    drawn = empty_table(["latency"], (_heading(column).lower() for column in columns))
     for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
         drawn.add_row(kind, *(cell.text for cell in cells))
     return drawn

@@ -69,11 +69,10 @@ def _details(outcome: Outcome) -> list[dict[str, Any]]:
     shown: dict[str, dict[str, Any]] = {}
     for point, result in zip(outcome.points, outcome.results, strict=True):
         if point.line == outcome.shown and point.trace not in shown:
-            document = result.to_dict()
             shown[point.trace] = {
                 "label": f"{point.trace}, {outcome.labels[point.line]}",
-                "provenance": tables.provenance(document),
-                "operations": tables.operations_table(document),
-                "config": tables.config_rows(document, []),
+                "provenance": tables.provenance(result),
+                "operations": tables.operations_table(result),
+                "config": tables.config_rows(result, []),
             }
     return list(shown.values())

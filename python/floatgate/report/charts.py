@@ -78,18 +78,23 @@ def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float, unit: st
 
 def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
     """Bars: the share of look-ups that a cache answered."""
-    axis = alt.Axis(format=".0%", title="Hit ratio", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    tooltip = [
+        alt.Tooltip("run:N", title="Run"),
+        alt.Tooltip("value:Q", title="Hit ratio", format=".2%"),
+        alt.Tooltip("hits:Q", title="Hits", format=",.0f"),
+        alt.Tooltip("misses:Q", title="Misses", format=",.0f"),
+    ]
+    return chart_shares(frame, rows, "Hit ratio", tooltip)
+
+
+def chart_shares(
+    frame: pl.DataFrame, rows: Sequence[str], title: str, tooltip: Sequence[alt.Tooltip]
+) -> Plot:
+    """Bars of shares, 0 to 1: the `value` of each `row`."""
+    axis = alt.Axis(format=".0%", title=title, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
     base = alt.Chart(inline_data(frame)).encode(y=row_axis(rows))
-    bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(
-        x=x,
-        tooltip=[
-            alt.Tooltip("run:N", title="Run"),
-            alt.Tooltip("value:Q", title="Hit ratio", format=".2%"),
-            alt.Tooltip("hits:Q", title="Hits", format=",.0f"),
-            alt.Tooltip("misses:Q", title="Misses", format=",.0f"),
-        ],
-    )
+    bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=[*tooltip])
     text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
     return in_rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
 
@@ -149,11 +154,7 @@ def chart_timeline(
     `beyond` has the points that the axis does not reach, with the `edge` to mark them at.
     """
     x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
-    y = alt.Y(
-        f"{metric}:Q",
-        scale=alt.Scale(domain=list(domain), nice=True),
-        axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
-    )
+    y = _metric_axis(metric, domain, style)
     tooltip = [
         ("run", "Run", ""),
         (metric, title, style),
@@ -164,11 +165,10 @@ def chart_timeline(
     if beyond is None or beyond.is_empty():
         return plot
     marks = alt.Chart(inline_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
-    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
     up = alt.condition(
         f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
     )
-    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=colour, shape=up)
+    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=_line_colour(colours), shape=up)
     return marked
 
 
@@ -210,17 +210,14 @@ def chart_sweep(
 
     `predicted` has `at`, `value` and `colour`: a dashed line for each colour.
     """
-    y = alt.Y(
-        "value:Q",
-        scale=alt.Scale(domain=list(domain), nice=True),
-        axis=alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5),
-    )
+    y = _metric_axis("value", domain, style)
     tooltip = [("run", "Run", ""), ("value", metric, style)]
     lines = _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
     if predicted is None or predicted.is_empty():
         return lines
-    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
-    marks = alt.Chart(inline_data(predicted)).encode(x=axis.encoding(), y=y, color=colour)
+    marks = alt.Chart(inline_data(predicted)).encode(
+        x=axis.encoding(), y=y, color=_line_colour(colours)
+    )
     plot: Plot = lines + marks.mark_line(strokeDash=[4, 4], strokeWidth=1.5, point=False)
     return plot
 
@@ -330,17 +327,24 @@ def _lines(
     dots: bool = False,
 ) -> Plot:
     """Lines with the point nearest to the pointer described."""
-    base = alt.Chart(inline_data(frame, LINE_DIGITS)).encode(
-        x=x,
-        y=y,
-        color=alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend()),
-    )
+    data = inline_data(frame, LINE_DIGITS)
+    base = alt.Chart(data).encode(x=x, y=y, color=_line_colour(colours))
     line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True, point=False)
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
         line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))
     points = [base.mark_point(filled=True, size=55)] if dots else []
     return near(alt.layer(line, *points).properties(height=height), tooltip)
+
+
+def _metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
+    """The axis of a metric, in per cent if its d3 number format is."""
+    axis = alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5)
+    return alt.Y(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=True), axis=axis)
+
+
+def _line_colour(colours: Sequence[str]) -> alt.Color:
+    return alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
 
 
 def near(plot: Plot, tooltip: Told) -> Plot:

@@ -20,6 +20,20 @@ from .sweeps import sweep
 from .values import TIMES, unit_of
 from .wear_map import wear_map
 
+CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
+    (
+        lambda result: result.mapping,
+        "Mapping cache",
+        "the whole map is in memory, or nothing was looked up",
+    ),
+    (
+        lambda result: result.buffer,
+        "Write buffer",
+        "no buffer is configured, or nothing was looked up",
+    ),
+)
+"""Each cache: where it is in a result, its name, and why it may have no hit ratio."""
+
 DRAWN = 64
 """More runs than this are listed in the tables but not drawn."""
 
@@ -118,10 +132,7 @@ def _hit_ratio(drawn: Sequence[Run]) -> Figure:
     figure = Figure(
         "hit-ratio", "Hit ratio", "Share of look-ups that the cache answered without the flash."
     )
-    for cache, title, why in (
-        ("mapping", "Mapping cache", "the whole map is in memory, or nothing was looked up"),
-        ("buffer", "Write buffer", "no buffer is configured, or nothing was looked up"),
-    ):
+    for cache, title, why in CACHES:
         found = {name: frames.hit_ratio(group, cache) for name, group in panels(drawn).items()}
         for name, frame in found.items():
             if not frame.is_empty():
@@ -145,7 +156,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     )
     groups = panels(drawn)
     found = {
-        (kind, name): frames.distribution(group, kind)
+        (kind, name): frames.distribution(group, frames.KINDS[kind])
         for kind in ("read", "write")
         for name, group in groups.items()
     }

@@ -8,12 +8,20 @@ left out, so a frame without rows means: nothing to draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from floatgate.result import (
+    BlameTimes,
+    BufferResult,
+    CauseCounts,
+    LatencySummary,
+    MappingResult,
+    Result,
+)
+
 from .runs import Run
-from .values import finite, number, rows_of, total
 
 CAUSES = {
     "host": "host writes",
@@ -43,19 +51,23 @@ BLAME = {
 }
 """Where a request's time went; the same cause has the same colour as in `CAUSES`."""
 
-KINDS = ("read", "write", "all")
+Cache = Callable[[Result], MappingResult | BufferResult]
+"""The map's cache, or the write buffer."""
+
+Times = Callable[[Result], LatencySummary]
+"""The response times of one kind of request."""
+
+KINDS: dict[str, Times] = {
+    "read": lambda result: result.latency.read,
+    "write": lambda result: result.latency.write,
+    "all": lambda result: result.latency.all,
+}
 HISTOGRAM_BARS = 40
 CURVE_STEP = 0.02
 """Points of a distribution closer than this, in decades both ways, are one point on screen."""
 
-_PARTS = {
-    "run": pl.String,
-    "row": pl.String,
-    "part": pl.String,
-    "order": pl.Int64,
-    "value": pl.Float64,
-    "share": pl.Float64,
-}
+ROW = {"run": pl.String, "row": pl.String}
+_PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
 _LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
@@ -63,14 +75,12 @@ def amplification(runs: Iterable[Run]) -> pl.DataFrame:
     """Programs per host page written, by cause; the parts sum to the write amplification."""
     rows = []
     for run in runs:
-        factor = number(run.result, "write_amplification")
-        programs = total(run.result, "flash", "programs")
-        if factor is None or not programs:
+        factor, programs = run.result.write_amplification, run.result.flash.programs
+        if factor is None or not programs.total:
             continue
         # Scaled from the factor, not divided by a count of host pages: buffers and host layers
         # make the two differ, and the bars must end where the table's number says.
-        scale = factor / programs
-        rows += _parts(run, ("flash", "programs"), CAUSES, scale)
+        rows += _parts(run, programs, CAUSES, factor / programs.total)
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 
@@ -78,29 +88,19 @@ def blame(runs: Iterable[Run]) -> pl.DataFrame:
     """Microseconds of the mean response time, by what the request waited for."""
     rows = []
     for run in runs:
-        rows += _parts(run, ("latency", "blame_us"), BLAME, 1.0)
+        rows += _parts(run, run.result.latency.blame_us, BLAME, 1.0)
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 
-def hit_ratio(runs: Iterable[Run], cache: str) -> pl.DataFrame:
-    """Hit ratio (0 to 1) of `mapping` or `buffer`, with the counts behind it."""
-    rows = [
-        (
-            run.label,
-            run.row,
-            number(run.result, cache, "hit_ratio"),
-            number(run.result, cache, "hits"),
-            number(run.result, cache, "misses"),
-        )
-        for run in runs
-    ]
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
-        ("value", "hits", "misses"), pl.Float64
-    )
+def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:
+    """Hit ratio (0 to 1) of a cache, with the counts behind it."""
+    known = [(run, cache(run.result)) for run in runs]
+    rows = [(run.label, run.row, one.hit_ratio, one.hits, one.misses) for run, one in known]
+    schema = ROW | dict.fromkeys(("value", "hits", "misses"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
 
 
-def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
+def distribution(runs: Iterable[Run], times: Times) -> pl.DataFrame:
     """Response times (`us`) against the share of requests that are faster, to the slowest.
 
     `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %, so that the tail, where
@@ -111,7 +111,7 @@ def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
     for run in runs:
         rows += [
             (run.label, run.colour, run.dash, us, share, nines)
-            for us, share, nines in _curve(run, kind)
+            for us, share, nines in _curve(times(run.result))
         ]
     schema = _LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -124,28 +124,20 @@ def timeline(runs: Iterable[Run], metrics: Sequence[str]) -> pl.DataFrame:
     """
     schema = _LINE | {"pages": pl.Float64, "seconds": pl.Float64}
     schema |= dict.fromkeys(metrics, pl.Float64)
-    rows = []
+    found = [pl.DataFrame(schema=schema)]
     for run in runs:
-        windows = len(rows_of(run.result, "timeline", "host_pages"))
-        if windows < 2:
-            continue
-        columns = []
-        for name in ("host_pages", "seconds", *metrics):
-            values = [finite(value) for value in rows_of(run.result, "timeline", name)]
-            columns.append(values or [None] * windows)
-        rows += [
-            (run.label, run.colour, run.dash, *window) for window in zip(*columns, strict=True)
-        ]
-    return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("pages")
+        windows = run.result.timeline
+        if windows.height > 1:
+            line = {"run": run.label, "colour": run.colour, "dash": run.dash}
+            texts = {name: pl.lit(text) for name, text in line.items()}
+            windows = windows.with_columns(**texts, pages="host_pages")
+            found.append(windows.select(pl.col(name).cast(kind) for name, kind in schema.items()))
+    return pl.concat(found)
 
 
 def wear_histogram(run: Run) -> pl.DataFrame:
     """Erase units by how often they were erased, in at most `HISTOGRAM_BARS` equal bins."""
-    pairs = [
-        (int(erases), int(units))
-        for erases, units in rows_of(run.result, "wear", "histogram")
-        if units
-    ]
+    pairs = [(erases, units) for erases, units in run.result.wear.histogram if units]
     schema = {"run": pl.String, "first": pl.Int64, "last": pl.Int64, "units": pl.Int64}
     if not pairs:
         return pl.DataFrame(schema=schema)
@@ -164,21 +156,24 @@ def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
     """Erases per unit: least, mean, most, and one standard deviation either side of the mean."""
     rows = []
     for run in runs:
-        names = ("erases_min", "erases_mean", "erases_max", "erases_stdev")
-        low, mean, high, stdev = (number(run.result, "wear", name) for name in names)
-        if low is None or mean is None or high is None or stdev is None:
+        wear = run.result.wear
+        low, high = wear.erases_min, wear.erases_max
+        mean, stdev = wear.erases_mean, wear.erases_stdev
+        if low is None or high is None:
             continue
         near, far = max(low, mean - stdev), min(high, mean + stdev)
         rows.append((run.label, run.row, low, near, mean, far, high, stdev))
-    names_out = ("low", "near", "mean", "far", "high", "stdev")
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(names_out, pl.Float64)
+    names = ("low", "near", "mean", "far", "high", "stdev")
+    schema = ROW | dict.fromkeys(names, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def sweep(runs: Sequence[Run], axis: Sequence[float], metric: Sequence[str]) -> pl.DataFrame:
+def sweep(
+    runs: Sequence[Run], axis: Sequence[float], metric: Callable[[Result], float | None]
+) -> pl.DataFrame:
     """A metric against a swept quantity; `axis` has that quantity for each run."""
     rows = [
-        (run.label, run.colour, run.dash, at, number(run.result, *metric))
+        (run.label, run.colour, run.dash, at, metric(run.result))
         for run, at in zip(runs, axis, strict=True)
     ]
     schema = _LINE | {"at": pl.Float64, "value": pl.Float64}
@@ -186,14 +181,15 @@ def sweep(runs: Sequence[Run], axis: Sequence[float], metric: Sequence[str]) -> 
 
 
 def _parts(
-    run: Run, path: tuple[str, ...], names: dict[str, str], scale: float
+    run: Run, parts: CauseCounts | BlameTimes, names: dict[str, str], scale: float
 ) -> list[tuple[str, str, str, int, float, float]]:
     """One row per part of a stacked bar; parts of nothing are left out."""
-    whole = total(run.result, *path)
+    values = {key: value or 0.0 for key, value in vars(parts).items()}
+    whole = sum(values.values())
     if not whole:
         return []
-    known = {key: number(run.result, *path, key) or 0.0 for key in names}
-    # A cause that this report has no name for still counts: a bar must end at its sum.
+    known = {key: values.get(key, 0.0) for key in names}
+    # A cause without a colour of its own still counts: a bar must end at its sum.
     known["other"] += whole - sum(known.values())
     return [
         (run.label, run.row, names[key], i, value * scale, value / whole)
@@ -202,21 +198,20 @@ def _parts(
     ]
 
 
-def _curve(run: Run, kind: str) -> list[tuple[float, float, float]]:
+def _curve(times: LatencySummary) -> list[tuple[float, float, float]]:
     """Time, share and nines of the points that show on screen, the slowest request the last."""
     points: list[tuple[float, float, float]] = []
-    slowest = number(run.result, "latency", kind, "max_us")
-    for us, share in rows_of(run.result, "latency", kind, "cdf"):
+    slowest = times.max_us
+    for us, share in times.cdf:
         # No logarithm of zero: a request that took no time (a full buffer hit) stands at the edge.
-        if us is None or us <= 0 or not 0 <= share < 1:
+        if us <= 0 or not 0 <= share < 1:
             continue
         # A point is the end of a bin of times, and the slowest request may lie before it.
         point = (min(us, slowest or us), share, -math.log10(1 - share))
         if not (points and _close(points[-1], point)):
             points.append(point)
-    requests = number(run.result, "latency", kind, "requests")
-    if points and requests and slowest:
-        points.append((slowest, 1.0, max(math.log10(requests), points[-1][2])))
+    if points and times.requests and slowest:
+        points.append((slowest, 1.0, max(math.log10(times.requests), points[-1][2])))
     return points
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from floatgate.hot_data import Hotness, gigabytes
 
 from . import hot_tables, page
-from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
+from .charts import Plot, chart_shares, inline_data
 from .figure import Drawing, Figure
 from .files import write_whole
 from .pictures import write_figure
@@ -127,19 +127,12 @@ def chart_distances(bars: pl.DataFrame) -> Plot:
 
 def chart_sequential(bars: pl.DataFrame) -> Plot:
     """Bars: the share that continues the request before; `bars` has `row` and `value`."""
-    rows = bars["row"].to_list()
-    axis = alt.Axis(
-        format=".0%", title="Continues the one before", values=[0, 0.2, 0.4, 0.6, 0.8, 1]
-    )
-    x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
-    base = alt.Chart(inline_data(bars)).encode(y=row_axis(rows))
+    title = "Continues the one before"
     tooltip = [
         alt.Tooltip("row:N", title="Of"),
-        alt.Tooltip("value:Q", title="Continues the one before", format=".2%"),
+        alt.Tooltip("value:Q", title=title, format=".2%"),
     ]
-    drawn = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=tooltip)
-    text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-    return in_rows(drawn + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+    return chart_shares(bars, bars["row"].to_list(), title, tooltip)
 
 
 def _extents(found: Hotness) -> Figure:
@@ -244,17 +237,12 @@ def _page(found: Hotness, figures: list[Figure]) -> str:
         ("Page writes", count(found.page_writes)),
         ("Pages written", count(found.written_pages)),
     ]
-    sequences = hot_tables.sequences_table(found)
-    details = {"label": found.name, "provenance": facts, "operations": sequences, "config": []}
-    return page.fill_page(
+    return page.workload_page(
         figures,
-        title=found.name,
+        name=found.name,
         subtitle="Hot and cold data · Floatgate",
-        runs=[found.name],
-        single=True,
-        warnings=[],
-        notes=[(note, []) for note in found.notes],
+        notes=found.notes,
         summary=Table("Mean of a sequence", ["", *names], [tiles]),
-        varying=Table("", [], []),
-        details=[details],
+        facts=facts,
+        table=hot_tables.sequences_table(found),
     )

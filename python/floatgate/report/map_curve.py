@@ -116,22 +116,15 @@ def _page(document: Document, figure: Figure) -> str:
         ("Curve", source_words(document)),
         ("Page", size(document["page_bytes"])),
         ("Map entry", size(document["entry_bytes"])),
-        (
-            "Trims left out",
-            count(document["trims_ignored"] or None),
-        ),
+        ("Trims left out", count(document["trims_ignored"] or None)),
     ]
-    details = {"label": document["name"], "provenance": facts, "operations": needed, "config": []}
     names, cells = [name for name, _ in tiles], [cell for _, cell in tiles]
-    return page.fill_page(
+    return page.workload_page(
         [figure],
-        title=document["name"],
+        name=document["name"],
         subtitle="Map memory report · Floatgate",
-        runs=[document["name"]],
-        single=True,
-        warnings=[],
-        notes=[(note, []) for note in document["notes"]],
+        notes=document["notes"],
         summary=Table("Curve", ["", *names], [[Cell(""), *cells]]),
-        varying=Table("", [], []),
-        details=[details],
+        facts=facts,
+        table=needed,
     )

@@ -11,7 +11,7 @@ from . import charts, frames
 from .figure import Drawing, Figure, join_title, sentence
 from .legends import line_legend, own_legend, say_missing, series, some, span
 from .runs import Run, panels
-from .values import TIMES, rows_of, unit_of
+from .values import TIMES, unit_of
 
 BULK = (0.02, 0.98)
 """Between these quantiles lie the values that an axis is for."""
@@ -51,11 +51,12 @@ Frames = dict[str, pl.DataFrame]
 
 def over_time(drawn: Sequence[Run]) -> list[Figure]:
     """The state of the drive, and the response times, over the run."""
-    short = [run.name for run in drawn if len(rows_of(run.result, "timeline", "host_pages")) < 2]
-    long = [run for run in drawn if run.name not in short]
     columns = [metric.name for metric in (*STATE, *TIMED)]
-    found = {name: frames.timeline(group, columns) for name, group in panels(long).items()}
+    found = {name: frames.timeline(group, columns) for name, group in panels(drawn).items()}
     timed, found = _in_units(found)
+    known = {label for frame in found.values() for label in frame["run"]}
+    long = [run for run in drawn if run.label in known]
+    short = [run.name for run in drawn if run.label not in known]
     state = Figure(
         "timeline",
         "Over the run",

@@ -13,6 +13,8 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from floatgate.result import Result
+
 from . import tables, theme
 from .figure import Figure
 from .figures import figures
@@ -21,13 +23,12 @@ from .overview import overview
 from .payload import payload
 from .runs import Run, label_runs, varying
 from .told import Told, messages
-from .values import Document, leaf, plain
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """The Vega-Lite version that Altair writes, as `major.minor`."""
 
 
-def write_report(results: Sequence[Document], path: Path, *, title: str | None = None) -> Path:
+def write_report(results: Sequence[Result], path: Path, *, title: str | None = None) -> Path:
     """Writes the report of one or several results to `path`, whole or not at all.
 
     Without a title the page is named after what was run. Raises `ValueError` when there are no
@@ -39,7 +40,7 @@ def write_report(results: Sequence[Document], path: Path, *, title: str | None =
     return path
 
 
-def _render(results: Sequence[Document], title: str | None) -> str:
+def _render(results: Sequence[Result], title: str | None) -> str:
     """The page as text: the same results give the same bytes."""
     if not results:
         raise ValueError("a report needs at least one result; none was given")
@@ -52,8 +53,8 @@ def _render(results: Sequence[Document], title: str | None) -> str:
         subtitle=_subtitle(runs),
         runs=runs,
         single=len(runs) == 1,
-        warnings=messages(runs, "warnings"),
-        notes=messages(runs, "notes"),
+        warnings=messages(runs, lambda result: result.warnings),
+        notes=messages(runs, lambda result: result.notes),
         overview=overview(runs),
         summary=tables.summary_table(runs),
         varying=tables.varying_table(keys),
@@ -100,9 +101,35 @@ def fill_page(
     )
 
 
+def workload_page(
+    found: Sequence[Figure],
+    *,
+    name: str,
+    subtitle: str,
+    notes: Sequence[str],
+    summary: tables.Table,
+    facts: Sequence[tuple[str, str]],
+    table: tables.Table,
+) -> str:
+    """The page of what a workload is like, without a run; `facts` and `table` are its details."""
+    details = {"label": name, "provenance": facts, "operations": table, "config": []}
+    return fill_page(
+        found,
+        title=name,
+        subtitle=subtitle,
+        runs=[name],
+        single=True,
+        warnings=[],
+        notes=[(note, []) for note in notes],
+        summary=summary,
+        varying=tables.Table("", [], []),
+        details=[details],
+    )
+
+
 def _title(runs: Sequence[Run]) -> str:
     """What was run: the trace, or how many runs over which traces."""
-    traces = list(dict.fromkeys(plain(leaf(run.result, "workload", "name")) for run in runs))
+    traces = list(dict.fromkeys(run.result.workload.name for run in runs))
     if len(runs) == 1:
         return traces[0]
     if len(traces) > 3:
@@ -112,8 +139,8 @@ def _title(runs: Sequence[Run]) -> str:
 
 def _subtitle(runs: Sequence[Run]) -> str:
     """The kind of page and the version behind it."""
-    versions = sorted({plain(leaf(run.result, "floatgate")) for run in runs} - {"none"})
-    return f"Flash simulation report · Floatgate {', '.join(versions) or '(version not recorded)'}"
+    versions = sorted({run.result.floatgate for run in runs})
+    return f"Flash simulation report · Floatgate {', '.join(versions)}"
 
 
 def _details(run: Run, differing: Sequence[str]) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import vl_convert
 
+from floatgate.result import Result
+
 from . import theme
 from .figure import Drawing, Figure
 from .figures import figures
 from .files import write_whole
 from .page import SCHEMA
 from .runs import label_runs
-from .values import Document
 
 PAIR_WIDTH = 400
 """Width in pixels of one of two plots beside each other."""
@@ -24,7 +25,7 @@ PIXELS = 2.0
 
 
 def write_pictures(
-    results: Sequence[Document], directory: Path, kind: Literal["svg", "png"]
+    results: Sequence[Result], directory: Path, kind: Literal["svg", "png"]
 ) -> list[Path]:
     """Writes a file per figure into `directory`, which must exist; returns their paths.
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from floatgate import _core, models
+from floatgate.result import Result
 
+from .frames import ROW
 from .runs import Run
-from .values import Document, leaf, number, plain, ratio
+from .values import ratio
 
 LAWS = {
     ("uniform", "greedy"): "greedy",
@@ -32,8 +34,7 @@ SPAN_TOLERANCE = 0.02
 DEFAULTS = {"size": "4KiB", "aligned": "true", "trim": "0", "r": "0.9", "f": "0.1"}
 """Keys of the generators that a law depends on, as the engine reads a text without them."""
 
-_SCHEMA = {"run": pl.String, "row": pl.String, "value": pl.Float64, "law": pl.String}
-_SCHEMA |= {"source": pl.String, "label": pl.String}
+_SCHEMA = ROW | {"value": pl.Float64, "law": pl.String, "source": pl.String, "label": pl.String}
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,16 @@ class Predicted:
     source: str
 
 
-def predicted(result: Document) -> Predicted | None:
+def predicted(result: Result) -> Predicted | None:
     """The closed form for a run; None where its assumptions do not hold, or there is none."""
-    name, keys = _generator(plain(leaf(result, "workload", "name")))
-    law = LAWS.get((name, plain(leaf(result, "config", "cleaning", "victim"))))
+    name, keys = _generator(result.workload.name)
+    law = LAWS.get((name, result.setting("cleaning.victim")))
     if law is None or not (_simple_drive(result) and _simple_writes(result, keys)):
         return None
-    spare = number(result, "drive", "spare_factor")
-    pages = leaf(result, "drive", "pages_per_unit")
+    spare, pages = result.drive.spare_factor, result.drive.pages_per_unit
     try:
         hot = (float(keys["r"]), float(keys["f"])) if name == "hotcold" else None
-        prediction = models.predict(spare_factor=spare or 0.0, pages_per_block=pages, hot=hot)
+        prediction = models.predict(spare_factor=spare, pages_per_block=pages, hot=hot)
     except ValueError:
         return None
     (row,) = (row for row in prediction.rows if row.policy == law)
@@ -82,28 +82,26 @@ def _generator(name: str) -> tuple[str, dict[str, str]]:
     return generator.strip(), DEFAULTS | {key.strip(): value.strip() for key, _, value in parts}
 
 
-def _simple_drive(result: Document) -> bool:
+def _simple_drive(result: Result) -> bool:
     """One stream on a page-mapped drive without buffer and map traffic, and full of data."""
     expected = {
-        ("ftl", "scheme"): "page",
-        ("placement", "scheme"): "single",
-        ("buffer", "scheme"): "none",
-        ("host", "scheme"): "plain",
+        "ftl.scheme": "page",
+        "placement.scheme": "single",
+        "buffer.scheme": "none",
+        "host.scheme": "plain",
     }
-    config = leaf(result, "config")
-    simple = all(leaf(config, *path) == value for path, value in expected.items())
-    simple = simple and leaf(config, "cleaning", "wear_leveling") != "static"
-    warm = leaf(config, "start", "fill") in ("random", "steady")
-    return simple and warm and number(result, "drive", "translation_pages") == 0
+    simple = all(result.setting(key) == value for key, value in expected.items())
+    simple = simple and result.setting("cleaning.wear_leveling") != "static"
+    warm = result.setting("start.fill") in ("random", "steady")
+    return simple and warm and result.drive.translation_pages == 0
 
 
-def _simple_writes(result: Document, keys: dict[str, str]) -> bool:
+def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
     """Aligned writes of one page over the whole drive."""
-    page, logical = number(result, "drive", "page_bytes"), number(result, "drive", "logical_bytes")
+    drive, workload = result.drive, result.workload
     span = _core.number(keys.get("span", ""))
-    if page is None or logical is None or span is None:
+    if span is None:
         return False
-    whole = abs(span - logical) <= SPAN_TOLERANCE * logical
-    single = _core.number(keys["size"]) == page and keys["aligned"] == "true"
-    trimmed = number(result, "workload", "trims") or number(result, "workload", "trimmed_pages")
-    return whole and single and not trimmed
+    whole = abs(span - drive.logical_bytes) <= SPAN_TOLERANCE * drive.logical_bytes
+    single = _core.number(keys["size"]) == drive.page_bytes and keys["aligned"] == "true"
+    return whole and single and not (workload.trims or workload.trimmed_pages)

@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from floatgate.result import Result
+
 from .theme import DASHES, SERIES
-from .values import Document, flatten, leaf, plain
+from .values import flatten, plain
 
 TRACE = "trace"
 MISSING = "not set"
@@ -36,7 +38,7 @@ class Varying:
 class Run:
     """One result with its names."""
 
-    result: Document
+    result: Result
     label: str
     """Unambiguous, keys included: `financial1, mapping.scheme=dftl`."""
     name: str
@@ -49,34 +51,34 @@ class Run:
     dash: str
 
 
-def varying(results: Sequence[Document]) -> list[Varying]:
+def varying(results: Sequence[Result]) -> list[Varying]:
     """Everything that differs: the trace first, then config keys, then seed and version.
 
     In each config table `scheme` comes before its parameters, whatever order they arrive in.
     """
-    configs = [flatten(leaf(result, "config")) for result in results]
+    configs = [flatten(result.config) for result in results]
     keys = list(dict.fromkeys(key for config in configs for key in config))
     tables = list(dict.fromkeys(key.split(".")[0] for key in keys))
     keys.sort(key=lambda key: (tables.index(key.split(".")[0]), not key.endswith(".scheme")))
     found = [Varying(TRACE, tuple(_traces(results)))]
-    device = Varying("device", tuple(plain(result.get("device")) for result in results))
+    device = Varying("device", tuple(result.device for result in results))
     told = [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]
     if len(device.distinct) > 1:
         # What follows from the drive has been said with its name.
         found.append(device)
         told = [vary for vary in told if _groups([device, vary]) > _groups([device])]
     found += told
-    for key in ("seed", "floatgate"):
-        found.append(Varying(key, tuple(plain(result.get(key)) for result in results)))
+    found.append(Varying("seed", tuple(plain(result.seed) for result in results)))
+    found.append(Varying("floatgate", tuple(result.floatgate for result in results)))
     return [vary for vary in found if len(vary.distinct) > 1]
 
 
-def identifying(results: Sequence[Document]) -> list[Varying]:
+def identifying(results: Sequence[Result]) -> list[Varying]:
     """Those of the varying keys that a label needs."""
     return _needed(varying(results))
 
 
-def label_runs(results: Sequence[Document]) -> list[Run]:
+def label_runs(results: Sequence[Result]) -> list[Run]:
     """Names for every result, in their order."""
     keys = identifying(results)
     labels = _apart([_label(keys, i) for i in range(len(results))], results)
@@ -98,10 +100,10 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return grouped
 
 
-def _traces(results: Sequence[Document]) -> list[str]:
+def _traces(results: Sequence[Result]) -> list[str]:
     """Trace names; those that name different content carry the digest's start."""
-    names = [str(leaf(result, "workload", "name") or "unnamed trace") for result in results]
-    digests = [str(leaf(result, "workload", "hash") or "") for result in results]
+    names = [result.workload.name or "unnamed trace" for result in results]
+    digests = [result.workload.hash for result in results]
     contents: dict[str, set[str]] = {}
     for name, digest in zip(names, digests, strict=True):
         contents.setdefault(name, set()).add(digest)
@@ -156,7 +158,7 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
     return f"{vary.key if shared or last == 'scheme' else last} {value}"
 
 
-def _apart(names: list[str], results: Sequence[Document]) -> list[str]:
+def _apart(names: list[str], results: Sequence[Result]) -> list[str]:
     """Runs that nothing tells apart get a number; a report of one run, its trace's name."""
     if names == [""]:
         return _traces(results)
@@ -175,7 +177,7 @@ def _differ(names: Sequence[str]) -> bool:
 
 
 def _divide(
-    results: Sequence[Document], keys: list[Varying], labels: list[str], names: list[str]
+    results: Sequence[Result], keys: list[Varying], labels: list[str], names: list[str]
 ) -> list[Run]:
     """Panels for more runs than one plot carries: by key where that works, else by eights."""
     inner = [vary for vary in keys if vary.key != TRACE]
@@ -204,7 +206,7 @@ def _too_thin(places: Sequence[tuple[str, str]]) -> bool:
     return 2 * len({panel for panel, _ in places}) > len(places)
 
 
-def _by_eights(results: Sequence[Document], labels: list[str], names: list[str]) -> list[Run]:
+def _by_eights(results: Sequence[Result], labels: list[str], names: list[str]) -> list[Run]:
     runs = []
     for i, result in enumerate(results):
         first = i - i % SERIES

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
 from .. import _core
+from ..result import Result
 from . import charts, frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .theme import SERIES
-from .values import number
+
+
+class Metric(NamedTuple):
+    """What is drawn."""
+
+    title: str
+    """With the unit."""
+    style: str
+    """As a d3 number format."""
+    of: Callable[[Result], float | None]
+    predicted: bool = False
+    """Whether closed forms are about it."""
+
 
 METRICS = (
-    (("write_amplification",), "Write amplification", ",.3f"),
-    (("mapping", "hit_ratio"), "Map hit ratio", ".1%"),
-    (("latency", "all", "mean_us"), "Mean response time, µs", ",.4~r"),
+    Metric("Write amplification", ",.3f", lambda result: result.write_amplification, True),
+    Metric("Map hit ratio", ".1%", lambda result: result.mapping.hit_ratio),
+    Metric("Mean response time, µs", ",.4~r", lambda result: result.latency.all.mean_us),
 )
-"""What is drawn: path in the result, heading with unit, number format."""
 
 
 def sweep(drawn: Sequence[Run]) -> list[Figure]:
@@ -41,8 +54,8 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
         figure.caption += (
             " Dashed, in the same colour: what a closed form predicts, where its assumptions hold."
         )
-    for path, title, style in METRICS:
-        figure.drawings += _metric_drawings(runs, swept, path, title, style)
+    for metric in METRICS:
+        figure.drawings += _metric_drawings(runs, swept, metric)
     if len(colours) > 1:
         figure.legend = [Legend(text, i) for i, text in enumerate(colours)]
     return [figure] if figure.drawings else []
@@ -62,11 +75,9 @@ def _placed(run: Run, i: int, keys: Sequence[Varying], swept: Varying) -> Run:
     return dataclasses.replace(run, panel="".join(traces), colour=line or "all runs", dash="")
 
 
-def _metric_drawings(
-    runs: Sequence[Run], swept: Varying, path: tuple[str, ...], title: str, style: str
-) -> list[Drawing]:
+def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> list[Drawing]:
     """One metric against the swept quantity, a plot per trace, all to the same scale."""
-    known = [value for run in runs if (value := number(run.result, *path)) is not None]
+    known = [value for run in runs if (value := metric.of(run.result)) is not None]
     if len(set(known)) < 2:
         return []
     texts = dict.fromkeys(swept.values)
@@ -77,15 +88,17 @@ def _metric_drawings(
     at = {run.label: _core.number(value) or 0.0 for run, value in pairs}
     drawings = []
     for name, group in panels(runs).items():
-        frame = frames.sweep(group, [at[run.label] for run in group], path)
+        frame = frames.sweep(group, [at[run.label] for run in group], metric.of)
         if not frame.is_empty():
-            laws = _laws(group, at) if path == METRICS[0][0] else frame.clear()
+            laws = _laws(group, at) if metric.predicted else frame.clear()
             domain = (min(known), max([*known, *laws["value"]]))
-            chart = charts.chart_sweep(frame, axis, title, colours, domain, style, laws)
-            what = sentence(f"{title} against {swept.key}", name, frame)
+            chart = charts.chart_sweep(
+                frame, axis, metric.title, colours, domain, metric.style, laws
+            )
+            what = sentence(f"{metric.title} against {swept.key}", name, frame)
             if not laws.is_empty():
                 what += " Dashed: closed forms."
-            drawings.append(Drawing(join_title(title, name), chart, what))
+            drawings.append(Drawing(join_title(metric.title, name), chart, what))
     return drawings
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
+
+from floatgate.result import LatencySummary, Result
 
 from . import overview
 from .frames import KINDS, NAMED
@@ -16,20 +18,14 @@ from .values import (
     ABSENT,
     SIZES,
     TIMES,
-    Document,
     count,
-    finite,
     fixed,
     flatten,
-    leaf,
     measured,
-    number,
     percent,
     plain,
     ratio,
-    rows_of,
     size,
-    total,
     unit_of,
 )
 
@@ -86,56 +82,58 @@ def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
 times = in_unit_of(TIMES)
 """A column of microseconds."""
 
-METRICS: dict[str, tuple[str, Make]] = {
-    "write_amplification": ("Write amplification", written(ratio)),
-    "data_write_amplification": ("Data write amplification", written(ratio)),
-    "hit_ratio": ("Map hit ratio", written(percent)),
-    "mean_us": ("Mean", times),
-    "p99_us": ("p99", times),
-    "p999_us": ("p99.9", times),
-    "iops": ("IOPS", written(count)),
-    "erases": ("Erases", written(count)),
-    "device_seconds": ("Device time,\N{NO-BREAK SPACE}s", written(measured)),
-    "lifetime_bytes": ("Lifetime", in_unit_of(SIZES)),
-    "warnings": ("Warnings", written(count)),
+
+class Metric(NamedTuple):
+    """A column of the summary: its heading, how to make the column, and its number in a result."""
+
+    title: str
+    make: Make
+    of: Callable[[Result], float | None]
+
+
+METRICS = {
+    "write_amplification": Metric(
+        "Write amplification", written(ratio), lambda result: result.write_amplification
+    ),
+    "data_write_amplification": Metric(
+        "Data write amplification", written(ratio), lambda result: result.data_write_amplification
+    ),
+    "hit_ratio": Metric("Map hit ratio", written(percent), lambda result: result.mapping.hit_ratio),
+    "mean_us": Metric("Mean", times, lambda result: result.latency.all.mean_us),
+    "p99_us": Metric("p99", times, lambda result: result.latency.all.p99_us),
+    "p999_us": Metric("p99.9", times, lambda result: result.latency.all.p999_us),
+    "iops": Metric("IOPS", written(count), lambda result: result.throughput.iops),
+    "erases": Metric("Erases", written(count), lambda result: result.flash.erases.total),
+    "device_seconds": Metric(
+        "Device time,\N{NO-BREAK SPACE}s",
+        written(measured),
+        lambda result: result.throughput.device_seconds,
+    ),
+    "lifetime_bytes": Metric(
+        "Lifetime", in_unit_of(SIZES), lambda result: result.lifetime.host_bytes
+    ),
+    "warnings": Metric("Warnings", written(count), lambda result: len(result.warnings)),
 }
-"""Columns of the summary: heading, and how to make the column."""
 
 
-def summary_rows(results: Sequence[Document]) -> list[dict[str, Any]]:
+def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
     """One row per run: `label` and the main metrics, numbers as they are, None where absent.
 
     Latencies in microseconds over all requests, `hit_ratio` of the mapping cache (0 to 1),
     `erases` of the whole flash for every cause, `lifetime_bytes` that the host can write until
     the mean unit has reached its endurance, `warnings` their number.
     """
-    return [_summary(run) for run in label_runs(results)]
-
-
-def _summary(run: Run) -> dict[str, Any]:
-    result = run.result
-    return {
-        "label": run.label,
-        "write_amplification": number(result, "write_amplification"),
-        "data_write_amplification": number(result, "data_write_amplification"),
-        "hit_ratio": number(result, "mapping", "hit_ratio"),
-        "mean_us": number(result, "latency", "all", "mean_us"),
-        "p99_us": number(result, "latency", "all", "p99_us"),
-        "p999_us": number(result, "latency", "all", "p999_us"),
-        "iops": number(result, "throughput", "iops"),
-        "erases": total(result, "flash", "erases"),
-        "device_seconds": number(result, "throughput", "device_seconds"),
-        "lifetime_bytes": number(result, "lifetime", "host_bytes"),
-        "warnings": len(rows_of(result, "warnings")),
-    }
+    return [
+        {"label": run.label} | {name: metric.of(run.result) for name, metric in METRICS.items()}
+        for run in label_runs(results)
+    ]
 
 
 def summary_table(runs: Sequence[Run]) -> Table:
     """The main metrics of every run side by side."""
-    metrics = [_summary(run) for run in runs]
     columns = []
-    for name, (title, make) in METRICS.items():
-        made = make(title, [row[name] for row in metrics])
+    for name, metric in METRICS.items():
+        made = metric.make(metric.title, [metric.of(run.result) for run in runs])
         cells = [dataclasses.replace(cell, metric=name) for cell in made.cells]
         columns.append(Column(made.title, cells))
     return beside("Main metrics", {"Run": [run.name for run in runs]}, columns)
@@ -159,34 +157,38 @@ def varying_table(keys: Iterable[Varying]) -> Table:
     return Table("What varies", ["Key", "Values", "Which"], rows, frozenset({0, 2}))
 
 
-QUANTILES = {
-    "mean": "Mean",
-    "stdev": "Std dev",
-    "p50": "p50",
-    "p95": "p95",
-    "p99": "p99",
-    "p999": "p99.9",
-    "p9999": "p99.99",
-    "max": "Max",
+QUANTILES: dict[str, Callable[[LatencySummary], float | None]] = {
+    "Mean": lambda times: times.mean_us,
+    "Std dev": lambda times: times.stdev_us,
+    "p50": lambda times: times.p50_us,
+    "p95": lambda times: times.p95_us,
+    "p99": lambda times: times.p99_us,
+    "p99.9": lambda times: times.p999_us,
+    "p99.99": lambda times: times.p9999_us,
+    "Max": lambda times: times.max_us,
 }
-"""What a result says of its response times, `mean_us` and so on, and the headings."""
+"""What a result says of its response times, by heading."""
+
+
+def latency_columns(summaries: Sequence[LatencySummary]) -> list[Column]:
+    """Requests and their response times; a unit to each column."""
+    requests = written(count)("Requests", [summary.requests for summary in summaries])
+    return [requests] + [
+        times(title, [quantile(summary) for summary in summaries])
+        for title, quantile in QUANTILES.items()
+    ]
 
 
 def latency_table(runs: Sequence[Run]) -> Table:
-    """Response times of reads, writes and all requests of each run; a unit to each column."""
+    """Response times of reads, writes and all requests of each run."""
     timed = [
-        (run, kind)
+        (run.name, kind, of(run.result))
         for run in runs
-        for kind in KINDS
-        if number(run.result, "latency", kind, "mean_us") is not None
+        for kind, of in KINDS.items()
+        if of(run.result).mean_us is not None
     ]
-
-    def values(name: str) -> list[float | None]:
-        return [number(run.result, "latency", kind, name) for run, kind in timed]
-
-    columns = [written(count)("Requests", values("requests"))]
-    columns += [times(title, values(f"{name}_us")) for name, title in QUANTILES.items()]
-    names = {"Run": [run.name for run, _ in timed], "Kind": [kind for _, kind in timed]}
+    names = {"Run": [run for run, _, _ in timed], "Kind": [kind for _, kind, _ in timed]}
+    columns = latency_columns([summary for _, _, summary in timed])
     return beside("Response time by kind of request", names, columns)
 
 
@@ -223,83 +225,63 @@ def with_predictions(table: Table, predicted: pl.DataFrame) -> Table:
 
 def wear_table(runs: Sequence[Run]) -> Table:
     """Erases per unit of every run."""
-    names = {"erases_min": "Least", "erases_mean": "Mean", "erases_max": "Most"}
-    names["erases_stdev"] = "Std dev"
-    worn = [
-        run for run in runs if any(number(run.result, "wear", name) is not None for name in names)
+    worn = [run for run in runs if run.result.wear.erases_min is not None]
+    wear = [run.result.wear for run in worn]
+    columns = [
+        written(count)("Least", [one.erases_min for one in wear]),
+        written(_hundredths)("Mean", [one.erases_mean for one in wear]),
+        written(count)("Most", [one.erases_max for one in wear]),
+        written(_hundredths)("Std dev", [one.erases_stdev for one in wear]),
     ]
-    columns = []
-    for name, title in names.items():
-        whole = name in ("erases_min", "erases_max")
-        write = count if whole else lambda value: fixed(value, 2)
-        columns.append(written(write)(title, [number(run.result, "wear", name) for run in worn]))
     return beside("Erases per unit", {"Run": [run.name for run in worn]}, columns)
 
 
-def operations_table(result: Document) -> Table | None:
-    """Flash operations of one run by cause; None when the result has none."""
-    kinds = ("reads", "programs", "erases")
+def _hundredths(value: float | None) -> str:
+    return fixed(value, 2)
+
+
+def operations_table(result: Result) -> Table | None:
+    """Flash operations of one run by cause; None when there were none."""
+    kinds = (result.flash.reads, result.flash.programs, result.flash.erases)
     names = NAMED | {"host": "host requests"}
     rows = []
     for key, name in names.items():
-        values = [number(result, "flash", kind, key) for kind in kinds]
+        values = [vars(kind).get(key, 0) for kind in kinds]
         if any(values):
             rows.append([Cell(name), *(Cell(count(value), value) for value in values)])
     if not rows:
         return None
-    sums = [total(result, "flash", kind) for kind in kinds]
-    rows.append([Cell("all"), *(Cell(count(value), value) for value in sums)])
+    rows.append([Cell("all"), *(Cell(count(kind.total), kind.total) for kind in kinds)])
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
 
 
-def config_rows(result: Document, differing: Iterable[str]) -> list[tuple[str, str, bool]]:
+def config_rows(result: Result, differing: Iterable[str]) -> list[tuple[str, str, bool]]:
     """Every config key of a run with its value, and whether it differs between the runs."""
     marked = set(differing)
-    return [(key, value, key in marked) for key, value in flatten(leaf(result, "config")).items()]
+    return [(key, value, key in marked) for key, value in flatten(result.config).items()]
 
 
-def provenance(result: Document) -> list[tuple[str, str]]:
+def provenance(result: Result) -> list[tuple[str, str]]:
     """What it takes to run this again, and how the drive stood at the start."""
-    pairs = [
-        ("Trace", plain(leaf(result, "workload", "name") or ABSENT)),
-        ("Trace digest", plain(leaf(result, "workload", "hash") or ABSENT)),
-        ("Seed", plain(leaf(result, "seed")) if leaf(result, "seed") is not None else ABSENT),
-        ("Floatgate", plain(leaf(result, "floatgate") or ABSENT)),
-        ("Engine", plain(leaf(result, "engine", "version") or ABSENT)),
-        ("Start", overview.start(result) or ABSENT),
-    ]
-    return [*pairs, *_workload(result), *_drive(result), *_cost(result)]
-
-
-def _workload(result: Document) -> list[tuple[str, str]]:
-    names = ("requests", "reads", "writes", "trims", "flushes")
-    counts = [(name, number(result, "workload", name)) for name in names]
-    text = ", ".join(f"{count(value)} {name}" for name, value in counts if value)
-    pairs = [("Workload", text or ABSENT)]
-    for name, title in (
-        ("read_pages", "Pages read"),
-        ("write_pages", "Pages written"),
-        ("footprint_pages", "Footprint, pages"),
-        ("skipped", "Skipped requests"),
-    ):
-        pairs.append((title, count(number(result, "workload", name))))
-    return pairs
-
-
-def _drive(result: Document) -> list[tuple[str, str]]:
-    spare = number(result, "drive", "spare_factor")
+    workload, drive, engine = result.workload, result.drive, result.engine
+    requests = [f"{count(workload.requests)} requests", *overview.requests_by_kind(workload)]
     return [
-        ("Drive, logical", size(number(result, "drive", "logical_bytes"))),
-        ("Drive, physical", size(number(result, "drive", "physical_bytes"))),
-        ("Spare factor", percent(spare)),
-    ]
-
-
-def _cost(result: Document) -> list[tuple[str, str]]:
-    seconds = number(result, "engine", "wall_seconds")
-    return [
-        ("Simulated in", ABSENT if seconds is None else f"{measured(seconds)} s"),
-        ("Peak memory", size(number(result, "engine", "peak_rss_bytes"))),
+        ("Trace", workload.name or ABSENT),
+        ("Trace digest", workload.hash),
+        ("Seed", plain(result.seed)),
+        ("Floatgate", result.floatgate),
+        ("Engine", engine.version),
+        ("Start", overview.start(result)),
+        ("Workload", ", ".join(requests)),
+        ("Pages read", count(workload.read_pages)),
+        ("Pages written", count(workload.write_pages)),
+        ("Footprint, pages", count(workload.footprint_pages)),
+        ("Skipped requests", count(workload.skipped)),
+        ("Drive, logical", size(drive.logical_bytes)),
+        ("Drive, physical", size(drive.physical_bytes)),
+        ("Spare factor", percent(drive.spare_factor)),
+        ("Simulated in", f"{measured(engine.wall_seconds)} s"),
+        ("Peak memory", size(engine.peak_rss_bytes)),
     ]
 
 
@@ -309,6 +291,5 @@ def series_limit(frames: Mapping[str, pl.DataFrame]) -> float:
         float(value)
         for frame in frames.values()
         for value in frame.group_by("row").agg(pl.col("value").sum())["value"]
-        if finite(value) is not None
     ]
     return max(sums, default=1.0) * 1.15

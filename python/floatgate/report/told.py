@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from floatgate.result import Result
+
 from .runs import Run
-from .values import NARROW_SPACE, rows_of
+from .values import NARROW_SPACE
 
 NUMBER = re.compile(rf"(?<![\w.])\d+(?:{NARROW_SPACE}\d+)*(?:\.\d+)?(?!\w|\.\d)")
 """A number that stands by itself: `12` and `0.5`, but not that in `p99`, `4KiB` or `trace.2`."""
@@ -23,13 +25,9 @@ class Told(NamedTuple):
     """Every run with its own text, where these differ."""
 
 
-def messages(runs: Sequence[Run], kind: str) -> list[Told]:
-    """What the runs tell under `kind` (`warnings`, `notes`), in order of appearance."""
-    said = [
-        (run.name, text)
-        for run in runs
-        for text in dict.fromkeys(map(str, rows_of(run.result, kind)))
-    ]
+def messages(runs: Sequence[Run], of: Callable[[Result], Sequence[str]]) -> list[Told]:
+    """The warnings, or the notes, of the runs, in order of appearance."""
+    said = [(run.name, text) for run in runs for text in dict.fromkeys(of(run.result))]
     told = []
     for group in alike(said):
         texts = list(dict.fromkeys(text for _, text in group))

@@ -1,4 +1,4 @@
-"""Reading leaves out of results, and writing numbers for people."""
+"""Writing numbers for people."""
 
 from __future__ import annotations
 
@@ -6,50 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-Document = Mapping[str, Any]
-"""One simulation's result as its document: nested, any leaf may be null or missing."""
-
 ABSENT = "–"
 """Stands in a table where a number does not apply."""
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
-
-
-def leaf(result: Document, *path: str) -> Any:
-    """The value at `path`, or None when it or anything on the way is missing or null."""
-    value: Any = result
-    for name in path:
-        if not isinstance(value, Mapping):
-            return None
-        value = value.get(name)
-    return value
-
-
-def number(result: Document, *path: str) -> float | None:
-    """The finite number at `path`, or None: a report has no use for NaN or infinity."""
-    return finite(leaf(result, *path))
-
-
-def finite(value: Any) -> float | None:
-    """`value` if it is a finite number, else None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if math.isfinite(value) else None
-
-
-def rows_of(result: Document, *path: str) -> list[Any]:
-    """The list at `path`; empty when there is none."""
-    value = leaf(result, *path)
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def total(result: Document, *path: str) -> float | None:
-    """The sum of the numbers under `path` (a count by cause), or None when there are none."""
-    parts = leaf(result, *path)
-    if not isinstance(parts, Mapping):
-        return None
-    known = [part for part in map(finite, parts.values()) if part is not None]
-    return sum(known) if known else None
 
 
 def fixed(value: float | None, digits: int) -> str:

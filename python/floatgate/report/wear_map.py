@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
 
+from floatgate.result import WearMap
+
 from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence
+from .frames import ROW
 from .legends import first
 from .runs import Run, panels
-from .values import number, rows_of
 
 CELLS = 128
 """Cells of a row at most, where several runs are drawn; each is the mean of its own."""
@@ -21,11 +23,22 @@ CELLS = 128
 WIDE = 10
 """From most to least, in multiples, where shades begin to follow the logarithm."""
 
+
+class Mapped(NamedTuple):
+    """What is mapped."""
+
+    title: str
+    style: str
+    """As a d3 number format."""
+    cells: Callable[[WearMap], Sequence[float]]
+    scale: tuple[float, float] | None
+    """The ends of the shades; None for the least and the most that there is."""
+
+
 MAPS = (
-    ("erases", "Erases of a unit", ",.2f"),
-    ("valid", "Valid pages at the end", ".1%"),
+    Mapped("Erases of a unit", ",.2f", lambda map: map.erases, None),
+    Mapped("Valid pages at the end", ".1%", lambda map: map.valid, (0.0, 1.0)),
 )
-"""What is mapped: name in `wear.map`, title, number format."""
 
 
 def wear_map(drawn: Sequence[Run]) -> list[Figure]:
@@ -37,41 +50,37 @@ def wear_map(drawn: Sequence[Run]) -> list[Figure]:
     )
     alone = len(drawn) == 1
     figure.caption += ", in rows from the top left." if alone else " from left to right."
-    for name, title, style in MAPS:
-        found = {panel: map_cells(group, name, CELLS) for panel, group in panels(drawn).items()}
+    for title, style, cells, scale in MAPS:
+        found = {panel: map_cells(group, cells, CELLS) for panel, group in panels(drawn).items()}
         if alone:
-            found = {"": map_cells(drawn, name, None)}
+            found = {"": map_cells(drawn, cells, None)}
         values = [value for frame in found.values() for value in frame["value"]]
         for panel, frame in found.items():
             if not frame.is_empty():
-                scale = (min(values), max(values)) if name == "erases" else (0.0, 1.0)
-                chart = (_chart_grid if alone else _chart_rows)(frame, title, scale, style)
+                ends = scale or (min(values), max(values))
+                chart = (_chart_grid if alone else _chart_rows)(frame, title, ends, style)
                 what = sentence(f"{title} by erase unit", panel, frame)
                 figure.drawings.append(Drawing(join_title(title, panel), chart, what))
     return [figure] if figure.drawings else []
 
 
-def map_cells(runs: Sequence[Run], name: str, most: int | None) -> pl.DataFrame:
+def map_cells(
+    runs: Sequence[Run], cells: Callable[[WearMap], Sequence[float]], most: int | None
+) -> pl.DataFrame:
     """A row per cell of a run's map: units `start` up to `end`, and their mean `value`.
 
     Neighbours are joined until there are at most `most`; the last may hold fewer units.
     """
     rows = []
     for run in runs:
-        values = rows_of(run.result, "wear", "map", name)
-        size = number(run.result, "wear", "map", "units_per_cell")
-        if not values or not size:
-            continue
-        units = number(run.result, "drive", "units") or 0
-        units = max(units + (number(run.result, "drive", "reserve_units") or 0), 1)
-        joined = 1 if most is None else math.ceil(len(values) / most)
+        values, size = cells(run.result.wear.map), run.result.wear.map.units_per_cell
+        units = run.result.drive.units + run.result.drive.reserve_units
+        joined = 1 if most is None else max(math.ceil(len(values) / most), 1)
         for at in range(0, len(values), joined):
             part = values[at : at + joined]
             end = min((at + len(part)) * size, units)
             rows.append((run.label, run.row, at * size, end, sum(part) / len(part)))
-    schema = {"run": pl.String, "row": pl.String} | dict.fromkeys(
-        ("start", "end", "value"), pl.Float64
-    )
+    schema = ROW | dict.fromkeys(("start", "end", "value"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any, get_type_hints
 
-from floatgate.result import Result
+from floatgate import _core
+from floatgate.report.runs import Run, label_runs
+from floatgate.result import TIMELINE, Result
+
+SCHEMA = json.loads(_core.result_schema())
 
 WINDOWS = 60
 HIT_RATIO = {"dftl": 0.62, "tpftl": 0.74, "sftl": 0.68}
@@ -25,6 +30,39 @@ ENGINE = {
     "page_programs_per_second": 2_360_000,
     "peak_rss_bytes": 31_457_280,
 }
+
+
+def typed(documents: Sequence[dict[str, Any]]) -> list[Result]:
+    """Results of these documents; what they lack is null, or nothing where that cannot be."""
+    return [Result.from_dict(_whole(document)) for document in documents]
+
+
+def runs(documents: Sequence[dict[str, Any]]) -> list[Run]:
+    """The same with their names."""
+    return label_runs(typed(documents))
+
+
+def _whole(document: dict[str, Any]) -> dict[str, Any]:
+    whole: dict[str, Any] = _fill(SCHEMA, document)
+    windows = len(document.get("timeline", {}).get("host_pages", []))
+    for name in TIMELINE:
+        whole["timeline"][name] = whole["timeline"][name] or [None] * windows
+    return whole
+
+
+def _fill(schema: dict[str, Any], given: Any) -> Any:
+    """What is given, with everything else that the schema has."""
+    if "$ref" in schema:
+        return _fill(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], given)
+    if "properties" in schema:
+        known, table = schema["properties"], given or {}
+        return {name: _fill(inner, table.get(name)) for name, inner in known.items()}
+    if given is not None:
+        return given
+    if "oneOf" in schema:
+        return schema["oneOf"][0]["const"]
+    empty = {"integer": 0, "number": 0.0, "string": "", "boolean": False, "array": []}
+    return None if "null" in schema["type"] else (empty | {"object": {}})[schema["type"]]
 
 
 def sample(
@@ -169,11 +207,7 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
     for kind in ("all", "read", "write"):
         document["latency"][kind]["cdf"] = [[next(digits) / 1e3, i / 9] for i in range(1, 10)]
     document["wear"]["histogram"] = [[next(digits), next(digits)] for _ in range(5)]
-    timeline = ("host_pages", "seconds", "write_amplification", "hit_ratio", "mean_us", "p50_us")
-    document["timeline"] = {
-        name: [next(digits) for _ in range(4)]
-        for name in (*timeline, "p99_us", "p999_us", "max_us", "gc_programs", "map_programs")
-    }
+    document["timeline"] = {name: [next(digits) for _ in range(4)] for name in TIMELINE}
     document["config"] = {
         "mapping": {"scheme": "dftl", "cache": "64KiB"},
         "cleaning": {"victim": "greedy"},
@@ -217,16 +251,10 @@ def study() -> list[dict[str, Any]]:
 
 def bare() -> dict[str, Any]:
     """A run in which everything that may be null is null: it only read, untimed, uncached."""
-    result = sample("readonly", scheme="ideal")
-    result["write_amplification"] = result["data_write_amplification"] = None
-    result["flash"]["programs"] = dict.fromkeys(result["flash"]["programs"], 0)
-    result["flash"]["erases"] = dict.fromkeys(result["flash"]["erases"], 0)
-    for table in ("mapping", "buffer", "throughput", "wear", "lifetime", "start", "engine"):
-        result[table] = dict.fromkeys(result[table])
-    for kind in ("all", "read", "write"):
-        result["latency"][kind] = dict.fromkeys(result["latency"][kind])
-    result["latency"]["blame_us"] = dict.fromkeys(result["latency"]["blame_us"])
-    result["timeline"] = {name: [None] for name in result["timeline"]} | {"host_pages": [0]}
+    whole = sample("readonly", scheme="ideal")
+    kept = ("floatgate", "config", "seed", "workload", "drive")
+    result = {name: whole[name] for name in kept} | {"flash": {"reads": whole["flash"]["reads"]}}
+    result["timeline"] = {"host_pages": [0]}
     result["warnings"] = ["the host wrote nothing: write amplification does not exist"]
     return result
 

@@ -221,9 +221,9 @@ impl Trimmed {
     }
 }
 
-/// When the journal is written.
+/// What makes the journal write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Occasion {
+pub enum CheckpointTrigger {
     /// If there are trims that are not written down.
     Trims,
     /// If enough has been programmed since the last checkpoint.
@@ -321,22 +321,22 @@ impl Journal {
         }
     }
 
-    /// Writes down what there is to be written, if this is the occasion for it.
+    /// Writes down what there is to be written, if the trigger asks for it.
     ///
     /// # Errors
     /// The medium's fault.
     pub fn keep<N: Nand>(
         &mut self,
-        occasion: Occasion,
+        trigger: CheckpointTrigger,
         nand: &mut N,
         drive: Snapshot<'_>,
         stamp: &mut Stamp,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let is_full = match occasion {
-            Occasion::Trims => !self.flush(nand, stamp, chain)?,
-            Occasion::Due => stamp.serial - self.since >= self.every,
-            Occasion::Now => true,
+        let is_full = match trigger {
+            CheckpointTrigger::Trims => !self.flush(nand, stamp, chain)?,
+            CheckpointTrigger::Due => stamp.serial - self.since >= self.every,
+            CheckpointTrigger::Now => true,
         };
         if is_full { self.checkpoint(nand, drive, stamp, chain) } else { Ok(()) }
     }

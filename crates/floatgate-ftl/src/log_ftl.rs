@@ -21,7 +21,7 @@ use crate::blocks::FreeOrder;
 use crate::counters::{Counters, MergeCounts};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::log_block::{LogBlocks, LogView, Step};
 use crate::nand::{Chain, Move, Nand};
 use crate::store::Store;
@@ -73,7 +73,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// The medium's fault while the journal is begun.
     pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
         Ok(ftl)
     }
@@ -108,7 +108,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn perform(&mut self, step: Step, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         match step {
             Step::Open(slot) => {
-                self.store.keep_journal(Occasion::Due, chain)?;
+                self.store.keep_journal(CheckpointTrigger::Due, chain)?;
                 let unit = self.open_unit();
                 let before = self.logs[slot as usize].replace(Log { unit, written: 0 });
                 assert!(before.is_none(), "a log is merged before its slot is used again");

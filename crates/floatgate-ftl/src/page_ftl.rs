@@ -33,7 +33,7 @@ pub use crate::counters::{Cleans, StreamCounts};
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::mapping::{Access, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
@@ -106,7 +106,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         ftl.program_all_of_map(&mut Chain::default())?;
-        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
         Ok(ftl)
     }
@@ -166,7 +166,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
         if !self.cleaner.active {
-            self.store.keep_journal(Occasion::Due, chain)?;
+            self.store.keep_journal(CheckpointTrigger::Due, chain)?;
             self.clean(stream, self.cleaner.config.low_water - 1, chain)?;
             if !self.streams.has_room(stream) {
                 self.clean(stream, self.cleaner.config.low_water, chain)?;

@@ -11,7 +11,7 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
 use crate::blocks::{Blocks, FreeOrder};
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout, Occasion, Snapshot};
+use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
 use crate::nand::{Cause, Chain, Nand};
 use crate::prefetch::prefetch;
 
@@ -110,17 +110,17 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// Writes the journal if this is the occasion, and if there is one.
+    /// Writes the journal if there is one and the trigger asks for it.
     #[inline]
     pub(crate) fn keep_journal(
         &mut self,
-        occasion: Occasion,
+        trigger: CheckpointTrigger,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let Self { table, blocks, remapping, .. } = self;
         let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
+        journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, chain)
     }
 
     /// Counters, clocks and wear back to zero.

@@ -152,10 +152,10 @@ impl Drive {
         Self { table, blocks, remapping: None, stamp, nand: flash(), chain: Chain::default() }
     }
 
-    fn keep(&mut self, journal: &mut Journal, occasion: Occasion) {
+    fn keep(&mut self, journal: &mut Journal, trigger: CheckpointTrigger) {
         let Self { table, blocks, remapping, .. } = self;
         let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
+        journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
     }
 
     /// Trims one page more than what lies before, far from the last: nothing to be joined.
@@ -212,7 +212,7 @@ fn a_checkpoint_is_written_as_it_is_described() {
     // The page that is being remapped is where it was, and the map says nothing of it.
     drive.table[4] = None;
     drive.remapping = Some((Lpn::new(4), Ppn::new(7 + 4)));
-    drive.keep(&mut journal(1000), Occasion::Now);
+    drive.keep(&mut journal(1000), CheckpointTrigger::Now);
     for (index, bytes) in checkpoint_pages(7, (70, 300)).into_iter().enumerate() {
         let at = ppn(0, index as u32);
         assert_eq!(drive.nand.payload(at), Some(bytes), "page {index}");

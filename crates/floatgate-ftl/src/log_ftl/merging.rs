@@ -4,7 +4,7 @@ use core::mem;
 
 use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 
@@ -152,7 +152,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
 
     pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(unit, Cause::Merge, work)?;
         self.store.blocks.retire(unit);
         self.store.blocks.erased(unit);

@@ -15,7 +15,7 @@ use super::{LogFtl, LogFtlConfig};
 use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
 use crate::blocks::InUse;
 use crate::ftl::Ftl;
-use crate::journal::{Checkpoint, Journal, Layout, Occasion};
+use crate::journal::{Checkpoint, CheckpointTrigger, Journal, Layout};
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
@@ -51,7 +51,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
         let before = ftl.store.stamp.serial;
-        ftl.store.keep_journal(Occasion::Now, chain)?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
         ftl.reset_counters();
         Ok((ftl, mount))

@@ -6,7 +6,7 @@ use core::mem;
 use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
 use crate::blocks::Pool;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 use crate::placement::{Moving, Placement, Reclaimed};
@@ -155,7 +155,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
         self.store.blocks.erased(victim);
         if let Some(levelling) = &mut self.cleaner.levelling {

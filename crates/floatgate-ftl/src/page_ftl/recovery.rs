@@ -13,7 +13,7 @@ use super::{PageConfig, PageFtl};
 use crate::addr::{Lpn, Owner, Unit};
 use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
-use crate::journal::{Journal, Layout, Occasion};
+use crate::journal::{CheckpointTrigger, Journal, Layout};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{FoundUnit, Mount, owners, scan};
@@ -50,7 +50,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         mount.moved = ftl.make_room(chain)?;
         let before = ftl.store.stamp.serial;
         ftl.program_all_of_map(chain)?;
-        ftl.store.keep_journal(Occasion::Now, chain)?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
         ftl.reset_counters();
         Ok((ftl, mount))

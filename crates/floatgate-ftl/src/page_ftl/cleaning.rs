@@ -9,7 +9,7 @@ use crate::blocks::Pool;
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
-use crate::placement::{Moving, Placement, Reclaimed};
+use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
@@ -223,10 +223,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.cleaner.sorted.clear();
         for &(ppn, owner) in wanted {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
-            let moving = Moving { lpn, stream, clock, now_ns };
+            let relocation = Relocation { lpn, stream, clock, now_ns };
             let to = match anew {
-                true => self.placement.classify(moving),
-                false => self.placement.moved(moving),
+                true => self.placement.classify(relocation),
+                false => self.placement.moved(relocation),
             };
             self.cleaner.sorted.push((to, ppn, owner));
         }

@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::nibbles::Nibbles;
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
 
@@ -321,8 +321,8 @@ impl Placement for Eti {
         self.stream_of(index)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.stream_of(self.search(moving.lpn.get()))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.stream_of(self.search(relocation.lpn.get()))
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -4,7 +4,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::mapping::{MapOp, Mapping};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Destination, Scope};
-use floatgate_ftl::placement::{AnyPlacement, Moving, Placement, Reclaimed};
+use floatgate_ftl::placement::{AnyPlacement, Placement, Reclaimed, Relocation};
 
 use super::{Naive, Page, Policy, State, To};
 use crate::clockwork::{ERASE_NS, copy_ns};
@@ -148,10 +148,10 @@ impl<M: Mapping> Naive<M> {
             (To::One(stream), _) => stream,
             (_, Owner::Translation(_)) => unreachable!("the map is not judged"),
             (To::Judged, Owner::Data(lpn)) => {
-                placement.moved(Moving { lpn, stream, clock, now_ns })
+                placement.moved(Relocation { lpn, stream, clock, now_ns })
             }
             (To::JudgedAnew, Owner::Data(lpn)) => {
-                placement.classify(Moving { lpn, stream, clock, now_ns })
+                placement.classify(Relocation { lpn, stream, clock, now_ns })
             }
         };
         let judged: Vec<(u8, Page)> =

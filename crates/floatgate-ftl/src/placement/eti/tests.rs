@@ -135,7 +135,7 @@ fn pages_are_judged_by_their_extents_after_the_update() {
     assert_eq!([99, 100, 109, 110].map(|lpn| eti.stream(write(lpn))), [0; 4]);
     run(&mut eti, "105+10");
     assert_eq!([104, 105, 109, 110].map(|lpn| eti.stream(write(lpn))), [0, 1, 1, 0]);
-    assert_eq!([104, 105, 109, 110].map(|lpn| eti.classify(moving(lpn, 0))), [0, 1, 1, 0]);
+    assert_eq!([104, 105, 109, 110].map(|lpn| eti.classify(relocation(lpn, 0))), [0, 1, 1, 0]);
 }
 
 #[test]

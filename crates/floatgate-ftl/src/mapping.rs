@@ -34,9 +34,9 @@ use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::rng::Rng;
 
-/// What the host wants with a map entry.
+/// What the host does with a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touch {
+pub enum AccessKind {
     /// To look it up.
     Read,
     /// To point it at a new page.
@@ -51,7 +51,7 @@ pub struct Access {
     /// The page.
     pub lpn: Lpn,
     /// What for.
-    pub touch: Touch,
+    pub kind: AccessKind,
     /// Pages from this one to the end of the request, this one included.
     pub remaining: u32,
     /// Whether it is the first page of the request.
@@ -153,7 +153,7 @@ pub trait Mapping {
         None
     }
 
-    /// The host touches an entry. Appends, in order, the flash work that this costs.
+    /// The host accesses an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
     /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
@@ -195,8 +195,8 @@ pub trait Mapping {
         let absent = mapped.iter().filter(|&&l| self.residency(l) == Residency::Absent).count();
         for &lpn in mapped {
             if absent <= 1 || self.residency(lpn) != Residency::Absent {
-                let (touch, remaining) = (Touch::Trim, 1);
-                self.access(Access { lpn, touch, remaining, first: true, mapped: true }, io);
+                let (kind, remaining) = (AccessKind::Trim, 1);
+                self.access(Access { lpn, kind, remaining, first: true, mapped: true }, io);
             }
         }
         match (mapped.len(), absent) {

@@ -20,7 +20,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
@@ -157,7 +157,7 @@ impl Mapping for PageCache {
 
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
-        self.visit(self.frame_of(access.lpn), access.touch != Touch::Read, io);
+        self.visit(self.frame_of(access.lpn), access.kind != AccessKind::Read, io);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::PageFtl;
 use crate::addr::{Lpn, Owner, Unit};
 use crate::ftl::{Fault, Ftl, Remap};
-use crate::mapping::{Access, Mapping, Touch};
+use crate::mapping::{Access, AccessKind, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 
 /// Which logical pages are the log.
@@ -49,14 +49,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn access_to_remap(
         &mut self,
         lpn: Lpn,
-        touch: Touch,
+        kind: AccessKind,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of the entry that is cleared, the table has nothing any more.
-        let mapped = touch == Touch::Trim || self.is_mapped(lpn);
+        let mapped = kind == AccessKind::Trim || self.is_mapped(lpn);
         self.map
             .cache
-            .access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.map.io);
+            .access(Access { lpn, kind, remaining: 1, first: true, mapped }, &mut self.map.io);
         self.perform(Cause::Remap, chain)
     }
 
@@ -90,8 +90,8 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         // Making room for the map may clean units: the old page may move, but never the log's.
         let Some(ppn) = self.store.table[from.index()].take() else { return Ok(false) };
         self.store.remapping = Some((from, ppn));
-        self.access_to_remap(from, Touch::Trim, chain)?;
-        self.access_to_remap(to, Touch::Write, chain)?;
+        self.access_to_remap(from, AccessKind::Trim, chain)?;
+        self.access_to_remap(to, AccessKind::Write, chain)?;
         self.store.remapping = None;
         self.store.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
         if let Some(old) = self.store.table[to.index()].replace(ppn) {

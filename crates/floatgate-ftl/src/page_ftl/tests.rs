@@ -10,7 +10,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::{FutureKnowledge, NextUseBuilder};
 use crate::geometry::Shape;
-use crate::mapping::{Dftl, Ideal, MapConfig, MapOp, NoCache, Residency, Touch};
+use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Residency};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -43,8 +43,8 @@ fn drive() -> Drive {
 }
 
 fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
-    let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
-    let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
+    let (lpn, kind) = (Lpn::new(lpn), AccessKind::Write);
+    let access = Access { lpn, kind, remaining: 1, first: true, mapped: false };
     let Ok(()) = drive.translate(access, &mut Chain::default());
     let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
 }

@@ -13,7 +13,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
 use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
+use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
 use floatgate_ftl::nand::{Blame, Cause, Part};
 use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
@@ -180,13 +180,14 @@ impl<M: Mapping> Naive<M> {
                 for page in 0..pages {
                     // The pages of a request are worked on at once, from its admission on.
                     let (mut now, mut waited) = (begin, 0);
-                    let touch = if request.op == Op::Read { Touch::Read } else { Touch::Write };
+                    let kind =
+                        if request.op == Op::Read { AccessKind::Read } else { AccessKind::Write };
                     let (lpn, remaining) = (Lpn::new(first + page), pages - page);
                     let mapped = M::ON_FLASH && self.table[lpn.index()].is_some();
-                    let access = Access { lpn, touch, remaining, first: page == 0, mapped };
+                    let access = Access { lpn, kind, remaining, first: page == 0, mapped };
                     waited += self.translate(access, &mut now);
-                    match touch {
-                        Touch::Write => waited += self.write(lpn, pages, &mut now),
+                    match kind {
+                        AccessKind::Write => waited += self.write(lpn, pages, &mut now),
                         _ => self.read(lpn, &mut now),
                     }
                     if now >= done {

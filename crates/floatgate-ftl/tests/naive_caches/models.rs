@@ -1,7 +1,7 @@
 //! Lists of pages and entries that are searched, last used first.
 
 use floatgate_ftl::addr::Tpn;
-use floatgate_ftl::mapping::{MapConfig, MapOp, Residency, Touch};
+use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
 
 use super::Naive;
 use super::common::MapPages;
@@ -110,8 +110,8 @@ impl NaivePageCache {
 }
 
 impl Naive for NaivePageCache {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
-        self.visit(lpn / self.per_page / self.together, touch != Touch::Read)
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
+        self.visit(lpn / self.per_page / self.together, kind != AccessKind::Read)
     }
 
     fn relocated(&mut self, moved: &[(u32, u32)]) -> Vec<MapOp> {
@@ -227,8 +227,8 @@ impl NaiveCdftl {
 }
 
 impl Naive for NaiveCdftl {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
-        let (mut io, change) = (vec![], touch != Touch::Read);
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
+        let (mut io, change) = (vec![], kind != AccessKind::Read);
         if let Some(at) = self.find(lpn) {
             self.counts[0] += 1;
             self.entries[..=at].rotate_right(1);

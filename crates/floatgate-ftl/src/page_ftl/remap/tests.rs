@@ -30,14 +30,14 @@ const SHAPE: Shape = Shape {
 /// A map on flash of which nothing is fetched, and nothing written unless a page is assigned.
 #[derive(Default)]
 struct Noting {
-    asked: Vec<(u32, Touch, bool)>,
+    asked: Vec<(u32, AccessKind, bool)>,
     rewrites: bool,
 }
 
 impl Mapping for Noting {
     fn access(&mut self, access: Access, _: &mut Vec<MapOp>) {
         assert!(access.first && access.remaining == 1, "{access:?}");
-        self.asked.push((access.lpn.get(), access.touch, access.mapped));
+        self.asked.push((access.lpn.get(), access.kind, access.mapped));
     }
 
     fn assigned(&mut self, _: Lpn, _: Ppn, io: &mut Vec<MapOp>) {
@@ -84,7 +84,7 @@ impl Drive {
     }
 
     /// Whether it was remapped, and what the mapping was asked.
-    fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
+    fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, AccessKind, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
         (answer, core::mem::take(&mut self.map.cache.asked))
@@ -98,7 +98,7 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     let first = drive.log(16, Some(3));
     let second = drive.log(17, Some(3));
     // Nothing was at page 3 before; then something was.
-    let asked = |from, mapped| vec![(from, Touch::Trim, true), (3, Touch::Write, mapped)];
+    let asked = |from, mapped| vec![(from, AccessKind::Trim, true), (3, AccessKind::Write, mapped)];
     assert_eq!(drive.move_entry(16, 3), (true, asked(16, false)));
     assert_eq!((drive.place(lpn(16)), drive.place(lpn(3))), (None, Some(first)));
     assert_eq!(drive.move_entry(17, 3), (true, asked(17, true)));

@@ -80,10 +80,10 @@ fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
         let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
         let chain = &mut Chain::default();
         let mut write = |ftl: &mut PageFtl<Flash, NoCache>, lpn: u32| {
-            let touch = crate::mapping::Touch::Write;
+            let kind = crate::mapping::AccessKind::Write;
             let lpn = Lpn::new(lpn);
             let access =
-                crate::mapping::Access { lpn, touch, remaining: 1, first: true, mapped: false };
+                crate::mapping::Access { lpn, kind, remaining: 1, first: true, mapped: false };
             ftl.translate(access, chain).unwrap();
             ftl.write(lpn, 1, chain).unwrap();
         };

@@ -225,10 +225,10 @@ fn permille(thousandths: u32) -> f64 {
 fn page_caches_ask_for_the_flash_work_of_the_text() {
     let mut seen = vec![];
     for cache_bytes in [0, 64, 128, 200, 64 * 6, 64 * 20, 1 << 20] {
-        for together in [1, 2, 3, 50] {
+        for pages_per_map_page in [1, 2, 3, 50] {
             for load_for_cleaning in [false, true] {
                 let mut config = map_config(64, cache_bytes);
-                let map_pages = MapPages { together, load_for_cleaning };
+                let map_pages = MapPages { pages_per_map_page, load_for_cleaning };
                 config.page_cache = map_pages.config(config.geometry.entries_per_page());
                 let naive = Box::new(NaivePageCache::new(&config, map_pages));
                 let run = (seen.len() as u64, 3000);

@@ -124,7 +124,7 @@ fn every_row_reads_what_was_written_behind_shrd() {
             |_, when| (when.low_packing, when.idle_after_ns) = ((3, 2), Some(100)),
         ];
         let tune_host = tunes[seed / 3 % tunes.len()];
-        let page_cache = MapPages { together: 2, load_for_cleaning: true };
+        let page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
         let low_water = rig.low_water + 1;
         let rig = Rig { log: 48, tune_host, page_cache, low_water, depth: 16, ..*rig }.spare(4);
         let run = |seed, rounds| run_on(rig.build_behind_shrd(), &rig, seed, ANYTHING, rounds);

@@ -170,7 +170,7 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
 #[test]
 fn a_map_cache_of_one_page() {
     for load_for_cleaning in [false, true] {
-        let page_cache = MapPages { together: 1, load_for_cleaning };
+        let page_cache = MapPages { pages_per_map_page: 1, load_for_cleaning };
         let rig = Rig { log: 48, depth: 16, cache_bytes: 1, page_cache, low_water: 5, ..example() };
         let rig = Rig { mapping: "page_cache", ..rig }.spare(4);
         let seen = common::shadow::run_on(rig.build_behind_shrd(), &rig, 3, ANYTHING, (3000, 64));

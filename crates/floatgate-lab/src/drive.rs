@@ -6,7 +6,7 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
-use floatgate_ftl::mapping::{Mapping, extra_map_units, on_flash};
+use floatgate_ftl::mapping::{Demands, Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, streams};
@@ -79,9 +79,7 @@ impl Plan {
         let size = Size::decide(config, span_bytes, beside, on_flash.then_some(geometry))?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
-            None => {
-                cleaning(config, frontiers, map_units(config, &geometry, &size, demands.together))?
-            }
+            None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
         };
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
@@ -196,9 +194,9 @@ impl Size {
 }
 
 /// Units that a clean may open for the map beside the first.
-fn map_units(config: &Config, geometry: &Geometry, size: &Size, together: u32) -> u32 {
+fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &Demands) -> u32 {
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
-    extra_map_units(geometry.pages_per_unit(), pages, together)
+    extra_map_units(geometry.pages_per_unit(), pages, demands.pages_per_map_page)
 }
 
 /// When and how is cleaned, on a drive with so many open units.

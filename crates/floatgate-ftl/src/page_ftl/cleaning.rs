@@ -118,7 +118,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
-        let updates = (valid * self.map.cache.together()).min(self.map.directory.len() as u32);
+        let updates =
+            (valid * self.map.cache.pages_per_map_page()).min(self.map.directory.len() as u32);
         let beyond = updates.saturating_sub(self.streams.room(self.streams.map()));
         (units + beyond.div_ceil(self.store.geometry.pages_per_unit()), valid + updates)
     }

@@ -91,7 +91,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         }
         let mut io = mem::take(&mut self.map.io);
-        match self.map.cache.together() {
+        match self.map.cache.pages_per_map_page() {
             1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
             pages => {
                 for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {

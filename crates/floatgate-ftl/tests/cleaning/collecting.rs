@@ -107,7 +107,8 @@ impl<M: Mapping> Naive<M> {
         let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
             return (0, valid);
         };
-        let updates = (valid * self.mapping.together()).min(self.geometry.translation_pages());
+        let updates =
+            (valid * self.mapping.pages_per_map_page()).min(self.geometry.translation_pages());
         let beyond = updates.saturating_sub(self.room(map));
         (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }

@@ -176,7 +176,7 @@ const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
     let base = Rig::new(shape, "dftl", "greedy");
     let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
-    rig.page_cache = MapPages { together: 2, load_for_cleaning: true };
+    rig.page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
     rig.dftl.gtd_unmapped_shortcut = true;
     // One more where a map page is two translation pages.
     rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;

@@ -293,12 +293,16 @@ impl<M: Mapping> Naive<M> {
 
     /// Operations that go together start together; the last to end is waited for.
     fn perform(&mut self, io: &[MapOp], now: &mut u64) -> u64 {
-        let (together, mut waited) = (self.mapping.together(), 0);
+        let (pages_per_map_page, mut waited) = (self.mapping.pages_per_map_page(), 0);
         let kind = |op: &MapOp| std::mem::discriminant(op);
         let page = |op: &MapOp| match *op {
-            MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => tpn.get() / together,
+            MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => {
+                tpn.get() / pages_per_map_page
+            }
         };
-        for group in io.chunk_by(|a, b| together > 1 && (kind(a), page(a)) == (kind(b), page(b))) {
+        for group in
+            io.chunk_by(|a, b| pages_per_map_page > 1 && (kind(a), page(a)) == (kind(b), page(b)))
+        {
             let (begin, mut longest) = (*now, 0);
             for &op in group {
                 let (mut branch, mut wait) = (begin, 0);

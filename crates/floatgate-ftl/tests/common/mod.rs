@@ -89,7 +89,7 @@ pub const DFTL: DftlConfig = DftlConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct MapPages {
     /// Translation pages of each.
-    pub together: u32,
+    pub pages_per_map_page: u32,
     pub load_for_cleaning: bool,
 }
 
@@ -98,7 +98,7 @@ impl MapPages {
     pub fn config(self, entries_per_page: u32) -> PageCacheConfig {
         let load = self.load_for_cleaning;
         PageCacheConfig {
-            entries: Some(self.together * entries_per_page),
+            entries: Some(self.pages_per_map_page * entries_per_page),
             cleaning: if load { ForCleaning::LruEnd } else { ForCleaning::Update },
         }
     }
@@ -139,7 +139,7 @@ impl Rig {
             victim,
             cache_bytes: 16 * 8,
             dftl: DFTL,
-            page_cache: MapPages { together: 1, load_for_cleaning: false },
+            page_cache: MapPages { pages_per_map_page: 1, load_for_cleaning: false },
             placement: "single",
             tune_placement: |_| {},
             tune_victim: |_| {},

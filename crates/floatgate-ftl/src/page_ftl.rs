@@ -201,7 +201,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
-        self.streams.note_write(stream);
+        self.streams.count_host_page(stream);
         if log.is_some() {
             // Pinned first: this may be the unit's last page.
             self.store.blocks.pin(self.store.geometry.unit(to));

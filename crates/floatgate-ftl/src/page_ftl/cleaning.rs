@@ -288,7 +288,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.store.blocks.invalidate(from, owner);
             self.store.blocks.validate(to, owner);
         }
-        self.streams.note_moves(stream, moves.len());
+        self.streams.count_gc_pages(stream, moves.len());
         self.cleaner.moves = moves;
         Ok(())
     }

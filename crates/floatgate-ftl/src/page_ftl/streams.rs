@@ -128,12 +128,12 @@ impl Streams {
 
     /// The host has written a page.
     #[inline(always)]
-    pub(super) fn note_write(&mut self, stream: u8) {
+    pub(super) fn count_host_page(&mut self, stream: u8) {
         self.traffic[usize::from(stream)].host_pages += 1;
     }
 
     /// Cleaning has moved pages.
-    pub(super) fn note_moves(&mut self, stream: u8, pages: usize) {
+    pub(super) fn count_gc_pages(&mut self, stream: u8, pages: usize) {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }
 

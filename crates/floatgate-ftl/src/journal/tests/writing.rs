@@ -53,7 +53,7 @@ fn all_trims_are_written_down_however_many_there_are() {
 
 #[test]
 fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
-    // Pages of trims at a time; seven fit behind the seal.
+    // Pages of trims at a time; seven fit behind the commit record.
     for (pages, fit) in [(1, 7), (2, 3), (3, 2), (7, 1)] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
         drive.keep(&mut journal, CheckpointTrigger::Now);
@@ -123,8 +123,8 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
         // Five pages are in two units. Trims were in the third of the first area, once.
         let units = [0, 0, 3, 2, 2][number];
         assert_eq!(erased(&drive) - before.1, units, "checkpoint {number}");
-        let seal = drive.nand.payload(ppn(area, SEAL)).unwrap();
-        assert_eq!(seal, seal_bytes(drive.stamp.sequence, before.0));
+        let commit = drive.nand.payload(ppn(area, COMMIT)).unwrap();
+        assert_eq!(commit, commit_bytes(drive.stamp.sequence, before.0));
         if number == 0 {
             for _ in 0..4 {
                 drive.trim(&mut journal, 1);
@@ -176,9 +176,9 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
         drive.keep(&mut journal, CheckpointTrigger::Trims);
         let units = if begun { 1 } else { 2 };
         assert_eq!(drive.work(), (programs + 5, units), "{areas:?}");
-        assert_eq!(drive.nand.payload(ppn(area, SEAL)), Some(seal_bytes(10, 60)), "{areas:?}");
+        assert_eq!(drive.nand.payload(ppn(area, COMMIT)), Some(commit_bytes(10, 60)), "{areas:?}");
         for &(other, serial) in areas.iter().filter(|&&(other, _)| other != area) {
-            assert_eq!(drive.nand.payload(ppn(other, SEAL)), Some(seal_bytes(6, serial)));
+            assert_eq!(drive.nand.payload(ppn(other, COMMIT)), Some(commit_bytes(6, serial)));
         }
         assert_eq!(found(&drive.nand), Some(expected(3, (10, 60))));
         // From there on trims go behind it.

@@ -247,7 +247,7 @@ fn a_recovery_begins_and_ends_with_a_checkpoint() {
         (0..4).map(|lbn| before.data_block(Lbn(lbn)).map(|u| u.0)).collect::<Vec<_>>()
     );
     assert!(mount.from_checkpoint);
-    // One page of the map, two of units, and the seal.
+    // One page of the map, two of units, and the commit record.
     assert_eq!((mount.moved, mount.map_programs), (0, 4));
     let found = layout.find(&after.store.nand).unwrap();
     assert_eq!((found.table, found.stamp), (after.store.table, taken));

@@ -52,7 +52,7 @@ fn a_recovery_ends_with_a_checkpoint() {
     assert!(first.table.iter().all(Option::is_none), "the one of the empty drive");
     let (after, mount) = plan.recover(before.store.nand);
     assert_eq!(after.store.table, before.store.table);
-    // Two pages of the map, two of units, and the seal.
+    // Two pages of the map, two of units, and the commit record.
     assert_eq!(mount.map_programs, 5);
     let found = Layout::new(plan.geometry()).find(&after.store.nand).unwrap();
     assert_eq!(found.table, after.store.table);

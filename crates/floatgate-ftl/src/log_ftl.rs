@@ -62,7 +62,7 @@ pub struct LogFtl<N, L> {
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
-    gathering: Vec<Lbn>,
+    to_merge: Vec<Lbn>,
 }
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
@@ -91,7 +91,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
-            gathering: Vec::new(),
+            to_merge: Vec::new(),
         }
     }
 

@@ -114,7 +114,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             }
             units.sort_unstable();
             units.dedup();
-            self.gather(lbn, chain)?;
+            self.full_merge(lbn, chain)?;
             for unit in units
                 .into_iter()
                 .filter(|&unit| self.store.blocks.valid(unit) == 0)

@@ -3,7 +3,6 @@
 use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::blocks::Blocks;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, MergeCounts, StreamCounts};
 use crate::future::FutureKnowledge;
@@ -11,6 +10,7 @@ use crate::journal::CheckpointTrigger;
 use crate::mapping::Access;
 use crate::nand::{Chain, Nand};
 use crate::store::Store;
+use crate::unit_table::UnitTable;
 
 /// The fault of a layer's medium.
 pub type Fault<F> = <<F as Ftl>::Medium as Nand>::Error;
@@ -106,7 +106,7 @@ pub trait Ftl {
     }
 
     /// The state of the units.
-    fn blocks(&self) -> &Blocks {
+    fn blocks(&self) -> &UnitTable {
         self.store().blocks()
     }
 

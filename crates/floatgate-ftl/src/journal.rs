@@ -17,9 +17,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Tpn, Unit};
-use crate::blocks::Blocks;
 use crate::geometry::{Geometry, Shape, ShapeError};
 use crate::nand::{Cause, Chain, Nand, Tagged};
+use crate::unit_table::UnitTable;
 
 /// Bytes of what is noted of a page, of a unit, of a trim, and in a commit record.
 const PAGE_BYTES: u32 = 4;
@@ -240,7 +240,7 @@ pub struct Snapshot<'a> {
     /// A page that is being remapped, and where it is: the map says neither.
     pub remapping: Option<(Lpn, Ppn)>,
     /// The units.
-    pub blocks: &'a Blocks,
+    pub blocks: &'a UnitTable,
 }
 
 impl Snapshot<'_> {

@@ -17,7 +17,6 @@ use core::mem;
 use core::ops::Range;
 
 use crate::addr::{Lbn, Lpn, Owner, Unit};
-use crate::blocks::FreeOrder;
 use crate::counters::{Counters, MergeCounts};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
@@ -25,6 +24,7 @@ use crate::journal::CheckpointTrigger;
 use crate::log_block::{LogBlocks, LogView, Step};
 use crate::nand::{Chain, Move, Nand};
 use crate::store::Store;
+use crate::unit_table::FreeOrder;
 
 /// Units that a merge needs free, beside those of data blocks and logs.
 pub const MERGE_RESERVE: u32 = 1;

@@ -27,7 +27,6 @@ use core::mem;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Ppn, Tpn};
-use crate::blocks::FreeOrder;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, StreamCounts};
 use crate::ftl::Ftl;
@@ -38,6 +37,7 @@ use crate::mapping::{Access, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
 use crate::store::Store;
+use crate::unit_table::FreeOrder;
 use crate::victim::Victim;
 use cleaner::Cleaner;
 pub use cleaner::{Cleaning, Destination, Scope};

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
-use crate::blocks::{Blocks, FreeOrder};
 use crate::geometry::Geometry;
 use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
 use crate::nand::{Cause, Chain, Nand};
 use crate::prefetch::prefetch;
+use crate::unit_table::{FreeOrder, UnitTable};
 
 /// Flash of medium `N`, and what is known of it.
 pub struct Store<N> {
@@ -23,7 +23,7 @@ pub struct Store<N> {
     pub(crate) table: Vec<Option<Ppn>>,
     /// A page that is being remapped, and where it is: the map says neither.
     pub(crate) remapping: Option<(Lpn, Ppn)>,
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: UnitTable,
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
 }
@@ -43,14 +43,14 @@ impl<N: Nand> Store<N> {
             geometry,
             table: vec![None; geometry.logical_pages() as usize],
             remapping: None,
-            blocks: Blocks::new(geometry, free_order, streams),
+            blocks: UnitTable::new(geometry, free_order, streams),
             stamp: Stamp::default(),
             journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
         }
     }
 
     /// The state of the units.
-    pub fn blocks(&self) -> &Blocks {
+    pub fn blocks(&self) -> &UnitTable {
         &self.blocks
     }
 

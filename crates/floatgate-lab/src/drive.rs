@@ -1,6 +1,5 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
@@ -10,6 +9,7 @@ use floatgate_ftl::mapping::{Demands, Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, streams};
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::victim;
 
 use crate::config::{Config, ConfigError, WearLeveling};

@@ -6,8 +6,8 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::blocks::{FreeOrder, InUse};
 use crate::nand::{Checked, Counted};
+use crate::unit_table::{FreeOrder, InUse};
 
 /// A page has 16 entries of the map, 8 notes of units or 4 trims: two pages of the map, two of
 /// notes and the commit record, then pages for trims up to the end of three units.
@@ -128,7 +128,7 @@ fn found(nand: &Flash) -> Option<Checkpoint> {
 /// A drive that is written down: units that are worn as in `notes`.
 struct Drive {
     table: Vec<Option<Ppn>>,
-    blocks: Blocks,
+    blocks: UnitTable,
     remapping: Option<(Lpn, Ppn)>,
     stamp: Stamp,
     nand: Flash,
@@ -137,7 +137,7 @@ struct Drive {
 
 impl Drive {
     fn new(first: u32, (sequence, serial): (u64, u64)) -> Self {
-        let mut blocks = Blocks::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
+        let mut blocks = UnitTable::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
         let notes = notes();
         let erases: Vec<u32> = notes.iter().map(|note| note.0).collect();
         let in_use = |(unit, &(_, stream)): (usize, &(u32, u8))| InUse {

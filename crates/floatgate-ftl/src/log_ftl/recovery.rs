@@ -13,12 +13,12 @@ use alloc::vec::Vec;
 
 use super::{LogFtl, LogFtlConfig};
 use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
-use crate::blocks::InUse;
 use crate::ftl::Ftl;
 use crate::journal::{Checkpoint, CheckpointTrigger, Journal, Layout};
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
+use crate::unit_table::InUse;
 
 impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// The drive that finds this medium when power is back, and what finding it has cost.

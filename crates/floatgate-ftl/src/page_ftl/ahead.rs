@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::{Owner, Ppn, Unit};
-use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
+use crate::unit_table::UnitTable;
 
 /// A unit that is being emptied bit by bit.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct UnderWay {
 
 impl UnderWay {
     /// Its unit is a victim, and nothing is wanted of it but what is left.
-    pub(super) fn check(&self, blocks: &Blocks) {
+    pub(super) fn check(&self, blocks: &UnitTable) {
         assert!(!blocks.is_sealed(self.unit), "{:?} is being emptied", self.unit);
         let left = self.left.iter().filter(|&&(ppn, owner)| blocks.owner(ppn) == Some(owner));
         assert_eq!(left.count(), blocks.valid(self.unit) as usize, "left of {:?}", self.unit);

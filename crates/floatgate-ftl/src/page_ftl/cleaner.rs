@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::ahead::UnderWay;
 use super::levelling::Levelling;
 use crate::addr::{Lpn, Owner, Ppn};
-use crate::blocks::Blocks;
 use crate::counters::Cleans;
 use crate::geometry::Geometry;
 use crate::nand::Move;
+use crate::unit_table::UnitTable;
 use crate::victim::Victim;
 
 /// When units are cleaned, and where what is in them goes.
@@ -131,7 +131,7 @@ impl Cleaner {
     }
 
     /// Between requests nothing is being cleaned, but for the unit that is emptied bit by bit.
-    pub(super) fn check(&self, blocks: &Blocks) {
+    pub(super) fn check(&self, blocks: &UnitTable) {
         assert!(!self.active, "a clean has ended");
         if let Some(under_way) = &self.under_way {
             under_way.check(blocks);

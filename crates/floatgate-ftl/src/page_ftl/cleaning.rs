@@ -5,12 +5,12 @@ use core::mem;
 
 use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
-use crate::blocks::Pool;
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
+use crate::unit_table::Pool;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
 const ROUNDS: u32 = 8;

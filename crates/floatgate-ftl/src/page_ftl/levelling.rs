@@ -9,9 +9,9 @@ use alloc::collections::BTreeSet;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::Unit;
-use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
+use crate::unit_table::UnitTable;
 
 /// The units by wear.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Levelling {
     }
 
     /// Units are ordered by the erases that the drive has counted.
-    pub(super) fn check(&self, blocks: &Blocks) {
+    pub(super) fn check(&self, blocks: &UnitTable) {
         for &(erases, unit) in &self.by_wear {
             assert_eq!(erases, blocks.erases(Unit(unit)), "wear of unit {unit}");
         }

@@ -11,12 +11,12 @@ use core::cmp::Reverse;
 
 use super::{PageConfig, PageFtl};
 use crate::addr::{Lpn, Owner, Unit};
-use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
 use crate::journal::{CheckpointTrigger, Journal, Layout};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{FoundUnit, Mount, owners, scan};
+use crate::unit_table::{InUse, Pool};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// The drive that finds this medium when power is back, and what finding it has cost.

@@ -7,9 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::{Ppn, Unit};
-use crate::blocks::Blocks;
 use crate::counters::StreamCounts;
 use crate::geometry::Geometry;
+use crate::unit_table::UnitTable;
 
 /// The streams of a drive, and their open units.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Streams {
     }
 
     /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
-    pub(super) fn open(&mut self, stream: u8, blocks: &mut Blocks, geometry: &Geometry) {
+    pub(super) fn open(&mut self, stream: u8, blocks: &mut UnitTable, geometry: &Geometry) {
         let unit = match self.wear == Some(stream) {
             true => blocks.open_most_worn(stream),
             false => blocks.open(stream),
@@ -148,7 +148,7 @@ impl Streams {
     }
 
     /// A unit with room is open for its stream, and programmed up to the next page.
-    pub(super) fn check(&self, blocks: &Blocks, geometry: &Geometry) {
+    pub(super) fn check(&self, blocks: &UnitTable, geometry: &Geometry) {
         for stream in (0..self.count()).filter(|&stream| self.has_room(stream)) {
             let (unit, page) = geometry.place(Ppn::new(self.open[usize::from(stream)].0));
             assert_eq!((blocks.stream(unit), blocks.written(unit)), (stream, page), "{unit:?}");

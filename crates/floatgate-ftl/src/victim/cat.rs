@@ -18,7 +18,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`Cat`].
@@ -39,7 +39,7 @@ impl Cat {
     }
 }
 
-fn rate(blocks: &Blocks, unit: Unit) -> (u32, u64) {
+fn rate(blocks: &UnitTable, unit: Unit) -> (u32, u64) {
     let valid = blocks.valid(unit);
     let times = u64::from(blocks.lifetime_erases(unit)) + 1;
     (blocks.pages_per_unit() - valid, u64::from(valid) * times)
@@ -50,7 +50,7 @@ impl Victim for Cat {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(blocks, pool)
     }
 }

@@ -10,7 +10,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`DChoices`].
@@ -40,7 +40,7 @@ impl Victim for DChoices {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
         let (count, _) = self.roster.follow(blocks, pool);
         if count == 0 {
             return None;

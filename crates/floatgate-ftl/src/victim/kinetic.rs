@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use super::VictimConfig;
 use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
     /// Since when a unit ages, in pages that the host has written.
@@ -37,7 +37,7 @@ crate::choice! {
 }
 
 impl Age {
-    fn origin(self, blocks: &Blocks, unit: Unit) -> u64 {
+    fn origin(self, blocks: &UnitTable, unit: Unit) -> u64 {
         match self {
             Self::Opened => blocks.opened(unit),
             Self::Sealed => blocks.sealed_at(unit),
@@ -94,7 +94,7 @@ impl Contender for Line {
 const AHEAD: usize = 3;
 
 /// Gain and cost of cleaning a unit.
-pub(super) type Rate = fn(&Blocks, Unit) -> (u32, u64);
+pub(super) type Rate = fn(&UnitTable, Unit) -> (u32, u64);
 
 /// A tournament of scores for each stream.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl Kinetic {
     }
 
     /// The unit of a pool with the highest score.
-    pub(super) fn best(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+    pub(super) fn best(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.follow(blocks);
         let now = blocks.now();
         let winner = |stream: u8| self.tournaments[usize::from(stream)].winner(now);
@@ -132,7 +132,7 @@ impl Kinetic {
         best.map(|line| line.unit)
     }
 
-    fn follow(&mut self, blocks: &mut Blocks) {
+    fn follow(&mut self, blocks: &mut UnitTable) {
         let Self { leaves, streams, tournaments, changed, .. } = self;
         blocks.take_changed(changed);
         let now = blocks.now();

@@ -11,7 +11,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 /// Draws per clean at most.
 pub const DRAWS_MAX: u32 = 1000;
@@ -56,7 +56,7 @@ impl Victim for Random {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
         let (count, valid) = self.roster.follow(blocks, pool);
         if count == 0 {
             return None;

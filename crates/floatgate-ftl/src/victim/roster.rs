@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
 use crate::rng::Rng;
+use crate::unit_table::{Pool, UnitTable};
 
 const NONE: u32 = u32::MAX;
 
@@ -49,7 +49,7 @@ impl Roster {
     }
 
     /// Takes in what has changed. How many units of the pool are sealed, and their valid pages.
-    pub(super) fn follow(&mut self, blocks: &mut Blocks, pool: Pool) -> (u64, u64) {
+    pub(super) fn follow(&mut self, blocks: &mut UnitTable, pool: Pool) -> (u64, u64) {
         let mut changed = core::mem::take(&mut self.changed);
         blocks.take_changed(&mut changed);
         for unit in changed.drain(..) {
@@ -67,7 +67,7 @@ impl Roster {
     }
 
     /// A unit of the pool, each of the `count` as likely.
-    pub(super) fn draw(&mut self, blocks: &Blocks, pool: Pool, count: u64) -> Unit {
+    pub(super) fn draw(&mut self, blocks: &UnitTable, pool: Pool, count: u64) -> Unit {
         let mut at = self.rng.below(count) as usize;
         for stream in blocks.streams(pool) {
             let units = &self.streams[usize::from(stream)].units;

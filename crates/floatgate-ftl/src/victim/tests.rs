@@ -9,10 +9,10 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Lpn, Owner, Ppn};
-use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::parameters::names;
 use crate::rng::Rng;
+use crate::unit_table::FreeOrder;
 
 const STREAMS: u8 = 3;
 
@@ -36,7 +36,7 @@ fn owner(page: u32) -> Owner {
 
 /// Units that are written, emptied and cleaned at random.
 struct History {
-    blocks: Blocks,
+    blocks: UnitTable,
     units: u32,
     pages: u32,
     /// Valid pages of each unit, and how many were written.
@@ -49,7 +49,7 @@ struct History {
 impl History {
     fn new(units: u32, pages: u32, seed: u64) -> Self {
         let geometry = Geometry::new(shape(units, pages)).expect("the shape is a drive");
-        let mut blocks = Blocks::new(geometry, FreeOrder::First, STREAMS);
+        let mut blocks = UnitTable::new(geometry, FreeOrder::First, STREAMS);
         blocks.track_changes();
         let valid = vec![vec![]; units as usize];
         let (written, rng) = (vec![0; units as usize], Rng::new(seed));
@@ -153,13 +153,13 @@ fn compare(name: &str, config: &VictimConfig, pages: u32, naive: Naive) {
     }
 }
 
-type Naive = fn(&Blocks, &[Unit]) -> Option<Unit>;
+type Naive = fn(&UnitTable, &[Unit]) -> Option<Unit>;
 
 /// Gain over cost, origin.
 fn best(
-    blocks: &Blocks,
+    blocks: &UnitTable,
     units: &[Unit],
-    line: fn(&Blocks, Unit) -> (u64, u64, u64),
+    line: fn(&UnitTable, Unit) -> (u64, u64, u64),
 ) -> Option<Unit> {
     let by_score = |&a: &Unit, &b: &Unit| {
         let ((gain_a, cost_a, from_a), (gain_b, cost_b, from_b)) =
@@ -179,17 +179,17 @@ fn best(
     units.iter().copied().max_by(by_score)
 }
 
-fn gain(blocks: &Blocks, unit: Unit) -> u64 {
+fn gain(blocks: &UnitTable, unit: Unit) -> u64 {
     u64::from(blocks.pages_per_unit() - blocks.valid(unit))
 }
 
-fn cost_benefit(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
+fn cost_benefit(blocks: &UnitTable, units: &[Unit]) -> Option<Unit> {
     best(blocks, units, |blocks, unit| {
         (gain(blocks, unit), u64::from(blocks.valid(unit)) * 2, blocks.modified(unit))
     })
 }
 
-fn lfs_cost_benefit(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
+fn lfs_cost_benefit(blocks: &UnitTable, units: &[Unit]) -> Option<Unit> {
     best(blocks, units, |blocks, unit| {
         let (valid, pages) = (blocks.valid(unit), blocks.pages_per_unit());
         let cost = if valid == 0 { 0 } else { pages + valid };
@@ -197,14 +197,14 @@ fn lfs_cost_benefit(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
     })
 }
 
-fn cat(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
+fn cat(blocks: &UnitTable, units: &[Unit]) -> Option<Unit> {
     best(blocks, units, |blocks, unit| {
         let times = u64::from(blocks.lifetime_erases(unit)) + 1;
         (gain(blocks, unit), u64::from(blocks.valid(unit)) * times, blocks.opened(unit))
     })
 }
 
-fn windowed<const W: usize>(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
+fn windowed<const W: usize>(blocks: &UnitTable, units: &[Unit]) -> Option<Unit> {
     let mut units = units.to_vec();
     units.sort_by_key(|&unit| blocks.sealed_after(unit));
     units.truncate(W);

@@ -17,9 +17,9 @@ use core::mem;
 use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
 use crate::parameters::round;
 use crate::prefetch::prefetch;
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`Windowed`].
@@ -55,7 +55,7 @@ impl Victim for Windowed {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
+    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
         blocks.take_changed(&mut self.changed);
         for windows in [&mut self.whole, &mut self.by_stream].into_iter().flatten() {
             windows.follow(blocks, &self.changed);
@@ -120,7 +120,7 @@ struct Windows {
 }
 
 impl Windows {
-    fn new(blocks: &Blocks, units: u32, count: usize, size: usize) -> Self {
+    fn new(blocks: &UnitTable, units: u32, count: usize, size: usize) -> Self {
         let window = Window { inside: Tournament::new(), outside: VecDeque::new() };
         let mut windows = Self {
             size,
@@ -139,7 +139,7 @@ impl Windows {
     }
 
     /// Sees what has become of some units.
-    fn follow(&mut self, blocks: &Blocks, changed: &[Unit]) {
+    fn follow(&mut self, blocks: &UnitTable, changed: &[Unit]) {
         for (at, &unit) in changed.iter().enumerate() {
             if let Some(&soon) = changed.get(at + AHEAD) {
                 blocks.prefetch_unit(soon);
@@ -164,7 +164,7 @@ impl Windows {
     }
 
     /// Newcomers go behind all others of their windows.
-    fn queue_up(&mut self, blocks: &Blocks) {
+    fn queue_up(&mut self, blocks: &UnitTable) {
         self.newcomers.sort_unstable();
         for (age, unit) in self.newcomers.drain(..) {
             let home = if self.windows.len() == 1 { 0 } else { blocks.stream(unit) };
@@ -177,7 +177,7 @@ impl Windows {
         }
     }
 
-    fn fill(&mut self, blocks: &Blocks, number: usize) {
+    fn fill(&mut self, blocks: &UnitTable, number: usize) {
         while self.windows[number].inside.len() < self.size
             && let Some((age, unit)) = self.windows[number].outside.pop_front()
         {
@@ -188,7 +188,7 @@ impl Windows {
     }
 
     /// Puts a unit into the tournament of its window, or judges it anew.
-    fn enter(&mut self, blocks: &Blocks, unit: Unit) {
+    fn enter(&mut self, blocks: &UnitTable, unit: Unit) {
         let fill = Fill { valid: blocks.valid(unit), modified: blocks.modified(unit), unit };
         let window = &mut self.windows[usize::from(self.homes[unit.index()])];
         window.inside.set(&mut self.leaves, fill, 0);

@@ -1,7 +1,6 @@
 //! The engine against the naive one: the same flash operations in the same order, with the same
 //! times and causes, and the same answers to the host, whatever the way of cleaning.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Counters, Device, Ssd};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
@@ -11,6 +10,7 @@ use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
 use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::unit_table::FreeOrder;
 
 use crate::clockwork::Clockwork;
 use crate::common::log::{Event, Kind, Log, Logged};

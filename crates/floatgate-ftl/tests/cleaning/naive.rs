@@ -10,7 +10,6 @@ mod units;
 use std::ops::Range;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
@@ -19,6 +18,7 @@ use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::FreeOrder;
 
 use crate::clockwork::{program_ns, read_ns};
 use crate::common::Rig;

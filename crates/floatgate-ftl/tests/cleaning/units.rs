@@ -1,8 +1,8 @@
 //! The units of the naive drive: what is in them, and which of them are free.
 
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::unit_table::FreeOrder;
 
 use super::{Block, Naive, Page, State};
 

@@ -16,7 +16,6 @@ pub mod steps;
 pub mod workload;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::blocks::{Blocks, FreeOrder};
 use floatgate_ftl::device::{Device, Dispatching, HostData, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::geometry::{Geometry, Shape};
@@ -27,6 +26,7 @@ use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::unit_table::{FreeOrder, UnitTable};
 use floatgate_ftl::victim::{VictimConfig, victim};
 
 use buffer_rig::{BufferRig, buffered};
@@ -280,7 +280,7 @@ pub trait Probe: Device {
     fn residency(&self, lpn: u32) -> Residency;
 
     /// The state of the units.
-    fn blocks(&self) -> &Blocks;
+    fn blocks(&self) -> &UnitTable;
 
     /// The drive as a host sees it.
     fn device(&mut self) -> &mut dyn Device;
@@ -301,7 +301,7 @@ where
         self.ftl().mapping().residency(Lpn::new(lpn))
     }
 
-    fn blocks(&self) -> &Blocks {
+    fn blocks(&self) -> &UnitTable {
         self.ftl().blocks()
     }
 

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::blocks::Blocks;
 use floatgate_ftl::device::{Device, Dispatching, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::host::{Shrd, ShrdConfig};
@@ -11,6 +10,7 @@ use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Nand, Shadow};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Queue;
+use floatgate_ftl::unit_table::UnitTable;
 
 use super::log::Log;
 use super::{Probe, Rig};
@@ -89,7 +89,7 @@ where
         self.drive().ftl().mapping().residency(Lpn::new(lpn))
     }
 
-    fn blocks(&self) -> &Blocks {
+    fn blocks(&self) -> &UnitTable {
         self.drive().ftl().blocks()
     }
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::blocks::Pool;
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::Pool;
 
 use super::workload::Workload;
 use super::{Probe, Rig, SERIAL};

@@ -3,10 +3,10 @@
 //! Of the T units in service, as many as the logical pages fill are data blocks; the rest can be
 //! log blocks. One more unit, the reserve on top of T, is what a merge copies to.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::log_block;
 use floatgate_ftl::log_blocks;
 use floatgate_ftl::log_ftl::LogFtlConfig;
+use floatgate_ftl::unit_table::FreeOrder;
 
 use super::{Make, Plan};
 use crate::config::{Config, ConfigError, WearLeveling};

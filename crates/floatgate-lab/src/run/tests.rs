@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::blocks::Blocks;
 use floatgate_ftl::counters::{Counters, StreamCounts};
 use floatgate_ftl::request::{Completion, Request};
+use floatgate_ftl::unit_table::UnitTable;
 
 use super::*;
 use crate::workload::{Summary, generator};
@@ -39,7 +39,7 @@ impl Device for Noting {
         self.drive.report(counters);
     }
 
-    fn units(&self) -> &Blocks {
+    fn units(&self) -> &UnitTable {
         self.drive.units()
     }
 

@@ -5,12 +5,12 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Stamp;
-use crate::blocks::FreeOrder;
 use crate::ftl::MergeCounts;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitRecord;
 use crate::log_block::{Bast, LogConfig};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
+use crate::unit_table::FreeOrder;
 
 /// Four logical blocks of four pages, two logs, and one unit for a merge: seven, and two more.
 const SHAPE: Shape = Shape {

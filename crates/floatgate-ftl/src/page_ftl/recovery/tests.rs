@@ -7,7 +7,6 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Ppn, Tag, Tpn};
-use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitRecord;
 use crate::mapping::{Ideal, MapConfig, NoCache};
@@ -15,6 +14,7 @@ use crate::nand::{Checked, Counted, FlashCounts, Nand};
 use crate::page_ftl::{Cleaning, Cleans};
 use crate::placement::{AnyPlacement, PlacementConfig};
 use crate::recovery::scan;
+use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// Units of four pages; 16 entries in a page of the map, so that there are two.

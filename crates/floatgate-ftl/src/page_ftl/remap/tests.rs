@@ -5,13 +5,13 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Ppn, Tpn};
-use crate::blocks::FreeOrder;
 use crate::counters::{Counters, StreamCounts};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{MapOp, Residency};
 use crate::nand::{Checked, Counted};
 use crate::page_ftl::{Cleaning, PageConfig};
 use crate::placement::{AnyPlacement, PlacementConfig};
+use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// The last four of twenty pages are the log.

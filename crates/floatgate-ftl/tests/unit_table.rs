@@ -1,9 +1,9 @@
 //! The lists of the units against linear scans over a naive account of every page.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
-use floatgate_ftl::blocks::{Blocks, FreeOrder, Pool};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::{FreeOrder, Pool, UnitTable};
 
 const UNITS: u32 = 12;
 const PAGES: u32 = 6;
@@ -37,7 +37,7 @@ struct Plain {
 }
 
 struct Model {
-    blocks: Blocks,
+    blocks: UnitTable,
     units: Vec<Plain>,
     open: [Option<u32>; STREAMS as usize],
     order: FreeOrder,
@@ -51,7 +51,7 @@ fn owner(page: u32) -> Owner {
 impl Model {
     fn new(order: FreeOrder) -> Self {
         let geometry = Geometry::new(SHAPE).expect("the shape is a drive");
-        let mut blocks = Blocks::new(geometry, order, STREAMS);
+        let mut blocks = UnitTable::new(geometry, order, STREAMS);
         blocks.track_changes();
         let fresh = |unit| Plain { freed: u64::from(unit), ..Plain::default() };
         let units = (0..UNITS).map(fresh).collect();

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Blocks, State};
+use super::{State, UnitTable};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 
 /// A unit that is found in use after a loss of power.
@@ -16,7 +16,7 @@ pub struct InUse {
     pub written: u32,
 }
 
-impl Blocks {
+impl UnitTable {
     /// Enters what is found after a loss of power on a drive that was taken for erased: the units
     /// in use, in the order in which they were sealed, what is wanted, and how often each unit has
     /// been erased.

@@ -106,8 +106,8 @@ pub trait Ftl {
     }
 
     /// The state of the units.
-    fn blocks(&self) -> &UnitTable {
-        self.store().blocks()
+    fn units(&self) -> &UnitTable {
+        self.store().units()
     }
 
     /// Whether a page has been written, and not been trimmed since.

@@ -240,7 +240,7 @@ pub struct Snapshot<'a> {
     /// A page that is being remapped, and where it is: the map says neither.
     pub remapping: Option<(Lpn, Ppn)>,
     /// The units.
-    pub blocks: &'a UnitTable,
+    pub units: &'a UnitTable,
 }
 
 impl Snapshot<'_> {
@@ -255,8 +255,8 @@ impl Snapshot<'_> {
 
     fn units(&self, units: u32) -> impl Iterator<Item = UnitRecord> {
         (0..units).map(Unit).map(|unit| UnitRecord {
-            erases: self.blocks.lifetime_erases(unit),
-            stream: self.blocks.stream(unit),
+            erases: self.units.lifetime_erases(unit),
+            stream: self.units.stream(unit),
         })
     }
 }

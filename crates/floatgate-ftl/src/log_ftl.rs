@@ -124,7 +124,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     fn open_unit(&mut self) -> Unit {
-        self.store.blocks.open(0).expect("data blocks, logs and the reserve are all there can be")
+        self.store.units.open(0).expect("data blocks, logs and the reserve are all there can be")
     }
 
     /// Programs the page that the host writes.
@@ -142,7 +142,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn check_unit(&self, unit: Unit, lbn: Option<Lbn>, in_place: bool, written: u32) {
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(unit, page);
-            let Some(owner) = self.store.blocks.owner(ppn) else { continue };
+            let Some(owner) = self.store.units.owner(ppn) else { continue };
             let Owner::Data(lpn) = owner else { panic!("{owner:?} is not data") };
             assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are wanted");
             let (home, offset) = self.store.geometry.logical_place(lpn);
@@ -169,7 +169,7 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, _: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let (lbn, offset) = self.store.geometry.logical_place(lpn);
-        self.store.blocks.tick();
+        self.store.units.tick();
         let mut steps = mem::take(&mut self.steps);
         steps.clear();
         self.scheme.write(lbn, offset, &mut steps);
@@ -208,20 +208,20 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
         for (number, unit) in self.data.iter().enumerate().filter_map(|(n, u)| Some((n, (*u)?))) {
             let lbn = Lbn(number as u32);
             self.check_unit(unit, Some(lbn), true, self.store.geometry.pages_per_unit());
-            valid += self.store.blocks.valid(unit);
+            valid += self.store.units.valid(unit);
         }
         for (slot, log) in self.logs.iter().enumerate() {
             let view = self.scheme.log(slot as u32);
             assert_eq!(log.map(|log| log.written), view.map(|view| view.written), "log {slot}");
             if let (Some(log), Some(LogView { lbn, written })) = (log, view) {
                 self.check_unit(log.unit, lbn, false, written);
-                valid += self.store.blocks.valid(log.unit);
+                valid += self.store.units.valid(log.unit);
             }
         }
         assert_eq!(mapped, u64::from(valid), "what is wanted is in a data block or a log");
         let in_use = self.data.iter().flatten().count() + self.logs.iter().flatten().count();
         assert_eq!(
-            in_use + self.store.blocks.free_units() as usize,
+            in_use + self.store.units.free_units() as usize,
             self.store.geometry.units() as usize
         );
     }

@@ -121,7 +121,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
-            store.blocks.track_changes();
+            store.units.track_changes();
         }
         Self {
             store,
@@ -179,7 +179,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     fn open(&mut self, stream: u8) {
-        self.streams.open(stream, &mut self.store.blocks, &self.store.geometry);
+        self.streams.open(stream, &mut self.store.units, &self.store.geometry);
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
@@ -195,7 +195,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         (stream, log): (u8, Option<LogPage>),
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.store.blocks.tick();
+        self.store.units.tick();
         if self.cleaner.config.pace.is_some() {
             self.clean_ahead(chain)?;
         }
@@ -204,12 +204,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.count_host_page(stream);
         if log.is_some() {
             // Pinned first: this may be the unit's last page.
-            self.store.blocks.pin(self.store.geometry.unit(to));
+            self.store.units.pin(self.store.geometry.unit(to));
         }
         if let Some(old) = self.store.point(lpn, to)
             && log.is_some()
         {
-            self.store.blocks.unpin(self.store.geometry.unit(old));
+            self.store.units.unpin(self.store.geometry.unit(old));
         }
         if M::ON_FLASH {
             self.map.cache.assigned(lpn, to, &mut self.map.io);
@@ -238,7 +238,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             for &lpn in &mapped {
                 if let Some(old) = self.store.forget(lpn) {
                     match self.log.holds(lpn) {
-                        true => self.store.blocks.unpin(self.store.geometry.unit(old)),
+                        true => self.store.units.unpin(self.store.geometry.unit(old)),
                         false => self.placement.trimmed(lpn),
                     }
                 }
@@ -304,7 +304,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let (clock, now_ns) = (self.store.blocks.now(), chain.now);
+        let (clock, now_ns) = (self.store.units.now(), chain.now);
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
         self.put(lpn, (stream, None), chain)
     }
@@ -335,11 +335,11 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     /// Every part is as it says, and nothing is valid but what the two maps name.
     fn check(&self) {
         let mapped = self.store.check() + self.map.check(&self.store);
-        let valid = self.store.blocks.valid_pages().map(u64::from).sum::<u64>();
+        let valid = self.store.units.valid_pages().map(u64::from).sum::<u64>();
         assert_eq!(valid, mapped, "what is valid is mapped");
         self.placement.check();
-        self.streams.check(&self.store.blocks, &self.store.geometry);
-        self.cleaner.check(&self.store.blocks);
+        self.streams.check(&self.store.units, &self.store.geometry);
+        self.cleaner.check(&self.store.units);
         self.check_pins();
     }
 }

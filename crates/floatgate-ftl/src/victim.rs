@@ -31,7 +31,7 @@ pub trait Victim {
     }
 
     /// A sealed unit of the pool, or none if none is sealed.
-    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit>;
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
 }
 
 /// The table of victim policies: config name, type and parameters, what it does, where it is from.

@@ -221,7 +221,7 @@ where
     }
 
     fn units(&self) -> &UnitTable {
-        self.io.ftl.blocks()
+        self.io.ftl.units()
     }
 
     fn reset_counters(&mut self) {

@@ -128,7 +128,7 @@ fn found(nand: &Flash) -> Option<Checkpoint> {
 /// A drive that is written down: units that are worn as in `notes`.
 struct Drive {
     table: Vec<Option<Ppn>>,
-    blocks: UnitTable,
+    units: UnitTable,
     remapping: Option<(Lpn, Ppn)>,
     stamp: Stamp,
     nand: Flash,
@@ -137,7 +137,7 @@ struct Drive {
 
 impl Drive {
     fn new(first: u32, (sequence, serial): (u64, u64)) -> Self {
-        let mut blocks = UnitTable::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
+        let mut units = UnitTable::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
         let notes = notes();
         let erases: Vec<u32> = notes.iter().map(|note| note.0).collect();
         let in_use = |(unit, &(_, stream)): (usize, &(u32, u8))| InUse {
@@ -146,15 +146,15 @@ impl Drive {
             written: 0,
         };
         let in_use: Vec<_> = notes.iter().enumerate().map(in_use).collect();
-        blocks.restore(&in_use, core::iter::empty(), &erases);
+        units.restore(&in_use, core::iter::empty(), &erases);
         let table = places(first).into_iter().map(|place| place.map(Ppn::new)).collect();
         let stamp = Stamp { sequence, serial };
-        Self { table, blocks, remapping: None, stamp, nand: flash(), chain: Chain::default() }
+        Self { table, units, remapping: None, stamp, nand: flash(), chain: Chain::default() }
     }
 
     fn keep(&mut self, journal: &mut Journal, trigger: CheckpointTrigger) {
-        let Self { table, blocks, remapping, .. } = self;
-        let drive = Snapshot { table, remapping: *remapping, blocks };
+        let Self { table, units, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, units };
         journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
     }
 

@@ -31,7 +31,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is promoted");
-        if self.store.blocks.valid(log.unit) == 0 {
+        if self.store.units.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
             return self.erase(log.unit, work);
         }
@@ -48,7 +48,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Merges one logical block in full, and erases its log.
     pub(super) fn merge(&mut self, slot: u32, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is merged");
-        if self.store.blocks.valid(log.unit) == 0 {
+        if self.store.units.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
         } else {
             self.full_merge(lbn, work)?;
@@ -64,7 +64,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         to_merge.clear();
         for page in 0..log.written {
             if let Some(Owner::Data(lpn)) =
-                self.store.blocks.owner(self.store.geometry.page(log.unit, page))
+                self.store.units.owner(self.store.geometry.page(log.unit, page))
             {
                 let (lbn, _) = self.store.geometry.logical_place(lpn);
                 if !to_merge.contains(&lbn) {
@@ -131,8 +131,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         for &Move { from, to, owner, .. } in moves {
             let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
             self.store.table[lpn.index()] = Some(to);
-            self.store.blocks.invalidate(from, owner);
-            self.store.blocks.validate_after_gap(to, owner);
+            self.store.units.invalidate(from, owner);
+            self.store.units.validate_after_gap(to, owner);
         }
         Ok(())
     }
@@ -154,8 +154,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
         self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(unit, Cause::Merge, work)?;
-        self.store.blocks.retire(unit);
-        self.store.blocks.erased(unit);
+        self.store.units.retire(unit);
+        self.store.units.erased(unit);
         Ok(())
     }
 }

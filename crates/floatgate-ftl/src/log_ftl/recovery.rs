@@ -47,7 +47,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         let in_use =
             |found: &FoundUnit| InUse { unit: found.unit, stream: 0, written: found.programmed };
         let in_use: Vec<_> = found.units.iter().map(in_use).collect();
-        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
+        ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
         let before = ftl.store.stamp.serial;
@@ -117,7 +117,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             self.full_merge(lbn, chain)?;
             for unit in units
                 .into_iter()
-                .filter(|&unit| self.store.blocks.valid(unit) == 0)
+                .filter(|&unit| self.store.units.valid(unit) == 0)
                 .collect::<Vec<_>>()
             {
                 self.erase(unit, chain)?;
@@ -129,7 +129,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// Whether a unit has valid pages of one logical block only.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
         let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
-        pages.count() == self.store.blocks.valid(unit) as usize
+        pages.count() == self.store.units.valid(unit) as usize
     }
 }
 

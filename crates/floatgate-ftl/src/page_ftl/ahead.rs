@@ -24,10 +24,10 @@ pub(super) struct UnderWay {
 
 impl UnderWay {
     /// Its unit is a victim, and nothing is wanted of it but what is left.
-    pub(super) fn check(&self, blocks: &UnitTable) {
-        assert!(!blocks.is_sealed(self.unit), "{:?} is being emptied", self.unit);
-        let left = self.left.iter().filter(|&&(ppn, owner)| blocks.owner(ppn) == Some(owner));
-        assert_eq!(left.count(), blocks.valid(self.unit) as usize, "left of {:?}", self.unit);
+    pub(super) fn check(&self, units: &UnitTable) {
+        assert!(!units.is_sealed(self.unit), "{:?} is being emptied", self.unit);
+        let left = self.left.iter().filter(|&&(ppn, owner)| units.owner(ppn) == Some(owner));
+        assert_eq!(left.count(), units.valid(self.unit) as usize, "left of {:?}", self.unit);
     }
 }
 
@@ -35,7 +35,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the few pages that go with a write of the host.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
-        let free = self.store.blocks.free_units();
+        let free = self.store.units.free_units();
         // With so few free units the next write that needs one cleans in the foreground.
         if self.cleaner.active || free < self.cleaner.config.low_water {
             return Ok(());
@@ -65,7 +65,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
-        self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
+        self.store.units.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
     }
 
     /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
@@ -76,14 +76,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         while batch.len() < pages
             && let Some((ppn, owner)) = under_way.left.pop()
         {
-            if self.store.blocks.owner(ppn) == Some(owner) {
+            if self.store.units.owner(ppn) == Some(owner) {
                 batch.push((ppn, owner));
             }
         }
         let UnderWay { unit, to, .. } = under_way;
         self.move_pages(&batch, unit, to, Cause::Gc, work)?;
         self.cleaner.wanted = batch;
-        let emptied = self.store.blocks.valid(unit) == 0;
+        let emptied = self.store.units.valid(unit) == 0;
         if emptied {
             self.erase(unit, Cause::Gc, work)?;
         } else {
@@ -106,7 +106,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
         let mut work = Chain::at(from.saturating_add(after));
         self.cleaner.active = true;
-        while work.now < until && self.store.blocks.free_units() < self.cleaner.config.high_water {
+        while work.now < until && self.store.units.free_units() < self.cleaner.config.high_water {
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 break;
             };

@@ -131,13 +131,13 @@ impl Cleaner {
     }
 
     /// Between requests nothing is being cleaned, but for the unit that is emptied bit by bit.
-    pub(super) fn check(&self, blocks: &UnitTable) {
+    pub(super) fn check(&self, units: &UnitTable) {
         assert!(!self.active, "a clean has ended");
         if let Some(under_way) = &self.under_way {
-            under_way.check(blocks);
+            under_way.check(units);
         }
         if let Some(levelling) = &self.levelling {
-            levelling.check(blocks);
+            levelling.check(units);
         }
     }
 }

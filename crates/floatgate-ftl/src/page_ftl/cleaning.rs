@@ -32,14 +32,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         least: u32,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        if self.store.blocks.free_units() >= least {
+        if self.store.units.free_units() >= least {
             return Ok(());
         }
         self.cleaner.active = true;
         let mut work = Chain::at(chain.now);
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.store.blocks.free_units() < least {
+        while self.store.units.free_units() < least {
             rounds += 1;
             assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);
@@ -63,9 +63,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
         // One that is full of valid pages may be cheap, and cleaned for ever.
         let full =
-            |unit: Unit| self.store.blocks.valid(unit) == self.store.geometry.pages_per_unit();
+            |unit: Unit| self.store.units.valid(unit) == self.store.geometry.pages_per_unit();
         let fitting =
-            self.store.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
+            self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
@@ -74,13 +74,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
         let of_stream = match self.cleaner.config.scope {
             Scope::All => None,
-            Scope::Stream => self.cleaner.victim.pick(&mut self.store.blocks, Pool::Stream(stream)),
+            Scope::Stream => self.cleaner.victim.pick(&mut self.store.units, Pool::Stream(stream)),
         };
         let gains =
-            |&unit: &Unit| self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit();
+            |&unit: &Unit| self.store.units.valid(unit) < self.store.geometry.pages_per_unit();
         let unit = match of_stream.filter(gains) {
             Some(unit) => unit,
-            None => self.cleaner.victim.pick(&mut self.store.blocks, Pool::All)?,
+            None => self.cleaner.victim.pick(&mut self.store.units, Pool::All)?,
         };
         let to = match self.cleaner.config.destination {
             _ if self.is_map(unit) => To::Stream(self.streams.map()),
@@ -94,22 +94,22 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The stream that a unit's pages stay in if they are not sorted anew.
     fn home(&self, unit: Unit) -> u8 {
-        self.streams.home(self.store.blocks.stream(unit))
+        self.streams.home(self.store.units.stream(unit))
     }
 
     /// Whether a unit is of translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
-        self.streams.is_map(self.store.blocks.stream(unit))
+        self.streams.is_map(self.store.units.stream(unit))
     }
 
     /// Whether enough units are free for a unit to be cleaned.
     pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
-        self.price(unit, to).0 <= self.store.blocks.free_units()
+        self.price(unit, to).0 <= self.store.units.free_units()
     }
 
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
-        let valid = self.store.blocks.valid(unit);
+        let valid = self.store.units.valid(unit);
         let full = |stream| valid > self.streams.room(stream);
         let units = match to {
             To::Stream(stream) => u32::from(full(stream)),
@@ -143,10 +143,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Takes a unit out of use.
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.is_map(victim) {
-            let age = self.store.blocks.now() - self.store.blocks.opened(victim);
+            let age = self.store.units.now() - self.store.units.opened(victim);
             self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
-        self.store.blocks.begin_cleaning(victim);
+        self.store.units.begin_cleaning(victim);
     }
 
     pub(super) fn erase(
@@ -158,9 +158,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
         self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
-        self.store.blocks.erased(victim);
+        self.store.units.erased(victim);
         if let Some(levelling) = &mut self.cleaner.levelling {
-            levelling.erased(victim, self.store.blocks.erases(victim));
+            levelling.erased(victim, self.store.units.erases(victim));
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         wanted.clear();
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(victim, page);
-            if let Some(owner) = self.store.blocks.owner(ppn) {
+            if let Some(owner) = self.store.units.owner(ppn) {
                 if let Owner::Data(lpn) = owner {
                     prefetch(&self.store.table, lpn.index());
                 }
@@ -220,7 +220,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Asks the placement where each page goes; puts them in the order of streams.
     fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
-        let clock = self.store.blocks.now();
+        let clock = self.store.units.now();
         self.cleaner.sorted.clear();
         for &(ppn, owner) in wanted {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
@@ -285,8 +285,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                     assert_eq!(self.map.directory[tpn.index()].replace(to), Some(from));
                 }
             }
-            self.store.blocks.invalidate(from, owner);
-            self.store.blocks.validate(to, owner);
+            self.store.units.invalidate(from, owner);
+            self.store.units.validate(to, owner);
         }
         self.streams.count_gc_pages(stream, moves.len());
         self.cleaner.moves = moves;

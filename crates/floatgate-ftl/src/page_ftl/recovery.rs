@@ -45,7 +45,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
             chain,
         )?;
         let in_use = ftl.reopen(&found.units);
-        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
+        ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.make_room(chain)?;
         let before = ftl.store.stamp.serial;
@@ -89,10 +89,10 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
             self.cleaner.config.low_water - 1 + (self.map.directory.len() as u32).div_ceil(pages);
         let mut moved = 0;
         self.cleaner.active = true;
-        while self.store.blocks.free_units() < target {
-            let sealed = self.store.blocks.sealed(Pool::All);
-            let emptiest = sealed.min_by_key(|&unit| self.store.blocks.valid(unit));
-            let gains = |&unit: &Unit| self.store.blocks.valid(unit) < pages;
+        while self.store.units.free_units() < target {
+            let sealed = self.store.units.sealed(Pool::All);
+            let emptiest = sealed.min_by_key(|&unit| self.store.units.valid(unit));
+            let gains = |&unit: &Unit| self.store.units.valid(unit) < pages;
             let unit = emptiest.filter(gains).expect("the drive has too little spare to be used");
             moved += self.empty(unit, chain)?;
         }
@@ -102,7 +102,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
 
     /// Moves what is wanted of a unit to wherever there is room, and erases it.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
-        self.store.blocks.begin_cleaning(unit);
+        self.store.units.begin_cleaning(unit);
         let mut wanted = core::mem::take(&mut self.cleaner.wanted);
         self.list_valid(unit, &mut wanted);
         for page in &wanted {

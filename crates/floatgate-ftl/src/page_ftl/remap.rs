@@ -67,7 +67,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             pins[self.store.geometry.unit(ppn).index()] += 1;
         }
         for (unit, pins) in pins.into_iter().enumerate() {
-            assert_eq!(self.store.blocks.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
+            assert_eq!(self.store.units.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
         }
     }
 }
@@ -93,11 +93,11 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         self.access_to_remap(from, AccessKind::Trim, chain)?;
         self.access_to_remap(to, AccessKind::Write, chain)?;
         self.store.remapping = None;
-        self.store.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
+        self.store.units.rename(ppn, Owner::Data(from), Owner::Data(to));
         if let Some(old) = self.store.table[to.index()].replace(ppn) {
-            self.store.blocks.invalidate(old, Owner::Data(to));
+            self.store.units.invalidate(old, Owner::Data(to));
         }
-        self.store.blocks.unpin(self.store.geometry.unit(ppn));
+        self.store.units.unpin(self.store.geometry.unit(ppn));
         if M::ON_FLASH {
             self.map.cache.assigned(to, ppn, &mut self.map.io);
             self.perform(Cause::Remap, chain)?;

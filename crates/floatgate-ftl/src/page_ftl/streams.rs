@@ -110,10 +110,10 @@ impl Streams {
     }
 
     /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
-    pub(super) fn open(&mut self, stream: u8, blocks: &mut UnitTable, geometry: &Geometry) {
+    pub(super) fn open(&mut self, stream: u8, units: &mut UnitTable, geometry: &Geometry) {
         let unit = match self.wear == Some(stream) {
-            true => blocks.open_most_worn(stream),
-            false => blocks.open(stream),
+            true => units.open_most_worn(stream),
+            false => units.open(stream),
         };
         let unit = unit.expect("cleaning keeps a free unit per stream");
         self.resume(stream, unit, 0, geometry);
@@ -148,10 +148,10 @@ impl Streams {
     }
 
     /// A unit with room is open for its stream, and programmed up to the next page.
-    pub(super) fn check(&self, blocks: &UnitTable, geometry: &Geometry) {
+    pub(super) fn check(&self, units: &UnitTable, geometry: &Geometry) {
         for stream in (0..self.count()).filter(|&stream| self.has_room(stream)) {
             let (unit, page) = geometry.place(Ppn::new(self.open[usize::from(stream)].0));
-            assert_eq!((blocks.stream(unit), blocks.written(unit)), (stream, page), "{unit:?}");
+            assert_eq!((units.stream(unit), units.written(unit)), (stream, page), "{unit:?}");
         }
     }
 }

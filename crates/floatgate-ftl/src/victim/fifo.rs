@@ -19,7 +19,7 @@ impl Fifo {
 }
 
 impl Victim for Fifo {
-    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
-        blocks.oldest(pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        table.oldest(pool)
     }
 }

@@ -37,16 +37,16 @@ impl Greedy {
 }
 
 impl Victim for Greedy {
-    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
-        let emptiest = blocks.streams(pool).filter_map(|stream| blocks.fewest_valid(stream));
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        let emptiest = table.streams(pool).filter_map(|stream| table.fewest_valid(stream));
         emptiest.min_by_key(|&unit| {
-            let stream = u64::from(blocks.stream(unit));
+            let stream = u64::from(table.stream(unit));
             let rank = match self.tie {
                 Tie::Cold => stream,
                 Tie::Hot => u64::from(u8::MAX) - stream,
-                Tie::Oldest => blocks.modified(unit),
+                Tie::Oldest => table.modified(unit),
             };
-            (blocks.valid(unit), rank)
+            (table.valid(unit), rank)
         })
     }
 }

@@ -40,8 +40,8 @@ impl LfsCostBenefit {
     }
 }
 
-fn rate(blocks: &UnitTable, unit: Unit) -> (u32, u64) {
-    let (valid, pages) = (blocks.valid(unit), blocks.pages_per_unit());
+fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
+    let (valid, pages) = (table.valid(unit), table.pages_per_unit());
     (pages - valid, if valid == 0 { 0 } else { u64::from(pages) + u64::from(valid) })
 }
 
@@ -50,7 +50,7 @@ impl Victim for LfsCostBenefit {
         true
     }
 
-    fn pick(&mut self, blocks: &mut UnitTable, pool: Pool) -> Option<Unit> {
-        self.0.best(blocks, pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        self.0.best(table, pool)
     }
 }

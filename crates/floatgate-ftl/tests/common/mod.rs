@@ -26,7 +26,7 @@ use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
-use floatgate_ftl::unit_table::{FreeOrder, UnitTable};
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VictimConfig, victim};
 
 use buffer_rig::{BufferRig, buffered};
@@ -279,9 +279,6 @@ pub trait Probe: Device {
     /// What is cached of an entry.
     fn residency(&self, lpn: u32) -> Residency;
 
-    /// The state of the units.
-    fn blocks(&self) -> &UnitTable;
-
     /// The drive as a host sees it.
     fn device(&mut self) -> &mut dyn Device;
 }
@@ -299,10 +296,6 @@ where
 
     fn residency(&self, lpn: u32) -> Residency {
         self.ftl().mapping().residency(Lpn::new(lpn))
-    }
-
-    fn blocks(&self) -> &UnitTable {
-        self.ftl().blocks()
     }
 
     fn device(&mut self) -> &mut dyn Device {

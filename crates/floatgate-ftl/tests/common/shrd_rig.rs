@@ -10,7 +10,6 @@ use floatgate_ftl::mapping::*;
 use floatgate_ftl::nand::{Nand, Shadow};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Queue;
-use floatgate_ftl::unit_table::UnitTable;
 
 use super::log::Log;
 use super::{Probe, Rig};
@@ -87,10 +86,6 @@ where
 
     fn residency(&self, lpn: u32) -> Residency {
         self.drive().ftl().mapping().residency(Lpn::new(lpn))
-    }
-
-    fn blocks(&self) -> &UnitTable {
-        self.drive().ftl().blocks()
     }
 
     fn device(&mut self) -> &mut dyn Device {

@@ -144,8 +144,8 @@ impl Steady {
         let mut sealed = vec![0; block as usize + 1];
         for _ in 0..LOOKS {
             self.write(&mut *drive, self.volumes[1] * pages / LOOKS, &mut rng);
-            let blocks = drive.blocks();
-            blocks.sealed(Pool::All).for_each(|unit| sealed[blocks.valid(unit) as usize] += 1);
+            let units = drive.units();
+            units.sealed(Pool::All).for_each(|unit| sealed[units.valid(unit) as usize] += 1);
         }
         drive.check();
         let counters = drive.counters();

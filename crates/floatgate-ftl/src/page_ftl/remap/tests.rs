@@ -103,8 +103,8 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     assert_eq!((drive.place(lpn(16)), drive.place(lpn(3))), (None, Some(first)));
     assert_eq!(drive.move_entry(17, 3), (true, asked(17, true)));
     assert_eq!((drive.place(lpn(17)), drive.place(lpn(3))), (None, Some(second)));
-    assert_eq!(drive.blocks().owner(first), None);
-    assert_eq!(drive.blocks().owner(second), Some(Owner::Data(lpn(3))));
+    assert_eq!(drive.units().owner(first), None);
+    assert_eq!(drive.units().owner(second), Some(Owner::Data(lpn(3))));
     // A page of the log that holds nothing is not remapped, and nothing is looked up for it.
     assert_eq!(drive.move_entry(17, 3), (false, vec![]));
     assert_eq!(drive.place(lpn(3)), Some(second));
@@ -131,7 +131,7 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     let mut drive = drive(false);
     let first = drive.log(16, Some(3));
     let unit = drive.store.geometry.unit(first);
-    let pins = |drive: &Drive| drive.blocks().pins(unit);
+    let pins = |drive: &Drive| drive.units().pins(unit);
     drive.log(17, None);
     drive.log(18, Some(5));
     assert_eq!(pins(&drive), 3);
@@ -139,18 +139,18 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     let before = drive.place(lpn(18)).unwrap();
     drive.log(18, Some(6));
     assert_eq!(pins(&drive), 3);
-    assert_eq!(drive.blocks().owner(before), None);
-    assert!(!drive.blocks().is_sealed(unit), "full, and pinned");
+    assert_eq!(drive.units().owner(before), None);
+    assert!(!drive.units().is_sealed(unit), "full, and pinned");
     drive.move_entry(16, 3);
     assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(1));
     assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(0));
     assert_eq!(drive.drop_log(0..0, &mut Chain::default()), Ok(0));
     assert_eq!(pins(&drive), 1);
-    assert!(!drive.blocks().is_sealed(unit));
+    assert!(!drive.units().is_sealed(unit));
     drive.move_entry(18, 6);
     assert_eq!(pins(&drive), 0);
-    assert!(drive.blocks().is_sealed(unit));
-    assert_eq!(drive.blocks().valid(unit), 2);
+    assert!(drive.units().is_sealed(unit));
+    assert_eq!(drive.units().valid(unit), 2);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn the_log_has_the_last_stream_and_its_own_count() {
         // One of data, one of the map, and perhaps that of levelling.
         let at = drive.log(16, Some(3));
         let stream = if levelled { 3 } else { 2 };
-        assert_eq!(drive.blocks().stream(drive.store.geometry.unit(at)), stream);
+        assert_eq!(drive.units().stream(drive.store.geometry.unit(at)), stream);
         drive.log(17, None);
         drive.write(lpn(15), 1, &mut Chain::default()).unwrap();
         let counts = |host_pages| StreamCounts { host_pages, gc_pages: 0 };
@@ -214,6 +214,6 @@ fn what_is_dropped_is_of_the_log() {
 #[should_panic(expected = "unit 5 is pinned")]
 fn a_pin_too_many_is_found() {
     let mut drive = drive(false);
-    drive.store.blocks.pin(Unit(5));
+    drive.store.units.pin(Unit(5));
     drive.check_pins();
 }

@@ -51,8 +51,8 @@ pub trait LogBlocks {
     /// What is in a slot.
     fn log(&self, slot: u32) -> Option<LogView>;
 
-    /// A [`Step::Collect`] has merged a logical block in full. The answer is a log that held nothing
-    /// but pages of it, so that it is out of date: it is erased.
+    /// A [`Step::Collect`] has merged a logical block in full. The answer is a log that held only
+    /// pages of it, so that it is out of date: it is erased.
     fn merged(&mut self, _: Lbn) -> Option<u32> {
         None
     }

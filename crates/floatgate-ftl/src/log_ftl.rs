@@ -144,7 +144,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             let ppn = self.store.geometry.page(unit, page);
             let Some(owner) = self.store.units.owner(ppn) else { continue };
             let Owner::Data(lpn) = owner else { panic!("{owner:?} is not data") };
-            assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are wanted");
+            assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are valid");
             let (home, offset) = self.store.geometry.logical_place(lpn);
             assert!(lbn.is_none_or(|lbn| lbn == home), "{lpn:?} in a block of {lbn:?}");
             assert!(!in_place || offset == page, "{lpn:?} is not at its place in {unit:?}");
@@ -218,7 +218,7 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
                 valid += self.store.units.valid(log.unit);
             }
         }
-        assert_eq!(mapped, u64::from(valid), "what is wanted is in a data block or a log");
+        assert_eq!(mapped, u64::from(valid), "a valid page is in a data block or a log");
         let in_use = self.data.iter().flatten().count() + self.logs.iter().flatten().count();
         assert_eq!(
             in_use + self.store.units.free_units() as usize,

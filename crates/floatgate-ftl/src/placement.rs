@@ -248,12 +248,16 @@ macro_rules! placements {
 
             #[inline]
             fn moved(&mut self, relocation: Relocation) -> u8 {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.moved(relocation),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.moved(relocation),)*
+                }
             }
 
             #[inline]
             fn classify(&self, relocation: Relocation) -> u8 {
-                match &self.scheme { $(Scheme::$Type(placement) => placement.classify(relocation),)* }
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.classify(relocation),)*
+                }
             }
 
             #[inline]

@@ -178,7 +178,7 @@ impl UnitTable {
         self.owners[ppn.index()].get()
     }
 
-    /// Wanted pages of a unit.
+    /// Valid pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
     }
@@ -238,7 +238,7 @@ impl UnitTable {
         self.units.iter().map(|unit| unit.erases)
     }
 
-    /// Wanted pages of every unit.
+    /// Valid pages of every unit.
     pub fn valid_pages(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.valid)
     }

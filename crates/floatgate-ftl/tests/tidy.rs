@@ -147,7 +147,16 @@ const BANNED: &[(&str, &str)] = &[
     ("merge_reads", "partial_page_reads: merges are of log blocks"),
     ("manieth", "every n-th"),
     ("foresee", "set_future"),
-    ("still wanted", "still valid"),
+    ("wanted", "valid of a page, else needed"),
+    ("Occasion", "CheckpointTrigger"),
+    ("Moving", "Relocation"),
+    ("Touch::", "AccessKind"),
+    ("fn together(", "pages_per_map_page"),
+    ("SEAL", "COMMIT: units are sealed, a checkpoint ends in a commit record"),
+    ("struct Blocks", "UnitTable: an erase unit is a block or more"),
+    ("note_write", "what is counted: count_host_page"),
+    ("gathered", "merged"),
+    ("stretch", "interval"),
     ("Foretelling", "NextUseBuilder"),
 ];
 

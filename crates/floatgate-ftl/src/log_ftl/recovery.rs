@@ -4,10 +4,10 @@
 //! only, and a merge erases nothing before the new data block is whole. So the newest pages of a
 //! logical block are either in their places in one unit, which then is its data block; or a merge
 //! was cut short or not begun, and it is as if it had not been: of the copies of a page since the
-//! checkpoint, and what the checkpoint says, the one programmed first is taken. Units of which
-//! nothing is wanted are erased. That leaves as many free units as there were before the merge, and
-//! all logical blocks that are not in one unit are merged in full. Each of these steps may be cut
-//! short in turn.
+//! checkpoint, and what the checkpoint says, the one programmed first is taken. Units without
+//! a valid page are erased. That leaves as many free units as there were before the merge, and all
+//! logical blocks that are not in one unit are merged in full. Each of these steps may be cut short
+//! in turn.
 
 use alloc::vec::Vec;
 

@@ -18,12 +18,12 @@ use crate::unit_table::UnitTable;
 pub(super) struct UnderWay {
     unit: Unit,
     to: To,
-    /// What was wanted of it when it was chosen, and is not moved yet, last page first.
+    /// Its valid pages when it was chosen that are not moved yet, last page first.
     left: Vec<(Ppn, Owner)>,
 }
 
 impl UnderWay {
-    /// Its unit is a victim, and nothing is wanted of it but what is left.
+    /// Its unit is a victim, and no page of it is valid but what is left.
     pub(super) fn check(&self, units: &UnitTable) {
         assert!(!units.is_sealed(self.unit), "{:?} is being emptied", self.unit);
         let left = self.left.iter().filter(|&&(ppn, owner)| units.owner(ppn) == Some(owner));
@@ -71,7 +71,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
         let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
-        let mut batch = core::mem::take(&mut self.cleaner.wanted);
+        let mut batch = core::mem::take(&mut self.cleaner.valid);
         batch.clear();
         while batch.len() < pages
             && let Some((ppn, owner)) = under_way.left.pop()
@@ -82,7 +82,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let UnderWay { unit, to, .. } = under_way;
         self.move_pages(&batch, unit, to, Cause::Gc, work)?;
-        self.cleaner.wanted = batch;
+        self.cleaner.valid = batch;
         let emptied = self.store.units.valid(unit) == 0;
         if emptied {
             self.erase(unit, Cause::Gc, work)?;

@@ -94,7 +94,7 @@ pub(super) struct Cleaner {
     /// Where data pages of the victim under way have gone.
     pub(super) moved: Vec<(Lpn, Ppn)>,
     // What follows is kept for its memory.
-    pub(super) wanted: Vec<(Ppn, Owner)>,
+    pub(super) valid: Vec<(Ppn, Owner)>,
     pub(super) sorted: Vec<(u8, Ppn, Owner)>,
     pub(super) group: Vec<(Ppn, Owner)>,
     pub(super) moves: Vec<Move>,
@@ -115,7 +115,7 @@ impl Cleaner {
             levelling: config.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             counts: Cleans::default(),
             moved: Vec::with_capacity(pages),
-            wanted: Vec::with_capacity(pages),
+            valid: Vec::with_capacity(pages),
             sorted: Vec::new(),
             group: Vec::new(),
             moves: Vec::new(),

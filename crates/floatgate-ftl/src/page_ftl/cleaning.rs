@@ -133,10 +133,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         self.begin(victim);
-        let mut wanted = mem::take(&mut self.cleaner.wanted);
-        self.list_valid(victim, &mut wanted);
-        self.move_pages(&wanted, victim, to, cause, work)?;
-        self.cleaner.wanted = wanted;
+        let mut valid = mem::take(&mut self.cleaner.valid);
+        self.list_valid(victim, &mut valid);
+        self.move_pages(&valid, victim, to, cause, work)?;
+        self.cleaner.valid = valid;
         self.erase(victim, cause, work)
     }
 
@@ -170,16 +170,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if cause == Cause::Gc && self.is_map(victim) { Cause::GcMap } else { cause }
     }
 
-    /// Wanted pages in ascending order; their map entries are on their way from memory.
-    pub(super) fn list_valid(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
-        wanted.clear();
+    /// Valid pages in ascending order; their map entries are on their way from memory.
+    pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
+        valid.clear();
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(victim, page);
             if let Some(owner) = self.store.units.owner(ppn) {
                 if let Owner::Data(lpn) = owner {
                     prefetch(&self.store.table, lpn.index());
                 }
-                wanted.push((ppn, owner));
+                valid.push((ppn, owner));
             }
         }
     }
@@ -187,7 +187,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves valid pages of a victim, and has the map point at where they are.
     pub(super) fn move_pages(
         &mut self,
-        wanted: &[(Ppn, Owner)],
+        valid: &[(Ppn, Owner)],
         victim: Unit,
         to: To,
         cause: Cause,
@@ -196,12 +196,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.cleaner.moved.clear();
         let cause = self.cause_in(victim, cause);
         match to {
-            To::Stream(stream) => self.move_to(wanted, stream, cause, work)?,
+            To::Stream(stream) => self.move_to(valid, stream, cause, work)?,
             To::Placement { .. } if self.streams.data() == 1 => {
-                self.move_to(wanted, 0, cause, work)?;
+                self.move_to(valid, 0, cause, work)?;
             }
             To::Placement { anew } => {
-                self.sort(wanted, self.home(victim), anew, work.now);
+                self.sort(valid, self.home(victim), anew, work.now);
                 let sorted = mem::take(&mut self.cleaner.sorted);
                 let mut group = mem::take(&mut self.cleaner.group);
                 for pages in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -219,10 +219,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Asks the placement where each page goes; puts them in the order of streams.
-    fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
+    fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
         let clock = self.store.units.now();
         self.cleaner.sorted.clear();
-        for &(ppn, owner) in wanted {
+        for &(ppn, owner) in valid {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
             let relocation = Relocation { lpn, stream, clock, now_ns };
             let to = match anew {
@@ -236,12 +236,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     fn move_to(
         &mut self,
-        wanted: &[(Ppn, Owner)],
+        valid: &[(Ppn, Owner)],
         stream: u8,
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut rest = wanted;
+        let mut rest = valid;
         while !rest.is_empty() {
             let (row, more) = rest.split_at(rest.len().min(self.row_room(stream)));
             self.relocate(row, stream, cause, work)?;

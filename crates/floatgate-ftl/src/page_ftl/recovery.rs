@@ -1,8 +1,8 @@
 //! The drive that finds a medium when power is back: [`crate::recovery`] says where everything is.
 //!
 //! Power may have failed in the middle of a clean, when no unit was free. All pages of the map are
-//! written anew, so nothing is wanted of the old ones; units of which nothing is wanted are erased;
-//! then units are emptied, the emptiest first, into whatever room there is, until the map and the
+//! written anew, so none of the old ones is valid; units without a valid page are erased; then
+//! units are emptied, the emptiest first, into whatever room there is, until the map and the
 //! reserve have theirs. Each of these steps may be cut short in turn, for none of them changes what
 //! the out-of-band areas say.
 
@@ -100,19 +100,19 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         Ok(moved)
     }
 
-    /// Moves what is wanted of a unit to wherever there is room, and erases it.
+    /// Moves the valid pages of a unit to wherever there is room, and erases it.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
         self.store.units.begin_cleaning(unit);
-        let mut wanted = core::mem::take(&mut self.cleaner.wanted);
-        self.list_valid(unit, &mut wanted);
-        for page in &wanted {
+        let mut valid = core::mem::take(&mut self.cleaner.valid);
+        self.list_valid(unit, &mut valid);
+        for page in &valid {
             let mut streams = 0..self.streams.data();
             let stream = streams.find(|&stream| self.streams.has_room(stream)).unwrap_or(0);
             self.relocate(core::slice::from_ref(page), stream, Cause::Gc, chain)?;
         }
         self.cleaner.moved.clear();
-        let moved = wanted.len() as u64;
-        self.cleaner.wanted = wanted;
+        let moved = valid.len() as u64;
+        self.cleaner.valid = valid;
         self.erase(unit, Cause::Gc, chain)?;
         Ok(moved)
     }

@@ -46,7 +46,7 @@ enum State {
 struct Block {
     state: State,
     stream: u8,
-    /// What was programmed, in order; what is not wanted any more is None.
+    /// What was programmed, in order; what is not valid any more is None.
     pages: Vec<Option<Owner>>,
     erases: u32,
     /// When it was opened, in pages of the host.

@@ -51,7 +51,7 @@ impl<M: Mapping> Naive<M> {
         (opened.state, opened.stream, opened.opened) = (State::Open, stream, self.clock);
     }
 
-    /// What was allocated is programmed: it is wanted. The last page seals its unit.
+    /// What was allocated is programmed: it is valid. The last page seals its unit.
     pub(super) fn set(&mut self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         self.events += 1;

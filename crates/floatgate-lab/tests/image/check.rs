@@ -326,7 +326,7 @@ fn a_checkpoint_that_cannot_be_read_is_missing() {
     forge.expect(&[(None, "no checkpoint can be read")]);
     let report = forge.check();
     assert_eq!(report.checkpoint_serial, None);
-    // All pages are wanted of which there is no newer one, those that were trimmed too.
+    // All pages are valid of which there is no newer one, those that were trimmed too.
     assert_eq!((report.pages.data, report.pages.trimmed, report.pages.journal), (12, 0, 0));
 }
 

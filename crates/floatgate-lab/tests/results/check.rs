@@ -131,10 +131,10 @@ pub(crate) fn flash(case: &Case) {
     let read = host.read_pages - host.empty_reads + host.partial_page_reads;
     assert_eq!(of(&flash["reads"], &["host"]), read);
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
-    // What is wanted at the end: all but what is trimmed, and the map.
+    // What is valid at the end: all but what is trimmed, and the map.
     let mapped = case.played.plan.user_pages() as usize - host.trimmed.len();
-    let wanted = mapped + case.played.plan.translation_pages as usize;
-    assert_eq!(case.played.valid.iter().map(|&n| n as usize).sum::<usize>(), wanted);
+    let valid = mapped + case.played.plan.translation_pages as usize;
+    assert_eq!(case.played.valid.iter().map(|&n| n as usize).sum::<usize>(), valid);
 }
 
 pub(crate) fn amplification(result: &Value) {

@@ -267,7 +267,7 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
 
 #[test]
 fn the_emptiest_units_are_emptied_until_there_is_room() {
-    // Seven full units but for two pages of the last. By pages wanted: 4, 4, 4, 4, 2, 1, 1.
+    // Seven full units but for two pages of the last. By valid pages: 4, 4, 4, 4, 2, 1, 1.
     let written = |flash: &mut Writer| {
         (0..4).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
         flash.data(4, 18..20);
@@ -345,13 +345,13 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     flash.data(6, 0..1);
     flash.data(7, 0..1);
     let (ftl, mount) = plan.recover_with_map(flash.nand);
-    // Free are 8 and, as nothing is wanted of them, 0 and 6. That is enough: nothing is moved.
+    // Free are 8 and, as no page of them is valid, 0 and 6. That is enough: nothing is moved.
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
     assert_eq!(ftl.store.units.free_units(), 3 - 1);
     let map = ftl.map.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
     assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
 
-    // One more has to be: page 0 of unit 1 is not wanted, so its three others are moved.
+    // One more has to be: page 0 of unit 1 is not valid, so its three others are moved.
     let mut flash = Writer::new(&plan);
     flash.map(0, 0..2);
     (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));

@@ -100,7 +100,7 @@ fn with_no_cuts_left_alpha_decides() {
         run(&mut eti, script);
         assert_eq!(table(&eti), expected, "{script}");
     };
-    // One cut is left, two are wanted.
+    // One cut is left, two are needed.
     check(100, false, "120+50", &[(0, 0), (100, 1), (200, 0)]);
     check(100, true, "120+50", &[(0, 0), (100, 1), (120, 1), (200, 0)]);
     check(100, true, "120+180", &[(0, 0), (100, 1), (120, 2), (200, 0)]);

@@ -184,7 +184,7 @@ impl Config {
         for (key, name) in self.offline_policies() {
             let given = format!("\"{name}\"");
             let another = |why: &str| format!("another {why}: it looks ahead in the host's order");
-            let is_before_all = key == "buffer.scheme" || self.buffer.scheme == "none";
+            let is_before_all = key == "buffer.scheme" || !self.buffer.exists();
             let why = another("beside a write buffer");
             expect(is_before_all, key, &given, why)?;
             let why = another("with queue.queues above 1");

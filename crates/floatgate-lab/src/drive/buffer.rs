@@ -26,7 +26,7 @@ pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
 
 fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, ConfigError> {
     let section = &config.buffer;
-    if section.scheme == "none" {
+    if !section.exists() {
         return Ok(None);
     }
     let capacity_pages = section.capacity_pages(1 << geometry.log2_page_bytes());

@@ -113,7 +113,7 @@ impl Description {
     fn plan(&self) -> Result<Plan, ConfigError> {
         let Self { bytes, config, .. } = self;
         config.check()?;
-        if config.host.scheme != "plain" {
+        if config.host.keeps_log() {
             return Err(ConfigError::new(format!(
                 "host.scheme = \"{}\": expected \"plain\", as a live drive gets its commands from \
                  a host that knows of no other",
@@ -246,7 +246,7 @@ where
     F: Ftl<Medium = Stored> + Send + 'static,
 {
     let buffer = &description.config.buffer;
-    let keeps = buffer.scheme != "none" && buffer.acknowledge.0 == Acknowledge::WriteThrough;
+    let keeps = buffer.exists() && buffer.acknowledge.0 == Acknowledge::WriteThrough;
     let data = HostBytes::new(plan.geometry.shape().page_bytes, keeps);
     let ssd = HostSide::new(&description.config, plan)?.drive(ftl, data);
     let done = Vec::with_capacity(1);

@@ -107,7 +107,7 @@ pub trait Ftl {
 
     /// The state of the units.
     fn units(&self) -> &UnitTable {
-        self.store().units()
+        &self.store().units
     }
 
     /// Whether a page has been written, and not been trimmed since.

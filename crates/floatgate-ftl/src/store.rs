@@ -49,11 +49,6 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// The state of the units.
-    pub fn units(&self) -> &UnitTable {
-        &self.units
-    }
-
     /// The physical page of a logical one.
     #[inline(always)]
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {

@@ -4,12 +4,13 @@
 
 use floatgate_ftl::buffer::NONE;
 use floatgate_ftl::host::keeps_log;
+use floatgate_ftl::parameters::Choice;
 use floatgate_ftl::queue::Dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policies::names;
-use super::{Config, ConfigError, expect};
+use super::{Config, ConfigError, expect, expect_text};
 use crate::units::{Size, Time};
 
 /// What the host does before it sends a command.
@@ -69,14 +70,10 @@ impl Config {
             return Ok(());
         }
         let host = format!("host.scheme = \"{}\"", self.host.scheme);
-        let alone = |key: &str, given: &str, expected: &str| {
-            let text = format!("\"{expected}\" with {host}");
-            expect(given == expected, key, &format!("\"{given}\""), text)
-        };
-        alone("ftl.scheme", &self.ftl.scheme, "page")?;
-        alone("buffer.scheme", &self.buffer.scheme, NONE.name)?;
-        let serial = self.queue.dispatch.0 == Dispatch::Serial;
-        alone("queue.dispatch", if serial { "serial" } else { "parallel" }, "parallel")?;
+        expect_text("ftl.scheme", &self.ftl.scheme, "page", &host)?;
+        expect_text("buffer.scheme", &self.buffer.scheme, NONE.name, &host)?;
+        let dispatch = self.queue.dispatch.0.name();
+        expect_text("queue.dispatch", dispatch, Dispatch::Parallel.name(), &host)?;
         let one = format!("1 with {host}");
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
         for (key, name) in self.offline_policies() {

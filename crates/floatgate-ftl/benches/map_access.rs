@@ -59,10 +59,10 @@ impl<M: Mapping> Bench<M> {
         self.batch.clear();
         for _ in 0..BATCH / self.pages {
             let first = self.rng.below(u64::from(LOGICAL_PAGES / self.pages)) as u32 * self.pages;
-            let touch = if self.rng.below(2) == 0 { Touch::Read } else { Touch::Write };
+            let kind = if self.rng.below(2) == 0 { AccessKind::Read } else { AccessKind::Write };
             self.batch.extend((0..self.pages).map(|number| Access {
                 lpn: Lpn::new(first + number),
-                touch,
+                kind,
                 remaining: self.pages - number,
                 first: number == 0,
                 mapped: true,
@@ -72,7 +72,7 @@ impl<M: Mapping> Bench<M> {
         for access in &self.batch {
             self.io.clear();
             self.mapping.access(*access, &mut self.io);
-            if access.touch == Touch::Write {
+            if access.kind == AccessKind::Write {
                 self.mapping.assigned(access.lpn, Ppn::new(access.lpn.get()), &mut self.io);
             }
         }

@@ -8,7 +8,6 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::*;
@@ -19,6 +18,7 @@ use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::FreeOrder;
 
 const BATCH: usize = 1024;
 const PAGE: u64 = 4096;

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::*;
@@ -21,6 +20,7 @@ use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VictimConfig, victim};
 
 const BATCH: usize = 1024;

@@ -102,7 +102,7 @@ trait EvictionPolicy: Send {
     /// A command on these blocks has been queued.
     fn queued(&mut self, _blocks: Range<u32>, _table: &BlockTable) {}
 
-    /// What a queued command wanted of a block has been done.
+    /// A queued command has done what it needed of a block.
     fn served(&mut self, _block: u32, _table: &BlockTable) {}
 
     /// Whether blocks that leave are to be padded.

@@ -26,7 +26,7 @@ pub struct Counters {
     /// Traffic by stream of the placement, cold to hot, and behind them that of a log; none if
     /// there is no placement.
     pub streams: Vec<StreamCounts>,
-    /// Translation pages read because the placement wanted to look at pages.
+    /// Translation pages read for the pages that the placement samples.
     pub sample_reads: u64,
     /// Bytes of memory that the placement takes now.
     pub placement_bytes: u64,
@@ -171,7 +171,7 @@ pub struct MergeCounts {
     pub shared_merges: u64,
     /// The most that one of them took.
     pub shared_most: u64,
-    /// Log blocks that were erased without a merge: nothing in them was wanted any more.
+    /// Log blocks that were erased without a merge: no page in them was valid any more.
     pub dropped_logs: u64,
 }
 

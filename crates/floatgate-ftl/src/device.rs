@@ -19,11 +19,11 @@ pub use ssd::Ssd;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::blocks::Blocks;
 pub use crate::counters::{BufferCounts, Counters, HostCounts, LayerCounts};
 use crate::future::FutureKnowledge;
 pub use crate::nand::HostData;
 use crate::request::{Completion, Request};
+use crate::unit_table::UnitTable;
 
 /// Any drive. Called once per batch of requests.
 pub trait Device: Send {
@@ -35,7 +35,7 @@ pub trait Device: Send {
     fn report(&self, counters: &mut Counters);
 
     /// The state of the erase units; wear is counted from the last [`Device::reset_counters`].
-    fn units(&self) -> &Blocks;
+    fn units(&self) -> &UnitTable;
 
     /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
     fn reset_counters(&mut self);

@@ -3,14 +3,14 @@
 use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::blocks::Blocks;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, MergeCounts, StreamCounts};
 use crate::future::FutureKnowledge;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::mapping::Access;
 use crate::nand::{Chain, Nand};
 use crate::store::Store;
+use crate::unit_table::UnitTable;
 
 /// The fault of a layer's medium.
 pub type Fault<F> = <<F as Ftl>::Medium as Nand>::Error;
@@ -106,8 +106,8 @@ pub trait Ftl {
     }
 
     /// The state of the units.
-    fn blocks(&self) -> &Blocks {
-        self.store().blocks()
+    fn units(&self) -> &UnitTable {
+        &self.store().units
     }
 
     /// Whether a page has been written, and not been trimmed since.
@@ -131,7 +131,7 @@ pub trait Ftl {
     /// # Errors
     /// The medium's fault.
     fn flush(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
-        self.store_mut().keep_journal(Occasion::Trims, chain)
+        self.store_mut().keep_journal(CheckpointTrigger::Trims, chain)
     }
 
     /// The power is about to be switched off: all is written down that makes the next start quick.
@@ -139,7 +139,7 @@ pub trait Ftl {
     /// # Errors
     /// The medium's fault.
     fn shut_down(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
-        self.store_mut().keep_journal(Occasion::Now, chain)
+        self.store_mut().keep_journal(CheckpointTrigger::Now, chain)
     }
 }
 

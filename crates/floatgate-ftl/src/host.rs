@@ -10,20 +10,44 @@ mod shrd;
 pub use crate::counters::ShrdCounts;
 pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, ShrdParameters, Twrite};
 
-crate::axis! {
-    /// Every host layer.
-    pub const HOSTS;
-    /// What every host layer is made from.
-    pub struct HostConfig {
-        /// Log2 of the bytes of a page.
-        log2_page: u32,
-        /// Pages of the user; a log lies behind them.
-        user_pages: u32,
-        /// Slots of the log, a page each.
-        slots: u32,
-        /// Bytes up to which a write counts as random.
-        threshold: u64,
-    }
+/// Requests are sent as they come.
+struct Plain;
+
+impl Plain {
+    const KEEPS_LOG: bool = false;
+}
+
+/// The table of host layers: config name, type and parameters, what it does, where it is from.
+macro_rules! hosts {
+    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
+        crate::axis! {
+            /// Every host layer.
+            pub const HOSTS;
+            /// What every host layer is made from.
+            pub struct HostConfig {
+                /// Log2 of the bytes of a page.
+                log2_page: u32,
+                /// Pages of the user; a log lies behind them.
+                user_pages: u32,
+                /// Slots of the log, a page each.
+                slots: u32,
+                /// Bytes up to which a write counts as random.
+                threshold: u64,
+            }
+            $($name $Type($($Own)?), $doc, $source;)*
+        }
+
+        /// Whether the host layer of this name keeps a log in the drive, behind the user's pages.
+        pub fn keeps_log(name: &str) -> bool {
+            match name {
+                $(stringify!($name) => $Type::KEEPS_LOG,)*
+                _ => false,
+            }
+        }
+    };
+}
+
+hosts! {
     plain Plain(), "Requests are sent as they come.",
         "the reference of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
     shrd Shrd(ShrdParameters),

@@ -5,7 +5,7 @@
 //! trimmed since; the next checkpoint goes to the other, and counts when its last page can be read:
 //!
 //! ```text
-//!   |  the map, page by page  |  the units  | seal | trims | trims |  ...  free  ...  |
+//!   |  the map, page by page  |  the units  | commit | trims | trims |  ...  free  ...  |
 //! ```
 //!
 //! Nothing else is in these units, so writing there never has to wait for cleaning. A trim is
@@ -17,15 +17,15 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Tpn, Unit};
-use crate::blocks::Blocks;
 use crate::geometry::{Geometry, Shape, ShapeError};
 use crate::nand::{Cause, Chain, Nand, Tagged};
+use crate::unit_table::UnitTable;
 
-/// Bytes of what is noted of a page, of a unit, of a trim, and in a seal.
+/// Bytes of what is noted of a page, of a unit, of a trim, and in a commit record.
 const PAGE_BYTES: u32 = 4;
 const UNIT_BYTES: u32 = 8;
 const TRIM_BYTES: u32 = 16;
-const SEAL_BYTES: u32 = 24;
+const COMMIT_BYTES: u32 = 24;
 const MAGIC: u64 = u64::from_le_bytes(*b"floatgat");
 
 /// Where the journal of a drive is.
@@ -79,7 +79,7 @@ impl Layout {
     /// The journal of a drive with this geometry.
     pub fn new(drive: Geometry) -> Self {
         let page = drive.shape().page_bytes;
-        assert!(page >= SEAL_BYTES, "a page of {page} bytes is too small for a journal");
+        assert!(page >= COMMIT_BYTES, "a page of {page} bytes is too small for a journal");
         let map_pages = drive.logical_pages().div_ceil(page / PAGE_BYTES);
         let unit_pages = drive.units().div_ceil(page / UNIT_BYTES);
         // What is left in the last of them, and another one, are for trims.
@@ -113,14 +113,14 @@ impl Layout {
         self.units * self.drive.pages_per_unit()
     }
 
-    /// The page that ends a checkpoint.
-    fn seal(&self) -> u32 {
+    /// The page that ends a checkpoint: its commit record.
+    fn commit_page(&self) -> u32 {
         self.map_pages + self.unit_pages
     }
 
     /// The pages that trims are noted in.
     pub fn trims(&self) -> impl Iterator<Item = Ppn> {
-        let (first, end) = (self.seal() + 1, self.pages());
+        let (first, end) = (self.commit_page() + 1, self.pages());
         (0..2).flat_map(move |area| (first..end).map(move |index| self.page(area, index)))
     }
 
@@ -131,15 +131,15 @@ impl Layout {
 
     /// The newest checkpoint that is whole, and what is noted behind it.
     pub fn find<N: Tagged>(&self, nand: &N) -> Option<Checkpoint> {
-        let mut sealed: Vec<_> =
-            (0..2).filter_map(|area| Some((self.sealed(nand, area)?, area))).collect();
-        sealed.sort_unstable_by_key(|&(stamp, area)| (stamp.serial, area));
-        sealed.into_iter().rev().find_map(|(stamp, area)| self.load(nand, area, stamp))
+        let mut committed: Vec<_> =
+            (0..2).filter_map(|area| Some((self.committed(nand, area)?, area))).collect();
+        committed.sort_unstable_by_key(|&(stamp, area)| (stamp.serial, area));
+        committed.into_iter().rev().find_map(|(stamp, area)| self.load(nand, area, stamp))
     }
 
     /// When the checkpoint of an area was taken, if it was finished.
-    fn sealed<N: Tagged>(&self, nand: &N, area: u32) -> Option<Stamp> {
-        let note = nand.payload(self.page(area, self.seal()))?;
+    fn committed<N: Tagged>(&self, nand: &N, area: u32) -> Option<Stamp> {
+        let note = nand.payload(self.page(area, self.commit_page()))?;
         let word = |at: usize| Some(u64::from_le_bytes(*note.get(at..)?.first_chunk()?));
         (word(0)? == MAGIC).then_some(Stamp { sequence: word(8)?, serial: word(16)? })
     }
@@ -148,8 +148,8 @@ impl Layout {
         let (logical, units) = (self.drive.logical_pages() as usize, self.drive.units() as usize);
         let mut table = Vec::with_capacity(logical);
         let limit = self.drive.physical_pages();
-        // After a crash of the machine that stores it, a seal may be there and what is before it
-        // not.
+        // After a crash of the machine that stores it, a commit record may be there and what is
+        // before it not.
         let note = |index: u32| {
             let ppn = self.page(area, index);
             let serial = nand.tag(ppn)?.serial;
@@ -163,7 +163,7 @@ impl Layout {
             }
         }
         let mut notes = Vec::with_capacity(units);
-        for index in self.map_pages..self.seal() {
+        for index in self.map_pages..self.commit_page() {
             let note = note(index)?;
             notes.extend(note.as_chunks().0.iter().map(|&[a, b, c, d, stream, ..]: &[u8; 8]| {
                 UnitRecord { erases: u32::from_le_bytes([a, b, c, d]), stream }
@@ -174,7 +174,7 @@ impl Layout {
         if table.len() < logical || notes.len() < units {
             return None;
         }
-        let reads = u64::from(self.seal()) + 2;
+        let reads = u64::from(self.commit_page()) + 2;
         let mut found =
             Checkpoint { stamp, last: stamp, table, units: notes, trims: vec![], reads };
         self.load_trims(nand, area, &mut found);
@@ -183,7 +183,7 @@ impl Layout {
 
     fn load_trims<N: Tagged>(&self, nand: &N, area: u32, found: &mut Checkpoint) {
         let per_unit = self.drive.pages_per_unit();
-        for index in self.seal()..self.pages() {
+        for index in self.commit_page()..self.pages() {
             let (unit, page) = (self.unit(area, index / per_unit), index % per_unit);
             if page >= nand.programmed(unit) {
                 return;
@@ -194,7 +194,7 @@ impl Layout {
             let Some(tag) = nand.tag(ppn) else { continue };
             found.last.serial = found.last.serial.max(tag.serial);
             found.last.sequence = found.last.sequence.max(tag.sequence);
-            if index == self.seal() {
+            if index == self.commit_page() {
                 continue;
             }
             for record in nand.payload(ppn).unwrap_or_default().as_chunks().0 {
@@ -221,9 +221,9 @@ impl Trimmed {
     }
 }
 
-/// When the journal is written.
+/// What makes the journal write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Occasion {
+pub enum CheckpointTrigger {
     /// If there are trims that are not written down.
     Trims,
     /// If enough has been programmed since the last checkpoint.
@@ -240,7 +240,7 @@ pub struct Snapshot<'a> {
     /// A page that is being remapped, and where it is: the map says neither.
     pub remapping: Option<(Lpn, Ppn)>,
     /// The units.
-    pub blocks: &'a Blocks,
+    pub units: &'a UnitTable,
 }
 
 impl Snapshot<'_> {
@@ -255,8 +255,8 @@ impl Snapshot<'_> {
 
     fn units(&self, units: u32) -> impl Iterator<Item = UnitRecord> {
         (0..units).map(Unit).map(|unit| UnitRecord {
-            erases: self.blocks.lifetime_erases(unit),
-            stream: self.blocks.stream(unit),
+            erases: self.units.lifetime_erases(unit),
+            stream: self.units.stream(unit),
         })
     }
 }
@@ -300,8 +300,9 @@ impl Journal {
     pub fn recovered<N: Tagged>(layout: Layout, every: u64, nand: &N) -> Self {
         let units = (0..2).flat_map(|area| (0..layout.units).map(move |unit| (area, unit)));
         let used = units.map(|(area, unit)| nand.programmed(layout.unit(area, unit)) > 0).collect();
-        let sealed = (0..2).filter_map(|area| Some((layout.sealed(nand, area)?.serial, area)));
-        let newest = sealed.max();
+        let committed =
+            (0..2).filter_map(|area| Some((layout.committed(nand, area)?.serial, area)));
+        let newest = committed.max();
         let (since, area) = (newest.map_or(0, |newest| newest.0), newest.map(|newest| newest.1));
         Self { used, area, since, next: layout.pages(), ..Self::new(layout, every) }
     }
@@ -321,22 +322,22 @@ impl Journal {
         }
     }
 
-    /// Writes down what there is to be written, if this is the occasion for it.
+    /// Writes down what there is to be written, if the trigger asks for it.
     ///
     /// # Errors
     /// The medium's fault.
     pub fn keep<N: Nand>(
         &mut self,
-        occasion: Occasion,
+        trigger: CheckpointTrigger,
         nand: &mut N,
         drive: Snapshot<'_>,
         stamp: &mut Stamp,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let is_full = match occasion {
-            Occasion::Trims => !self.flush(nand, stamp, chain)?,
-            Occasion::Due => stamp.serial - self.since >= self.every,
-            Occasion::Now => true,
+        let is_full = match trigger {
+            CheckpointTrigger::Trims => !self.flush(nand, stamp, chain)?,
+            CheckpointTrigger::Due => stamp.serial - self.since >= self.every,
+            CheckpointTrigger::Now => true,
         };
         if is_full { self.checkpoint(nand, drive, stamp, chain) } else { Ok(()) }
     }
@@ -393,10 +394,10 @@ impl Journal {
         for word in [MAGIC, taken.sequence, taken.serial] {
             self.bytes.extend(word.to_le_bytes());
         }
-        self.program(nand, (area, layout.seal()), stamp, chain)?;
+        self.program(nand, (area, layout.commit_page()), stamp, chain)?;
         self.pending.clear();
         self.area = Some(area);
-        self.next = layout.seal() + 1;
+        self.next = layout.commit_page() + 1;
         self.since = taken.serial;
         Ok(())
     }

@@ -15,7 +15,6 @@ extern crate alloc;
 extern crate std;
 
 pub mod addr;
-pub mod blocks;
 pub mod buffer;
 pub mod counters;
 pub mod device;
@@ -39,6 +38,7 @@ pub mod recovery;
 pub mod request;
 pub mod rng;
 pub mod store;
+pub mod unit_table;
 pub mod victim;
 
 /// The examples of `docs/adding-a-policy.md`, compiled and run.

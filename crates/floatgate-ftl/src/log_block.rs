@@ -51,9 +51,9 @@ pub trait LogBlocks {
     /// What is in a slot.
     fn log(&self, slot: u32) -> Option<LogView>;
 
-    /// A [`Step::Collect`] has brought the newest pages of a logical block together. The answer is
-    /// a log that held nothing but pages of it, so that it is out of date: it is erased.
-    fn gathered(&mut self, _: Lbn) -> Option<u32> {
+    /// A [`Step::Collect`] has merged a logical block in full. The answer is a log that held only
+    /// pages of it, so that it is out of date: it is erased.
+    fn merged(&mut self, _: Lbn) -> Option<u32> {
         None
     }
 

@@ -17,14 +17,14 @@ use core::mem;
 use core::ops::Range;
 
 use crate::addr::{Lbn, Lpn, Owner, Unit};
-use crate::blocks::FreeOrder;
 use crate::counters::{Counters, MergeCounts};
 use crate::ftl::Ftl;
 use crate::geometry::Geometry;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::log_block::{LogBlocks, LogView, Step};
 use crate::nand::{Chain, Move, Nand};
 use crate::store::Store;
+use crate::unit_table::FreeOrder;
 
 /// Units that a merge needs free, beside those of data blocks and logs.
 pub const MERGE_RESERVE: u32 = 1;
@@ -62,7 +62,7 @@ pub struct LogFtl<N, L> {
     merges: MergeCounts,
     steps: Vec<Step>,
     moves: Vec<Move>,
-    gathering: Vec<Lbn>,
+    to_merge: Vec<Lbn>,
 }
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
@@ -73,7 +73,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// The medium's fault while the journal is begun.
     pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
-        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
         Ok(ftl)
     }
@@ -91,7 +91,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             merges: MergeCounts::default(),
             steps: Vec::new(),
             moves: Vec::new(),
-            gathering: Vec::new(),
+            to_merge: Vec::new(),
         }
     }
 
@@ -108,7 +108,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn perform(&mut self, step: Step, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         match step {
             Step::Open(slot) => {
-                self.store.keep_journal(Occasion::Due, chain)?;
+                self.store.keep_journal(CheckpointTrigger::Due, chain)?;
                 let unit = self.open_unit();
                 let before = self.logs[slot as usize].replace(Log { unit, written: 0 });
                 assert!(before.is_none(), "a log is merged before its slot is used again");
@@ -124,7 +124,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     fn open_unit(&mut self) -> Unit {
-        self.store.blocks.open(0).expect("data blocks, logs and the reserve are all there can be")
+        self.store.units.open(0).expect("data blocks, logs and the reserve are all there can be")
     }
 
     /// Programs the page that the host writes.
@@ -142,9 +142,9 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     fn check_unit(&self, unit: Unit, lbn: Option<Lbn>, in_place: bool, written: u32) {
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(unit, page);
-            let Some(owner) = self.store.blocks.owner(ppn) else { continue };
+            let Some(owner) = self.store.units.owner(ppn) else { continue };
             let Owner::Data(lpn) = owner else { panic!("{owner:?} is not data") };
-            assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are wanted");
+            assert_eq!(self.store.table[lpn.index()], Some(ppn), "only newest pages are valid");
             let (home, offset) = self.store.geometry.logical_place(lpn);
             assert!(lbn.is_none_or(|lbn| lbn == home), "{lpn:?} in a block of {lbn:?}");
             assert!(!in_place || offset == page, "{lpn:?} is not at its place in {unit:?}");
@@ -169,7 +169,7 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, _: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let (lbn, offset) = self.store.geometry.logical_place(lpn);
-        self.store.blocks.tick();
+        self.store.units.tick();
         let mut steps = mem::take(&mut self.steps);
         steps.clear();
         self.scheme.write(lbn, offset, &mut steps);
@@ -208,20 +208,20 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
         for (number, unit) in self.data.iter().enumerate().filter_map(|(n, u)| Some((n, (*u)?))) {
             let lbn = Lbn(number as u32);
             self.check_unit(unit, Some(lbn), true, self.store.geometry.pages_per_unit());
-            valid += self.store.blocks.valid(unit);
+            valid += self.store.units.valid(unit);
         }
         for (slot, log) in self.logs.iter().enumerate() {
             let view = self.scheme.log(slot as u32);
             assert_eq!(log.map(|log| log.written), view.map(|view| view.written), "log {slot}");
             if let (Some(log), Some(LogView { lbn, written })) = (log, view) {
                 self.check_unit(log.unit, lbn, false, written);
-                valid += self.store.blocks.valid(log.unit);
+                valid += self.store.units.valid(log.unit);
             }
         }
-        assert_eq!(mapped, u64::from(valid), "what is wanted is in a data block or a log");
+        assert_eq!(mapped, u64::from(valid), "a valid page is in a data block or a log");
         let in_use = self.data.iter().flatten().count() + self.logs.iter().flatten().count();
         assert_eq!(
-            in_use + self.store.blocks.free_units() as usize,
+            in_use + self.store.units.free_units() as usize,
             self.store.geometry.units() as usize
         );
     }

@@ -34,9 +34,9 @@ use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::rng::Rng;
 
-/// What the host wants with a map entry.
+/// What the host does with a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touch {
+pub enum AccessKind {
     /// To look it up.
     Read,
     /// To point it at a new page.
@@ -51,7 +51,7 @@ pub struct Access {
     /// The page.
     pub lpn: Lpn,
     /// What for.
-    pub touch: Touch,
+    pub kind: AccessKind,
     /// Pages from this one to the end of the request, this one included.
     pub remaining: u32,
     /// Whether it is the first page of the request.
@@ -96,9 +96,13 @@ pub enum Residency {
 }
 
 /// Units that a clean may open for the map beside the first: more than none if a map page is
-/// `together` translation pages and the changes of a unit's pages do not fit into a unit.
-pub fn extra_map_units(pages_per_unit: u32, translation_pages: u32, together: u32) -> u32 {
-    let most = pages_per_unit.saturating_mul(together).min(translation_pages);
+/// `pages_per_map_page` translation pages and the changes of a unit's pages do not fit into a unit.
+pub fn extra_map_units(
+    pages_per_unit: u32,
+    translation_pages: u32,
+    pages_per_map_page: u32,
+) -> u32 {
+    let most = pages_per_unit.saturating_mul(pages_per_map_page).min(translation_pages);
     most.div_ceil(pages_per_unit).saturating_sub(1)
 }
 
@@ -111,8 +115,8 @@ pub struct Demands {
     pub cache_for: &'static str,
     /// Bytes of an entry on flash; none: as the drive has it.
     pub entry_bytes: Option<u32>,
-    /// Translation pages that are read and written as one: [`Mapping::together`].
-    pub together: u32,
+    /// Translation pages that are read and written as one: [`Mapping::pages_per_map_page`].
+    pub pages_per_map_page: u32,
     /// Whether its entries have the ages of their pages.
     pub keeps_ages: bool,
 }
@@ -124,7 +128,7 @@ impl Default for Demands {
             cache_bytes: 0,
             cache_for: "nothing",
             entry_bytes: None,
-            together: 1,
+            pages_per_map_page: 1,
             keeps_ages: false,
         }
     }
@@ -153,25 +157,29 @@ pub trait Mapping {
         None
     }
 
-    /// The host touches an entry. Appends, in order, the flash work that this costs.
+    /// The host accesses an entry. Appends, in order, the flash work that this costs.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
     /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
     /// LPN. Appends the flash work that pointing their entries there costs: no more programs than
-    /// [`Mapping::together`] for each page moved, and no more than there are translation pages, for
-    /// cleaning has reserved that room.
+    /// [`Mapping::pages_per_map_page`] for each page moved, and no more than there are translation
+    /// pages, for cleaning has reserved that room.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
     /// Translation pages that are read and written as one: as many programs as the smallest change
     /// of the map costs.
     #[inline(always)]
-    fn together(&self) -> u32 {
+    fn pages_per_map_page(&self) -> u32 {
         1
     }
 
     /// Units that a clean may open for the map beside the first.
     fn extra_units(&self, geometry: &Geometry) -> u32 {
-        extra_map_units(geometry.pages_per_unit(), geometry.translation_pages(), self.together())
+        extra_map_units(
+            geometry.pages_per_unit(),
+            geometry.translation_pages(),
+            self.pages_per_map_page(),
+        )
     }
 
     /// What is cached of an entry.
@@ -195,8 +203,8 @@ pub trait Mapping {
         let absent = mapped.iter().filter(|&&l| self.residency(l) == Residency::Absent).count();
         for &lpn in mapped {
             if absent <= 1 || self.residency(lpn) != Residency::Absent {
-                let (touch, remaining) = (Touch::Trim, 1);
-                self.access(Access { lpn, touch, remaining, first: true, mapped: true }, io);
+                let (kind, remaining) = (AccessKind::Trim, 1);
+                self.access(Access { lpn, kind, remaining, first: true, mapped: true }, io);
             }
         }
         match (mapped.len(), absent) {

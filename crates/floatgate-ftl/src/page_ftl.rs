@@ -27,17 +27,17 @@ use core::mem;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Ppn, Tpn};
-use crate::blocks::FreeOrder;
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, StreamCounts};
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::mapping::{Access, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
 use crate::store::Store;
+use crate::unit_table::FreeOrder;
 use crate::victim::Victim;
 use cleaner::Cleaner;
 pub use cleaner::{Cleaning, Destination, Scope};
@@ -106,7 +106,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         ftl.program_all_of_map(&mut Chain::default())?;
-        ftl.store.keep_journal(Occasion::Now, &mut Chain::default())?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
         Ok(ftl)
     }
@@ -121,7 +121,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
-            store.blocks.track_changes();
+            store.units.track_changes();
         }
         Self {
             store,
@@ -166,7 +166,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         self.open(stream);
         if !self.cleaner.active {
-            self.store.keep_journal(Occasion::Due, chain)?;
+            self.store.keep_journal(CheckpointTrigger::Due, chain)?;
             self.clean(stream, self.cleaner.config.low_water - 1, chain)?;
             if !self.streams.has_room(stream) {
                 self.clean(stream, self.cleaner.config.low_water, chain)?;
@@ -179,7 +179,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     fn open(&mut self, stream: u8) {
-        self.streams.open(stream, &mut self.store.blocks, &self.store.geometry);
+        self.streams.open(stream, &mut self.store.units, &self.store.geometry);
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
@@ -195,21 +195,21 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         (stream, log): (u8, Option<LogPage>),
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.store.blocks.tick();
+        self.store.units.tick();
         if self.cleaner.config.pace.is_some() {
             self.clean_ahead(chain)?;
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
-        self.streams.note_write(stream);
+        self.streams.count_host_page(stream);
         if log.is_some() {
             // Pinned first: this may be the unit's last page.
-            self.store.blocks.pin(self.store.geometry.unit(to));
+            self.store.units.pin(self.store.geometry.unit(to));
         }
         if let Some(old) = self.store.point(lpn, to)
             && log.is_some()
         {
-            self.store.blocks.unpin(self.store.geometry.unit(old));
+            self.store.units.unpin(self.store.geometry.unit(old));
         }
         if M::ON_FLASH {
             self.map.cache.assigned(lpn, to, &mut self.map.io);
@@ -238,7 +238,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             for &lpn in &mapped {
                 if let Some(old) = self.store.forget(lpn) {
                     match self.log.holds(lpn) {
-                        true => self.store.blocks.unpin(self.store.geometry.unit(old)),
+                        true => self.store.units.unpin(self.store.geometry.unit(old)),
                         false => self.placement.trimmed(lpn),
                     }
                 }
@@ -304,7 +304,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let (clock, now_ns) = (self.store.blocks.now(), chain.now);
+        let (clock, now_ns) = (self.store.units.now(), chain.now);
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
         self.put(lpn, (stream, None), chain)
     }
@@ -335,11 +335,11 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     /// Every part is as it says, and nothing is valid but what the two maps name.
     fn check(&self) {
         let mapped = self.store.check() + self.map.check(&self.store);
-        let valid = self.store.blocks.valid_pages().map(u64::from).sum::<u64>();
+        let valid = self.store.units.valid_pages().map(u64::from).sum::<u64>();
         assert_eq!(valid, mapped, "what is valid is mapped");
         self.placement.check();
-        self.streams.check(&self.store.blocks, &self.store.geometry);
-        self.cleaner.check(&self.store.blocks);
+        self.streams.check(&self.store.units, &self.store.geometry);
+        self.cleaner.check(&self.store.units);
         self.check_pins();
     }
 }

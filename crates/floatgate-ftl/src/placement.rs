@@ -46,7 +46,7 @@ pub struct HostWrite {
 
 /// A page that cleaning is about to move.
 #[derive(Clone, Copy, Debug)]
-pub struct Moving {
+pub struct Relocation {
     /// The page.
     pub lpn: Lpn,
     /// The stream that it is in.
@@ -93,14 +93,14 @@ pub trait Placement {
     /// The stream of a page that cleaning moves, if the scheme has its say
     /// ([`Destination::Scheme`](crate::page_ftl::Destination)).
     #[inline(always)]
-    fn moved(&mut self, moving: Moving) -> u8 {
-        moving.stream
+    fn moved(&mut self, relocation: Relocation) -> u8 {
+        relocation.stream
     }
 
     /// The stream that a page would be put in now if it were judged anew, without being written.
     #[inline(always)]
-    fn classify(&self, moving: Moving) -> u8 {
-        moving.stream
+    fn classify(&self, relocation: Relocation) -> u8 {
+        relocation.stream
     }
 
     /// A page holds nothing any more.
@@ -247,13 +247,17 @@ macro_rules! placements {
             }
 
             #[inline]
-            fn moved(&mut self, moving: Moving) -> u8 {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.moved(moving),)* }
+            fn moved(&mut self, relocation: Relocation) -> u8 {
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.moved(relocation),)*
+                }
             }
 
             #[inline]
-            fn classify(&self, moving: Moving) -> u8 {
-                match &self.scheme { $(Scheme::$Type(placement) => placement.classify(moving),)* }
+            fn classify(&self, relocation: Relocation) -> u8 {
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.classify(relocation),)*
+                }
             }
 
             #[inline]

@@ -37,7 +37,7 @@ pub struct Mount {
     pub moved: u64,
     /// Pages of the map that were written anew, and of the new checkpoint.
     pub map_programs: u64,
-    /// Units of which nothing was wanted that were erased.
+    /// Units without a valid page that were erased.
     pub erased: u64,
 }
 
@@ -72,7 +72,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Erases the units of which nothing is wanted and forgets them; `table` says what is.
+    /// Erases the units without a valid page and forgets them; `table` says where valid pages are.
     ///
     /// # Errors
     /// The medium's fault.
@@ -83,16 +83,16 @@ impl Found {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut wanted = vec![false; geometry.units() as usize];
+        let mut has_valid = vec![false; geometry.units() as usize];
         for &ppn in table.iter().flatten() {
-            wanted[geometry.unit(ppn).index()] = true;
+            has_valid[geometry.unit(ppn).index()] = true;
         }
-        for found in self.units.iter().filter(|found| !wanted[found.unit.index()]) {
+        for found in self.units.iter().filter(|found| !has_valid[found.unit.index()]) {
             nand.erase(found.unit, cause, chain)?;
             self.erases[found.unit.index()] += 1;
             self.mount.erased += 1;
         }
-        self.units.retain(|found| wanted[found.unit.index()]);
+        self.units.retain(|found| has_valid[found.unit.index()]);
         Ok(())
     }
 }

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
-use crate::blocks::{Blocks, FreeOrder};
 use crate::geometry::Geometry;
-use crate::journal::{Journal, Layout, Occasion, Snapshot};
+use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
 use crate::nand::{Cause, Chain, Nand};
 use crate::prefetch::prefetch;
+use crate::unit_table::{FreeOrder, UnitTable};
 
 /// Flash of medium `N`, and what is known of it.
 pub struct Store<N> {
@@ -23,7 +23,7 @@ pub struct Store<N> {
     pub(crate) table: Vec<Option<Ppn>>,
     /// A page that is being remapped, and where it is: the map says neither.
     pub(crate) remapping: Option<(Lpn, Ppn)>,
-    pub(crate) blocks: Blocks,
+    pub(crate) units: UnitTable,
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
 }
@@ -43,15 +43,10 @@ impl<N: Nand> Store<N> {
             geometry,
             table: vec![None; geometry.logical_pages() as usize],
             remapping: None,
-            blocks: Blocks::new(geometry, free_order, streams),
+            units: UnitTable::new(geometry, free_order, streams),
             stamp: Stamp::default(),
             journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
         }
-    }
-
-    /// The state of the units.
-    pub fn blocks(&self) -> &Blocks {
-        &self.blocks
     }
 
     /// The physical page of a logical one.
@@ -87,10 +82,10 @@ impl<N: Nand> Store<N> {
     #[inline(always)]
     pub(crate) fn point(&mut self, lpn: Lpn, to: Ppn) -> Option<Ppn> {
         let owner = Owner::Data(lpn);
-        self.blocks.validate(to, owner);
+        self.units.validate(to, owner);
         let old = self.table[lpn.index()].replace(to);
         if let Some(old) = old {
-            self.blocks.invalidate(old, owner);
+            self.units.invalidate(old, owner);
         }
         old
     }
@@ -98,7 +93,7 @@ impl<N: Nand> Store<N> {
     /// Gives up a page; the answer is where it was.
     pub(crate) fn forget(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = self.table[lpn.index()].take()?;
-        self.blocks.invalidate(old, Owner::Data(lpn));
+        self.units.invalidate(old, Owner::Data(lpn));
         Some(old)
     }
 
@@ -110,23 +105,23 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// Writes the journal if this is the occasion, and if there is one.
+    /// Writes the journal if there is one and the trigger asks for it.
     #[inline]
     pub(crate) fn keep_journal(
         &mut self,
-        occasion: Occasion,
+        trigger: CheckpointTrigger,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        let Self { table, blocks, remapping, .. } = self;
-        let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, chain)
+        let Self { table, units, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, units };
+        journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, chain)
     }
 
     /// Counters, clocks and wear back to zero.
     pub(crate) fn reset_counters(&mut self) {
         self.nand.reset_counters();
-        self.blocks.reset_wear();
+        self.units.reset_wear();
     }
 
     /// Asks the processor for the map entry of a page that will be accessed soon.
@@ -139,17 +134,17 @@ impl<N: Nand> Store<N> {
     #[inline(always)]
     pub(crate) fn prefetch_page(&self, lpn: Lpn) {
         if let Some(&Some(old)) = self.table.get(lpn.index()) {
-            self.blocks.prefetch(old);
+            self.units.prefetch(old);
         }
     }
 
     /// Each mapped page has a valid physical page that names it. The answer is how many there are.
     pub(crate) fn check(&self) -> u64 {
-        self.blocks.check();
+        self.units.check();
         let mut mapped = 0;
         for (index, ppn) in self.table.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))) {
             let lpn = Lpn::new(index as u32);
-            assert_eq!(self.blocks.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
+            assert_eq!(self.units.owner(ppn), Some(Owner::Data(lpn)), "the page of {lpn:?}");
             mapped += 1;
         }
         mapped

@@ -21,17 +21,17 @@ pub use random::Redraw;
 use alloc::boxed::Box;
 
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 /// Chooses units to clean. Asked once per clean.
 pub trait Victim {
-    /// Whether [`Blocks::take_changed`] is used.
+    /// Whether [`UnitTable::take_changed`] is used.
     fn follows_changes(&self) -> bool {
         false
     }
 
     /// A sealed unit of the pool, or none if none is sealed.
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit>;
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
 }
 
 /// The table of victim policies: config name, type and parameters, what it does, where it is from.

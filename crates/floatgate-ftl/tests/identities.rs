@@ -15,7 +15,7 @@ use common::{DFTL, Probe, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Owner};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, Dftl, DftlConfig, MapOp, Mapping, Replacement, Residency, Touch,
+    Access, AccessKind, Dftl, DftlConfig, MapOp, Mapping, Replacement, Residency,
 };
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};
@@ -166,8 +166,8 @@ fn uniform_accesses_hit_in_proportion_to_the_cache() {
         let mut writes = |map: &mut Dftl, count: u32| {
             for _ in 0..count {
                 let lpn = Lpn::new(rng.below(u64::from(pages)) as u32);
-                let touch = Touch::Write;
-                map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, &mut io);
+                let kind = AccessKind::Write;
+                map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
             }
         };
         writes(&mut map, 10_000);

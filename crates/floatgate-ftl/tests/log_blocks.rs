@@ -9,7 +9,6 @@ use common::laws::Laws;
 use common::log_rig::LogRig;
 use common::workload::{ANYTHING, Mix, Workload};
 use common::{GEOMETRIES, Rig, SERIAL, TIMING};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::ftl::MergeCounts;
 use floatgate_ftl::geometry::Shape;
@@ -20,6 +19,7 @@ use floatgate_ftl::nand::{Cause, Part};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
+use floatgate_ftl::unit_table::FreeOrder;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

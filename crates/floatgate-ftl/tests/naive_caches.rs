@@ -14,8 +14,8 @@ use common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, Cdftl, CdftlConfig, MapConfig, MapOp, MapStats, Mapping, PageCache, Residency, Sftl,
-    SftlConfig, Touch,
+    Access, AccessKind, Cdftl, CdftlConfig, MapConfig, MapOp, MapStats, Mapping, PageCache,
+    Residency, Sftl, SftlConfig,
 };
 use floatgate_ftl::rng::Rng;
 use models::{NaiveCdftl, NaivePageCache};
@@ -23,7 +23,7 @@ use sftl::NaiveSftl;
 
 /// A mapping as its text has it.
 trait Naive {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp>;
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp>;
 
     /// The write that was accessed last has been programmed.
     fn assigned(&mut self, _lpn: u32, _to: u32) -> Vec<MapOp> {
@@ -107,11 +107,11 @@ struct Pair<M> {
 }
 
 impl<M: Mapping> Pair<M> {
-    fn access(&mut self, lpn: u32, touch: Touch) {
+    fn access(&mut self, lpn: u32, kind: AccessKind) {
         let (mut io, mapped) = (vec![], self.steps.table[lpn as usize].is_some());
-        let access = Access { lpn: Lpn::new(lpn), touch, remaining: 1, first: true, mapped };
+        let access = Access { lpn: Lpn::new(lpn), kind, remaining: 1, first: true, mapped };
         self.ours.access(access, &mut io);
-        assert_eq!(io, self.naive.access(lpn, touch), "{touch:?} {lpn}, {}", self.what);
+        assert_eq!(io, self.naive.access(lpn, kind), "{kind:?} {lpn}, {}", self.what);
     }
 
     fn relocate(&mut self) {
@@ -122,7 +122,7 @@ impl<M: Mapping> Pair<M> {
     }
 
     fn write(&mut self, lpn: u32) {
-        self.access(lpn, Touch::Write);
+        self.access(lpn, AccessKind::Write);
         if self.steps.below(4) == 0 {
             self.relocate();
         }
@@ -147,7 +147,7 @@ impl<M: Mapping> Pair<M> {
     /// What holds something is trimmed by an access, as when a page of a log is remapped.
     fn clear(&mut self, lpn: u32) {
         if self.steps.table[lpn as usize].take().is_some() {
-            self.access(lpn, Touch::Trim);
+            self.access(lpn, AccessKind::Trim);
         }
     }
 
@@ -165,7 +165,7 @@ impl<M: Mapping> Pair<M> {
             }
             4 => self.clear(lpn),
             5..9 => self.relocate(),
-            9..22 => self.access(lpn, Touch::Read),
+            9..22 => self.access(lpn, AccessKind::Read),
             22..34 => self.write(lpn),
             _ => {
                 let end = self.steps.pages.min(lpn + 1 + self.steps.below(12));
@@ -225,10 +225,10 @@ fn permille(thousandths: u32) -> f64 {
 fn page_caches_ask_for_the_flash_work_of_the_text() {
     let mut seen = vec![];
     for cache_bytes in [0, 64, 128, 200, 64 * 6, 64 * 20, 1 << 20] {
-        for together in [1, 2, 3, 50] {
+        for pages_per_map_page in [1, 2, 3, 50] {
             for load_for_cleaning in [false, true] {
                 let mut config = map_config(64, cache_bytes);
-                let map_pages = MapPages { together, load_for_cleaning };
+                let map_pages = MapPages { pages_per_map_page, load_for_cleaning };
                 config.page_cache = map_pages.config(config.geometry.entries_per_page());
                 let naive = Box::new(NaivePageCache::new(&config, map_pages));
                 let run = (seen.len() as u64, 3000);

@@ -7,7 +7,9 @@ use common::naive::NaiveDftl;
 use common::{DFTL, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Ppn};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::{Access, Dftl, DftlConfig, Mapping, Replacement, Residency, Touch};
+use floatgate_ftl::mapping::{
+    Access, AccessKind, Dftl, DftlConfig, Mapping, Replacement, Residency,
+};
 use floatgate_ftl::rng::Rng;
 
 const PAGES: u32 = 600;
@@ -54,10 +56,10 @@ fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
             continue;
         }
         let (lpn, mapped) = (any_lpn(&mut rng), rng.below(4) > 0);
-        let touch = [Touch::Read, Touch::Write, Touch::Trim][rng.below(3) as usize];
-        let access = Access { lpn: Lpn::new(lpn), touch, remaining: 1, first: true, mapped };
+        let kind = [AccessKind::Read, AccessKind::Write, AccessKind::Trim][rng.below(3) as usize];
+        let access = Access { lpn: Lpn::new(lpn), kind, remaining: 1, first: true, mapped };
         ours.access(access, &mut io);
-        let expected = naive.access(lpn, touch != Touch::Read, mapped);
+        let expected = naive.access(lpn, kind != AccessKind::Read, mapped);
         assert_eq!(io, expected, "access {number} of {lpn}, {capacity} entries, {config:?}");
         if number % 512 == 0 {
             ours.check();

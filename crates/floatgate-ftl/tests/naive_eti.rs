@@ -7,7 +7,8 @@ use common::{Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::placement::{
-    DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Moving, Placement, PlacementConfig,
+    DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Placement, PlacementConfig,
+    Relocation,
 };
 use floatgate_ftl::rng::Rng;
 
@@ -163,8 +164,8 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
             hot += u64::from(stream);
         }
         let (lpn, stream) = (source.rng.below(pages.into()) as u32, 0);
-        let moving = Moving { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 };
-        assert_eq!(ours.classify(moving), naive.stream(lpn));
+        let relocation = Relocation { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 };
+        assert_eq!(ours.classify(relocation), naive.stream(lpn));
         if number % every == 0 {
             ours.check();
             assert!(

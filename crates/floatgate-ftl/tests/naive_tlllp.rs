@@ -8,7 +8,7 @@ use common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, FetchMode, MapConfig, MapOp, Mapping, NodeVictim, Tlllp, TlllpConfig, Touch,
+    Access, AccessKind, FetchMode, MapConfig, MapOp, Mapping, NodeVictim, Tlllp, TlllpConfig,
 };
 
 /// The algorithm (docs/algorithms.md, 2.10): one list of entries, everything else recomputed.
@@ -165,7 +165,7 @@ impl NaiveTlllp {
         let count = (1..=count).rev().find(|&count| self.fits(lpn, count));
         let count = count.expect("one entry fits");
         io.push(MapOp::Fetch(Tpn::new(current)));
-        let dirty = access.touch != Touch::Read;
+        let dirty = access.kind != AccessKind::Read;
         for at in lpn..lpn + count {
             if self.find(at).is_none() {
                 let recency = (self.now, self.pages - at);
@@ -182,7 +182,7 @@ impl NaiveTlllp {
         let mut io = vec![];
         self.now += 1;
         self.accessed[(access.lpn.get() / self.per_page) as usize] = self.now;
-        let trim = access.touch == Touch::Trim;
+        let trim = access.kind == AccessKind::Trim;
         let prefetch_num = if trim { 1 } else { self.equation(access) };
         match self.find(lpn) {
             Some(at) => {
@@ -190,7 +190,7 @@ impl NaiveTlllp {
                 self.prefetches.ask(&mut self.entries[at]);
                 self.entries[at].weight += 1;
                 self.entries[at].recency = (self.now, self.pages);
-                self.entries[at].dirty |= access.touch != Touch::Read;
+                self.entries[at].dirty |= access.kind != AccessKind::Read;
             }
             None => {
                 self.misses += 1;
@@ -306,7 +306,7 @@ fn nodes_of_one_entry_are_least_frequently_used_entries() {
     for now in 0..50_000 {
         let step = source.next();
         let Step::Access(access) = &step else { continue };
-        let (lpn, dirty) = (access.lpn.get(), access.touch != Touch::Read);
+        let (lpn, dirty) = (access.lpn.get(), access.kind != AccessKind::Read);
         let mut expected = vec![];
         match lfu.iter_mut().find(|entry| entry.0 == lpn) {
             Some(entry) => *entry = (lpn, entry.1 + 1, now, entry.3 || dirty),

@@ -9,7 +9,8 @@ use common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, Dftl, DftlConfig, MapConfig, MapOp, Mapping, Replacement, Touch, Tpftl, TpftlConfig,
+    Access, AccessKind, Dftl, DftlConfig, MapConfig, MapOp, Mapping, Replacement, Tpftl,
+    TpftlConfig,
 };
 
 /// The algorithm (docs/algorithms.md, 2.11): one list of entries, everything else recomputed.
@@ -134,7 +135,7 @@ impl NaiveTpftl {
         let lpn = access.lpn.get();
         let end = self.pages.min((lpn / self.per_page + 1) * self.per_page);
         let mut length = 1;
-        if access.touch == Touch::Trim {
+        if access.kind == AccessKind::Trim {
             return 1;
         }
         if self.config.request_prefetch {
@@ -169,7 +170,7 @@ impl NaiveTpftl {
         }
         io.push(MapOp::Fetch(Tpn::new(current)));
         let is_new = self.node(current).next().is_none();
-        let dirty = access.touch != Touch::Read;
+        let dirty = access.kind != AccessKind::Read;
         for at in (lpn..lpn + count).rev() {
             if self.find(at).is_none() {
                 let (recency, weight) = ((self.now, self.pages - at), self.now);
@@ -193,7 +194,7 @@ impl NaiveTpftl {
                 self.prefetches.ask(&mut self.entries[at]);
                 self.entries[at].weight = self.now;
                 self.entries[at].recency = (self.now, self.pages);
-                self.entries[at].dirty |= access.touch != Touch::Read;
+                self.entries[at].dirty |= access.kind != AccessKind::Read;
             }
             None => {
                 self.misses += 1;

@@ -7,7 +7,6 @@ use common::laws::Seen;
 use common::shadow::{run, run_on};
 use common::workload::{ANYTHING, Mix, WRITES};
 use common::{GEOMETRIES, MapPages, ODD, Rig, SERIAL};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::Dispatching;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
@@ -15,6 +14,7 @@ use floatgate_ftl::mapping::{DftlConfig, MAPPINGS, Replacement};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Op, Request};
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::VICTIMS;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -124,7 +124,7 @@ fn every_row_reads_what_was_written_behind_shrd() {
             |_, when| (when.low_packing, when.idle_after_ns) = ((3, 2), Some(100)),
         ];
         let tune_host = tunes[seed / 3 % tunes.len()];
-        let page_cache = MapPages { together: 2, load_for_cleaning: true };
+        let page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
         let low_water = rig.low_water + 1;
         let rig = Rig { log: 48, tune_host, page_cache, low_water, depth: 16, ..*rig }.spare(4);
         let run = |seed, rounds| run_on(rig.build_behind_shrd(), &rig, seed, ANYTHING, rounds);

@@ -47,7 +47,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     let of = |ftl: &PageFtl<_, _>, lpn| ftl.place(Lpn::new(lpn)).map(Ppn::get);
     let log = |ftl: &PageFtl<_, _>| [1024, 1025, 1026, 1027].map(|lpn| of(ftl, lpn));
     assert_eq!(log(&ftl), [368, 369, 370, 371].map(Some));
-    assert_eq!(ftl.blocks().pins(Unit(23)), 4);
+    assert_eq!(ftl.units().pins(Unit(23)), 4);
     let before = ftl.nand().counters().flash;
     for (to, from) in [(32, 1024), (128, 1026), (765, 1025), (854, 1027)] {
         assert_eq!(ftl.remap(Lpn::new(from), Lpn::new(to), &mut chain), Ok(true));
@@ -57,8 +57,8 @@ fn the_example_of_the_slides_to_the_physical_page() {
     assert_eq!(now, [368, 370, 369, 371].map(Some));
     assert_eq!(log(&ftl), [None; 4], "the log's addresses are free again");
     assert_eq!(ftl.nand().counters().flash, before, "no flash operation at all");
-    assert_eq!(ftl.blocks().owner(Ppn::new(370)), Some(Owner::Data(Lpn::new(128))));
-    assert_eq!(ftl.blocks().pins(Unit(23)), 0);
+    assert_eq!(ftl.units().owner(Ppn::new(370)), Some(Owner::Data(Lpn::new(128))));
+    assert_eq!(ftl.units().pins(Unit(23)), 0);
     ftl.check();
 }
 
@@ -127,7 +127,7 @@ fn pinned_units_are_no_victims() {
             drive.check();
             erased += log.take().iter().filter(|e| matches!(e.kind, Kind::Erase(_))).count();
             for (unit, (before, now)) in before.into_iter().zip(pins(&*drive)).enumerate() {
-                let sealed = drive.blocks().is_sealed(Unit(unit as u32));
+                let sealed = drive.units().is_sealed(Unit(unit as u32));
                 assert!(now == 0 || !sealed, "unit {unit} could be chosen");
                 stayed += u32::from(before > 0 && now > 0);
             }
@@ -137,8 +137,8 @@ fn pinned_units_are_no_victims() {
 }
 
 fn pins(drive: &dyn Probe) -> Vec<u32> {
-    let units = drive.blocks().wear().count() as u32;
-    (0..units).map(|unit| drive.blocks().pins(Unit(unit))).collect()
+    let units = drive.units().wear().count() as u32;
+    (0..units).map(|unit| drive.units().pins(Unit(unit))).collect()
 }
 
 #[test]
@@ -152,17 +152,17 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
         ftl.write_log(Lpn::new(1024 + slot), Some(Lpn::new(slot)), &mut chain).unwrap();
     }
     let unit = Unit(0);
-    assert!(!ftl.blocks().is_sealed(unit), "full, and pinned");
+    assert!(!ftl.units().is_sealed(unit), "full, and pinned");
     // A page written at its place and one written to the same slot again let go, too.
     ftl.write_log(Lpn::new(1024), Some(Lpn::new(77)), &mut chain).unwrap();
-    assert_eq!(ftl.blocks().pins(unit), 15);
+    assert_eq!(ftl.units().pins(unit), 15);
     for slot in 1..15 {
         ftl.remap(Lpn::new(1024 + slot), Lpn::new(slot), &mut chain).unwrap();
     }
-    assert!(!ftl.blocks().is_sealed(unit));
+    assert!(!ftl.units().is_sealed(unit));
     assert_eq!(ftl.drop_log(1024 + 15..1024 + 16, &mut chain), Ok(1));
-    assert!(ftl.blocks().is_sealed(unit), "now it may be cleaned");
-    assert_eq!(ftl.blocks().valid(unit), 14);
+    assert!(ftl.units().is_sealed(unit), "now it may be cleaned");
+    assert_eq!(ftl.units().valid(unit), 14);
     ftl.check();
 }
 
@@ -170,7 +170,7 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
 #[test]
 fn a_map_cache_of_one_page() {
     for load_for_cleaning in [false, true] {
-        let page_cache = MapPages { together: 1, load_for_cleaning };
+        let page_cache = MapPages { pages_per_map_page: 1, load_for_cleaning };
         let rig = Rig { log: 48, depth: 16, cache_bytes: 1, page_cache, low_water: 5, ..example() };
         let rig = Rig { mapping: "page_cache", ..rig }.spare(4);
         let seen = common::shadow::run_on(rig.build_behind_shrd(), &rig, 3, ANYTHING, (3000, 64));

@@ -41,9 +41,9 @@ fn authors(host: &mut ShrdConfig, when: &mut Dispatching) {
     *when = Dispatching::default();
 }
 
-/// The drive of 32 GiB behind a log of four windows of so many slots; a map page is `together`
-/// pages.
-fn behind_shrd(window: u32, together: u32) -> Counters {
+/// The drive of 32 GiB behind a log of four windows of so many slots; a map page is
+/// `pages_per_map_page` pages.
+fn behind_shrd(window: u32, pages_per_map_page: u32) -> Counters {
     let slots = 4 * window;
     let tunes: [(u32, Tune); 3] = [
         (511, |host, when| {
@@ -60,9 +60,9 @@ fn behind_shrd(window: u32, together: u32) -> Counters {
         }),
     ];
     let tune_host = tunes.iter().find(|tune| tune.0 == window).unwrap().1;
-    let page_cache = MapPages { together, load_for_cleaning: false };
-    let log_pages = u64::from(slots).div_ceil(u64::from(together) * 1024) + 1;
-    let cache_bytes = (1 + log_pages) * u64::from(together) * 4096;
+    let page_cache = MapPages { pages_per_map_page, load_for_cleaning: false };
+    let log_pages = u64::from(slots).div_ceil(u64::from(pages_per_map_page) * 1024) + 1;
+    let cache_bytes = (1 + log_pages) * u64::from(pages_per_map_page) * 4096;
     let rig = Rig { page_cache, cache_bytes, log: slots, tune_host, ..large() };
     // So much spare that nothing is cleaned: the forms are without it.
     let rig = rig.spare(1000);
@@ -99,20 +99,22 @@ fn large() -> Rig {
 
 #[test]
 fn map_loads_of_shrd_follow_the_closed_form() {
-    for (together, map_pages) in [(1, 8192.0_f64), (8, 1024.0)] {
+    for (pages_per_map_page, map_pages) in [(1, 8192.0_f64), (8, 1024.0)] {
         for window in [511, 2048, 16_384] {
-            let all = behind_shrd(window, together);
+            let all = behind_shrd(window, pages_per_map_page);
             let layer = all.layer.unwrap().shrd;
             let pages = layer.remapped_pages as f64;
             assert!(layer.windows >= 3);
-            let loads = all.flash.reads[Cause::Remap as usize] as f64 / f64::from(together);
+            let loads =
+                all.flash.reads[Cause::Remap as usize] as f64 / f64::from(pages_per_map_page);
             let w = f64::from(window);
             let distinct = map_pages * (1.0 - (1.0 - 1.0 / map_pages).powf(w));
             close(loads / pages, distinct / w, 0.03, &format!("L {map_pages}, w {window}"));
-            let programs = all.flash.programs[Cause::Remap as usize] as f64 / f64::from(together);
+            let programs =
+                all.flash.programs[Cause::Remap as usize] as f64 / f64::from(pages_per_map_page);
             assert!(programs <= loads * 1.001, "each is programmed at most once");
             // Log writes find their few map pages.
-            let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(together);
+            let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(pages_per_map_page);
             assert!(host / pages < 0.005, "{host} loads for log writes");
             assert_eq!(all.flash.programs[Cause::Host as usize], all.host.write_pages);
             assert_eq!(all.flash.erases, [0; 9]);
@@ -201,7 +203,7 @@ fn throughput(log: u32, cached: u64) -> f64 {
         authors(host, when);
         (host.remap_threshold, host.remap_size) = (3 * host.slots / 4, host.slots / 2);
     };
-    let page_cache = MapPages { together: 8, load_for_cleaning: true };
+    let page_cache = MapPages { pages_per_map_page: 8, load_for_cleaning: true };
     let rig = Rig { shape: PROTOTYPE, log, tune_host, page_cache, low_water: 6, ..large() };
     let rig = Rig { cache_bytes: cached * 32 * 1024, ..rig }.spare(130);
     let nand = Timed::new(Counted::default(), rig.geometry(), timing);

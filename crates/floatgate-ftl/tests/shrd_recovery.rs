@@ -190,7 +190,7 @@ fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix
 }
 
 fn rig(shape: floatgate_ftl::geometry::Shape, mapping: &'static str) -> Rig {
-    let page_cache = MapPages { together: 2, load_for_cleaning: true };
+    let page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
     let rig = Rig {
         log: 40,
         depth: 16,

@@ -20,6 +20,7 @@ mod sections;
 use std::fmt;
 
 use floatgate_ftl::buffer::Buffer as WriteBuffer;
+use floatgate_ftl::geometry::ShapeError;
 use floatgate_ftl::mapping::needs_future;
 use floatgate_ftl::placement::AnyPlacement;
 use schemars::JsonSchema;
@@ -46,6 +47,17 @@ impl ConfigError {
     /// An error with this text, which should be one line.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
+    }
+
+    /// A key that names a policy has a name that is in no table.
+    pub(crate) fn unknown_policy(key: &str, name: &str) -> Self {
+        Self(format!("{key} = \"{name}\" is not known"))
+    }
+}
+
+impl From<ShapeError> for ConfigError {
+    fn from(error: ShapeError) -> Self {
+        Self(error.to_string())
     }
 }
 
@@ -184,7 +196,7 @@ impl Config {
         for (key, name) in self.offline_policies() {
             let given = format!("\"{name}\"");
             let another = |why: &str| format!("another {why}: it looks ahead in the host's order");
-            let is_before_all = key == "buffer.scheme" || self.buffer.scheme == "none";
+            let is_before_all = key == "buffer.scheme" || !self.buffer.exists();
             let why = another("beside a write buffer");
             expect(is_before_all, key, &given, why)?;
             let why = another("with queue.queues above 1");
@@ -195,7 +207,7 @@ impl Config {
 }
 
 /// Whether a relation between values holds, and if not, what was expected of the key.
-fn expect(
+pub(crate) fn expect(
     holds: bool,
     key: &str,
     given: &dyn fmt::Display,
@@ -203,4 +215,10 @@ fn expect(
 ) -> Result<(), ConfigError> {
     let text = || ConfigError(format!("{key} = {given}: expected {expected}"));
     if holds { Ok(()) } else { Err(text()) }
+}
+
+/// Whether a key has the only text that goes with what else the config says.
+fn expect_text(key: &str, given: &str, expected: &str, with: &str) -> Result<(), ConfigError> {
+    let text = format!("\"{expected}\" with {with}");
+    expect(given == expected, key, &format!("\"{given}\""), text)
 }

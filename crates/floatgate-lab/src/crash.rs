@@ -183,7 +183,7 @@ impl Subject<'_> {
 
     /// The next requests that are sent at once; a flush is the last of them.
     fn batch(&self, waiting: &mut Vec<Request>) -> Vec<Request> {
-        let alone = self.config.host.scheme == "plain" && self.config.queue.queues == 1;
+        let alone = !self.config.host.keeps_log() && self.config.queue.queues == 1;
         let most = if alone { 1 } else { TOGETHER };
         let mut batch = Vec::with_capacity(most);
         while batch.len() < most
@@ -200,7 +200,7 @@ impl Subject<'_> {
     /// Whether what is acknowledged has been programmed.
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
-        buffer.scheme == "none"
+        !buffer.exists()
             || buffer.acknowledge.0 == Acknowledge::WriteThrough
             || self.is(Bug::EarlyAcknowledge)
     }

@@ -1,18 +1,18 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
-use floatgate_ftl::mapping::{Mapping, extra_map_units, on_flash};
+use floatgate_ftl::mapping::{Demands, Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, streams};
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::victim;
 
-use crate::config::{Config, ConfigError, WearLeveling};
+use crate::config::{Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
 use host_side::HostSide;
 pub use host_side::shrd_config;
@@ -64,12 +64,12 @@ impl Plan {
         let on_flash = on_flash(&config.mapping.scheme);
         let demands = config.map_demands()?;
         let given = config.shape(&demands);
-        let geometry = Geometry::new(given).map_err(|e| ConfigError::new(e.to_string()))?;
+        let geometry = Geometry::new(given)?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
         let placements = config.placement_config(geometry, demands.keeps_ages);
-        let streams = streams(&config.placement.scheme, &placements)
-            .ok_or_else(|| unknown_placement(config))?;
+        let scheme = &config.placement.scheme;
+        let streams = streams(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
         let frontiers = PageConfig::frontiers(streams, on_flash, levelled, log_pages);
         let logs = config.logs_least();
         // Units of the log are not cleaned before it is remapped; two more are for those in part.
@@ -79,9 +79,7 @@ impl Plan {
         let size = Size::decide(config, span_bytes, beside, on_flash.then_some(geometry))?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
-            None => {
-                cleaning(config, frontiers, map_units(config, &geometry, &size, demands.together))?
-            }
+            None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
         };
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
         let shape = Shape {
@@ -89,15 +87,15 @@ impl Plan {
             logical_pages: size.logical_pages + log_pages,
             ..given
         };
-        let geometry = Geometry::new(shape).map_err(|e| ConfigError::new(e.to_string()))?;
+        let geometry = Geometry::new(shape)?;
         let medium = match config.ftl.journal {
-            true => Layout::new(geometry).medium().map_err(|e| ConfigError::new(e.to_string()))?,
+            true => Layout::new(geometry).medium()?,
             false => geometry,
         };
         let faults = config.faults_of(medium.units());
         let spares = faults.map_or(0, |faults| faults.spares);
         let all = Shape { units: medium.units().saturating_add(spares), ..*medium.shape() };
-        let flash = Geometry::new(all).map_err(|e| ConfigError::new(e.to_string()))?;
+        let flash = Geometry::new(all)?;
         Ok(Self {
             geometry,
             medium,
@@ -174,9 +172,9 @@ impl Size {
                 logical * config.flash.page.0,
             )));
         }
-        let mapped = logical + u64::from(config.log_slots());
+        let addressable = logical + u64::from(config.log_slots());
         let map_pages = map_on_flash
-            .map_or(0, |geometry| mapped.div_ceil(u64::from(geometry.entries_per_page())));
+            .map_or(0, |geometry| addressable.div_ceil(u64::from(geometry.entries_per_page())));
         let least = (logical + map_pages).div_ceil(per_unit) + u64::from(beside);
         if config.flash.blocks.is_some() && asked < least {
             return Err(ConfigError::new(format!(
@@ -187,7 +185,6 @@ impl Size {
                 if config.log_slots() > 0 { " (the host's log included)" } else { "" },
             )));
         }
-        let addressable = logical + u64::from(config.log_slots());
         let logical_pages = u32::try_from(addressable).map(|_| logical as u32).map_err(|_| {
             ConfigError::new(format!("the workload spans {span_pages} pages: too many to address"))
         })?;
@@ -196,9 +193,9 @@ impl Size {
 }
 
 /// Units that a clean may open for the map beside the first.
-fn map_units(config: &Config, geometry: &Geometry, size: &Size, together: u32) -> u32 {
+fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &Demands) -> u32 {
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
-    extra_map_units(geometry.pages_per_unit(), pages, together)
+    extra_map_units(geometry.pages_per_unit(), pages, demands.pages_per_map_page)
 }
 
 /// When and how is cleaned, on a drive with so many open units.
@@ -219,26 +216,19 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
     cleaning.low_water = given.low_water.unwrap_or(least.max(3));
     let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
     cleaning.high_water = if ahead { high_water } else { cleaning.low_water };
-    let expect = |key: &str, given: u32, expected: String| {
-        Err(ConfigError::new(format!("cleaning.{key} = {given}: expected {expected}")))
-    };
-    if cleaning.low_water < least {
-        let open = format!("at least {least}, as {frontiers} units are open at a time");
-        return expect("low_water", cleaning.low_water, open);
-    }
-    if given.high_water.is_some() && !ahead {
-        let ahead = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
-        return expect("high_water", high_water, ahead.into());
-    }
-    if cleaning.high_water < cleaning.low_water {
-        let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
-        return expect("high_water", high_water, low);
-    }
+    let open = format!("at least {least}, as {frontiers} units are open at a time");
+    expect(cleaning.low_water >= least, "cleaning.low_water", &cleaning.low_water, open)?;
+    let may_be_set = ahead || given.high_water.is_none();
+    let text = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
+    expect(may_be_set, "cleaning.high_water", &high_water, text.into())?;
+    let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
+    let is_above = cleaning.high_water >= cleaning.low_water;
+    expect(is_above, "cleaning.high_water", &high_water, low)?;
     Ok(cleaning)
 }
 
-fn unknown_placement(config: &Config) -> ConfigError {
-    ConfigError::new(format!("placement.scheme = \"{}\" is not known", config.placement.scheme))
+fn unknown_placement(scheme: &str) -> ConfigError {
+    ConfigError::unknown_policy("placement.scheme", scheme)
 }
 
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
@@ -388,6 +378,14 @@ fn verified(plan: &Plan, seed: u64, gaps: bool) -> Verified {
     Stamped::new(Faulty::new(checked, plan.medium, faults), pages)
 }
 
+/// Which free unit is opened next, whatever the engine.
+fn free_order(config: &Config) -> FreeOrder {
+    match config.cleaning.wear_leveling {
+        WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
+        WearLeveling::None => FreeOrder::First,
+    }
+}
+
 /// What the page-mapped engine is told of the drive of a plan.
 fn page_config<M: Mapping>(
     config: &Config,
@@ -399,22 +397,19 @@ fn page_config<M: Mapping>(
     let policy = &config.cleaning.victim;
     let ages_in_map = config.map_demands()?.keeps_ages;
     let placements = config.placement_config(geometry, ages_in_map);
-    let placement = AnyPlacement::new(&config.placement.scheme, &placements)
-        .ok_or_else(|| unknown_placement(config))?;
+    let scheme = &config.placement.scheme;
+    let placement =
+        AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
     let levelled = plan.cleaning.wear_gap.is_some();
     let streams = PageConfig::frontiers(placement.streams(), M::ON_FLASH, levelled, plan.log_pages);
     let of_victims = config.victim_config(geometry.units(), streams, seed);
     Ok(PageConfig {
         geometry,
         placement,
-        victim: victim(policy, &of_victims).ok_or_else(|| {
-            ConfigError::new(format!("cleaning.victim = \"{policy}\" is not known"))
-        })?,
+        victim: victim(policy, &of_victims)
+            .ok_or_else(|| ConfigError::unknown_policy("cleaning.victim", policy))?,
         cleaning: plan.cleaning,
-        free_order: match config.cleaning.wear_leveling {
-            WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
-            WearLeveling::None => FreeOrder::First,
-        },
+        free_order: free_order(config),
         verify,
         journal: plan.journal,
     })

@@ -163,7 +163,7 @@ pub struct Timeline {
 /// Everything that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// Reads and writes together, in the stretches that have ended.
+    /// Reads and writes together, in the intervals that have ended.
     pub all: Latencies,
     /// Reads.
     pub read: Latencies,
@@ -176,13 +176,13 @@ pub struct Metrics {
     /// Bytes of writes.
     pub write_bytes: u64,
     /// First arrival and last completion, in nanoseconds of the device's clock.
-    pub interval: Option<(u64, u64)>,
+    pub span_ns: Option<(u64, u64)>,
     /// How things changed over the run.
     pub timeline: Timeline,
     touched: Touched,
-    /// Reads and writes of the stretch that has not ended.
-    stretch: Latencies,
-    /// Totals at the end of the stretch before.
+    /// Reads and writes of the interval that has not ended.
+    interval: Latencies,
+    /// Totals at the end of the interval before.
     before: Counters,
 }
 
@@ -227,7 +227,7 @@ impl Metrics {
         for (request, completion) in batch.iter().zip(done) {
             let latency = completion.done_ns - completion.arrival_ns;
             assert_eq!(completion.blame.total(), latency, "blame explains the latency");
-            let (begin, end) = self.interval.get_or_insert((completion.arrival_ns, 0));
+            let (begin, end) = self.span_ns.get_or_insert((completion.arrival_ns, 0));
             *begin = (*begin).min(completion.arrival_ns);
             *end = (*end).max(completion.done_ns);
             let kind = match request.op {
@@ -242,7 +242,7 @@ impl Metrics {
                 Op::Trim | Op::Flush => continue,
             };
             kind.record(latency);
-            self.stretch.record(latency);
+            self.interval.record(latency);
             for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
                 *sum += u128::from(part);
             }
@@ -257,22 +257,22 @@ impl Metrics {
 
     /// Seconds from the first arrival to the last completion.
     pub fn seconds(&self) -> Option<f64> {
-        self.interval.map(|(begin, end)| (end - begin) as f64 / 1e9)
+        self.span_ns.map(|(begin, end)| (end - begin) as f64 / 1e9)
     }
 
-    /// Ends a stretch of the timeline.
-    pub fn end_stretch(&mut self, now: Counters) {
+    /// Ends an interval of the timeline.
+    pub fn end_interval(&mut self, now: Counters) {
         let was = &self.before;
         let host = now.host.write_pages - was.host.write_pages;
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
-        let latencies = std::mem::take(&mut self.stretch);
+        let latencies = std::mem::take(&mut self.interval);
         let of = |causes: &[Cause]| -> u64 {
             let by = |counters: &Counters, cause| counters.flash.programs[cause as usize];
             causes.iter().map(|&cause| by(&now, cause) - by(was, cause)).sum()
         };
         let timeline = &mut self.timeline;
         timeline.host_pages.push(now.host.write_pages);
-        timeline.seconds.push(self.interval.map_or(0.0, |(_, end)| end as f64 / 1e9));
+        timeline.seconds.push(self.span_ns.map_or(0.0, |(_, end)| end as f64 / 1e9));
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push(latencies.mean().map(|ns| ns / 1000.0));

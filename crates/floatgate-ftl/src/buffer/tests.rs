@@ -277,19 +277,19 @@ fn the_bound_knows_what_comes() {
 
 /// An access to a block as a whole.
 #[derive(Clone, Copy)]
-enum Touch {
+enum HostAccess {
     Write(u32),
     Read(u32),
 }
 
 /// The most blocks that can be found, whatever leaves for what.
-fn most_hits(buffered: &[u32], room: usize, touches: &[Touch]) -> u32 {
-    let Some((&touch, rest)) = touches.split_first() else { return 0 };
-    let (Touch::Write(block) | Touch::Read(block)) = touch;
+fn most_hits(buffered: &[u32], room: usize, accesses: &[HostAccess]) -> u32 {
+    let Some((&access, rest)) = accesses.split_first() else { return 0 };
+    let (HostAccess::Write(block) | HostAccess::Read(block)) = access;
     if buffered.contains(&block) {
         return 1 + most_hits(buffered, room, rest);
     }
-    if matches!(touch, Touch::Read(_)) {
+    if matches!(access, HostAccess::Read(_)) {
         return most_hits(buffered, room, rest);
     }
     let without = |left: Option<u32>| {
@@ -304,19 +304,19 @@ fn most_hits(buffered: &[u32], room: usize, touches: &[Touch]) -> u32 {
 }
 
 /// The blocks that the bound finds.
-fn belady_hits(room: usize, touches: &[Touch]) -> u32 {
+fn belady_hits(room: usize, accesses: &[HostAccess]) -> u32 {
     let mut case = Case::new("belady", 4 * room as u32);
     let mut telling = crate::future::NextUseBuilder::new(13);
-    for Touch::Write(block) | Touch::Read(block) in touches {
+    for HostAccess::Write(block) | HostAccess::Read(block) in accesses {
         telling.push(Lpn::new(*block)).unwrap();
     }
     case.buffer.set_future(telling.finish());
     let mut hits = 0;
-    for &touch in touches {
-        let (Touch::Write(block) | Touch::Read(block)) = touch;
-        hits += match touch {
-            Touch::Write(_) => case.write(4 * block, 4).0 / 4,
-            Touch::Read(_) => u32::from(case.buffer.read(Lpn::new(4 * block))),
+    for &access in accesses {
+        let (HostAccess::Write(block) | HostAccess::Read(block)) = access;
+        hits += match access {
+            HostAccess::Write(_) => case.write(4 * block, 4).0 / 4,
+            HostAccess::Read(_) => u32::from(case.buffer.read(Lpn::new(4 * block))),
         };
         served(&mut case, 4 * block);
     }
@@ -328,17 +328,18 @@ fn nothing_finds_more_whole_blocks_than_the_bound() {
     let mut rng = crate::rng::Rng::new(1);
     for room in [1, 2, 3] {
         for _ in 0..100 {
-            let touches: Vec<_> = (0..12).map(|_| Touch::Write(rng.below(5) as u32)).collect();
-            assert_eq!(belady_hits(room, &touches), most_hits(&[], room, &touches));
+            let accesses: Vec<_> =
+                (0..12).map(|_| HostAccess::Write(rng.below(5) as u32)).collect();
+            assert_eq!(belady_hits(room, &accesses), most_hits(&[], room, &accesses));
         }
     }
 }
 
 #[test]
 fn with_reads_it_is_no_bound() {
-    use Touch::{Read, Write};
+    use HostAccess::{Read, Write};
     // Block 0 is read first, but only once; what a read does not find it does not put in.
-    let touches = [Write(0), Write(1), Write(2), Read(0), Read(1), Read(1)];
-    assert_eq!(belady_hits(2, &touches), 1);
-    assert_eq!(most_hits(&[], 2, &touches), 2);
+    let accesses = [Write(0), Write(1), Write(2), Read(0), Read(1), Read(1)];
+    assert_eq!(belady_hits(2, &accesses), 1);
+    assert_eq!(most_hits(&[], 2, &accesses), 2);
 }

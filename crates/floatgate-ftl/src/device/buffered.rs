@@ -14,7 +14,7 @@ use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
 use crate::future::NextUses;
-use crate::mapping::Touch;
+use crate::mapping::AccessKind;
 use crate::nand::{Chain, Nand, Part};
 
 crate::choice! {
@@ -109,7 +109,7 @@ where
                     chain.wait(chain.now + cache.ram_page_ns, Part::Buffer);
                 } else {
                     cache.counts.read_misses += 1;
-                    self.read_page(extent.access(lpn, Touch::Read), lpn, &mut chain);
+                    self.read_page(extent.access(lpn, AccessKind::Read), lpn, &mut chain);
                 }
                 last = last.last(chain);
             }
@@ -150,7 +150,7 @@ where
         let mut is_complete = true;
         for lpn in part.lpns().map(Lpn::new) {
             if command.covers_in_part(lpn) && !cache.buffer.holds(lpn) {
-                self.translate(command.access(lpn, Touch::Read), chain);
+                self.translate(command.access(lpn, AccessKind::Read), chain);
                 is_complete &= self.complete(lpn, chain);
             }
         }
@@ -227,7 +227,7 @@ where
     /// The answer is whether it could be read.
     fn read_to_pad(&mut self, lpn: Lpn, begin: Chain, end: &mut u64) -> bool {
         let mut chain = begin;
-        self.translate(Extent::whole(lpn.get(), 1).access(lpn, Touch::Read), &mut chain);
+        self.translate(Extent::whole(lpn.get(), 1).access(lpn, AccessKind::Read), &mut chain);
         let fetched = self.fetch(lpn, lpn, &mut chain);
         *end = (*end).max(chain.now);
         fetched != Fetched::Lost

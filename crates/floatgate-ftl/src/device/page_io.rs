@@ -13,7 +13,7 @@ use crate::addr::Lpn;
 use crate::ftl::{Ftl, Remap};
 use crate::geometry::Geometry;
 use crate::host::{Piece, Remapping, Twrite};
-use crate::mapping::{Access, Touch};
+use crate::mapping::{Access, AccessKind};
 use crate::nand::{Chain, Nand};
 use crate::request::{Op, Request};
 
@@ -62,15 +62,15 @@ impl Extent {
 
     /// The access to one of its pages.
     #[inline(always)]
-    pub(super) fn access(&self, lpn: Lpn, touch: Touch) -> Access {
+    pub(super) fn access(&self, lpn: Lpn, kind: AccessKind) -> Access {
         let page = lpn.get() - self.first;
-        Access { lpn, touch, remaining: self.pages - page, first: page == 0, mapped: false }
+        Access { lpn, kind, remaining: self.pages - page, first: page == 0, mapped: false }
     }
 
     /// The accesses to all of them.
     #[inline(always)]
-    fn accesses(self, touch: Touch) -> impl Iterator<Item = Access> {
-        self.lpns().map(move |lpn| self.access(Lpn::new(lpn), touch))
+    fn accesses(self, kind: AccessKind) -> impl Iterator<Item = Access> {
+        self.lpns().map(move |lpn| self.access(Lpn::new(lpn), kind))
     }
 }
 
@@ -179,7 +179,7 @@ where
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
         let mut last = start;
-        for access in extent.accesses(Touch::Read) {
+        for access in extent.accesses(AccessKind::Read) {
             let mut chain = start;
             let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
             self.read_page(access, page, &mut chain);
@@ -194,7 +194,7 @@ where
         self.counts.write_pages += u64::from(extent.pages);
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
         let mut last = start;
-        for access in extent.accesses(Touch::Write) {
+        for access in extent.accesses(AccessKind::Write) {
             let mut chain = start;
             self.translate(access, &mut chain);
             if extent.covers_in_part(access.lpn) && !self.complete(access.lpn, &mut chain) {
@@ -215,7 +215,7 @@ where
         }
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
         let mut last = start;
-        for access in extent.accesses(Touch::Write) {
+        for access in extent.accesses(AccessKind::Write) {
             let mut chain = start;
             self.translate(access, &mut chain);
             self.program_page(access.lpn, extent.pages, &mut chain);
@@ -278,7 +278,7 @@ where
         let Twrite { first, entries } = twrite;
         let extent = Extent::whole(first.get(), entries.len() as u32);
         let mut last = start;
-        for (access, &entry) in extent.accesses(Touch::Write).zip(entries) {
+        for (access, &entry) in extent.accesses(AccessKind::Write).zip(entries) {
             let Some(original) = entry else { continue };
             let mut chain = start;
             self.translate(access, &mut chain);

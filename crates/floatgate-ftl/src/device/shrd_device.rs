@@ -14,12 +14,12 @@ use core::convert::Infallible;
 
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
-use crate::blocks::Blocks;
 use crate::ftl::Remap;
 use crate::future::FutureKnowledge;
 use crate::host::{Piece, Remapping, Shrd};
 use crate::nand::{Chain, Nand, Part};
 use crate::request::{Completion, Op, Request};
+use crate::unit_table::UnitTable;
 
 /// When the host layer dispatches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -352,7 +352,7 @@ where
         self.drive.report(counters);
     }
 
-    fn units(&self) -> &Blocks {
+    fn units(&self) -> &UnitTable {
         self.drive.units()
     }
 

@@ -6,13 +6,13 @@ use core::convert::Infallible;
 use super::page_io::PageIo;
 use super::{Counters, Device, HostCounts, HostData, HostLink, WriteBuffer};
 use crate::addr::Lpn;
-use crate::blocks::Blocks;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
 use crate::nand::{Chain, Nand, Part};
 use crate::queue::{Arbiter, Queue};
 use crate::request::{Completion, Op, Request};
+use crate::unit_table::UnitTable;
 
 /// A drive with translation layer `F`, whose host data is `D`.
 pub struct Ssd<F, D> {
@@ -220,8 +220,8 @@ where
         self.io.ftl.report(counters);
     }
 
-    fn units(&self) -> &Blocks {
-        self.io.ftl.blocks()
+    fn units(&self) -> &UnitTable {
+        self.io.ftl.units()
     }
 
     fn reset_counters(&mut self) {

@@ -200,6 +200,8 @@ pub struct Shrd {
 }
 
 impl Shrd {
+    pub(super) const KEEPS_LOG: bool = true;
+
     /// An empty log.
     pub fn new(config: ShrdConfig) -> Self {
         assert!(config.contiguous >= 1 && config.contiguous <= config.slots);

@@ -6,11 +6,11 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::blocks::{FreeOrder, InUse};
 use crate::nand::{Checked, Counted};
+use crate::unit_table::{FreeOrder, InUse};
 
 /// A page has 16 entries of the map, 8 notes of units or 4 trims: two pages of the map, two of
-/// notes and the seal, then pages for trims up to the end of three units.
+/// notes and the commit record, then pages for trims up to the end of three units.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -23,7 +23,7 @@ const SHAPE: Shape = Shape {
     entry_bytes: 4,
 };
 
-const SEAL: u32 = 4;
+const COMMIT: u32 = 4;
 const AREA: u32 = 12;
 /// The first page of each area.
 const AREAS: [u32; 2] = [40, 52];
@@ -61,7 +61,7 @@ fn unit_bytes(notes: &[(u32, u8)]) -> Vec<u8> {
     notes.iter().flat_map(bytes).collect()
 }
 
-fn seal_bytes(sequence: u64, serial: u64) -> Vec<u8> {
+fn commit_bytes(sequence: u64, serial: u64) -> Vec<u8> {
     let words = [sequence.to_le_bytes(), serial.to_le_bytes()];
     b"floatgat".iter().copied().chain(words.into_iter().flatten()).collect()
 }
@@ -95,7 +95,7 @@ fn checkpoint_pages(first: u32, (sequence, serial): (u64, u64)) -> Vec<Vec<u8>> 
         map_bytes(&places[16..]),
         unit_bytes(&notes[..8]),
         unit_bytes(&notes[8..]),
-        seal_bytes(sequence, serial),
+        commit_bytes(sequence, serial),
     ]
 }
 
@@ -116,7 +116,7 @@ fn expected(first: u32, (sequence, serial): (u64, u64)) -> Checkpoint {
         table: places(first).into_iter().map(|place| place.map(Ppn::new)).collect(),
         units: notes.collect(),
         trims: vec![],
-        // The seals of both areas are looked at, then its area is read to the last page.
+        // The commit records of both areas are looked at, then its area is read to the last page.
         reads: 2 + 5,
     }
 }
@@ -128,7 +128,7 @@ fn found(nand: &Flash) -> Option<Checkpoint> {
 /// A drive that is written down: units that are worn as in `notes`.
 struct Drive {
     table: Vec<Option<Ppn>>,
-    blocks: Blocks,
+    units: UnitTable,
     remapping: Option<(Lpn, Ppn)>,
     stamp: Stamp,
     nand: Flash,
@@ -137,7 +137,7 @@ struct Drive {
 
 impl Drive {
     fn new(first: u32, (sequence, serial): (u64, u64)) -> Self {
-        let mut blocks = Blocks::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
+        let mut units = UnitTable::new(Geometry::new(SHAPE).unwrap(), FreeOrder::First, STREAMS);
         let notes = notes();
         let erases: Vec<u32> = notes.iter().map(|note| note.0).collect();
         let in_use = |(unit, &(_, stream)): (usize, &(u32, u8))| InUse {
@@ -146,16 +146,16 @@ impl Drive {
             written: 0,
         };
         let in_use: Vec<_> = notes.iter().enumerate().map(in_use).collect();
-        blocks.restore(&in_use, core::iter::empty(), &erases);
+        units.restore(&in_use, core::iter::empty(), &erases);
         let table = places(first).into_iter().map(|place| place.map(Ppn::new)).collect();
         let stamp = Stamp { sequence, serial };
-        Self { table, blocks, remapping: None, stamp, nand: flash(), chain: Chain::default() }
+        Self { table, units, remapping: None, stamp, nand: flash(), chain: Chain::default() }
     }
 
-    fn keep(&mut self, journal: &mut Journal, occasion: Occasion) {
-        let Self { table, blocks, remapping, .. } = self;
-        let drive = Snapshot { table, remapping: *remapping, blocks };
-        journal.keep(occasion, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
+    fn keep(&mut self, journal: &mut Journal, trigger: CheckpointTrigger) {
+        let Self { table, units, remapping, .. } = self;
+        let drive = Snapshot { table, remapping: *remapping, units };
+        journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
     }
 
     /// Trims one page more than what lies before, far from the last: nothing to be joined.
@@ -180,7 +180,7 @@ fn journal(every: u64) -> Journal {
 
 #[test]
 fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
-    // Logical pages, units, pages in a unit; pages of map and of notes, one seal, so many units.
+    // Logical pages, units, pages in a unit; pages of map and of notes, one more, so many units.
     for (logical_pages, units, pages_per_block, pages) in
         [(20, 10, 4, 2 + 2 + 1), (16, 8, 3, 1 + 1 + 1), (17, 9, 3, 2 + 2 + 1), (1, 1, 1, 3)]
     {
@@ -190,7 +190,7 @@ fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
         assert_eq!(layout.units(), 2 * area);
         let medium = Shape { units: units + 2 * area, ..shape };
         assert_eq!(layout.medium(), Geometry::new(medium));
-        // Behind the seal all is for trims, in either area.
+        // Behind the commit record all is for trims, in either area.
         let begin = |number: u32| (units + number * area) * pages_per_block;
         let behind = |number| begin(number) + pages..begin(number + 1);
         let trims: Vec<u32> = layout.trims().map(Ppn::get).collect();
@@ -202,7 +202,7 @@ fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
 
 #[test]
 #[should_panic(expected = "a page of 16 bytes is too small")]
-fn a_page_has_room_for_a_seal() {
+fn a_page_has_room_for_a_commit_record() {
     layout(Shape { page_bytes: 16, ..SHAPE });
 }
 
@@ -212,14 +212,14 @@ fn a_checkpoint_is_written_as_it_is_described() {
     // The page that is being remapped is where it was, and the map says nothing of it.
     drive.table[4] = None;
     drive.remapping = Some((Lpn::new(4), Ppn::new(7 + 4)));
-    drive.keep(&mut journal(1000), Occasion::Now);
+    drive.keep(&mut journal(1000), CheckpointTrigger::Now);
     for (index, bytes) in checkpoint_pages(7, (70, 300)).into_iter().enumerate() {
         let at = ppn(0, index as u32);
         assert_eq!(drive.nand.payload(at), Some(bytes), "page {index}");
         let owner = Owner::Translation(Tpn::new(index as u32));
         assert_eq!(drive.nand.tag(at), Some(Tag::new(owner, 70, 301 + index as u64)));
     }
-    assert_eq!(drive.nand.payload(ppn(0, SEAL + 1)), None);
+    assert_eq!(drive.nand.payload(ppn(0, COMMIT + 1)), None);
     assert_eq!(drive.stamp, Stamp { sequence: 70, serial: 305 });
     assert_eq!(drive.work(), (5, 0));
     assert_eq!(found(&drive.nand), Some(expected(7, (70, 300))));
@@ -273,8 +273,8 @@ fn the_newest_checkpoint_that_is_whole_is_found() {
         put_checkpoint(&mut both, newest, 3, (8, 40));
         put_checkpoint(&mut both, 1 - newest, 5, (6, 20));
         assert_eq!(found(&both), Some(expected(3, (8, 40))));
-        let damage = (0..SEAL).flat_map(|page| [(page, lost), (page, torn), (page, of_another)]);
-        for (page, damage) in damage.chain([(SEAL, lost)]) {
+        let damage = (0..COMMIT).flat_map(|page| [(page, lost), (page, torn), (page, of_another)]);
+        for (page, damage) in damage.chain([(COMMIT, lost)]) {
             let mut nand = both.clone();
             damage(&mut nand, ppn(newest, page));
             assert_eq!(found(&nand), Some(expected(5, (6, 20))), "page {page}");
@@ -286,7 +286,7 @@ fn the_newest_checkpoint_that_is_whole_is_found() {
 
 #[test]
 fn a_page_that_is_too_short_is_no_part_of_a_checkpoint() {
-    for page in 0..=SEAL {
+    for page in 0..=COMMIT {
         let mut nand = flash();
         for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
             if index == page as usize {
@@ -299,10 +299,10 @@ fn a_page_that_is_too_short_is_no_part_of_a_checkpoint() {
 }
 
 #[test]
-fn a_seal_is_known_by_its_first_word() {
+fn a_commit_record_is_known_by_its_first_word() {
     let mut nand = flash();
     for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
-        if index == SEAL as usize {
+        if index == COMMIT as usize {
             bytes[0] ^= 1;
         }
         put(&mut nand, (0, index as u32), &bytes, (8, 21 + index as u64));
@@ -322,7 +322,7 @@ fn trims_are_read_to_the_last_page_of_the_area() {
     for (at, trims) in pages.iter().enumerate() {
         // The numbers need not be in order to be the highest.
         let sequence = [30, 60, 50][at];
-        put(&mut nand, (0, SEAL + 1 + at as u32), &trim_bytes(trims), (sequence, 90 + at as u64));
+        put(&mut nand, (0, COMMIT + 1 + at as u32), &trim_bytes(trims), (sequence, 90 + at as u64));
     }
     let last = Stamp { sequence: 60, serial: 92 };
     let trims = (1..=7).map(trim).collect::<Vec<_>>();
@@ -330,13 +330,13 @@ fn trims_are_read_to_the_last_page_of_the_area() {
     assert_eq!(found(&nand), Some(whole.clone()));
 
     // One that is torn says nothing, and those behind it count.
-    nand.set_tag(ppn(0, SEAL + 2), None);
+    nand.set_tag(ppn(0, COMMIT + 2), None);
     whole.trims.retain(|trim| !(5..=6).contains(&trim.first));
     whole.last.sequence = 50;
     assert_eq!(found(&nand), Some(whole.clone()));
 
     // To the last page of the area, which is the fourth of its third unit.
-    for page in SEAL + 4..AREA {
+    for page in COMMIT + 4..AREA {
         let number = page + 10;
         whole.trims.push(trim(number));
         whole.last.serial = u64::from(100 + page);

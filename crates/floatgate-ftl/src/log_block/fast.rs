@@ -144,7 +144,7 @@ impl LogBlocks for Fast {
         Some(LogView { lbn: None, written })
     }
 
-    fn gathered(&mut self, lbn: Lbn) -> Option<u32> {
+    fn merged(&mut self, lbn: Lbn) -> Option<u32> {
         self.sequential.take_if(|log| log.lbn == lbn).map(|_| SEQUENTIAL)
     }
 

@@ -96,8 +96,8 @@ fn fast_keeps_one_log_in_order_and_the_others_at_random() {
     assert_eq!(steps(&mut scheme, &[4]), ["p0 o0 a0"], "the full one is switched");
     assert_eq!(scheme.log(0), Some(LogView { lbn: Some(Lbn(1)), written: 1 }));
     assert_eq!(scheme.log(2), Some(LogView { lbn: None, written: 4 }));
-    assert_eq!(scheme.gathered(Lbn(2)), None);
-    assert_eq!(scheme.gathered(Lbn(1)), Some(0), "its sequential log is out of date");
+    assert_eq!(scheme.merged(Lbn(2)), None);
+    assert_eq!(scheme.merged(Lbn(1)), Some(0), "its sequential log is out of date");
     assert_eq!(scheme.log(0), None);
 }
 

@@ -4,7 +4,7 @@ use core::mem;
 
 use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
 
@@ -31,7 +31,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is promoted");
-        if self.store.blocks.valid(log.unit) == 0 {
+        if self.store.units.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
             return self.erase(log.unit, work);
         }
@@ -48,10 +48,10 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Merges one logical block in full, and erases its log.
     pub(super) fn merge(&mut self, slot: u32, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is merged");
-        if self.store.blocks.valid(log.unit) == 0 {
+        if self.store.units.valid(log.unit) == 0 {
             self.merges.dropped_logs += 1;
         } else {
-            self.gather(lbn, work)?;
+            self.full_merge(lbn, work)?;
         }
         self.erase(log.unit, work)
     }
@@ -60,27 +60,27 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// first pages there, and erases the log.
     pub(super) fn collect(&mut self, slot: u32, work: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].take().expect("only a log in use is emptied");
-        let mut gathering = mem::take(&mut self.gathering);
-        gathering.clear();
+        let mut to_merge = mem::take(&mut self.to_merge);
+        to_merge.clear();
         for page in 0..log.written {
             if let Some(Owner::Data(lpn)) =
-                self.store.blocks.owner(self.store.geometry.page(log.unit, page))
+                self.store.units.owner(self.store.geometry.page(log.unit, page))
             {
                 let (lbn, _) = self.store.geometry.logical_place(lpn);
-                if !gathering.contains(&lbn) {
-                    gathering.push(lbn);
+                if !to_merge.contains(&lbn) {
+                    to_merge.push(lbn);
                 }
             }
         }
-        for &lbn in &gathering {
-            self.gather(lbn, work)?;
-            if let Some(slot) = self.scheme.gathered(lbn) {
+        for &lbn in &to_merge {
+            self.full_merge(lbn, work)?;
+            if let Some(slot) = self.scheme.merged(lbn) {
                 let log = self.logs[slot as usize].take().expect("a scheme knows its logs");
                 self.erase(log.unit, work)?;
             }
         }
-        let count = gathering.len() as u64;
-        self.gathering = gathering;
+        let count = to_merge.len() as u64;
+        self.to_merge = to_merge;
         if count == 0 {
             self.merges.dropped_logs += 1;
         } else {
@@ -92,7 +92,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     /// Copies the newest pages of a logical block, wherever they are, to a fresh unit.
-    pub(super) fn gather(&mut self, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
+    pub(super) fn full_merge(&mut self, lbn: Lbn, work: &mut Chain) -> Result<(), N::Error> {
         let to = self.open_unit();
         self.copy(lbn, 0, to, work)?;
         self.merges.full += 1;
@@ -131,8 +131,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         for &Move { from, to, owner, .. } in moves {
             let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
             self.store.table[lpn.index()] = Some(to);
-            self.store.blocks.invalidate(from, owner);
-            self.store.blocks.validate_after_gap(to, owner);
+            self.store.units.invalidate(from, owner);
+            self.store.units.validate_after_gap(to, owner);
         }
         Ok(())
     }
@@ -152,10 +152,10 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
 
     pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(unit, Cause::Merge, work)?;
-        self.store.blocks.retire(unit);
-        self.store.blocks.erased(unit);
+        self.store.units.retire(unit);
+        self.store.units.erased(unit);
         Ok(())
     }
 }

@@ -4,21 +4,21 @@
 //! only, and a merge erases nothing before the new data block is whole. So the newest pages of a
 //! logical block are either in their places in one unit, which then is its data block; or a merge
 //! was cut short or not begun, and it is as if it had not been: of the copies of a page since the
-//! checkpoint, and what the checkpoint says, the one programmed first is taken. Units of which
-//! nothing is wanted are erased. That leaves as many free units as there were before the merge, and
-//! all logical blocks that are not in one unit are merged in full. Each of these steps may be cut
-//! short in turn.
+//! checkpoint, and what the checkpoint says, the one programmed first is taken. Units without
+//! a valid page are erased. That leaves as many free units as there were before the merge, and all
+//! logical blocks that are not in one unit are merged in full. Each of these steps may be cut short
+//! in turn.
 
 use alloc::vec::Vec;
 
 use super::{LogFtl, LogFtlConfig};
 use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
-use crate::blocks::InUse;
 use crate::ftl::Ftl;
-use crate::journal::{Checkpoint, Journal, Layout, Occasion};
+use crate::journal::{Checkpoint, CheckpointTrigger, Journal, Layout};
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
+use crate::unit_table::InUse;
 
 impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// The drive that finds this medium when power is back, and what finding it has cost.
@@ -47,11 +47,11 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         let in_use =
             |found: &FoundUnit| InUse { unit: found.unit, stream: 0, written: found.programmed };
         let in_use: Vec<_> = found.units.iter().map(in_use).collect();
-        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
+        ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
         let before = ftl.store.stamp.serial;
-        ftl.store.keep_journal(Occasion::Now, chain)?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
         ftl.reset_counters();
         Ok((ftl, mount))
@@ -114,10 +114,10 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             }
             units.sort_unstable();
             units.dedup();
-            self.gather(lbn, chain)?;
+            self.full_merge(lbn, chain)?;
             for unit in units
                 .into_iter()
-                .filter(|&unit| self.store.blocks.valid(unit) == 0)
+                .filter(|&unit| self.store.units.valid(unit) == 0)
                 .collect::<Vec<_>>()
             {
                 self.erase(unit, chain)?;
@@ -129,7 +129,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// Whether a unit has valid pages of one logical block only.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
         let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
-        pages.count() == self.store.blocks.valid(unit) as usize
+        pages.count() == self.store.units.valid(unit) as usize
     }
 }
 

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use super::heap::Heap;
 use super::single::{self, Entry};
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
@@ -121,7 +121,7 @@ impl Mapping for Belady {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let next_use = self.next_use();
-        let dirty = access.touch != Touch::Read;
+        let dirty = access.kind != AccessKind::Read;
         if let Some(slot) = self.slots.get(access.lpn.get()) {
             self.stats.hits += 1;
             if self.is_known() {

@@ -60,7 +60,7 @@ macro_rules! methods {
 methods! {
     fn access([&mut] self, access: Access, io: &mut Vec<MapOp>);
     fn relocated([&mut] self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
-    fn together([&] self) -> u32;
+    fn pages_per_map_page([&] self) -> u32;
     fn extra_units([&] self, geometry: &Geometry) -> u32;
     fn residency([&] self, lpn: Lpn) -> Residency;
     fn draw([&] self, rng: &mut Rng) -> Option<Lpn>;

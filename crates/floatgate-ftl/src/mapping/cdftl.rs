@@ -25,7 +25,7 @@ mod entries;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::permille;
@@ -130,7 +130,7 @@ impl Mapping for Cdftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);
-        let dirty = access.touch != Touch::Read;
+        let dirty = access.kind != AccessKind::Read;
         if let Some(slot) = self.entries.find(access.lpn) {
             self.stats.hits += 1;
             self.entries.touch(slot, dirty, self.frames.contains(tpn));

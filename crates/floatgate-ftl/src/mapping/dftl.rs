@@ -17,7 +17,7 @@ mod slru;
 use alloc::vec::Vec;
 
 use super::single::{self, Entry};
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
@@ -163,7 +163,7 @@ impl Mapping for Dftl {
 
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
-        let dirty = access.touch != Touch::Read;
+        let dirty = access.kind != AccessKind::Read;
         if let Some(slot) = self.slots.get(access.lpn.get()) {
             self.stats.hits += 1;
             self.entries[slot as usize].dirty |= dirty;

@@ -48,14 +48,14 @@ impl<M: Mapping> Drive<M> {
     }
 
     pub fn read(&mut self, lpn: u32) -> Vec<MapOp> {
-        let io = self.access(lpn, Touch::Read);
+        let io = self.access(lpn, AccessKind::Read);
         self.object();
         io
     }
 
     /// Writes a page to the next place; in between, cleaning moves some.
     pub fn write(&mut self, lpn: u32, moved: &[u32]) -> Vec<MapOp> {
-        let mut all = self.access(lpn, Touch::Write);
+        let mut all = self.access(lpn, AccessKind::Write);
         all.extend(self.clean(moved));
         let to = self.place();
         self.table[lpn as usize] = Some(to);
@@ -67,10 +67,10 @@ impl<M: Mapping> Drive<M> {
         all
     }
 
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
         let (lpn, mapped) = (Lpn::new(lpn), self.table[lpn as usize].is_some());
         let mut io = vec![];
-        self.map.access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut io);
+        self.map.access(Access { lpn, kind, remaining: 1, first: true, mapped }, &mut io);
         let missed = io.iter().any(|op| matches!(op, MapOp::Fetch(_)));
         assert!(!missed || matches!(io.last(), Some(MapOp::Fetch(_))), "loads come last");
         self.perform(&io);

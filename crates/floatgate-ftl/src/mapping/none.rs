@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn};
 use crate::geometry::Geometry;
 
@@ -27,9 +27,9 @@ impl Mapping for NoCache {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.misses += 1;
         let tpn = self.geometry.translation_page(access.lpn);
-        io.push(match access.touch {
-            Touch::Read | Touch::Write => MapOp::Fetch(tpn),
-            Touch::Trim => MapOp::Update(tpn),
+        io.push(match access.kind {
+            AccessKind::Read | AccessKind::Write => MapOp::Fetch(tpn),
+            AccessKind::Trim => MapOp::Update(tpn),
         });
     }
 

@@ -20,7 +20,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
@@ -51,7 +51,7 @@ crate::choice! {
 pub struct PageCache {
     geometry: Geometry,
     /// Translation pages of a map page.
-    together: u32,
+    pages_per_map_page: u32,
     cleaning: ForCleaning,
     /// By map page.
     frames: Frames,
@@ -62,14 +62,14 @@ pub struct PageCache {
 impl PageCache {
     /// A cache of as many map pages as the budget holds, at least one.
     pub fn new(config: &MapConfig) -> Self {
-        let (geometry, together) = (config.geometry, together(config));
-        assert!(together > 0, "a map page is a translation page or more");
-        let pages = geometry.translation_pages().div_ceil(together);
-        let bytes = u64::from(geometry.shape().page_bytes) * u64::from(together);
+        let (geometry, pages_per_map_page) = (config.geometry, pages_per_map_page(config));
+        assert!(pages_per_map_page > 0, "a map page is a translation page or more");
+        let pages = geometry.translation_pages().div_ceil(pages_per_map_page);
+        let bytes = u64::from(geometry.shape().page_bytes) * u64::from(pages_per_map_page);
         let fit = config.cache_bytes / bytes;
         Self {
             geometry,
-            together,
+            pages_per_map_page,
             cleaning: config.page_cache.cleaning,
             frames: Frames::new(pages),
             capacity: fit.clamp(1, u64::from(pages)) as u32,
@@ -80,9 +80,9 @@ impl PageCache {
     /// The map page that a translation page is part of.
     #[inline(always)]
     fn frame(&self, tpn: Tpn) -> Tpn {
-        match self.together {
+        match self.pages_per_map_page {
             1 => tpn,
-            together => Tpn::new(tpn.get() / together),
+            pages => Tpn::new(tpn.get() / pages),
         }
     }
 
@@ -94,8 +94,8 @@ impl PageCache {
 
     /// The same operation for every translation page of a map page.
     fn each(&self, frame: Tpn, io: &mut Vec<MapOp>, op: fn(Tpn) -> MapOp) {
-        let first = frame.get() * self.together;
-        let end = (first + self.together).min(self.geometry.translation_pages());
+        let first = frame.get() * self.pages_per_map_page;
+        let end = (first + self.pages_per_map_page).min(self.geometry.translation_pages());
         io.extend((first..end).map(Tpn::new).map(op));
     }
 
@@ -130,19 +130,20 @@ impl PageCache {
 }
 
 /// Translation pages of a map page.
-fn together(config: &MapConfig) -> u32 {
+fn pages_per_map_page(config: &MapConfig) -> u32 {
     config.page_cache.entries.map_or(1, |entries| entries / config.geometry.entries_per_page())
 }
 
 impl Mapping for PageCache {
     fn demands(config: &MapConfig) -> Demands {
-        let (together, page) = (together(config), config.geometry.shape().page_bytes);
+        let pages_per_map_page = pages_per_map_page(config);
         let cache_for = match config.page_cache.entries {
             Some(_) => "one map page of page_cache.entries",
             None => "one translation page of flash.page",
         };
-        let cache_bytes = u64::from(together.max(1)) * u64::from(page);
-        Demands { cache_bytes, cache_for, together, ..Demands::default() }
+        let page_bytes = config.geometry.shape().page_bytes;
+        let cache_bytes = u64::from(pages_per_map_page.max(1)) * u64::from(page_bytes);
+        Demands { cache_bytes, cache_for, pages_per_map_page, ..Demands::default() }
     }
 
     fn refusal(config: &MapConfig) -> Option<Refusal> {
@@ -157,7 +158,7 @@ impl Mapping for PageCache {
 
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
-        self.visit(self.frame_of(access.lpn), access.touch != Touch::Read, io);
+        self.visit(self.frame_of(access.lpn), access.kind != AccessKind::Read, io);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
@@ -184,8 +185,8 @@ impl Mapping for PageCache {
         self.frames.state(self.frame_of(lpn))
     }
 
-    fn together(&self) -> u32 {
-        self.together
+    fn pages_per_map_page(&self) -> u32 {
+        self.pages_per_map_page
     }
 
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
@@ -203,7 +204,8 @@ impl Mapping for PageCache {
     }
 
     fn cache_bytes(&self) -> u64 {
-        let bytes = u64::from(self.geometry.shape().page_bytes) * u64::from(self.together);
+        let bytes =
+            u64::from(self.geometry.shape().page_bytes) * u64::from(self.pages_per_map_page);
         u64::from(self.frames.len()) * bytes
     }
 

@@ -35,7 +35,7 @@ mod content;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::permille;
@@ -204,11 +204,11 @@ impl Mapping for Sftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);
-        if access.touch == Touch::Trim {
+        if access.kind == AccessKind::Trim {
             return self.trim(tpn, &[access.lpn], io);
         }
         self.visit(tpn, self.is_buffered(tpn, access.lpn), io);
-        if access.touch == Touch::Write {
+        if access.kind == AccessKind::Write {
             self.changes.mark_dirty(access.lpn);
         }
     }

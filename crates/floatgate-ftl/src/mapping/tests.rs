@@ -42,10 +42,10 @@ pub(super) fn run(map: &mut impl Mapping, budget: u64, script: &str) -> Vec<Vec<
 }
 
 fn request(map: &mut impl Mapping, budget: u64, word: &str) -> Vec<MapOp> {
-    let touch = match &word[..1] {
-        "r" => Touch::Read,
-        "w" => Touch::Write,
-        _ => Touch::Trim,
+    let kind = match &word[..1] {
+        "r" => AccessKind::Read,
+        "w" => AccessKind::Write,
+        _ => AccessKind::Trim,
     };
     let number = |text: &str| text.parse::<u32>().expect("a number");
     let (start, length) = word[1..].split_once('+').unwrap_or((&word[1..], "1"));
@@ -55,7 +55,7 @@ fn request(map: &mut impl Mapping, budget: u64, word: &str) -> Vec<MapOp> {
         let (lpn, remaining, first) = (Lpn::new(start + page), length - page, page == 0);
         let mut io = vec![];
         let missed = map.residency(lpn) == Residency::Absent;
-        map.access(Access { lpn, touch, remaining, first, mapped: true }, &mut io);
+        map.access(Access { lpn, kind, remaining, first, mapped: true }, &mut io);
         map.check();
         assert!(map.cache_bytes() <= budget, "{} of {budget}", map.cache_bytes());
         let loads = io.iter().filter(|op| matches!(op, MapOp::Fetch(_))).count();

@@ -30,7 +30,7 @@ mod history;
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use history::History;
@@ -104,7 +104,7 @@ impl Tlllp {
     /// Loads the entry of a page and of those behind it, `prefetch_num` in all, as far as there is
     /// room.
     fn load(&mut self, access: &Access, prefetch_num: u32, io: &mut Vec<MapOp>) {
-        let Access { lpn, touch, .. } = *access;
+        let Access { lpn, kind, .. } = *access;
         let count = prefetch_num.min(self.cache.page_end(lpn) - lpn.get());
         let count = self.make_room(lpn, count, io);
         io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
@@ -116,7 +116,7 @@ impl Tlllp {
                 self.stats.prefetched += 1;
             }
         }
-        let dirty = touch != Touch::Read;
+        let dirty = kind != AccessKind::Read;
         let entry = Entry { lpn: lpn.get(), weight: 1, dirty, prefetched: false };
         self.cache.insert(entry, self.now);
     }
@@ -184,7 +184,7 @@ impl Mapping for Tlllp {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;
-        let trim = access.touch == Touch::Trim;
+        let trim = access.kind == AccessKind::Trim;
         if !trim {
             self.history.reaches(&access, self.geometry.translation_page(access.lpn));
         }
@@ -193,7 +193,7 @@ impl Mapping for Tlllp {
             let Entry { weight: visited_num, prefetched, .. } = *self.cache.entry(slot);
             self.stats.prefetch_used += u64::from(prefetched);
             self.cache.access(slot, visited_num + 1, self.now);
-            if access.touch != Touch::Read {
+            if access.kind != AccessKind::Read {
                 self.cache.make_dirty(slot);
             }
             return;

@@ -27,7 +27,7 @@
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, Touch, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 
@@ -82,7 +82,7 @@ impl Tpftl {
 
     /// How many entries a miss would load, its own included.
     fn length(&mut self, access: &Access) -> u32 {
-        if access.touch == Touch::Trim {
+        if access.kind == AccessKind::Trim {
             return 1;
         }
         let left = self.cache.page_end(access.lpn) - access.lpn.get();
@@ -157,7 +157,7 @@ impl Mapping for Tpftl {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;
-        let (lpn, dirty) = (access.lpn, access.touch != Touch::Read);
+        let (lpn, dirty) = (access.lpn, access.kind != AccessKind::Read);
         if let Some(slot) = self.cache.find(lpn) {
             self.stats.hits += 1;
             self.stats.prefetch_used += u64::from(self.cache.entry(slot).prefetched);

@@ -9,25 +9,25 @@ use alloc::vec::Vec;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::{Owner, Ppn, Unit};
-use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
+use crate::unit_table::UnitTable;
 
 /// A unit that is being emptied bit by bit.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     unit: Unit,
     to: To,
-    /// What was wanted of it when it was chosen, and is not moved yet, last page first.
+    /// Its valid pages when it was chosen that are not moved yet, last page first.
     left: Vec<(Ppn, Owner)>,
 }
 
 impl UnderWay {
-    /// Its unit is a victim, and nothing is wanted of it but what is left.
-    pub(super) fn check(&self, blocks: &Blocks) {
-        assert!(!blocks.is_sealed(self.unit), "{:?} is being emptied", self.unit);
-        let left = self.left.iter().filter(|&&(ppn, owner)| blocks.owner(ppn) == Some(owner));
-        assert_eq!(left.count(), blocks.valid(self.unit) as usize, "left of {:?}", self.unit);
+    /// Its unit is a victim, and no page of it is valid but what is left.
+    pub(super) fn check(&self, units: &UnitTable) {
+        assert!(!units.is_sealed(self.unit), "{:?} is being emptied", self.unit);
+        let left = self.left.iter().filter(|&&(ppn, owner)| units.owner(ppn) == Some(owner));
+        assert_eq!(left.count(), units.valid(self.unit) as usize, "left of {:?}", self.unit);
     }
 }
 
@@ -35,7 +35,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the few pages that go with a write of the host.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
-        let free = self.store.blocks.free_units();
+        let free = self.store.units.free_units();
         // With so few free units the next write that needs one cleans in the foreground.
         if self.cleaner.active || free < self.cleaner.config.low_water {
             return Ok(());
@@ -65,25 +65,25 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
-        self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
+        self.store.units.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
     }
 
     /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
         let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
-        let mut batch = core::mem::take(&mut self.cleaner.wanted);
+        let mut batch = core::mem::take(&mut self.cleaner.valid);
         batch.clear();
         while batch.len() < pages
             && let Some((ppn, owner)) = under_way.left.pop()
         {
-            if self.store.blocks.owner(ppn) == Some(owner) {
+            if self.store.units.owner(ppn) == Some(owner) {
                 batch.push((ppn, owner));
             }
         }
         let UnderWay { unit, to, .. } = under_way;
         self.move_pages(&batch, unit, to, Cause::Gc, work)?;
-        self.cleaner.wanted = batch;
-        let emptied = self.store.blocks.valid(unit) == 0;
+        self.cleaner.valid = batch;
+        let emptied = self.store.units.valid(unit) == 0;
         if emptied {
             self.erase(unit, Cause::Gc, work)?;
         } else {
@@ -106,7 +106,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
         let mut work = Chain::at(from.saturating_add(after));
         self.cleaner.active = true;
-        while work.now < until && self.store.blocks.free_units() < self.cleaner.config.high_water {
+        while work.now < until && self.store.units.free_units() < self.cleaner.config.high_water {
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 break;
             };

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::ahead::UnderWay;
 use super::levelling::Levelling;
 use crate::addr::{Lpn, Owner, Ppn};
-use crate::blocks::Blocks;
 use crate::counters::Cleans;
 use crate::geometry::Geometry;
 use crate::nand::Move;
+use crate::unit_table::UnitTable;
 use crate::victim::Victim;
 
 /// When units are cleaned, and where what is in them goes.
@@ -94,7 +94,7 @@ pub(super) struct Cleaner {
     /// Where data pages of the victim under way have gone.
     pub(super) moved: Vec<(Lpn, Ppn)>,
     // What follows is kept for its memory.
-    pub(super) wanted: Vec<(Ppn, Owner)>,
+    pub(super) valid: Vec<(Ppn, Owner)>,
     pub(super) sorted: Vec<(u8, Ppn, Owner)>,
     pub(super) group: Vec<(Ppn, Owner)>,
     pub(super) moves: Vec<Move>,
@@ -115,7 +115,7 @@ impl Cleaner {
             levelling: config.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             counts: Cleans::default(),
             moved: Vec::with_capacity(pages),
-            wanted: Vec::with_capacity(pages),
+            valid: Vec::with_capacity(pages),
             sorted: Vec::new(),
             group: Vec::new(),
             moves: Vec::new(),
@@ -131,13 +131,13 @@ impl Cleaner {
     }
 
     /// Between requests nothing is being cleaned, but for the unit that is emptied bit by bit.
-    pub(super) fn check(&self, blocks: &Blocks) {
+    pub(super) fn check(&self, units: &UnitTable) {
         assert!(!self.active, "a clean has ended");
         if let Some(under_way) = &self.under_way {
-            under_way.check(blocks);
+            under_way.check(units);
         }
         if let Some(levelling) = &self.levelling {
-            levelling.check(blocks);
+            levelling.check(units);
         }
     }
 }

@@ -5,12 +5,12 @@ use core::mem;
 
 use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
-use crate::blocks::Pool;
-use crate::journal::Occasion;
+use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Move, Nand, Part};
-use crate::placement::{Moving, Placement, Reclaimed};
+use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
+use crate::unit_table::Pool;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
 const ROUNDS: u32 = 8;
@@ -32,14 +32,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         least: u32,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        if self.store.blocks.free_units() >= least {
+        if self.store.units.free_units() >= least {
             return Ok(());
         }
         self.cleaner.active = true;
         let mut work = Chain::at(chain.now);
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
-        while self.store.blocks.free_units() < least {
+        while self.store.units.free_units() < least {
             rounds += 1;
             assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);
@@ -63,9 +63,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
         // One that is full of valid pages may be cheap, and cleaned for ever.
         let full =
-            |unit: Unit| self.store.blocks.valid(unit) == self.store.geometry.pages_per_unit();
+            |unit: Unit| self.store.units.valid(unit) == self.store.geometry.pages_per_unit();
         let fitting =
-            self.store.blocks.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
+            self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
@@ -74,13 +74,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
         let of_stream = match self.cleaner.config.scope {
             Scope::All => None,
-            Scope::Stream => self.cleaner.victim.pick(&mut self.store.blocks, Pool::Stream(stream)),
+            Scope::Stream => self.cleaner.victim.pick(&mut self.store.units, Pool::Stream(stream)),
         };
         let gains =
-            |&unit: &Unit| self.store.blocks.valid(unit) < self.store.geometry.pages_per_unit();
+            |&unit: &Unit| self.store.units.valid(unit) < self.store.geometry.pages_per_unit();
         let unit = match of_stream.filter(gains) {
             Some(unit) => unit,
-            None => self.cleaner.victim.pick(&mut self.store.blocks, Pool::All)?,
+            None => self.cleaner.victim.pick(&mut self.store.units, Pool::All)?,
         };
         let to = match self.cleaner.config.destination {
             _ if self.is_map(unit) => To::Stream(self.streams.map()),
@@ -94,22 +94,22 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// The stream that a unit's pages stay in if they are not sorted anew.
     fn home(&self, unit: Unit) -> u8 {
-        self.streams.home(self.store.blocks.stream(unit))
+        self.streams.home(self.store.units.stream(unit))
     }
 
     /// Whether a unit is of translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
-        self.streams.is_map(self.store.blocks.stream(unit))
+        self.streams.is_map(self.store.units.stream(unit))
     }
 
     /// Whether enough units are free for a unit to be cleaned.
     pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
-        self.price(unit, to).0 <= self.store.blocks.free_units()
+        self.price(unit, to).0 <= self.store.units.free_units()
     }
 
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
-        let valid = self.store.blocks.valid(unit);
+        let valid = self.store.units.valid(unit);
         let full = |stream| valid > self.streams.room(stream);
         let units = match to {
             To::Stream(stream) => u32::from(full(stream)),
@@ -118,7 +118,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
-        let updates = (valid * self.map.cache.together()).min(self.map.directory.len() as u32);
+        let updates =
+            (valid * self.map.cache.pages_per_map_page()).min(self.map.directory.len() as u32);
         let beyond = updates.saturating_sub(self.streams.room(self.streams.map()));
         (units + beyond.div_ceil(self.store.geometry.pages_per_unit()), valid + updates)
     }
@@ -132,20 +133,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         self.begin(victim);
-        let mut wanted = mem::take(&mut self.cleaner.wanted);
-        self.list_valid(victim, &mut wanted);
-        self.move_pages(&wanted, victim, to, cause, work)?;
-        self.cleaner.wanted = wanted;
+        let mut valid = mem::take(&mut self.cleaner.valid);
+        self.list_valid(victim, &mut valid);
+        self.move_pages(&valid, victim, to, cause, work)?;
+        self.cleaner.valid = valid;
         self.erase(victim, cause, work)
     }
 
     /// Takes a unit out of use.
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.is_map(victim) {
-            let age = self.store.blocks.now() - self.store.blocks.opened(victim);
+            let age = self.store.units.now() - self.store.units.opened(victim);
             self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
-        self.store.blocks.begin_cleaning(victim);
+        self.store.units.begin_cleaning(victim);
     }
 
     pub(super) fn erase(
@@ -155,11 +156,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.store.keep_journal(Occasion::Trims, work)?;
+        self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
-        self.store.blocks.erased(victim);
+        self.store.units.erased(victim);
         if let Some(levelling) = &mut self.cleaner.levelling {
-            levelling.erased(victim, self.store.blocks.erases(victim));
+            levelling.erased(victim, self.store.units.erases(victim));
         }
         Ok(())
     }
@@ -169,16 +170,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if cause == Cause::Gc && self.is_map(victim) { Cause::GcMap } else { cause }
     }
 
-    /// Wanted pages in ascending order; their map entries are on their way from memory.
-    pub(super) fn list_valid(&self, victim: Unit, wanted: &mut Vec<(Ppn, Owner)>) {
-        wanted.clear();
+    /// Valid pages in ascending order; their map entries are on their way from memory.
+    pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
+        valid.clear();
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(victim, page);
-            if let Some(owner) = self.store.blocks.owner(ppn) {
+            if let Some(owner) = self.store.units.owner(ppn) {
                 if let Owner::Data(lpn) = owner {
                     prefetch(&self.store.table, lpn.index());
                 }
-                wanted.push((ppn, owner));
+                valid.push((ppn, owner));
             }
         }
     }
@@ -186,7 +187,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves valid pages of a victim, and has the map point at where they are.
     pub(super) fn move_pages(
         &mut self,
-        wanted: &[(Ppn, Owner)],
+        valid: &[(Ppn, Owner)],
         victim: Unit,
         to: To,
         cause: Cause,
@@ -195,12 +196,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.cleaner.moved.clear();
         let cause = self.cause_in(victim, cause);
         match to {
-            To::Stream(stream) => self.move_to(wanted, stream, cause, work)?,
+            To::Stream(stream) => self.move_to(valid, stream, cause, work)?,
             To::Placement { .. } if self.streams.data() == 1 => {
-                self.move_to(wanted, 0, cause, work)?;
+                self.move_to(valid, 0, cause, work)?;
             }
             To::Placement { anew } => {
-                self.sort(wanted, self.home(victim), anew, work.now);
+                self.sort(valid, self.home(victim), anew, work.now);
                 let sorted = mem::take(&mut self.cleaner.sorted);
                 let mut group = mem::take(&mut self.cleaner.group);
                 for pages in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -218,15 +219,15 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Asks the placement where each page goes; puts them in the order of streams.
-    fn sort(&mut self, wanted: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
-        let clock = self.store.blocks.now();
+    fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
+        let clock = self.store.units.now();
         self.cleaner.sorted.clear();
-        for &(ppn, owner) in wanted {
+        for &(ppn, owner) in valid {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
-            let moving = Moving { lpn, stream, clock, now_ns };
+            let relocation = Relocation { lpn, stream, clock, now_ns };
             let to = match anew {
-                true => self.placement.classify(moving),
-                false => self.placement.moved(moving),
+                true => self.placement.classify(relocation),
+                false => self.placement.moved(relocation),
             };
             self.cleaner.sorted.push((to, ppn, owner));
         }
@@ -235,12 +236,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     fn move_to(
         &mut self,
-        wanted: &[(Ppn, Owner)],
+        valid: &[(Ppn, Owner)],
         stream: u8,
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut rest = wanted;
+        let mut rest = valid;
         while !rest.is_empty() {
             let (row, more) = rest.split_at(rest.len().min(self.row_room(stream)));
             self.relocate(row, stream, cause, work)?;
@@ -284,10 +285,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                     assert_eq!(self.map.directory[tpn.index()].replace(to), Some(from));
                 }
             }
-            self.store.blocks.invalidate(from, owner);
-            self.store.blocks.validate(to, owner);
+            self.store.units.invalidate(from, owner);
+            self.store.units.validate(to, owner);
         }
-        self.streams.note_moves(stream, moves.len());
+        self.streams.count_gc_pages(stream, moves.len());
         self.cleaner.moves = moves;
         Ok(())
     }

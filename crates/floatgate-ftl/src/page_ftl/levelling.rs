@@ -9,9 +9,9 @@ use alloc::collections::BTreeSet;
 use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::Unit;
-use crate::blocks::Blocks;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
+use crate::unit_table::UnitTable;
 
 /// The units by wear.
 #[derive(Debug)]
@@ -40,9 +40,9 @@ impl Levelling {
     }
 
     /// Units are ordered by the erases that the drive has counted.
-    pub(super) fn check(&self, blocks: &Blocks) {
+    pub(super) fn check(&self, units: &UnitTable) {
         for &(erases, unit) in &self.by_wear {
-            assert_eq!(erases, blocks.erases(Unit(unit)), "wear of unit {unit}");
+            assert_eq!(erases, units.erases(Unit(unit)), "wear of unit {unit}");
         }
     }
 
@@ -57,7 +57,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the least worn unit's pages elsewhere, if it lags too far behind.
     pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         let Some(levelling) = &self.cleaner.levelling else { return Ok(()) };
-        let Some(unit) = levelling.laggard(|unit| self.store.blocks.is_sealed(unit)) else {
+        let Some(unit) = levelling.laggard(|unit| self.store.units.is_sealed(unit)) else {
             return Ok(());
         };
         let wear = self.streams.wear().expect("levelling has a stream");

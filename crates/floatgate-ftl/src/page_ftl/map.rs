@@ -54,9 +54,9 @@ impl<M: Mapping> Map<M> {
     /// A translation page was programmed last at `to`.
     fn point<N: Nand>(&mut self, tpn: Tpn, to: Ppn, store: &mut Store<N>) {
         let owner = Owner::Translation(tpn);
-        store.blocks.validate(to, owner);
+        store.units.validate(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {
-            store.blocks.invalidate(old, owner);
+            store.units.invalidate(old, owner);
         }
         if let Some(flash) = &mut self.flash {
             flash.written(tpn, &store.geometry, &store.table, &self.cache);
@@ -73,7 +73,7 @@ impl<M: Mapping> Map<M> {
     pub(super) fn check<N: Nand>(&self, store: &Store<N>) -> u64 {
         self.cache.check();
         for tpn in self.tpns() {
-            let owner = self.directory[tpn.index()].and_then(|ppn| store.blocks.owner(ppn));
+            let owner = self.directory[tpn.index()].and_then(|ppn| store.units.owner(ppn));
             assert_eq!(owner, Some(Owner::Translation(tpn)), "the page of {tpn:?}");
         }
         if let Some(flash) = &self.flash {
@@ -91,7 +91,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         }
         let mut io = mem::take(&mut self.map.io);
-        match self.map.cache.together() {
+        match self.map.cache.pages_per_map_page() {
             1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
             pages => {
                 for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {

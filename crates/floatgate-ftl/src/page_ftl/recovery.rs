@@ -1,8 +1,8 @@
 //! The drive that finds a medium when power is back: [`crate::recovery`] says where everything is.
 //!
 //! Power may have failed in the middle of a clean, when no unit was free. All pages of the map are
-//! written anew, so nothing is wanted of the old ones; units of which nothing is wanted are erased;
-//! then units are emptied, the emptiest first, into whatever room there is, until the map and the
+//! written anew, so none of the old ones is valid; units without a valid page are erased; then
+//! units are emptied, the emptiest first, into whatever room there is, until the map and the
 //! reserve have theirs. Each of these steps may be cut short in turn, for none of them changes what
 //! the out-of-band areas say.
 
@@ -11,12 +11,12 @@ use core::cmp::Reverse;
 
 use super::{PageConfig, PageFtl};
 use crate::addr::{Lpn, Owner, Unit};
-use crate::blocks::{InUse, Pool};
 use crate::ftl::Ftl;
-use crate::journal::{Journal, Layout, Occasion};
+use crate::journal::{CheckpointTrigger, Journal, Layout};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{FoundUnit, Mount, owners, scan};
+use crate::unit_table::{InUse, Pool};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// The drive that finds this medium when power is back, and what finding it has cost.
@@ -45,12 +45,12 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
             chain,
         )?;
         let in_use = ftl.reopen(&found.units);
-        ftl.store.blocks.restore(&in_use, owners(&ftl.store.table), &found.erases);
+        ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.make_room(chain)?;
         let before = ftl.store.stamp.serial;
         ftl.program_all_of_map(chain)?;
-        ftl.store.keep_journal(Occasion::Now, chain)?;
+        ftl.store.keep_journal(CheckpointTrigger::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
         ftl.reset_counters();
         Ok((ftl, mount))
@@ -89,10 +89,10 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
             self.cleaner.config.low_water - 1 + (self.map.directory.len() as u32).div_ceil(pages);
         let mut moved = 0;
         self.cleaner.active = true;
-        while self.store.blocks.free_units() < target {
-            let sealed = self.store.blocks.sealed(Pool::All);
-            let emptiest = sealed.min_by_key(|&unit| self.store.blocks.valid(unit));
-            let gains = |&unit: &Unit| self.store.blocks.valid(unit) < pages;
+        while self.store.units.free_units() < target {
+            let sealed = self.store.units.sealed(Pool::All);
+            let emptiest = sealed.min_by_key(|&unit| self.store.units.valid(unit));
+            let gains = |&unit: &Unit| self.store.units.valid(unit) < pages;
             let unit = emptiest.filter(gains).expect("the drive has too little spare to be used");
             moved += self.empty(unit, chain)?;
         }
@@ -100,19 +100,19 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         Ok(moved)
     }
 
-    /// Moves what is wanted of a unit to wherever there is room, and erases it.
+    /// Moves the valid pages of a unit to wherever there is room, and erases it.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
-        self.store.blocks.begin_cleaning(unit);
-        let mut wanted = core::mem::take(&mut self.cleaner.wanted);
-        self.list_valid(unit, &mut wanted);
-        for page in &wanted {
+        self.store.units.begin_cleaning(unit);
+        let mut valid = core::mem::take(&mut self.cleaner.valid);
+        self.list_valid(unit, &mut valid);
+        for page in &valid {
             let mut streams = 0..self.streams.data();
             let stream = streams.find(|&stream| self.streams.has_room(stream)).unwrap_or(0);
             self.relocate(core::slice::from_ref(page), stream, Cause::Gc, chain)?;
         }
         self.cleaner.moved.clear();
-        let moved = wanted.len() as u64;
-        self.cleaner.wanted = wanted;
+        let moved = valid.len() as u64;
+        self.cleaner.valid = valid;
         self.erase(unit, Cause::Gc, chain)?;
         Ok(moved)
     }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::PageFtl;
 use crate::addr::{Lpn, Owner, Unit};
 use crate::ftl::{Fault, Ftl, Remap};
-use crate::mapping::{Access, Mapping, Touch};
+use crate::mapping::{Access, AccessKind, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 
 /// Which logical pages are the log.
@@ -49,14 +49,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn access_to_remap(
         &mut self,
         lpn: Lpn,
-        touch: Touch,
+        kind: AccessKind,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of the entry that is cleared, the table has nothing any more.
-        let mapped = touch == Touch::Trim || self.is_mapped(lpn);
+        let mapped = kind == AccessKind::Trim || self.is_mapped(lpn);
         self.map
             .cache
-            .access(Access { lpn, touch, remaining: 1, first: true, mapped }, &mut self.map.io);
+            .access(Access { lpn, kind, remaining: 1, first: true, mapped }, &mut self.map.io);
         self.perform(Cause::Remap, chain)
     }
 
@@ -67,7 +67,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             pins[self.store.geometry.unit(ppn).index()] += 1;
         }
         for (unit, pins) in pins.into_iter().enumerate() {
-            assert_eq!(self.store.blocks.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
+            assert_eq!(self.store.units.pins(Unit(unit as u32)), pins, "unit {unit} is pinned");
         }
     }
 }
@@ -90,14 +90,14 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
         // Making room for the map may clean units: the old page may move, but never the log's.
         let Some(ppn) = self.store.table[from.index()].take() else { return Ok(false) };
         self.store.remapping = Some((from, ppn));
-        self.access_to_remap(from, Touch::Trim, chain)?;
-        self.access_to_remap(to, Touch::Write, chain)?;
+        self.access_to_remap(from, AccessKind::Trim, chain)?;
+        self.access_to_remap(to, AccessKind::Write, chain)?;
         self.store.remapping = None;
-        self.store.blocks.rename(ppn, Owner::Data(from), Owner::Data(to));
+        self.store.units.rename(ppn, Owner::Data(from), Owner::Data(to));
         if let Some(old) = self.store.table[to.index()].replace(ppn) {
-            self.store.blocks.invalidate(old, Owner::Data(to));
+            self.store.units.invalidate(old, Owner::Data(to));
         }
-        self.store.blocks.unpin(self.store.geometry.unit(ppn));
+        self.store.units.unpin(self.store.geometry.unit(ppn));
         if M::ON_FLASH {
             self.map.cache.assigned(to, ppn, &mut self.map.io);
             self.perform(Cause::Remap, chain)?;

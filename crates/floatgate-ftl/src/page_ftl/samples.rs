@@ -46,7 +46,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             }
             pages.push(lpn);
         }
-        self.placement.sampled(&pages, self.store.blocks.now(), chain.now);
+        self.placement.sampled(&pages, self.store.units.now(), chain.now);
         Ok(())
     }
 

@@ -7,9 +7,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::{Ppn, Unit};
-use crate::blocks::Blocks;
 use crate::counters::StreamCounts;
 use crate::geometry::Geometry;
+use crate::unit_table::UnitTable;
 
 /// The streams of a drive, and their open units.
 #[derive(Debug)]
@@ -110,10 +110,10 @@ impl Streams {
     }
 
     /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
-    pub(super) fn open(&mut self, stream: u8, blocks: &mut Blocks, geometry: &Geometry) {
+    pub(super) fn open(&mut self, stream: u8, units: &mut UnitTable, geometry: &Geometry) {
         let unit = match self.wear == Some(stream) {
-            true => blocks.open_most_worn(stream),
-            false => blocks.open(stream),
+            true => units.open_most_worn(stream),
+            false => units.open(stream),
         };
         let unit = unit.expect("cleaning keeps a free unit per stream");
         self.resume(stream, unit, 0, geometry);
@@ -128,12 +128,12 @@ impl Streams {
 
     /// The host has written a page.
     #[inline(always)]
-    pub(super) fn note_write(&mut self, stream: u8) {
+    pub(super) fn count_host_page(&mut self, stream: u8) {
         self.traffic[usize::from(stream)].host_pages += 1;
     }
 
     /// Cleaning has moved pages.
-    pub(super) fn note_moves(&mut self, stream: u8, pages: usize) {
+    pub(super) fn count_gc_pages(&mut self, stream: u8, pages: usize) {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }
 
@@ -148,10 +148,10 @@ impl Streams {
     }
 
     /// A unit with room is open for its stream, and programmed up to the next page.
-    pub(super) fn check(&self, blocks: &Blocks, geometry: &Geometry) {
+    pub(super) fn check(&self, units: &UnitTable, geometry: &Geometry) {
         for stream in (0..self.count()).filter(|&stream| self.has_room(stream)) {
             let (unit, page) = geometry.place(Ppn::new(self.open[usize::from(stream)].0));
-            assert_eq!((blocks.stream(unit), blocks.written(unit)), (stream, page), "{unit:?}");
+            assert_eq!((units.stream(unit), units.written(unit)), (stream, page), "{unit:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::addr::Unit;
 use crate::future::{FutureKnowledge, NextUseBuilder};
 use crate::geometry::Shape;
-use crate::mapping::{Dftl, Ideal, MapConfig, MapOp, NoCache, Residency, Touch};
+use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Residency};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
@@ -43,8 +43,8 @@ fn drive() -> Drive {
 }
 
 fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
-    let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
-    let access = Access { lpn, touch, remaining: 1, first: true, mapped: false };
+    let (lpn, kind) = (Lpn::new(lpn), AccessKind::Write);
+    let access = Access { lpn, kind, remaining: 1, first: true, mapped: false };
     let Ok(()) = drive.translate(access, &mut Chain::default());
     let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
 }
@@ -211,7 +211,7 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     let choose = |drive: &mut Drive<Dftl>| {
         // More rounds than units: the policy has had its chance.
         let (unit, _) = drive.choose(0, geometry.units() + 1);
-        (drive.is_map(unit), drive.store.blocks.valid(unit))
+        (drive.is_map(unit), drive.store.units.valid(unit))
     };
     (0..8).for_each(|lpn| write(&mut drive, lpn));
     assert_eq!(choose(&mut drive), (true, 8), "all are full: the cheapest");
@@ -222,7 +222,7 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     assert_eq!(drive.cleaner.counts.emergency, 3);
     // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
     let (unit, _) = drive.choose(0, geometry.units());
-    assert_eq!((drive.store.blocks.valid(unit), drive.cleaner.counts.emergency), (1, 3));
+    assert_eq!((drive.store.units.valid(unit), drive.cleaner.counts.emergency), (1, 3));
 }
 
 /// Two entries of one translation page are written back by one program of it, and then are clean.

@@ -23,7 +23,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::kmeans;
-use super::{HostWrite, Moving, Placement, PlacementConfig, SampleSource, Samples};
+use super::{HostWrite, Placement, PlacementConfig, Relocation, SampleSource, Samples};
 use crate::addr::Lpn;
 
 crate::choice! {
@@ -121,8 +121,8 @@ impl Asa {
         }
     }
 
-    fn judge(&self, moving: Moving) -> u8 {
-        self.label(self.age(moving.lpn, self.time(moving.clock, moving.now_ns)))
+    fn judge(&self, relocation: Relocation) -> u8 {
+        self.label(self.age(relocation.lpn, self.time(relocation.clock, relocation.now_ns)))
     }
 
     /// Criteria from these ages, if they have three values.
@@ -150,15 +150,15 @@ impl Placement for Asa {
         label
     }
 
-    fn moved(&mut self, moving: Moving) -> u8 {
+    fn moved(&mut self, relocation: Relocation) -> u8 {
         match self.config.relabel_on_gc {
-            true => self.judge(moving).min(moving.stream),
-            false => moving.stream,
+            true => self.judge(relocation).min(relocation.stream),
+            false => relocation.stream,
         }
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.judge(moving)
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.judge(relocation)
     }
 
     fn trimmed(&mut self, lpn: Lpn) {

@@ -25,7 +25,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::lru::{Links, List};
 use crate::parameters::Bytes;
@@ -164,8 +164,8 @@ impl Placement for Autostream {
         self.chunks[self.chunk_of(write.lpn) as usize].queue
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.chunks[self.chunk_of(moving.lpn) as usize].queue
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.chunks[self.chunk_of(relocation.lpn) as usize].queue
     }
 
     fn memory_bytes(&self) -> u64 {

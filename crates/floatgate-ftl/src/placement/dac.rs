@@ -15,7 +15,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 
 crate::parameters! {
@@ -94,15 +94,15 @@ impl Placement for Dac {
         region
     }
 
-    fn moved(&mut self, moving: Moving) -> u8 {
-        let sinks = self.is_old(moving.lpn, moving.clock);
-        let region = moving.stream.saturating_sub(u8::from(sinks));
-        self.regions[moving.lpn.index()] = region;
+    fn moved(&mut self, relocation: Relocation) -> u8 {
+        let sinks = self.is_old(relocation.lpn, relocation.clock);
+        let region = relocation.stream.saturating_sub(u8::from(sinks));
+        self.regions[relocation.lpn.index()] = region;
         region
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.regions[moving.lpn.index()]
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.regions[relocation.lpn.index()]
     }
 
     fn trimmed(&mut self, lpn: Lpn) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn clean(dac: &mut Dac, lpn: u32, stream: u8, clock: u64) -> u8 {
-        dac.moved(Moving { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
+        dac.moved(Relocation { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!((Dac::streams(&config(64)), dac.memory_bytes()), (6, 0));
         write(&mut dac, 7, 0);
         write(&mut dac, 7, 1);
-        let moving = Moving { lpn: Lpn::new(7), stream: 0, clock: 2, now_ns: 0 };
-        assert_eq!(dac.classify(moving), 1);
+        let relocation = Relocation { lpn: Lpn::new(7), stream: 0, clock: 2, now_ns: 0 };
+        assert_eq!(dac.classify(relocation), 1);
     }
 }

@@ -13,7 +13,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 
 /// The value at which counters of four bits end.
@@ -90,8 +90,8 @@ impl Placement for Direct {
         u8::from(value >= self.config.hot_threshold)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        u8::from(self.counter(moving.lpn) >= self.config.hot_threshold)
+    fn classify(&self, relocation: Relocation) -> u8 {
+        u8::from(self.counter(relocation.lpn) >= self.config.hot_threshold)
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -121,7 +121,7 @@ mod tests {
             for left in [ends / 4, ends / 8, ends / 16, 0] {
                 (0..20).for_each(|lpn| assert_eq!(direct.stream(write(20 + lpn)), 0));
                 assert_eq!(direct.counter(Lpn::new(7)), left);
-                assert_eq!(direct.classify(moving(7, 0)), u8::from(left >= 4));
+                assert_eq!(direct.classify(relocation(7, 0)), u8::from(left >= 4));
             }
         }
     }

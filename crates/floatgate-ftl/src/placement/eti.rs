@@ -15,7 +15,7 @@
 //! all counters are halved; then neighbours that are hot (`beta` or more) with equal counters are
 //! merged, and all neighbours that are cold. A page is hot if its extent's counter says so.
 //!
-//! Decided here (docs/algorithms.md, 3.4, E1 to E10): one cut left where two are wanted counts as
+//! Decided here (docs/algorithms.md, 3.4, E1 to E10): one cut left where two are needed counts as
 //! none (`partial_split`: it is made where the write begins, and then `alpha` decides). `alpha` is
 //! reached by a share that is equal to it. Cold extents that merge have the mean of their counters,
 //! weighted by length and rounded down (`merge_value`). The period is in commands (`decay_unit`).
@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::nibbles::Nibbles;
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
 
@@ -157,9 +157,9 @@ impl Eti {
         let from = self.find(pages.start);
         let last = self.find(pages.end - 1);
         let cuts = [self.starts[from] < pages.start, pages.end < self.end(last)];
-        let wanted = cuts.map(usize::from).iter().sum::<usize>();
+        let needed = cuts.map(usize::from).iter().sum::<usize>();
         let room = self.config.extents as usize - self.starts.len();
-        if wanted <= room {
+        if needed <= room {
             if cuts[1] {
                 self.cut(last, pages.end);
             }
@@ -321,8 +321,8 @@ impl Placement for Eti {
         self.stream_of(index)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.stream_of(self.search(moving.lpn.get()))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.stream_of(self.search(relocation.lpn.get()))
     }
 
     fn memory_bytes(&self) -> u64 {

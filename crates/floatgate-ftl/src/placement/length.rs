@@ -48,7 +48,7 @@ mod tests {
         let mut length = Length::new(&config(100));
         for (request_pages, stream) in [(1, 1), (4, 1), (5, 0), (100, 0)] {
             assert_eq!(length.stream(HostWrite { request_pages, ..write(7) }), stream);
-            assert_eq!(length.classify(moving(7, stream)), stream);
+            assert_eq!(length.classify(relocation(7, stream)), stream);
         }
         assert_eq!((Length::streams(&config(100)), length.memory_bytes()), (2, 0));
     }

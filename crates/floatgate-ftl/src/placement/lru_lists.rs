@@ -12,7 +12,7 @@
 
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
@@ -120,8 +120,8 @@ impl Placement for LruLists {
         }
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        u8::from(self.is_hot(moving.lpn))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        u8::from(self.is_hot(relocation.lpn))
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -173,7 +173,7 @@ mod tests {
         // The hot list is full: 1 is the first candidate again.
         assert_eq!(lists.stream(write(3)), 1);
         assert_eq!(content(&lists), [vec![3, 2], vec![1]]);
-        assert_eq!([1, 2, 3, 9].map(|lpn| lists.classify(moving(lpn, 0))), [0, 1, 1, 0]);
+        assert_eq!([1, 2, 3, 9].map(|lpn| lists.classify(relocation(lpn, 0))), [0, 1, 1, 0]);
         // The candidate list overflows: 1 is forgotten.
         assert_eq!([4, 5, 6, 2].map(|lpn| lists.stream(write(lpn))), [0, 0, 0, 1]);
         assert_eq!(content(&lists), [vec![2, 3], vec![6, 5, 4]]);

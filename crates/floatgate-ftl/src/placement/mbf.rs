@@ -19,7 +19,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::crc::{Hasher, Hashes};
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::permille;
 
@@ -184,8 +184,8 @@ impl Placement for Mbf {
         self.stream_of(having)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.stream_of(self.having(self.hasher.slots(moving.lpn)))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.stream_of(self.having(self.hasher.slots(relocation.lpn)))
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -238,7 +238,7 @@ mod tests {
         for (stream, expected) in [(0, 4..=4), (0, 3..=4), (1, 2..=4), (1, 1..=4), (1, 1..=4)] {
             assert_eq!(mbf.stream(write(7)), stream);
             assert_eq!(weights(&mbf, 7), expected.collect::<Vec<_>>());
-            assert_eq!(mbf.classify(moving(7, 0)), stream);
+            assert_eq!(mbf.classify(relocation(7, 0)), stream);
         }
     }
 
@@ -266,7 +266,7 @@ mod tests {
         for (first, left) in [(100, vec![1, 2]), (200, vec![1]), (300, vec![])] {
             (first..first + 4).for_each(|lpn| assert_eq!(mbf.stream(write(lpn)), 0));
             assert_eq!(weights(&mbf, 7), left);
-            assert_eq!(mbf.classify(moving(7, 1)), 0);
+            assert_eq!(mbf.classify(relocation(7, 1)), 0);
         }
     }
 

@@ -14,7 +14,7 @@
 
 use super::crc::{Hasher, Hashes};
 use super::nibbles::Nibbles;
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 
 crate::parameters! {
@@ -89,8 +89,8 @@ impl Placement for Mhf {
         u8::from(a.min(b) >= self.config.hot_threshold)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        u8::from(self.counter(moving.lpn) >= self.config.hot_threshold)
+    fn classify(&self, relocation: Relocation) -> u8 {
+        u8::from(self.counter(relocation.lpn) >= self.config.hot_threshold)
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -116,9 +116,9 @@ mod tests {
     fn the_fourth_write_is_hot_and_a_period_later_it_is_not() {
         let mut mhf = mhf(MhfConfig { decay_period: 8, ..MhfConfig::default() });
         assert_eq!([7; 6].map(|lpn| mhf.stream(write(lpn))), [0, 0, 0, 1, 1, 1]);
-        assert_eq!(mhf.classify(moving(7, 0)), 1);
+        assert_eq!(mhf.classify(relocation(7, 0)), 1);
         assert_eq!([8, 9].map(|lpn| mhf.stream(write(lpn))), [0, 0]);
-        assert_eq!((mhf.counter(Lpn::new(7)), mhf.classify(moving(7, 1))), (3, 0));
+        assert_eq!((mhf.counter(Lpn::new(7)), mhf.classify(relocation(7, 1))), (3, 0));
         assert_eq!([7; 9].map(|lpn| mhf.stream(write(lpn))), [1; 9], "the eighth halves");
         assert_eq!(mhf.counter(Lpn::new(7)), (3 + 8) / 2 + 1);
     }

@@ -39,7 +39,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::future::{NEVER, NextUses};
 
 /// Logical volumes that the ranges reach over, at least.
@@ -118,12 +118,12 @@ impl Placement for Oracle {
         self.judge(death, now)
     }
 
-    fn moved(&mut self, moving: Moving) -> u8 {
-        self.classify(moving)
+    fn moved(&mut self, relocation: Relocation) -> u8 {
+        self.classify(relocation)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.judge(self.deaths[moving.lpn.index()], self.writes)
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.judge(self.deaths[relocation.lpn.index()], self.writes)
     }
 
     fn set_future(&mut self, future: NextUses) {

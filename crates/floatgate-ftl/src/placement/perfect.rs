@@ -8,7 +8,7 @@
 //! the workload touches; the share is then of a little too much, the count is exact. Costs a
 //! comparison per page; no memory, for it is no scheme.
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::round;
 
@@ -56,22 +56,22 @@ impl Placement for Perfect {
         self.judge(write.lpn)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.judge(moving.lpn)
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.judge(relocation.lpn)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::tests::{config, moving, write};
+    use crate::placement::tests::{config, relocation, write};
     use alloc::vec::Vec;
 
     fn hot(perfect: PerfectConfig, pages: u32) -> Vec<u32> {
         let config = PlacementConfig { perfect, ..config(pages) };
         let mut perfect = Perfect::new(&config);
         let hot: Vec<u32> = (0..pages).filter(|&lpn| perfect.stream(write(lpn)) == 1).collect();
-        let anew = (0..pages).filter(|&lpn| perfect.classify(moving(lpn, 0)) == 1);
+        let anew = (0..pages).filter(|&lpn| perfect.classify(relocation(lpn, 0)) == 1);
         assert!(anew.eq(hot.iter().copied()));
         hot
     }

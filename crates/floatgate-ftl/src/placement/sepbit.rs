@@ -24,7 +24,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig, Reclaimed};
+use super::{HostWrite, Placement, PlacementConfig, Reclaimed, Relocation};
 use crate::addr::Lpn;
 
 crate::choice! {
@@ -106,12 +106,12 @@ impl Sepbit {
     }
 
     /// The class of a page that a unit of class `from` is cleaned of.
-    fn class_of_moved(&self, moving: Moving, from: u8) -> u8 {
+    fn class_of_moved(&self, relocation: Relocation, from: u8) -> u8 {
         if from == SHORT {
             return 3;
         }
         let Some(lifespan) = self.lifespan else { return 4 };
-        let age = moving.clock - self.written[moving.lpn.index()].min(moving.clock);
+        let age = relocation.clock - self.written[relocation.lpn.index()].min(relocation.clock);
         let below = |times: u64| age < lifespan.saturating_mul(times);
         if below(4) {
             4
@@ -147,12 +147,12 @@ impl Placement for Sepbit {
         stream_of(if short { SHORT } else { 2 })
     }
 
-    fn moved(&mut self, moving: Moving) -> u8 {
-        self.classify(moving)
+    fn moved(&mut self, relocation: Relocation) -> u8 {
+        self.classify(relocation)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        stream_of(self.class_of_moved(moving, CLASSES - moving.stream))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        stream_of(self.class_of_moved(relocation, CLASSES - relocation.stream))
     }
 
     fn trimmed(&mut self, lpn: Lpn) {

@@ -25,6 +25,6 @@ pub(super) fn write(lpn: u32) -> HostWrite {
 }
 
 /// A page that cleaning moves out of a stream.
-pub(super) fn moving(lpn: u32, stream: u8) -> Moving {
-    Moving { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 }
+pub(super) fn relocation(lpn: u32, stream: u8) -> Relocation {
+    Relocation { lpn: Lpn::new(lpn), stream, clock: 0, now_ns: 0 }
 }

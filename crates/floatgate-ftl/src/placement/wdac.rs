@@ -13,7 +13,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Moving, Placement, PlacementConfig};
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
@@ -126,8 +126,8 @@ impl Placement for Wdac {
         self.stream_of(writes)
     }
 
-    fn classify(&self, moving: Moving) -> u8 {
-        self.stream_of(self.writes_of(moving.lpn))
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.stream_of(self.writes_of(relocation.lpn))
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -159,7 +159,7 @@ mod tests {
         let mut wdac = wdac(4, 4000);
         assert_eq!([7; 3].map(|lpn| wdac.stream(write(lpn))), [0, 0, 1]);
         // 1.5, 1 and 0.5 are left of that; another write brings 2, and the first one leaves.
-        assert_eq!((wdac.stream(write(8)), wdac.classify(moving(7, 1))), (0, 0));
+        assert_eq!((wdac.stream(write(8)), wdac.classify(relocation(7, 1))), (0, 0));
         assert_eq!([7, 7].map(|lpn| wdac.stream(write(lpn))), [0, 1], "3.5, then 4");
     }
 
@@ -168,7 +168,7 @@ mod tests {
         for (window, permille) in [(1, 2000), (7, 3100), (64, 4000), (100, 2001)] {
             let mut wdac = wdac(window, permille);
             let (mut history, mut rng) = (vec![], Rng::new(1));
-            assert_eq!(wdac.classify(moving(3, 0)), 0, "nothing was written");
+            assert_eq!(wdac.classify(relocation(3, 0)), 0, "nothing was written");
             for _ in 0..20_000 {
                 let lpn = (rng.below(6) * rng.below(6)) as u32;
                 history.insert(0, lpn);
@@ -180,7 +180,7 @@ mod tests {
                 };
                 assert_eq!(wdac.stream(write(lpn)), hot(lpn));
                 let probe = rng.below(30) as u32;
-                assert_eq!(wdac.classify(moving(probe, 0)), hot(probe));
+                assert_eq!(wdac.classify(relocation(probe, 0)), hot(probe));
             }
             wdac.check();
         }

@@ -385,17 +385,17 @@ fn a_page_of_the_log_that_was_erased_since_the_checkpoint_is_not_believed() {
 }
 
 #[test]
-fn units_of_which_nothing_is_wanted_are_erased() {
+fn units_without_a_valid_page_are_erased() {
     let mut flash = Flash::new();
     flash.data(2, 3, 1, 1);
     flash.map(5, 0, 2, 2);
     flash.data(1, 4, 3, 3);
-    let wanted = flash.data(4, 3, 4, 4);
+    let valid = flash.data(4, 3, 4, 4);
     flash.torn(6);
     let mut found = flash.scan(None);
     found.erases = (0..8).map(|unit| 10 * unit).collect();
     found.mount.erased = 100;
-    let table = table(&[(3, wanted)]);
+    let table = table(&[(3, valid)]);
     let Flash { nand, geometry } = &mut flash;
     let mut chain = Chain::default();
     found.erase_without_valid(nand, (geometry, &table), Cause::Merge, &mut chain).unwrap();

@@ -18,7 +18,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`Cat`].
@@ -39,10 +39,10 @@ impl Cat {
     }
 }
 
-fn rate(blocks: &Blocks, unit: Unit) -> (u32, u64) {
-    let valid = blocks.valid(unit);
-    let times = u64::from(blocks.lifetime_erases(unit)) + 1;
-    (blocks.pages_per_unit() - valid, u64::from(valid) * times)
+fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
+    let valid = table.valid(unit);
+    let times = u64::from(table.lifetime_erases(unit)) + 1;
+    (table.pages_per_unit() - valid, u64::from(valid) * times)
 }
 
 impl Victim for Cat {
@@ -50,7 +50,7 @@ impl Victim for Cat {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        self.0.best(blocks, pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        self.0.best(table, pool)
     }
 }

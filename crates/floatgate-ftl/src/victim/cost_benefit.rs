@@ -11,7 +11,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 /// Greatest age times space over cost first.
 #[derive(Clone, Debug)]
@@ -25,9 +25,9 @@ impl CostBenefit {
 }
 
 /// The 2 is the same for all and left out.
-fn rate(blocks: &Blocks, unit: Unit) -> (u32, u64) {
-    let valid = blocks.valid(unit);
-    (blocks.pages_per_unit() - valid, valid.into())
+fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
+    let valid = table.valid(unit);
+    (table.pages_per_unit() - valid, valid.into())
 }
 
 impl Victim for CostBenefit {
@@ -35,7 +35,7 @@ impl Victim for CostBenefit {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        self.0.best(blocks, pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        self.0.best(table, pool)
     }
 }

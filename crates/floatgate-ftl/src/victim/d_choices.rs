@@ -10,7 +10,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`DChoices`].
@@ -40,12 +40,12 @@ impl Victim for DChoices {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        let (count, _) = self.roster.follow(blocks, pool);
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        let (count, _) = self.roster.follow(table, pool);
         if count == 0 {
             return None;
         }
-        let drawn = (0..self.choices).map(|_| self.roster.draw(blocks, pool, count));
-        drawn.min_by_key(|&unit| blocks.valid(unit))
+        let drawn = (0..self.choices).map(|_| self.roster.draw(table, pool, count));
+        drawn.min_by_key(|&unit| table.valid(unit))
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 /// Sealed first, cleaned first.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ impl Fifo {
 }
 
 impl Victim for Fifo {
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        blocks.oldest(pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        table.oldest(pool)
     }
 }

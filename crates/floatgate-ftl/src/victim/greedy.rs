@@ -4,12 +4,12 @@
 //! the one that has gone longest without losing a page is taken; between streams the tie rule
 //! decides: Desnoyers' simulator (SYSTOR 2012) compares the best of the hot and of the cold pool by
 //! a strict "less", so that a tie cleans the cold one. How much that matters:
-//! docs/algorithms.md, 6.5. Costs nothing per page beyond the lists that [`Blocks`] keeps, and a
+//! docs/algorithms.md, 6.5. Costs nothing per page beyond the lists that [`UnitTable`] keeps, and a
 //! look at each stream per clean.
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
     /// Which stream is cleaned if the emptiest units of several are equally full.
@@ -37,16 +37,16 @@ impl Greedy {
 }
 
 impl Victim for Greedy {
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        let emptiest = blocks.streams(pool).filter_map(|stream| blocks.fewest_valid(stream));
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        let emptiest = table.streams(pool).filter_map(|stream| table.fewest_valid(stream));
         emptiest.min_by_key(|&unit| {
-            let stream = u64::from(blocks.stream(unit));
+            let stream = u64::from(table.stream(unit));
             let rank = match self.tie {
                 Tie::Cold => stream,
                 Tie::Hot => u64::from(u8::MAX) - stream,
-                Tie::Oldest => blocks.modified(unit),
+                Tie::Oldest => table.modified(unit),
             };
-            (blocks.valid(unit), rank)
+            (table.valid(unit), rank)
         })
     }
 }

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use super::VictimConfig;
 use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
     /// Since when a unit ages, in pages that the host has written.
@@ -37,11 +37,11 @@ crate::choice! {
 }
 
 impl Age {
-    fn origin(self, blocks: &Blocks, unit: Unit) -> u64 {
+    fn origin(self, table: &UnitTable, unit: Unit) -> u64 {
         match self {
-            Self::Opened => blocks.opened(unit),
-            Self::Sealed => blocks.sealed_at(unit),
-            Self::Modified => blocks.modified(unit),
+            Self::Opened => table.opened(unit),
+            Self::Sealed => table.sealed_at(unit),
+            Self::Modified => table.modified(unit),
         }
     }
 }
@@ -94,7 +94,7 @@ impl Contender for Line {
 const AHEAD: usize = 3;
 
 /// Gain and cost of cleaning a unit.
-pub(super) type Rate = fn(&Blocks, Unit) -> (u32, u64);
+pub(super) type Rate = fn(&UnitTable, Unit) -> (u32, u64);
 
 /// A tournament of scores for each stream.
 #[derive(Clone, Debug)]
@@ -123,36 +123,36 @@ impl Kinetic {
     }
 
     /// The unit of a pool with the highest score.
-    pub(super) fn best(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        self.follow(blocks);
-        let now = blocks.now();
+    pub(super) fn best(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        self.follow(table);
+        let now = table.now();
         let winner = |stream: u8| self.tournaments[usize::from(stream)].winner(now);
-        let winners = blocks.streams(pool).filter_map(winner);
+        let winners = table.streams(pool).filter_map(winner);
         let best = winners.reduce(|best, line| if line.beats(&best, now).0 { line } else { best });
         best.map(|line| line.unit)
     }
 
-    fn follow(&mut self, blocks: &mut Blocks) {
+    fn follow(&mut self, table: &mut UnitTable) {
         let Self { leaves, streams, tournaments, changed, .. } = self;
-        blocks.take_changed(changed);
-        let now = blocks.now();
+        table.take_changed(changed);
+        let now = table.now();
         for (at, &unit) in changed.iter().enumerate() {
             if let Some(&later) = changed.get(at + 2 * AHEAD) {
-                blocks.prefetch_unit(later);
+                table.prefetch_unit(later);
                 leaves.prefetch(later);
             }
             if let Some(&soon) = changed.get(at + AHEAD) {
                 tournaments[usize::from(streams[soon.index()])].prefetch(leaves, soon);
             }
-            let (held, stream) = (&mut streams[unit.index()], blocks.stream(unit));
-            let stays = blocks.is_sealed(unit) && stream == *held;
+            let (held, stream) = (&mut streams[unit.index()], table.stream(unit));
+            let stays = table.is_sealed(unit) && stream == *held;
             if leaves.takes_part(unit) && !stays {
                 tournaments[usize::from(*held)].remove(leaves, unit, now);
             }
-            if blocks.is_sealed(unit) {
+            if table.is_sealed(unit) {
                 *held = stream;
-                let (gain, cost) = (self.rate)(blocks, unit);
-                let line = Line { gain, cost, origin: self.age.origin(blocks, unit), unit };
+                let (gain, cost) = (self.rate)(table, unit);
+                let line = Line { gain, cost, origin: self.age.origin(table, unit), unit };
                 tournaments[usize::from(stream)].set(leaves, line, now);
             }
         }

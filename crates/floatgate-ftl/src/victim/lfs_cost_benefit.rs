@@ -19,7 +19,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`LfsCostBenefit`].
@@ -40,8 +40,8 @@ impl LfsCostBenefit {
     }
 }
 
-fn rate(blocks: &Blocks, unit: Unit) -> (u32, u64) {
-    let (valid, pages) = (blocks.valid(unit), blocks.pages_per_unit());
+fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
+    let (valid, pages) = (table.valid(unit), table.pages_per_unit());
     (pages - valid, if valid == 0 { 0 } else { u64::from(pages) + u64::from(valid) })
 }
 
@@ -50,7 +50,7 @@ impl Victim for LfsCostBenefit {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        self.0.best(blocks, pool)
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        self.0.best(table, pool)
     }
 }

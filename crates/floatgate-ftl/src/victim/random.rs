@@ -11,7 +11,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
+use crate::unit_table::{Pool, UnitTable};
 
 /// Draws per clean at most.
 pub const DRAWS_MAX: u32 = 1000;
@@ -56,20 +56,20 @@ impl Victim for Random {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        let (count, valid) = self.roster.follow(blocks, pool);
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        let (count, valid) = self.roster.follow(table, pool);
         if count == 0 {
             return None;
         }
         let passes = |unit: Unit| match self.redraw {
             Redraw::None => true,
-            Redraw::Full => blocks.valid(unit) < blocks.pages_per_unit(),
-            Redraw::Average => u64::from(blocks.valid(unit)) * count < valid,
+            Redraw::Full => table.valid(unit) < table.pages_per_unit(),
+            Redraw::Average => u64::from(table.valid(unit)) * count < valid,
         };
-        let mut draws = (0..DRAWS_MAX).map(|_| self.roster.draw(blocks, pool, count));
+        let mut draws = (0..DRAWS_MAX).map(|_| self.roster.draw(table, pool, count));
         draws.find(|&unit| passes(unit)).or_else(|| {
-            let emptiest = blocks.streams(pool).filter_map(|stream| blocks.fewest_valid(stream));
-            emptiest.min_by_key(|&unit| blocks.valid(unit))
+            let emptiest = table.streams(pool).filter_map(|stream| table.fewest_valid(stream));
+            emptiest.min_by_key(|&unit| table.valid(unit))
         })
     }
 }

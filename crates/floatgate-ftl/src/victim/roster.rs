@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
 use crate::rng::Rng;
+use crate::unit_table::{Pool, UnitTable};
 
 const NONE: u32 = u32::MAX;
 
@@ -49,27 +49,27 @@ impl Roster {
     }
 
     /// Takes in what has changed. How many units of the pool are sealed, and their valid pages.
-    pub(super) fn follow(&mut self, blocks: &mut Blocks, pool: Pool) -> (u64, u64) {
+    pub(super) fn follow(&mut self, table: &mut UnitTable, pool: Pool) -> (u64, u64) {
         let mut changed = core::mem::take(&mut self.changed);
-        blocks.take_changed(&mut changed);
+        table.take_changed(&mut changed);
         for unit in changed.drain(..) {
-            let sealed = blocks.is_sealed(unit);
-            if !(sealed && self.keep(unit, blocks.stream(unit), blocks.valid(unit))) {
+            let sealed = table.is_sealed(unit);
+            if !(sealed && self.keep(unit, table.stream(unit), table.valid(unit))) {
                 self.take_out(unit);
                 if sealed {
-                    self.put_in(unit, blocks.stream(unit), blocks.valid(unit));
+                    self.put_in(unit, table.stream(unit), table.valid(unit));
                 }
             }
         }
         self.changed = changed;
-        let streams = blocks.streams(pool).map(|stream| &self.streams[usize::from(stream)]);
+        let streams = table.streams(pool).map(|stream| &self.streams[usize::from(stream)]);
         streams.fold((0, 0), |(units, valid), s| (units + s.units.len() as u64, valid + s.valid))
     }
 
     /// A unit of the pool, each of the `count` as likely.
-    pub(super) fn draw(&mut self, blocks: &Blocks, pool: Pool, count: u64) -> Unit {
+    pub(super) fn draw(&mut self, table: &UnitTable, pool: Pool, count: u64) -> Unit {
         let mut at = self.rng.below(count) as usize;
-        for stream in blocks.streams(pool) {
+        for stream in table.streams(pool) {
             let units = &self.streams[usize::from(stream)].units;
             match units.get(at) {
                 Some(&unit) => return unit,

@@ -9,10 +9,10 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Lpn, Owner, Ppn};
-use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::parameters::names;
 use crate::rng::Rng;
+use crate::unit_table::FreeOrder;
 
 const STREAMS: u8 = 3;
 
@@ -36,7 +36,7 @@ fn owner(page: u32) -> Owner {
 
 /// Units that are written, emptied and cleaned at random.
 struct History {
-    blocks: Blocks,
+    table: UnitTable,
     units: u32,
     pages: u32,
     /// Valid pages of each unit, and how many were written.
@@ -49,11 +49,11 @@ struct History {
 impl History {
     fn new(units: u32, pages: u32, seed: u64) -> Self {
         let geometry = Geometry::new(shape(units, pages)).expect("the shape is a drive");
-        let mut blocks = Blocks::new(geometry, FreeOrder::First, STREAMS);
-        blocks.track_changes();
+        let mut table = UnitTable::new(geometry, FreeOrder::First, STREAMS);
+        table.track_changes();
         let valid = vec![vec![]; units as usize];
         let (written, rng) = (vec![0; units as usize], Rng::new(seed));
-        Self { blocks, units, pages, valid, written, open: Default::default(), rng }
+        Self { table, units, pages, valid, written, open: Default::default(), rng }
     }
 
     fn below(&mut self, n: u32) -> u32 {
@@ -62,9 +62,9 @@ impl History {
 
     fn program(&mut self, stream: u8) {
         let open = &mut self.open[usize::from(stream)];
-        let Some(unit) = open.or_else(|| self.blocks.open(stream)) else { return };
+        let Some(unit) = open.or_else(|| self.table.open(stream)) else { return };
         let page = unit.0 * self.pages + self.written[unit.index()];
-        self.blocks.validate(Ppn::new(page), owner(page));
+        self.table.validate(Ppn::new(page), owner(page));
         self.valid[unit.index()].push(page);
         self.written[unit.index()] += 1;
         *open = (self.written[unit.index()] < self.pages).then_some(unit);
@@ -75,27 +75,27 @@ impl History {
         if count > 0 {
             let at = self.below(count) as usize;
             let page = self.valid[unit as usize].swap_remove(at);
-            self.blocks.invalidate(Ppn::new(page), owner(page));
+            self.table.invalidate(Ppn::new(page), owner(page));
         }
     }
 
     fn clean(&mut self, unit: Unit) {
-        self.blocks.begin_cleaning(unit);
+        self.table.begin_cleaning(unit);
         for page in self.valid[unit.index()].drain(..) {
-            self.blocks.invalidate(Ppn::new(page), owner(page));
+            self.table.invalidate(Ppn::new(page), owner(page));
         }
-        self.blocks.erased(unit);
+        self.table.erased(unit);
         self.written[unit.index()] = 0;
     }
 
     /// One event. Losses are concentrated on a few units, time stands still now and then.
     fn step(&mut self) {
         for _ in 0..self.below(4) {
-            self.blocks.tick();
+            self.table.tick();
         }
         match self.below(16) {
             0 => {
-                let sealed: Vec<Unit> = self.blocks.sealed(Pool::All).collect();
+                let sealed: Vec<Unit> = self.table.sealed(Pool::All).collect();
                 if !sealed.is_empty() {
                     let at = self.below(sealed.len() as u32);
                     self.clean(sealed[at as usize]);
@@ -118,7 +118,7 @@ impl History {
     }
 
     fn sealed(&self, pool: Pool) -> Vec<Unit> {
-        self.blocks.sealed(pool).collect()
+        self.table.sealed(pool).collect()
     }
 }
 
@@ -141,8 +141,8 @@ fn compare(name: &str, config: &VictimConfig, pages: u32, naive: Naive) {
                 continue;
             }
             let pool = pool(&mut history.rng);
-            let picked = policy.pick(&mut history.blocks, pool);
-            let expected = naive(&history.blocks, &history.sealed(pool));
+            let picked = policy.pick(&mut history.table, pool);
+            let expected = naive(&history.table, &history.sealed(pool));
             assert_eq!(picked, expected, "{name}, {pool:?}, step {step} of seed {seed}");
             if let Some(unit) = picked.filter(|_| history.rng.below(3) == 0) {
                 history.clean(unit);
@@ -153,18 +153,17 @@ fn compare(name: &str, config: &VictimConfig, pages: u32, naive: Naive) {
     }
 }
 
-type Naive = fn(&Blocks, &[Unit]) -> Option<Unit>;
+type Naive = fn(&UnitTable, &[Unit]) -> Option<Unit>;
 
 /// Gain over cost, origin.
 fn best(
-    blocks: &Blocks,
+    table: &UnitTable,
     units: &[Unit],
-    line: fn(&Blocks, Unit) -> (u64, u64, u64),
+    line: fn(&UnitTable, Unit) -> (u64, u64, u64),
 ) -> Option<Unit> {
     let by_score = |&a: &Unit, &b: &Unit| {
-        let ((gain_a, cost_a, from_a), (gain_b, cost_b, from_b)) =
-            (line(blocks, a), line(blocks, b));
-        let age = |from: u64| blocks.now() - from;
+        let ((gain_a, cost_a, from_a), (gain_b, cost_b, from_b)) = (line(table, a), line(table, b));
+        let age = |from: u64| table.now() - from;
         let origins = || from_b.cmp(&from_a).then(b.cmp(&a));
         match (cost_a, cost_b) {
             (0, 0) => origins(),
@@ -179,36 +178,36 @@ fn best(
     units.iter().copied().max_by(by_score)
 }
 
-fn gain(blocks: &Blocks, unit: Unit) -> u64 {
-    u64::from(blocks.pages_per_unit() - blocks.valid(unit))
+fn gain(table: &UnitTable, unit: Unit) -> u64 {
+    u64::from(table.pages_per_unit() - table.valid(unit))
 }
 
-fn cost_benefit(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
-    best(blocks, units, |blocks, unit| {
-        (gain(blocks, unit), u64::from(blocks.valid(unit)) * 2, blocks.modified(unit))
+fn cost_benefit(table: &UnitTable, units: &[Unit]) -> Option<Unit> {
+    best(table, units, |table, unit| {
+        (gain(table, unit), u64::from(table.valid(unit)) * 2, table.modified(unit))
     })
 }
 
-fn lfs_cost_benefit(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
-    best(blocks, units, |blocks, unit| {
-        let (valid, pages) = (blocks.valid(unit), blocks.pages_per_unit());
+fn lfs_cost_benefit(table: &UnitTable, units: &[Unit]) -> Option<Unit> {
+    best(table, units, |table, unit| {
+        let (valid, pages) = (table.valid(unit), table.pages_per_unit());
         let cost = if valid == 0 { 0 } else { pages + valid };
-        (gain(blocks, unit), cost.into(), blocks.sealed_at(unit))
+        (gain(table, unit), cost.into(), table.sealed_at(unit))
     })
 }
 
-fn cat(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
-    best(blocks, units, |blocks, unit| {
-        let times = u64::from(blocks.lifetime_erases(unit)) + 1;
-        (gain(blocks, unit), u64::from(blocks.valid(unit)) * times, blocks.opened(unit))
+fn cat(table: &UnitTable, units: &[Unit]) -> Option<Unit> {
+    best(table, units, |table, unit| {
+        let times = u64::from(table.lifetime_erases(unit)) + 1;
+        (gain(table, unit), u64::from(table.valid(unit)) * times, table.opened(unit))
     })
 }
 
-fn windowed<const W: usize>(blocks: &Blocks, units: &[Unit]) -> Option<Unit> {
+fn windowed<const W: usize>(table: &UnitTable, units: &[Unit]) -> Option<Unit> {
     let mut units = units.to_vec();
-    units.sort_by_key(|&unit| blocks.sealed_after(unit));
+    units.sort_by_key(|&unit| table.sealed_after(unit));
     units.truncate(W);
-    units.into_iter().min_by_key(|&unit| (blocks.valid(unit), blocks.modified(unit), unit))
+    units.into_iter().min_by_key(|&unit| (table.valid(unit), table.modified(unit), unit))
 }
 
 fn config(units: u32) -> VictimConfig {
@@ -242,7 +241,7 @@ fn windows_agree_with_scans() {
 #[test]
 fn the_first_sealed_is_that_of_a_scan() {
     let first: Naive =
-        |blocks, units| units.iter().copied().min_by_key(|&unit| blocks.sealed_after(unit));
+        |table, units| units.iter().copied().min_by_key(|&unit| table.sealed_after(unit));
     compare("fifo", &config(40), 5, first);
 }
 
@@ -257,23 +256,23 @@ fn greedy_breaks_ties_as_it_is_told() {
             history.step();
             let pool = pool(&mut history.rng);
             let sealed = history.sealed(pool);
-            let picked = policy.pick(&mut history.blocks, pool);
+            let picked = policy.pick(&mut history.table, pool);
             assert_eq!(picked.is_some(), !sealed.is_empty());
             let Some(unit) = picked else { continue };
-            let blocks = &history.blocks;
+            let table = &history.table;
             let order = |unit: Unit| {
-                let stream = i32::from(blocks.stream(unit));
+                let stream = i32::from(table.stream(unit));
                 let first = match tie {
                     Tie::Cold => stream,
                     Tie::Hot => -stream,
                     Tie::Oldest => 0,
                 };
-                (blocks.valid(unit), first, blocks.modified(unit))
+                (table.valid(unit), first, table.modified(unit))
             };
             assert!(sealed.iter().all(|&other| order(unit) <= order(other)), "{tie:?}");
             // Another stream's unit would do, but for the rule.
             let rival = |&&other: &&Unit| {
-                blocks.valid(other) == blocks.valid(unit) && order(other) != order(unit)
+                table.valid(other) == table.valid(unit) && order(other) != order(unit)
             };
             ties += u32::from(sealed.iter().any(|unit| rival(&unit)));
             if history.rng.below(8) == 0 {
@@ -289,7 +288,7 @@ fn full(units: u32, pages: u32) -> History {
     let mut history = History::new(units, pages, 1);
     for unit in 0..units {
         (0..pages).for_each(|_| {
-            history.blocks.tick();
+            history.table.tick();
             history.program((unit % u32::from(STREAMS)) as u8);
         });
     }
@@ -310,18 +309,18 @@ fn an_empty_pool_gives_nothing() {
         let mut policy = victim(name, &config(8)).expect("a row of the table");
         let mut history = History::new(8, 4, 1);
         let mut none = |history: &mut History, pool| {
-            assert_eq!(policy.pick(&mut history.blocks, pool), None, "{name}");
+            assert_eq!(policy.pick(&mut history.table, pool), None, "{name}");
         };
         none(&mut history, Pool::All);
         (0..3).for_each(|_| history.program(1)); // Open, not sealed.
         none(&mut history, Pool::All);
         history.program(1);
         none(&mut history, Pool::Stream(0));
-        assert_eq!(policy.pick(&mut history.blocks, Pool::Stream(1)), Some(Unit(0)), "{name}");
-        assert_eq!(policy.pick(&mut history.blocks, Pool::All), Some(Unit(0)), "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::Stream(1)), Some(Unit(0)), "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(Unit(0)), "{name}");
         history.clean(Unit(0));
         for pool in [Pool::All, Pool::Stream(1)] {
-            assert_eq!(policy.pick(&mut history.blocks, pool), None, "{name}");
+            assert_eq!(policy.pick(&mut history.table, pool), None, "{name}");
         }
     }
 }
@@ -329,12 +328,12 @@ fn an_empty_pool_gives_nothing() {
 #[test]
 fn of_full_units_one_is_chosen() {
     let check = |name: &str, policy: &mut dyn Victim, history: &mut History| {
-        let unit = policy.pick(&mut history.blocks, Pool::All);
+        let unit = policy.pick(&mut history.table, Pool::All);
         let is_drawn = ["random", "d_choices"].contains(&name);
         // Greedy's tie rule goes by stream before age; unit 0 is the first of stream 0.
         assert!(unit == Some(Unit(0)) || is_drawn && unit.is_some(), "{name}: {unit:?}");
-        let unit = policy.pick(&mut history.blocks, Pool::Stream(2)).expect("some are sealed");
-        assert_eq!(history.blocks.stream(unit), 2, "{name}");
+        let unit = policy.pick(&mut history.table, Pool::Stream(2)).expect("some are sealed");
+        assert_eq!(history.table.stream(unit), 2, "{name}");
     };
     each(check, 9);
     // A unit that has lost a page goes before all that have not, however old they are.
@@ -342,7 +341,7 @@ fn of_full_units_one_is_chosen() {
         |name, policy, history| {
             history.invalidate(7);
             if !["random", "d_choices", "fifo", "windowed"].contains(&name) {
-                assert_eq!(policy.pick(&mut history.blocks, Pool::All), Some(Unit(7)), "{name}");
+                assert_eq!(policy.pick(&mut history.table, Pool::All), Some(Unit(7)), "{name}");
             }
         },
         9,
@@ -355,19 +354,19 @@ fn empty_units_go_first_the_oldest_before_the_others() {
         (0..3).for_each(|_| history.invalidate(0)); // One page short of empty, and the oldest.
         for unit in [7, 5] {
             (0..4).for_each(|_| history.invalidate(unit));
-            history.blocks.tick();
+            history.table.tick();
         }
         let first = match name {
             "cost_benefit" => Unit(7), // Longest without a loss.
             "cat" | "lfs_cost_benefit" => Unit(5),
             _ => return,
         };
-        assert_eq!(policy.pick(&mut history.blocks, Pool::All), Some(first), "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(first), "{name}");
         history.clean(first);
         let second = Unit(12 - first.0);
-        assert_eq!(policy.pick(&mut history.blocks, Pool::All), Some(second), "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(second), "{name}");
         history.clean(second);
-        assert_eq!(policy.pick(&mut history.blocks, Pool::All), Some(Unit(0)), "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(Unit(0)), "{name}");
     };
     each(check, 9);
 }
@@ -379,10 +378,10 @@ fn with_all_units_empty_every_policy_finds_one() {
             (0..4).for_each(|_| history.invalidate(unit));
         }
         for _ in 0..9 {
-            let unit = policy.pick(&mut history.blocks, Pool::All).expect("not all are cleaned");
+            let unit = policy.pick(&mut history.table, Pool::All).expect("not all are cleaned");
             history.clean(unit);
         }
-        assert_eq!(policy.pick(&mut history.blocks, Pool::All), None, "{name}");
+        assert_eq!(policy.pick(&mut history.table, Pool::All), None, "{name}");
     };
     each(check, 9);
 }

@@ -17,9 +17,9 @@ use core::mem;
 use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::blocks::{Blocks, Pool};
 use crate::parameters::round;
 use crate::prefetch::prefetch;
+use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
     /// Parameters of [`Windowed`].
@@ -55,18 +55,18 @@ impl Victim for Windowed {
         true
     }
 
-    fn pick(&mut self, blocks: &mut Blocks, pool: Pool) -> Option<Unit> {
-        blocks.take_changed(&mut self.changed);
+    fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
+        table.take_changed(&mut self.changed);
         for windows in [&mut self.whole, &mut self.by_stream].into_iter().flatten() {
-            windows.follow(blocks, &self.changed);
+            windows.follow(table, &self.changed);
         }
         self.changed.clear();
         let (windows, count, number) = match pool {
             Pool::All => (&mut self.whole, 1, 0),
-            Pool::Stream(stream) => (&mut self.by_stream, blocks.streams(Pool::All).len(), stream),
+            Pool::Stream(stream) => (&mut self.by_stream, table.streams(Pool::All).len(), stream),
         };
         let windows = windows
-            .get_or_insert_with(|| Box::new(Windows::new(blocks, self.units, count, self.window)));
+            .get_or_insert_with(|| Box::new(Windows::new(table, self.units, count, self.window)));
         windows.emptiest(number.into())
     }
 }
@@ -120,7 +120,7 @@ struct Windows {
 }
 
 impl Windows {
-    fn new(blocks: &Blocks, units: u32, count: usize, size: usize) -> Self {
+    fn new(table: &UnitTable, units: u32, count: usize, size: usize) -> Self {
         let window = Window { inside: Tournament::new(), outside: VecDeque::new() };
         let mut windows = Self {
             size,
@@ -130,7 +130,7 @@ impl Windows {
             homes: vec![0; units as usize],
             newcomers: Vec::new(),
         };
-        windows.follow(blocks, &(0..units).map(Unit).collect::<Vec<_>>());
+        windows.follow(table, &(0..units).map(Unit).collect::<Vec<_>>());
         windows
     }
 
@@ -139,18 +139,18 @@ impl Windows {
     }
 
     /// Sees what has become of some units.
-    fn follow(&mut self, blocks: &Blocks, changed: &[Unit]) {
+    fn follow(&mut self, table: &UnitTable, changed: &[Unit]) {
         for (at, &unit) in changed.iter().enumerate() {
             if let Some(&soon) = changed.get(at + AHEAD) {
-                blocks.prefetch_unit(soon);
+                table.prefetch_unit(soon);
                 self.leaves.prefetch(soon);
                 prefetch(&self.ages, soon.index());
             }
-            let age = if blocks.is_sealed(unit) { blocks.sealed_after(unit) + 1 } else { 0 };
+            let age = if table.is_sealed(unit) { table.sealed_after(unit) + 1 } else { 0 };
             let before = mem::replace(&mut self.ages[unit.index()], age);
             let is_inside = self.leaves.takes_part(unit);
             if is_inside && age == before {
-                self.enter(blocks, unit);
+                self.enter(table, unit);
             } else if is_inside {
                 let window = &mut self.windows[usize::from(self.homes[unit.index()])];
                 window.inside.remove(&mut self.leaves, unit, 0);
@@ -159,15 +159,15 @@ impl Windows {
                 self.newcomers.push((age, unit));
             }
         }
-        self.queue_up(blocks);
-        (0..self.windows.len()).for_each(|window| self.fill(blocks, window));
+        self.queue_up(table);
+        (0..self.windows.len()).for_each(|window| self.fill(table, window));
     }
 
     /// Newcomers go behind all others of their windows.
-    fn queue_up(&mut self, blocks: &Blocks) {
+    fn queue_up(&mut self, table: &UnitTable) {
         self.newcomers.sort_unstable();
         for (age, unit) in self.newcomers.drain(..) {
-            let home = if self.windows.len() == 1 { 0 } else { blocks.stream(unit) };
+            let home = if self.windows.len() == 1 { 0 } else { table.stream(unit) };
             self.homes[unit.index()] = home;
             let outside = &mut self.windows[usize::from(home)].outside;
             outside.push_back((age, unit));
@@ -177,19 +177,19 @@ impl Windows {
         }
     }
 
-    fn fill(&mut self, blocks: &Blocks, number: usize) {
+    fn fill(&mut self, table: &UnitTable, number: usize) {
         while self.windows[number].inside.len() < self.size
             && let Some((age, unit)) = self.windows[number].outside.pop_front()
         {
             if self.ages[unit.index()] == age {
-                self.enter(blocks, unit);
+                self.enter(table, unit);
             }
         }
     }
 
     /// Puts a unit into the tournament of its window, or judges it anew.
-    fn enter(&mut self, blocks: &Blocks, unit: Unit) {
-        let fill = Fill { valid: blocks.valid(unit), modified: blocks.modified(unit), unit };
+    fn enter(&mut self, table: &UnitTable, unit: Unit) {
+        let fill = Fill { valid: table.valid(unit), modified: table.modified(unit), unit };
         let window = &mut self.windows[usize::from(self.homes[unit.index()])];
         window.inside.set(&mut self.leaves, fill, 0);
     }

@@ -137,7 +137,7 @@ fn idle_cleaning_stops_at_high_water() {
     assert_eq!(cleans, [0, 1, 2, 4]);
 }
 
-/// A unit of which nothing is wanted is erased by the first write that finds fewer units free than
+/// A unit without a valid page is erased by the first write that finds fewer units free than
 /// high water, and nobody waits for that.
 #[test]
 fn cleaning_ahead_stops_at_high_water() {

@@ -4,7 +4,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::mapping::{MapOp, Mapping};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Destination, Scope};
-use floatgate_ftl::placement::{AnyPlacement, Moving, Placement, Reclaimed};
+use floatgate_ftl::placement::{AnyPlacement, Placement, Reclaimed, Relocation};
 
 use super::{Naive, Page, Policy, State, To};
 use crate::clockwork::{ERASE_NS, copy_ns};
@@ -107,7 +107,8 @@ impl<M: Mapping> Naive<M> {
         let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
             return (0, valid);
         };
-        let updates = (valid * self.mapping.together()).min(self.geometry.translation_pages());
+        let updates =
+            (valid * self.mapping.pages_per_map_page()).min(self.geometry.translation_pages());
         let beyond = updates.saturating_sub(self.room(map));
         (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }
@@ -148,10 +149,10 @@ impl<M: Mapping> Naive<M> {
             (To::One(stream), _) => stream,
             (_, Owner::Translation(_)) => unreachable!("the map is not judged"),
             (To::Judged, Owner::Data(lpn)) => {
-                placement.moved(Moving { lpn, stream, clock, now_ns })
+                placement.moved(Relocation { lpn, stream, clock, now_ns })
             }
             (To::JudgedAnew, Owner::Data(lpn)) => {
-                placement.classify(Moving { lpn, stream, clock, now_ns })
+                placement.classify(Relocation { lpn, stream, clock, now_ns })
             }
         };
         let judged: Vec<(u8, Page)> =

@@ -1,7 +1,6 @@
 //! The engine against the naive one: the same flash operations in the same order, with the same
 //! times and causes, and the same answers to the host, whatever the way of cleaning.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Counters, Device, Ssd};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
@@ -11,6 +10,7 @@ use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
 use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::unit_table::FreeOrder;
 
 use crate::clockwork::Clockwork;
 use crate::common::log::{Event, Kind, Log, Logged};
@@ -176,7 +176,7 @@ const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
     let base = Rig::new(shape, "dftl", "greedy");
     let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
-    rig.page_cache = MapPages { together: 2, load_for_cleaning: true };
+    rig.page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
     rig.dftl.gtd_unmapped_shortcut = true;
     // One more where a map page is two translation pages.
     rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;

@@ -10,15 +10,15 @@ mod units;
 use std::ops::Range;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, MapOp, Mapping, Residency, Touch};
+use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
 use floatgate_ftl::nand::{Blame, Cause, Part};
 use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::FreeOrder;
 
 use crate::clockwork::{program_ns, read_ns};
 use crate::common::Rig;
@@ -46,7 +46,7 @@ enum State {
 struct Block {
     state: State,
     stream: u8,
-    /// What was programmed, in order; what is not wanted any more is None.
+    /// What was programmed, in order; what is not valid any more is None.
     pages: Vec<Option<Owner>>,
     erases: u32,
     /// When it was opened, in pages of the host.
@@ -180,13 +180,14 @@ impl<M: Mapping> Naive<M> {
                 for page in 0..pages {
                     // The pages of a request are worked on at once, from its admission on.
                     let (mut now, mut waited) = (begin, 0);
-                    let touch = if request.op == Op::Read { Touch::Read } else { Touch::Write };
+                    let kind =
+                        if request.op == Op::Read { AccessKind::Read } else { AccessKind::Write };
                     let (lpn, remaining) = (Lpn::new(first + page), pages - page);
                     let mapped = M::ON_FLASH && self.table[lpn.index()].is_some();
-                    let access = Access { lpn, touch, remaining, first: page == 0, mapped };
+                    let access = Access { lpn, kind, remaining, first: page == 0, mapped };
                     waited += self.translate(access, &mut now);
-                    match touch {
-                        Touch::Write => waited += self.write(lpn, pages, &mut now),
+                    match kind {
+                        AccessKind::Write => waited += self.write(lpn, pages, &mut now),
                         _ => self.read(lpn, &mut now),
                     }
                     if now >= done {
@@ -292,12 +293,16 @@ impl<M: Mapping> Naive<M> {
 
     /// Operations that go together start together; the last to end is waited for.
     fn perform(&mut self, io: &[MapOp], now: &mut u64) -> u64 {
-        let (together, mut waited) = (self.mapping.together(), 0);
+        let (pages_per_map_page, mut waited) = (self.mapping.pages_per_map_page(), 0);
         let kind = |op: &MapOp| std::mem::discriminant(op);
         let page = |op: &MapOp| match *op {
-            MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => tpn.get() / together,
+            MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => {
+                tpn.get() / pages_per_map_page
+            }
         };
-        for group in io.chunk_by(|a, b| together > 1 && (kind(a), page(a)) == (kind(b), page(b))) {
+        for group in
+            io.chunk_by(|a, b| pages_per_map_page > 1 && (kind(a), page(a)) == (kind(b), page(b)))
+        {
             let (begin, mut longest) = (*now, 0);
             for &op in group {
                 let (mut branch, mut wait) = (begin, 0);

@@ -1,8 +1,8 @@
 //! The units of the naive drive: what is in them, and which of them are free.
 
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::unit_table::FreeOrder;
 
 use super::{Block, Naive, Page, State};
 
@@ -51,7 +51,7 @@ impl<M: Mapping> Naive<M> {
         (opened.state, opened.stream, opened.opened) = (State::Open, stream, self.clock);
     }
 
-    /// What was allocated is programmed: it is wanted. The last page seals its unit.
+    /// What was allocated is programmed: it is valid. The last page seals its unit.
     pub(super) fn set(&mut self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         self.events += 1;

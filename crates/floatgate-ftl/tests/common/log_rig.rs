@@ -1,6 +1,5 @@
 //! Drives with log blocks.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::device::{Device, HostData, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::*;
@@ -8,6 +7,7 @@ use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::nand::{Checked, Counted, Nand, Stamped, Timed};
 use floatgate_ftl::nand::{Shadow, Timing};
 use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::unit_table::FreeOrder;
 
 use super::buffer_rig::{BufferRig, buffered};
 use super::log::{Log, Logged};

@@ -16,7 +16,6 @@ pub mod steps;
 pub mod workload;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::blocks::{Blocks, FreeOrder};
 use floatgate_ftl::device::{Device, Dispatching, HostData, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::geometry::{Geometry, Shape};
@@ -27,6 +26,7 @@ use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VictimConfig, victim};
 
 use buffer_rig::{BufferRig, buffered};
@@ -89,7 +89,7 @@ pub const DFTL: DftlConfig = DftlConfig {
 #[derive(Clone, Copy, Debug)]
 pub struct MapPages {
     /// Translation pages of each.
-    pub together: u32,
+    pub pages_per_map_page: u32,
     pub load_for_cleaning: bool,
 }
 
@@ -98,7 +98,7 @@ impl MapPages {
     pub fn config(self, entries_per_page: u32) -> PageCacheConfig {
         let load = self.load_for_cleaning;
         PageCacheConfig {
-            entries: Some(self.together * entries_per_page),
+            entries: Some(self.pages_per_map_page * entries_per_page),
             cleaning: if load { ForCleaning::LruEnd } else { ForCleaning::Update },
         }
     }
@@ -139,7 +139,7 @@ impl Rig {
             victim,
             cache_bytes: 16 * 8,
             dftl: DFTL,
-            page_cache: MapPages { together: 1, load_for_cleaning: false },
+            page_cache: MapPages { pages_per_map_page: 1, load_for_cleaning: false },
             placement: "single",
             tune_placement: |_| {},
             tune_victim: |_| {},
@@ -279,9 +279,6 @@ pub trait Probe: Device {
     /// What is cached of an entry.
     fn residency(&self, lpn: u32) -> Residency;
 
-    /// The state of the units.
-    fn blocks(&self) -> &Blocks;
-
     /// The drive as a host sees it.
     fn device(&mut self) -> &mut dyn Device;
 }
@@ -299,10 +296,6 @@ where
 
     fn residency(&self, lpn: u32) -> Residency {
         self.ftl().mapping().residency(Lpn::new(lpn))
-    }
-
-    fn blocks(&self) -> &Blocks {
-        self.ftl().blocks()
     }
 
     fn device(&mut self) -> &mut dyn Device {

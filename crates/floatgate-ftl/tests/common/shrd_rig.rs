@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::Lpn;
-use floatgate_ftl::blocks::Blocks;
 use floatgate_ftl::device::{Device, Dispatching, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::host::{Shrd, ShrdConfig};
@@ -87,10 +86,6 @@ where
 
     fn residency(&self, lpn: u32) -> Residency {
         self.drive().ftl().mapping().residency(Lpn::new(lpn))
-    }
-
-    fn blocks(&self) -> &Blocks {
-        self.drive().ftl().blocks()
     }
 
     fn device(&mut self) -> &mut dyn Device {

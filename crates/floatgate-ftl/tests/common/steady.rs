@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::blocks::Pool;
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::Pool;
 
 use super::workload::Workload;
 use super::{Probe, Rig, SERIAL};
@@ -144,8 +144,8 @@ impl Steady {
         let mut sealed = vec![0; block as usize + 1];
         for _ in 0..LOOKS {
             self.write(&mut *drive, self.volumes[1] * pages / LOOKS, &mut rng);
-            let blocks = drive.blocks();
-            blocks.sealed(Pool::All).for_each(|unit| sealed[blocks.valid(unit) as usize] += 1);
+            let units = drive.units();
+            units.sealed(Pool::All).for_each(|unit| sealed[units.valid(unit) as usize] += 1);
         }
         drive.check();
         let counters = drive.counters();

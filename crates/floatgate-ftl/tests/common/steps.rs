@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use floatgate_ftl::addr::{Lpn, Ppn};
-use floatgate_ftl::mapping::{Access, MapOp, MapStats, Mapping, Residency, Touch};
+use floatgate_ftl::mapping::{Access, AccessKind, MapOp, MapStats, Mapping, Residency};
 use floatgate_ftl::rng::Rng;
 
 #[derive(Clone, Debug)]
@@ -62,14 +62,14 @@ impl Steps {
         let start = self.start();
         let length = [1, 1, 2, 4, 8, 40][self.below(6) as usize];
         let end = self.pages.min(start + 1 + self.below(length));
-        let touch = [Touch::Read, Touch::Write][self.below(2) as usize];
+        let kind = [AccessKind::Read, AccessKind::Write][self.below(2) as usize];
         let trim = self.below(16) == 0;
         self.stream = end;
         for lpn in start..end {
-            let touch = if trim { Touch::Trim } else { touch };
+            let kind = if trim { AccessKind::Trim } else { kind };
             let remaining = if trim { 1 } else { end - lpn };
             let (first, lpn) = (trim || lpn == start, Lpn::new(lpn));
-            let access = Access { lpn, touch, remaining, first, mapped: true };
+            let access = Access { lpn, kind, remaining, first, mapped: true };
             self.waiting.push_back(access);
         }
     }

@@ -1,7 +1,7 @@
 //! Lists of pages and entries that are searched, last used first.
 
 use floatgate_ftl::addr::Tpn;
-use floatgate_ftl::mapping::{MapConfig, MapOp, Residency, Touch};
+use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
 
 use super::Naive;
 use super::common::MapPages;
@@ -56,7 +56,7 @@ pub struct NaivePageCache {
     per_page: u32,
     tpns: u32,
     page_bytes: u64,
-    together: u32,
+    pages_per_map_page: u32,
     load_for_cleaning: bool,
     places: usize,
     pages: Pages,
@@ -65,13 +65,13 @@ pub struct NaivePageCache {
 
 impl NaivePageCache {
     pub fn new(config: &MapConfig, map_pages: MapPages) -> Self {
-        let MapPages { together, load_for_cleaning } = map_pages;
-        let page_bytes = u64::from(config.geometry.shape().page_bytes * together);
+        let MapPages { pages_per_map_page, load_for_cleaning } = map_pages;
+        let page_bytes = u64::from(config.geometry.shape().page_bytes * pages_per_map_page);
         Self {
             per_page: config.geometry.entries_per_page(),
             tpns: config.geometry.translation_pages(),
             page_bytes,
-            together,
+            pages_per_map_page,
             load_for_cleaning,
             // More places than pages are never used.
             places: (config.cache_bytes / page_bytes).max(1) as usize,
@@ -81,7 +81,7 @@ impl NaivePageCache {
     }
 
     fn each(&self, page: u32, op: fn(Tpn) -> MapOp) -> Vec<MapOp> {
-        let tpns = page * self.together..(page + 1) * self.together;
+        let tpns = page * self.pages_per_map_page..(page + 1) * self.pages_per_map_page;
         tpns.filter(|&tpn| tpn < self.tpns).map(|tpn| op(Tpn::new(tpn))).collect()
     }
 
@@ -110,16 +110,16 @@ impl NaivePageCache {
 }
 
 impl Naive for NaivePageCache {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
-        self.visit(lpn / self.per_page / self.together, touch != Touch::Read)
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
+        self.visit(lpn / self.per_page / self.pages_per_map_page, kind != AccessKind::Read)
     }
 
     fn relocated(&mut self, moved: &[(u32, u32)]) -> Vec<MapOp> {
         let mut io = vec![];
-        for (page, _) in by_page(moved, self.per_page * self.together) {
+        for (page, _) in by_page(moved, self.per_page * self.pages_per_map_page) {
             if self.pages.has(page) {
                 self.pages.mark_dirty(page);
-            } else if self.load_for_cleaning && self.places.min(self.tpns_together()) > 1 {
+            } else if self.load_for_cleaning && self.places.min(self.map_pages()) > 1 {
                 io.extend(self.make_room());
                 io.extend(self.each(page, MapOp::Fetch));
                 self.pages.0.push((page, true));
@@ -131,7 +131,7 @@ impl Naive for NaivePageCache {
     }
 
     fn trim(&mut self, tpn: u32, mapped: &[u32]) -> Vec<MapOp> {
-        self.visit(tpn / self.together, !mapped.is_empty())
+        self.visit(tpn / self.pages_per_map_page, !mapped.is_empty())
     }
 
     fn flush(&mut self) -> Vec<MapOp> {
@@ -140,7 +140,7 @@ impl Naive for NaivePageCache {
     }
 
     fn residency(&self, lpn: u32) -> Residency {
-        residency(self.pages.dirty(lpn / self.per_page / self.together))
+        residency(self.pages.dirty(lpn / self.per_page / self.pages_per_map_page))
     }
 
     fn bytes(&self) -> u64 {
@@ -154,8 +154,8 @@ impl Naive for NaivePageCache {
 
 impl NaivePageCache {
     /// Map pages of the drive.
-    fn tpns_together(&self) -> usize {
-        self.tpns.div_ceil(self.together) as usize
+    fn map_pages(&self) -> usize {
+        self.tpns.div_ceil(self.pages_per_map_page) as usize
     }
 }
 
@@ -227,8 +227,8 @@ impl NaiveCdftl {
 }
 
 impl Naive for NaiveCdftl {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
-        let (mut io, change) = (vec![], touch != Touch::Read);
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
+        let (mut io, change) = (vec![], kind != AccessKind::Read);
         if let Some(at) = self.find(lpn) {
             self.counts[0] += 1;
             self.entries[..=at].rotate_right(1);

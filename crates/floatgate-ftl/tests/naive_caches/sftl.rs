@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use floatgate_ftl::addr::Tpn;
-use floatgate_ftl::mapping::{MapConfig, MapOp, Residency, Touch};
+use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
 
 use super::Naive;
 use super::models::{by_page, residency};
@@ -147,14 +147,14 @@ impl NaiveSftl {
 }
 
 impl Naive for NaiveSftl {
-    fn access(&mut self, lpn: u32, touch: Touch) -> Vec<MapOp> {
+    fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp> {
         let tpn = lpn / self.per_page;
-        if touch == Touch::Trim {
+        if kind == AccessKind::Trim {
             return self.trim(tpn, &[lpn]);
         }
         let buffered = !self.is_cached(tpn) && self.changed.contains(&lpn);
         let io = self.visit(tpn, buffered);
-        if touch == Touch::Write {
+        if kind == AccessKind::Write {
             self.changed.insert(lpn);
         }
         io

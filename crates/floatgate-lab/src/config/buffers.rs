@@ -2,6 +2,7 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::buffer::NONE;
 use floatgate_ftl::device::Acknowledge;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,11 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// Whether there is one.
+    pub(crate) fn exists(&self) -> bool {
+        self.scheme != NONE.name
+    }
+
     /// Pages that the buffer holds, on a drive of such pages; at least one.
     pub fn capacity_pages(&self, page_bytes: u64) -> u32 {
         u32::try_from(self.capacity.0 / page_bytes).unwrap_or(u32::MAX).max(1)
@@ -47,7 +53,7 @@ impl Buffer {
 impl Default for Buffer {
     fn default() -> Self {
         Self {
-            scheme: "none".into(),
+            scheme: NONE.name.into(),
             capacity: Size(16 << 20),
             block_pages: None,
             acknowledge: Chosen(Acknowledge::WriteBack),

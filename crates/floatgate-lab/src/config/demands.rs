@@ -29,8 +29,7 @@ impl Config {
     }
 
     pub(super) fn provisional_geometry(&self) -> Result<Geometry, ConfigError> {
-        let geometry = Geometry::new(self.provisional_shape());
-        geometry.map_err(|error| ConfigError::new(error.to_string()))
+        Ok(Geometry::new(self.provisional_shape())?)
     }
 
     /// The same with the map entries that the mapping has on flash.
@@ -46,8 +45,7 @@ impl Config {
     pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
         let name = &self.mapping.scheme;
         let config = self.map_config(self.provisional_geometry()?);
-        demands(name, &config)
-            .ok_or_else(|| ConfigError::new(format!("mapping.scheme = \"{name}\" is not known")))
+        demands(name, &config).ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
     }
 
     /// What mappings are told.
@@ -89,7 +87,7 @@ impl Config {
         let of_mappings = self.map_config(geometry).refusal();
         let of_placements = || self.placement_config(geometry, false).refusal();
         if let Some(Refusal { key, given, expected }) = of_mappings.or_else(of_placements) {
-            return Err(ConfigError::new(format!("{key} = {given}: expected {expected}")));
+            expect(false, key, &given, expected)?;
         }
         let Demands { cache_bytes, cache_for, .. } = self.map_demands()?;
         expect(

@@ -2,12 +2,15 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::buffer::NONE;
+use floatgate_ftl::host::keeps_log;
+use floatgate_ftl::parameters::Choice;
 use floatgate_ftl::queue::Dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policies::names;
-use super::{Config, ConfigError, expect};
+use super::{Config, ConfigError, expect, expect_text};
 use crate::units::{Size, Time};
 
 /// What the host does before it sends a command.
@@ -45,33 +48,37 @@ impl Default for Host {
     }
 }
 
+impl Host {
+    /// Whether the host keeps a log in the drive.
+    pub(crate) fn keeps_log(&self) -> bool {
+        keeps_log(&self.scheme)
+    }
+}
+
 impl Config {
     /// Slots of the log, if the host has one.
     pub(crate) fn log_slots(&self) -> u32 {
-        match self.host.scheme.as_str() {
-            "shrd" => u32::try_from(self.host.log.0 / self.flash.page.0).unwrap_or(u32::MAX),
-            _ => 0,
+        match self.host.keeps_log() {
+            true => u32::try_from(self.host.log.0 / self.flash.page.0).unwrap_or(u32::MAX),
+            false => 0,
         }
     }
 
     /// What host layers ask of the rest.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
-        if self.host.scheme != "shrd" {
+        if !self.host.keeps_log() {
             return Ok(());
         }
-        let alone = |key: &str, given: &str, expected: &str| {
-            let text = format!("\"{expected}\" with host.scheme = \"shrd\"");
-            expect(given == expected, key, &format!("\"{given}\""), text)
-        };
-        alone("ftl.scheme", &self.ftl.scheme, "page")?;
-        alone("buffer.scheme", &self.buffer.scheme, "none")?;
-        let serial = self.queue.dispatch.0 == Dispatch::Serial;
-        alone("queue.dispatch", if serial { "serial" } else { "parallel" }, "parallel")?;
-        let one = "1 with host.scheme = \"shrd\"".to_owned();
+        let host = format!("host.scheme = \"{}\"", self.host.scheme);
+        expect_text("ftl.scheme", &self.ftl.scheme, "page", &host)?;
+        expect_text("buffer.scheme", &self.buffer.scheme, NONE.name, &host)?;
+        let dispatch = self.queue.dispatch.0.name();
+        expect_text("queue.dispatch", dispatch, Dispatch::Parallel.name(), &host)?;
+        let one = format!("1 with {host}");
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
         for (key, name) in self.offline_policies() {
-            let other = "another beside host.scheme = \"shrd\": it looks ahead in the host's order";
-            expect(false, key, &format!("\"{name}\""), other.into())?;
+            let other = format!("another beside {host}: it looks ahead in the host's order");
+            expect(false, key, &format!("\"{name}\""), other)?;
         }
         let contiguous = self.host_config(0, 0, 0).shrd.contiguous;
         let least = 2 * u64::from(contiguous) * self.flash.page.0;

@@ -1,9 +1,9 @@
 //! What a block-mapped translation layer asks of the rest of a config.
 
 use floatgate_ftl::log_block::{logs_given, logs_min};
-use serde::Serialize;
+use floatgate_ftl::parameters::Choice;
 
-use super::{Cleaning, Config, ConfigError, WearLeveling};
+use super::{Cleaning, Config, ConfigError, WearLeveling, expect, expect_text};
 
 impl Config {
     /// How many log blocks the drive has at least, if its translation layer works with them: as
@@ -26,43 +26,30 @@ impl Config {
         if logs_min(scheme).is_none() {
             return Ok(());
         }
-        let expect = |key: &str, given: &str, expected: &str| match given == expected {
-            true => Ok(()),
-            false => Err(ConfigError::new(format!(
-                "{key} = \"{given}\": expected \"{expected}\" with ftl.scheme = \"{scheme}\", \
-                 which maps blocks"
-            ))),
+        let maps_blocks = format!("ftl.scheme = \"{scheme}\", which maps blocks");
+        let only = |key: &str, given: &str, expected: &str| {
+            expect_text(key, given, expected, &maps_blocks)
         };
-        let unset = |key: &str, given: Option<String>| match given {
-            None => Ok(()),
-            Some(given) => Err(ConfigError::new(format!(
-                "{key} = {given}: expected no value with ftl.scheme = \"{scheme}\", which \
-                 reclaims space by merging alone"
-            ))),
+        let unset = |key: &str, given: Option<String>| {
+            let merges = "which reclaims space by merging alone";
+            let text = format!("no value with ftl.scheme = \"{scheme}\", {merges}");
+            expect(given.is_none(), key, &given.unwrap_or_default(), text)
         };
         let Cleaning { victim, low_water, high_water, copies_per_write, idle_after, .. } =
             &self.cleaning;
         let number = |given: &Option<u32>| given.map(|given| given.to_string());
-        expect("mapping.scheme", &self.mapping.scheme, "ideal")?;
-        expect("placement.scheme", &self.placement.scheme, "single")?;
-        expect("placement.gc_destination", &word(&self.placement.gc_destination), "scheme")?;
-        expect("cleaning.victim", victim, "greedy")?;
-        expect("cleaning.tie", &word(&self.cleaning.tie), "cold")?;
-        expect("cleaning.scope", &word(&self.cleaning.scope), "all")?;
+        only("mapping.scheme", &self.mapping.scheme, "ideal")?;
+        only("placement.scheme", &self.placement.scheme, "single")?;
+        only("placement.gc_destination", self.placement.gc_destination.0.name(), "scheme")?;
+        only("cleaning.victim", victim, "greedy")?;
+        only("cleaning.tie", self.cleaning.tie.0.name(), "cold")?;
+        only("cleaning.scope", self.cleaning.scope.0.name(), "all")?;
         if self.cleaning.wear_leveling == WearLeveling::Static {
-            return expect("cleaning.wear_leveling", "static", "dynamic");
+            return only("cleaning.wear_leveling", "static", "dynamic");
         }
         unset("cleaning.low_water", number(low_water))?;
         unset("cleaning.high_water", number(high_water))?;
         unset("cleaning.copies_per_write", number(copies_per_write))?;
         unset("cleaning.idle_after", idle_after.map(|given| format!("\"{given}\"")))
-    }
-}
-
-/// A value as it is written in a config.
-fn word(value: &impl Serialize) -> String {
-    match toml::Value::try_from(value) {
-        Ok(toml::Value::String(word)) => word,
-        _ => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use floatgate_ftl::buffer::{Buffer, BufferConfig};
 use floatgate_ftl::device::WriteBuffer;
 use floatgate_ftl::geometry::Geometry;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, expect};
 
 /// The buffer of a drive, if it has one.
 ///
@@ -26,21 +26,16 @@ pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
 
 fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, ConfigError> {
     let section = &config.buffer;
-    if section.scheme == "none" {
+    if !section.exists() {
         return Ok(None);
     }
     let capacity_pages = section.capacity_pages(1 << geometry.log2_page_bytes());
     let block_pages = block_pages(config, geometry);
-    if block_pages > capacity_pages {
-        return Err(ConfigError::new(format!(
-            "buffer.block_pages = {block_pages}: expected at most the {capacity_pages} pages that \
-             buffer.capacity holds"
-        )));
-    }
+    let most = format!("at most the {capacity_pages} pages that buffer.capacity holds");
+    expect(block_pages <= capacity_pages, "buffer.block_pages", &block_pages, most)?;
     let values = |name: &str, key: &str| config.policies.value(name, key);
     let config =
         BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages).with(&values);
-    Buffer::new(&section.scheme, &config).map(Some).ok_or_else(|| {
-        ConfigError::new(format!("buffer.scheme = \"{}\" is not known", section.scheme))
-    })
+    let buffer = Buffer::new(&section.scheme, &config);
+    buffer.map(Some).ok_or_else(|| ConfigError::unknown_policy("buffer.scheme", &section.scheme))
 }

@@ -29,7 +29,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use serde::{Deserialize, Serialize};
 
 use super::{HostSide, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, expect};
 use crate::stored::Stored;
 use bytes::HostBytes;
 
@@ -113,13 +113,10 @@ impl Description {
     fn plan(&self) -> Result<Plan, ConfigError> {
         let Self { bytes, config, .. } = self;
         config.check()?;
-        if config.host.scheme != "plain" {
-            return Err(ConfigError::new(format!(
-                "host.scheme = \"{}\": expected \"plain\", as a live drive gets its commands from \
-                 a host that knows of no other",
-                config.host.scheme
-            )));
-        }
+        let plain =
+            "\"plain\", as a live drive gets its commands from a host that knows of no other";
+        let host = format!("\"{}\"", config.host.scheme);
+        expect(!config.host.keeps_log(), "host.scheme", &host, plain.into())?;
         refuse_unrecoverable(config)?;
         if *bytes == 0 {
             return Err(ConfigError::new("a drive of 0 bytes: expected at least 1"));
@@ -246,7 +243,7 @@ where
     F: Ftl<Medium = Stored> + Send + 'static,
 {
     let buffer = &description.config.buffer;
-    let keeps = buffer.scheme != "none" && buffer.acknowledge.0 == Acknowledge::WriteThrough;
+    let keeps = buffer.exists() && buffer.acknowledge.0 == Acknowledge::WriteThrough;
     let data = HostBytes::new(plan.geometry.shape().page_bytes, keeps);
     let ssd = HostSide::new(&description.config, plan)?.drive(ftl, data);
     let done = Vec::with_capacity(1);

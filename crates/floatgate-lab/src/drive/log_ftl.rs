@@ -3,13 +3,12 @@
 //! Of the T units in service, as many as the logical pages fill are data blocks; the rest can be
 //! log blocks. One more unit, the reserve on top of T, is what a merge copies to.
 
-use floatgate_ftl::blocks::FreeOrder;
 use floatgate_ftl::log_block;
 use floatgate_ftl::log_blocks;
 use floatgate_ftl::log_ftl::LogFtlConfig;
 
-use super::{Make, Plan};
-use crate::config::{Config, ConfigError, WearLeveling};
+use super::{Make, Plan, free_order};
+use crate::config::{Config, ConfigError};
 
 /// Log blocks that the drive of a plan has.
 fn logs(config: &Config, plan: &Plan) -> u32 {
@@ -29,9 +28,7 @@ macro_rules! rows {
             let of_scheme = config.log_config(plan.geometry, logs(config, plan), seed);
             match config.ftl.scheme.as_str() {
                 $(stringify!($name) => maker.block_mapped(log_block::$Type::new(&of_scheme)),)*
-                other => {
-                    Err(ConfigError::new(format!("ftl.scheme = \"{other}\" is not known")))
-                }
+                other => Err(ConfigError::unknown_policy("ftl.scheme", other)),
             }
         }
     };
@@ -43,10 +40,7 @@ pub(super) fn engine(config: &Config, plan: &Plan) -> LogFtlConfig {
     LogFtlConfig {
         geometry: plan.geometry,
         logs: logs(config, plan),
-        free_order: match config.cleaning.wear_leveling {
-            WearLeveling::None => FreeOrder::First,
-            _ => FreeOrder::LeastWorn,
-        },
+        free_order: free_order(config),
         journal: plan.journal,
     }
 }

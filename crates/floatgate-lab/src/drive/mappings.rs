@@ -38,5 +38,5 @@ pub(super) fn with_boxed_mapping<T: Make>(
 }
 
 fn unknown(config: &Config) -> ConfigError {
-    ConfigError::new(format!("mapping.scheme = \"{}\" is not known", config.mapping.scheme))
+    ConfigError::unknown_policy("mapping.scheme", &config.mapping.scheme)
 }

@@ -31,7 +31,7 @@ pub struct Finding {
 /// Pages by what they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FoundPages {
-    /// Host data that is wanted.
+    /// Host data that is valid.
     pub data: u64,
     /// The newest pages of the map on flash.
     pub map: u64,

@@ -68,7 +68,7 @@ impl Owners {
         self.found.table.get(lpn.index()).copied().flatten()
     }
 
-    /// Whether what a page holds is wanted.
+    /// Whether a page is valid.
     pub fn is_live(&self, view: &View, ppn: Ppn, tag: Tag) -> bool {
         let unit = view.plan.medium.unit(ppn);
         if Self::is_journal(view, unit) {

@@ -1,4 +1,4 @@
-//! Percentiles against ranks, and stretches against sums.
+//! Percentiles against ranks, and intervals against sums.
 
 use std::ops::Range;
 
@@ -117,12 +117,12 @@ fn requests_are_taken_in_by_kind() {
     // A read of a page that was written, and one past a whole word of pages.
     record(&mut metrics, &[served(Op::Read, 600..1100, 4850, [0; 8])]);
     record(&mut metrics, &[served(Op::Read, 64 * 512..64 * 512 + 1, 4850, [0; 8])]);
-    metrics.end_stretch(Counters::default());
+    metrics.end_interval(Counters::default());
     let counts = [&metrics.all, &metrics.read, &metrics.write].map(Latencies::count);
     assert_eq!(counts, [5, 3, 2]);
     assert_eq!(metrics.blame_ns, [1001, 12, 3, 14, 5, 16, 7, 18]);
     assert_eq!((metrics.read_bytes, metrics.write_bytes), (512 + 500 + 1, 100 + 2048));
-    assert_eq!(metrics.interval, Some((400, 4900)), "trims and flushes are of the run, too");
+    assert_eq!(metrics.span_ns, Some((400, 4900)), "trims and flushes are of the run, too");
     // Pages 0; 1 and 2; 2 to 5; 1 and 2; 64.
     assert_eq!(metrics.footprint_pages(), 7);
     assert_eq!(metrics.read.summary().mean_us, Some(0.012));
@@ -148,17 +148,17 @@ fn counters(host: u64, [hits, misses]: [u64; 2], programs: [u64; 9]) -> Counters
 }
 
 #[test]
-fn a_stretch_is_what_came_since_the_one_before() {
+fn an_interval_is_what_came_since_the_one_before() {
     let mut metrics = Metrics::new(100, 9);
     let of = |at: u64, latency: u64| served(Op::Read, 0..512, at, [latency, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[of(500, 1000), of(0, 3000)]);
-    metrics.end_stretch(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128]));
     record(&mut metrics, &[served(Op::Trim, 0..512, 7000, [2000, 0, 0, 0, 0, 0, 0, 0])]);
-    metrics.end_stretch(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128]));
     record(&mut metrics, &[of(8000, 5000)]);
     let write = served(Op::Write, 0..512, 8000, [7000, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[write, of(8000, 6000)]);
-    metrics.end_stretch(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257]));
+    metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257]));
     let Timeline {
         host_pages,
         seconds,
@@ -193,14 +193,14 @@ fn a_stretch_is_what_came_since_the_one_before() {
 }
 
 #[test]
-fn the_percentiles_of_a_stretch_are_told_apart() {
+fn the_percentiles_of_an_interval_are_told_apart() {
     let mut metrics = Metrics::new(100, 9);
     let ns = |rank: u64| (1000.0 * 1.0025f64.powi(rank as i32)) as u64;
     for rank in 1..=2000 {
         let blame = [ns(rank), 0, 0, 0, 0, 0, 0, 0];
         record(&mut metrics, &[served(Op::Write, 0..512, 0, blame)]);
     }
-    metrics.end_stretch(Counters::default());
+    metrics.end_interval(Counters::default());
     let Timeline { p50_us, p99_us, p999_us, max_us, .. } = &metrics.timeline;
     for (given, rank) in [(p50_us, 1000), (p99_us, 1980), (p999_us, 1998), (max_us, 2000)] {
         assert!(is_near(given[0].unwrap(), ns(rank) as f64 / 1000.0), "{given:?} at {rank}");

@@ -9,8 +9,8 @@ use crate::drive::Plan;
 use crate::metrics::Metrics;
 use crate::workload::Workload;
 
-/// Stretches of the timeline.
-const STRETCHES: u64 = 256;
+/// Intervals of the timeline.
+const INTERVALS: u64 = 256;
 
 /// Serves the workload; the answer is what was measured, and the seconds of real time that it took.
 pub(super) fn measure(
@@ -24,16 +24,16 @@ pub(super) fn measure(
     let mut metrics = Metrics::new(geometry.logical_pages(), geometry.log2_page_bytes());
     let (mut requests, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     control.begin("run", workload.requests());
-    let stretch = workload.requests().div_ceil(STRETCHES).max(1);
-    let mut left = stretch;
+    let interval = workload.requests().div_ceil(INTERVALS).max(1);
+    let mut left = interval;
     loop {
-        let wanted = BATCH.min(left as usize);
-        let visible = wanted + device.sees_ahead();
+        let count = BATCH.min(left as usize);
+        let visible = count + device.sees_ahead();
         if requests.len() < visible {
             let missing = visible - requests.len();
             workload.next_batch(&mut requests, missing);
         }
-        let batch = &requests[..wanted.min(requests.len())];
+        let batch = &requests[..count.min(requests.len())];
         if batch.is_empty() {
             break;
         }
@@ -42,14 +42,14 @@ pub(super) fn measure(
         metrics.record(batch, &done);
         left -= batch.len() as u64;
         if left == 0 {
-            metrics.end_stretch(device.counters());
-            left = stretch;
+            metrics.end_interval(device.counters());
+            left = interval;
         }
         control.advance(batch.len())?;
         requests.drain(..done.len());
     }
-    if left < stretch {
-        metrics.end_stretch(device.counters());
+    if left < interval {
+        metrics.end_interval(device.counters());
     }
     let wall_seconds = begin.elapsed().as_secs_f64();
     device.check();

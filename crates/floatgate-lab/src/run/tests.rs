@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::blocks::Blocks;
 use floatgate_ftl::counters::{Counters, StreamCounts};
 use floatgate_ftl::request::{Completion, Request};
+use floatgate_ftl::unit_table::UnitTable;
 
 use super::*;
 use crate::workload::{Summary, generator};
@@ -39,7 +39,7 @@ impl Device for Noting {
         self.drive.report(counters);
     }
 
-    fn units(&self) -> &Blocks {
+    fn units(&self) -> &UnitTable {
         self.drive.units()
     }
 
@@ -162,7 +162,7 @@ fn a_run_can_be_cancelled_in_every_phase() {
     let batch = BATCH as u64;
     let oracle = [("placement.scheme", "oracle")];
     assert_eq!(cancelled(&oracle, false, true), ("foretell", batch, 3000));
-    // As many requests of a stretch of 3000/256 are in the first batch.
+    // As many requests of an interval of 3000/256 are in the first batch.
     assert_eq!(cancelled(&oracle, false, false), ("run", 12, 3000));
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
     let pages = u64::from(small(&[]).1.user_pages());

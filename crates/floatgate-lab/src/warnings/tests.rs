@@ -65,12 +65,12 @@ impl Case {
         warnings.concat()
     }
 
-    /// Every stretch: pages written in it, and its write amplification.
-    fn stretches(&mut self, stretches: &[(u64, f64)]) {
+    /// Every interval: pages written in it, and its write amplification.
+    fn intervals(&mut self, intervals: &[(u64, f64)]) {
         let timeline = &mut self.result.timeline;
         *timeline = Timeline::default();
         let mut written = 0;
-        for &(pages, factor) in stretches {
+        for &(pages, factor) in intervals {
             written += pages;
             timeline.host_pages.push(written);
             timeline.write_amplification.push((pages > 0).then_some(factor));
@@ -124,7 +124,7 @@ fn a_drive_that_was_never_cleaned_is_empty() {
 fn the_last_quarter_may_differ_by_a_tenth() {
     let mut case = Case::new(&[]);
     for (last, steady) in [(10.0, true), (11.0, true), (9.0, true), (11.01, false), (8.99, false)] {
-        case.stretches(&[(100, 1.0), (100, 1.0), (100, 10.0), (100, last)]);
+        case.intervals(&[(100, 1.0), (100, 1.0), (100, 10.0), (100, last)]);
         assert_eq!(case.warnings().is_empty(), steady, "{last}");
     }
     contains(&case.warning(), &["not steady", "10.000 in the third", "8.990 in the last"]);
@@ -136,13 +136,13 @@ fn quarters_are_of_the_pages_written() {
     let third = [(50, 8.0), (150, 12.0)];
     let with =
         |last: &[(u64, f64)]| [&[(0, 0.0), (390, 3.0), (10, 3.0)], &third[..], last].concat();
-    case.stretches(&with(&[(100, 12.5), (0, 0.0), (100, 11.5), (0, 0.0)]));
+    case.intervals(&with(&[(100, 12.5), (0, 0.0), (100, 11.5), (0, 0.0)]));
     assert!(case.warnings().is_empty(), "12 after 11 is within a tenth");
-    case.stretches(&with(&[(150, 12.5), (0, 0.0), (50, 12.1), (0, 0.0)]));
+    case.intervals(&with(&[(150, 12.5), (0, 0.0), (50, 12.1), (0, 0.0)]));
     contains(&case.warning(), &["11.000 in the third", "12.400 in the last"]);
-    case.stretches(&[(100, 1.0), (700, 9.0)]);
-    assert!(case.warnings().is_empty(), "two stretches say nothing of quarters");
-    case.stretches(&[(0, 0.0), (0, 0.0)]);
+    case.intervals(&[(100, 1.0), (700, 9.0)]);
+    assert!(case.warnings().is_empty(), "two intervals say nothing of quarters");
+    case.intervals(&[(0, 0.0), (0, 0.0)]);
     assert!(case.warnings().is_empty(), "nor do those without writes");
 }
 
@@ -215,7 +215,7 @@ fn a_drive_has_to_be_written_over_twice() {
         case.write(enough_pages);
         assert!(case.warnings().is_empty(), "{fill}");
         // However unsteady it is, one warning says it all.
-        case.stretches(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
+        case.intervals(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
         case.write(enough_pages - 1);
         let written = format!("{:.2} volumes (drive capacities) were written ", enough - 0.01);
         contains(&case.warning(), &["not that of a drive in long use: ", &written, to, "--repeat"]);

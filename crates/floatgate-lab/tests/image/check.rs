@@ -184,7 +184,7 @@ fn a_page_of_a_longer_journal_is_at_its_place() {
     assert_eq!(forge.check().units, forge.units + 6);
     assert_ne!(forge.units % 3, 0, "another number of units would tell more");
     let other_area = forge.units + 3;
-    // Without its seal, which is page 2, it is no checkpoint.
+    // Without its commit record, which is page 2, it is no checkpoint.
     for index in [0, 1, 3, 4, 5] {
         forge.put((other_area + index / 2, index % 2), journal(index, 200 + u64::from(index)));
     }
@@ -326,7 +326,7 @@ fn a_checkpoint_that_cannot_be_read_is_missing() {
     forge.expect(&[(None, "no checkpoint can be read")]);
     let report = forge.check();
     assert_eq!(report.checkpoint_serial, None);
-    // All pages are wanted of which there is no newer one, those that were trimmed too.
+    // All pages are valid of which there is no newer one, those that were trimmed too.
     assert_eq!((report.pages.data, report.pages.trimmed, report.pages.journal), (12, 0, 0));
 }
 

@@ -154,7 +154,7 @@ impl Forge {
     }
 
     /// A checkpoint that was taken behind the page with serial number `serial`: where each logical
-    /// page is, the erase units, and the seal, a page each.
+    /// page is, the erase units, and the commit record, a page each.
     pub fn checkpoint(&self, serial: u64, table: &[(u32, At)]) {
         let mut places = vec![0u32; self.logical_pages as usize];
         for &(lpn, at) in table {
@@ -162,8 +162,8 @@ impl Forge {
         }
         let map: Vec<u8> = places.into_iter().flat_map(u32::to_le_bytes).collect();
         let units = vec![0; 8 * self.units as usize];
-        let seal = [*b"floatgat", serial.to_le_bytes(), serial.to_le_bytes()].concat();
-        for (index, bytes) in (0..).zip([map, units, seal]) {
+        let commit = [*b"floatgat", serial.to_le_bytes(), serial.to_le_bytes()].concat();
+        for (index, bytes) in (0..).zip([map, units, commit]) {
             assert!(bytes.len() <= PAGE, "this drive's checkpoint has more pages");
             let page = journal(index, serial + 1 + u64::from(index));
             self.put_bytes(self.journal_page(index), page, &bytes);

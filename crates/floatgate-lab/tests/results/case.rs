@@ -16,9 +16,9 @@ use serde_json::Value;
 pub(crate) const PAGE: u64 = 512;
 pub(crate) const UNIT_PAGES: u64 = 16;
 pub(crate) const SPAN: u64 = 1 << 20;
-/// No multiple of the 256 stretches of the timeline, which have 16 requests each; the last has 5.
+/// No multiple of the 256 intervals of the timeline, which have 16 requests each; the last has 5.
 pub(crate) const REQUESTS: u64 = 4005;
-pub(crate) const STRETCH: usize = 16;
+pub(crate) const INTERVAL: usize = 16;
 
 /// A small drive with these settings, over a preset's.
 pub(crate) fn config(preset: Option<&str>, sets: &[(&str, &str)]) -> Config {
@@ -184,13 +184,13 @@ impl Case {
     }
 
     /// First arrival and last completion.
-    pub(crate) fn interval(&self) -> (u64, u64) {
+    pub(crate) fn span_ns(&self) -> (u64, u64) {
         let begin = self.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
         (begin, self.played.done.iter().map(|done| done.done_ns).max().unwrap())
     }
 
     pub(crate) fn seconds(&self) -> f64 {
-        let (begin, end) = self.interval();
+        let (begin, end) = self.span_ns();
         (end - begin) as f64 / 1e9
     }
 

@@ -5,7 +5,7 @@ use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::Op;
 use serde_json::{Value, json};
 
-use crate::case::{Case, PAGE, REQUESTS, SPAN, STRETCH, UNIT_PAGES};
+use crate::case::{Case, INTERVAL, PAGE, REQUESTS, SPAN, UNIT_PAGES};
 
 pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
@@ -131,10 +131,10 @@ pub(crate) fn flash(case: &Case) {
     let read = host.read_pages - host.empty_reads + host.partial_page_reads;
     assert_eq!(of(&flash["reads"], &["host"]), read);
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
-    // What is wanted at the end: all but what is trimmed, and the map.
+    // What is valid at the end: all but what is trimmed, and the map.
     let mapped = case.played.plan.user_pages() as usize - host.trimmed.len();
-    let wanted = mapped + case.played.plan.translation_pages as usize;
-    assert_eq!(case.played.valid.iter().map(|&n| n as usize).sum::<usize>(), wanted);
+    let valid = mapped + case.played.plan.translation_pages as usize;
+    assert_eq!(case.played.valid.iter().map(|&n| n as usize).sum::<usize>(), valid);
 }
 
 pub(crate) fn amplification(result: &Value) {
@@ -252,9 +252,9 @@ pub(crate) fn wear(case: &Case) {
 
 pub(crate) fn timeline(case: &Case) {
     let timeline = &case.result["timeline"];
-    let ends = (STRETCH..).step_by(STRETCH).take_while(|&end| end < case.requests.len());
+    let ends = (INTERVAL..).step_by(INTERVAL).take_while(|&end| end < case.requests.len());
     let ends: Vec<usize> = ends.chain([case.requests.len()]).collect();
-    assert_eq!(case.requests.len() % STRETCH, 5, "the last stretch is a part of one");
+    assert_eq!(case.requests.len() % INTERVAL, 5, "the last interval is a part of one");
     let lengths = timeline.as_object().unwrap().values().map(|column| column.as_array().unwrap());
     assert!(lengths.map(Vec::len).all(|length| length == ends.len()));
     let (mut begin, mut was) = (0, Counters::default());
@@ -291,7 +291,7 @@ pub(crate) fn timeline(case: &Case) {
     sums(case);
 }
 
-/// What the stretches add up to.
+/// What the intervals add up to.
 pub(crate) fn sums(case: &Case) {
     let (timeline, programs) = (&case.result["timeline"], &case.result["flash"]["programs"]);
     let sum = |key: &str| {

@@ -3,7 +3,6 @@
 use std::vec;
 
 use super::*;
-use crate::blocks::FreeOrder;
 use crate::buffer::BufferConfig;
 use crate::device::{Device, Ssd};
 use crate::geometry::{Geometry, Shape};
@@ -13,6 +12,7 @@ use crate::page_ftl::{Cleaning, PageConfig, PageFtl};
 use crate::placement::{AnyPlacement, PlacementConfig};
 use crate::queue::{Arrivals, Queue};
 use crate::request::{Op, Request};
+use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 const SHAPE: Shape = Shape {

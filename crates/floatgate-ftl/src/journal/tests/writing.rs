@@ -35,10 +35,10 @@ fn all_trims_are_written_down_however_many_there_are() {
     // Four to a page.
     for (count, pages) in [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (28, 7)] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
-        drive.keep(&mut journal, Occasion::Now);
+        drive.keep(&mut journal, CheckpointTrigger::Now);
         let trims: Vec<_> = (0..count).map(|at| drive.trim(&mut journal, at % 20)).collect();
         assert_eq!(found(&drive.nand).unwrap().trims, [], "not before the host asks for it");
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (5 + pages, 0), "{count} trims");
         let last = drive.stamp;
         assert_eq!(last, Stamp { sequence: 8 + 2 * u64::from(count), serial: 25 + pages });
@@ -46,21 +46,21 @@ fn all_trims_are_written_down_however_many_there_are() {
         let whole = Checkpoint { last, trims, reads, ..expected(3, (8, 20)) };
         assert_eq!(found(&drive.nand), Some(whole));
         // Once.
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (5 + pages, 0));
     }
 }
 
 #[test]
 fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
-    // Pages of trims at a time; seven fit behind the seal.
+    // Pages of trims at a time; seven fit behind the commit record.
     for (pages, fit) in [(1, 7), (2, 3), (3, 2), (7, 1)] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
-        drive.keep(&mut journal, Occasion::Now);
+        drive.keep(&mut journal, CheckpointTrigger::Now);
         let mut trims = vec![];
         for _ in 0..fit {
             trims.extend((0..4 * pages).map(|at| drive.trim(&mut journal, at % 20)));
-            drive.keep(&mut journal, Occasion::Trims);
+            drive.keep(&mut journal, CheckpointTrigger::Trims);
         }
         assert_eq!(found(&drive.nand).unwrap().trims, trims, "{pages} pages at a time");
         assert_eq!(drive.work(), (u64::from(5 + pages * fit), 0));
@@ -70,14 +70,14 @@ fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
         });
         // By now the map knows of all these trims: they need not be said again.
         drive.table[0] = None;
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (u64::from(5 + pages * fit + 5), 0));
         let sequence = drive.stamp.sequence;
         assert!(sequence > taken.sequence);
         let mut after = expected(3, (sequence, taken.serial));
         after.table[0] = None;
         assert_eq!(found(&drive.nand), Some(after.clone()));
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(found(&drive.nand), Some(after));
     }
 }
@@ -85,10 +85,10 @@ fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
 #[test]
 fn trims_are_kept_until_there_is_a_checkpoint_to_note_them_behind() {
     let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
-    drive.keep(&mut journal, Occasion::Trims);
+    drive.keep(&mut journal, CheckpointTrigger::Trims);
     assert_eq!(drive.work(), (0, 0), "nothing is to be written down");
     drive.trim(&mut journal, 1);
-    drive.keep(&mut journal, Occasion::Trims);
+    drive.keep(&mut journal, CheckpointTrigger::Trims);
     assert_eq!(found(&drive.nand), Some(expected(3, (10, 20))));
 }
 
@@ -96,17 +96,17 @@ fn trims_are_kept_until_there_is_a_checkpoint_to_note_them_behind() {
 fn a_checkpoint_is_due_after_so_many_programs() {
     for every in [5, 6, 40] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(every));
-        drive.keep(&mut journal, Occasion::Now);
+        drive.keep(&mut journal, CheckpointTrigger::Now);
         // Counted from where the last was taken, so that its own five pages are among them.
         for taken in [20, 20 + every] {
             drive.stamp.serial = drive.stamp.serial.max(taken + every - 1);
             let before = drive.work().0;
             if drive.stamp.serial < taken + every {
-                drive.keep(&mut journal, Occasion::Due);
+                drive.keep(&mut journal, CheckpointTrigger::Due);
                 assert_eq!(drive.work().0, before, "not yet");
             }
             drive.stamp.serial = taken + every;
-            drive.keep(&mut journal, Occasion::Due);
+            drive.keep(&mut journal, CheckpointTrigger::Due);
             assert_eq!(drive.work().0, before + 5, "{every}");
             assert_eq!(found(&drive.nand).unwrap().stamp.serial, taken + every);
         }
@@ -119,16 +119,16 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
     let erased = |drive: &Drive| drive.work().1;
     for (number, area) in [0, 1, 0, 1, 0].into_iter().enumerate() {
         let before = (drive.stamp.serial, erased(&drive));
-        drive.keep(&mut journal, Occasion::Now);
+        drive.keep(&mut journal, CheckpointTrigger::Now);
         // Five pages are in two units. Trims were in the third of the first area, once.
         let units = [0, 0, 3, 2, 2][number];
         assert_eq!(erased(&drive) - before.1, units, "checkpoint {number}");
-        let seal = drive.nand.payload(ppn(area, SEAL)).unwrap();
-        assert_eq!(seal, seal_bytes(drive.stamp.sequence, before.0));
+        let commit = drive.nand.payload(ppn(area, COMMIT)).unwrap();
+        assert_eq!(commit, commit_bytes(drive.stamp.sequence, before.0));
         if number == 0 {
             for _ in 0..4 {
                 drive.trim(&mut journal, 1);
-                drive.keep(&mut journal, Occasion::Trims);
+                drive.keep(&mut journal, CheckpointTrigger::Trims);
             }
         }
     }
@@ -159,31 +159,31 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
 
         // When it is due is counted from the newest one that is there.
         drive.stamp.serial = newest + 29;
-        drive.keep(&mut journal, Occasion::Due);
+        drive.keep(&mut journal, CheckpointTrigger::Due);
         assert_eq!(drive.work(), (programs, 0), "{areas:?}");
         let mut due = drive.nand.clone();
         core::mem::swap(&mut due, &mut drive.nand);
         drive.stamp.serial += 1;
-        drive.keep(&mut journal.clone(), Occasion::Due);
+        drive.keep(&mut journal.clone(), CheckpointTrigger::Due);
         assert_eq!(drive.work().0, programs + 5, "{areas:?}");
         drive.nand = due;
 
         // Nothing is noted behind what was found: there may be torn pages.
         drive.stamp.serial = 60;
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (programs, 0), "{areas:?}");
         drive.trim(&mut journal, 9);
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         let units = if begun { 1 } else { 2 };
         assert_eq!(drive.work(), (programs + 5, units), "{areas:?}");
-        assert_eq!(drive.nand.payload(ppn(area, SEAL)), Some(seal_bytes(10, 60)), "{areas:?}");
+        assert_eq!(drive.nand.payload(ppn(area, COMMIT)), Some(commit_bytes(10, 60)), "{areas:?}");
         for &(other, serial) in areas.iter().filter(|&&(other, _)| other != area) {
-            assert_eq!(drive.nand.payload(ppn(other, SEAL)), Some(seal_bytes(6, serial)));
+            assert_eq!(drive.nand.payload(ppn(other, COMMIT)), Some(commit_bytes(6, serial)));
         }
         assert_eq!(found(&drive.nand), Some(expected(3, (10, 60))));
         // From there on trims go behind it.
         let trim = drive.trim(&mut journal, 9);
-        drive.keep(&mut journal, Occasion::Trims);
+        drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(found(&drive.nand).unwrap().trims, [trim]);
     }
 }

@@ -5,12 +5,12 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Stamp;
-use crate::blocks::FreeOrder;
 use crate::ftl::MergeCounts;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitRecord;
 use crate::log_block::{Bast, LogConfig};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
+use crate::unit_table::FreeOrder;
 
 /// Four logical blocks of four pages, two logs, and one unit for a merge: seven, and two more.
 const SHAPE: Shape = Shape {
@@ -95,8 +95,8 @@ fn blocks_in_one_unit_stay_where_they_are() {
     let tag_reads = 2 * (4 + 3 + 2 + 2);
     assert_eq!(mount, Mount { tag_reads, erased: 1, ..Mount::default() });
     assert_eq!(drive.store.stamp, Stamp { sequence: 10, serial: 10 });
-    assert_eq!(drive.store.blocks.free_units(), 9 - 3);
-    let worn = (0..9).filter(|&unit| drive.store.blocks.lifetime_erases(Unit(unit)) > 0);
+    assert_eq!(drive.store.units.free_units(), 9 - 3);
+    let worn = (0..9).filter(|&unit| drive.store.units.lifetime_erases(Unit(unit)) > 0);
     assert_eq!(worn.collect::<Vec<_>>(), [6]);
 }
 
@@ -137,9 +137,9 @@ fn a_log_of_several_blocks_is_erased_when_the_last_is_merged() {
     assert_eq!(places(&drive, 0..1), [Some(at(0, 0))]);
     assert_eq!(places(&drive, 4..6), [Some(at(1, 0)), Some(at(1, 1))]);
     assert_eq!(places(&drive, 9..10), [Some(at(2, 1))]);
-    assert_eq!(drive.store.blocks.lifetime_erases(Unit(5)), 1);
-    assert_eq!(drive.store.blocks.lifetime_erases(Unit(6)), 1);
-    assert_eq!(drive.store.blocks.free_units(), 9 - 3);
+    assert_eq!(drive.store.units.lifetime_erases(Unit(5)), 1);
+    assert_eq!(drive.store.units.lifetime_erases(Unit(6)), 1);
+    assert_eq!(drive.store.units.free_units(), 9 - 3);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_merge_that_was_cut_short_is_as_if_it_had_not_begun() {
     drive.check();
     assert_eq!((mount.moved, mount.erased), (4, 1), "unit 6 was erased before");
     assert_eq!(data_blocks(&drive), [Some(0), None, None, None]);
-    assert_eq!(drive.store.blocks.lifetime_erases(Unit(6)), 1);
+    assert_eq!(drive.store.units.lifetime_erases(Unit(6)), 1);
 }
 
 #[test]
@@ -247,12 +247,12 @@ fn a_recovery_begins_and_ends_with_a_checkpoint() {
         (0..4).map(|lbn| before.data_block(Lbn(lbn)).map(|u| u.0)).collect::<Vec<_>>()
     );
     assert!(mount.from_checkpoint);
-    // One page of the map, two of units, and the seal.
+    // One page of the map, two of units, and the commit record.
     assert_eq!((mount.moved, mount.map_programs), (0, 4));
     let found = layout.find(&after.store.nand).unwrap();
     assert_eq!((found.table, found.stamp), (after.store.table, taken));
     let erases: Vec<_> = found.units.iter().map(|unit| unit.erases).collect();
-    let lifetime = |unit| after.store.blocks.lifetime_erases(Unit(unit));
+    let lifetime = |unit| after.store.units.lifetime_erases(Unit(unit));
     assert_eq!(erases, (0..9).map(lifetime).collect::<Vec<_>>());
     assert!(erases.iter().any(|&erases| erases > 0));
 }

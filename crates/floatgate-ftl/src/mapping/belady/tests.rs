@@ -23,8 +23,8 @@ fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
     map.reset_counters();
     let mut io = vec![];
     for &lpn in accesses {
-        let (lpn, touch) = (Lpn::new(lpn), Touch::Read);
-        map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, &mut io);
+        let (lpn, kind) = (Lpn::new(lpn), AccessKind::Read);
+        map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
         assert!(map.cache_bytes() <= bytes_max);
     }
     map.check();
@@ -118,9 +118,9 @@ fn demand_loading_has_no_more_hits() {
                     let mut fill = Belady::new(&config);
                     let mut io = vec![];
                     for &lpn in begin {
-                        let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
+                        let (lpn, kind) = (Lpn::new(lpn), AccessKind::Write);
                         fill.access(
-                            Access { lpn, touch, remaining: 1, first: true, mapped: true },
+                            Access { lpn, kind, remaining: 1, first: true, mapped: true },
                             &mut io,
                         );
                     }
@@ -159,9 +159,9 @@ fn without_a_future_it_is_lru() {
         let (mut ours, mut theirs) =
             (Belady::new(&config(100)), Dftl::new(&MapConfig { dftl: lru, ..config(100) }));
         for (number, &lpn) in accesses.iter().enumerate() {
-            let touch = if number % 3 == 0 { Touch::Write } else { Touch::Read };
+            let kind = if number % 3 == 0 { AccessKind::Write } else { AccessKind::Read };
             let access =
-                Access { lpn: Lpn::new(lpn), touch, remaining: 1, first: true, mapped: true };
+                Access { lpn: Lpn::new(lpn), kind, remaining: 1, first: true, mapped: true };
             let (mut our_io, mut their_io) = (vec![], vec![]);
             ours.access(access, &mut our_io);
             theirs.access(access, &mut their_io);
@@ -214,8 +214,8 @@ fn a_wrong_future_is_a_bug() {
     map.set_future(next_uses(&[1, 2, 3, 1, 2, 3]));
     let mut io = vec![];
     for lpn in [1, 2, 2] {
-        let (lpn, touch) = (Lpn::new(lpn), Touch::Read);
-        map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, &mut io);
+        let (lpn, kind) = (Lpn::new(lpn), AccessKind::Read);
+        map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
     }
 }
 

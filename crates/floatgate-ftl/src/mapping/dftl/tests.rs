@@ -30,10 +30,10 @@ fn with_protected(
 /// Runs accesses, written `r5` or `w5`, and answers with the flash work of each.
 fn run(map: &mut Dftl, script: &str) -> Vec<Vec<MapOp>> {
     let accesses = script.split_whitespace().map(|word| {
-        let touch = if word.starts_with('w') { Touch::Write } else { Touch::Read };
+        let kind = if word.starts_with('w') { AccessKind::Write } else { AccessKind::Read };
         let lpn = Lpn::new(word[1..].parse().unwrap());
         let mut io = vec![];
-        map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, &mut io);
+        map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
         map.check();
         io
     });
@@ -153,7 +153,10 @@ fn an_entry_that_was_never_set_can_be_known_without_a_read() {
     for (mapped, cost) in [(false, vec![]), (true, vec![fetch(1)])] {
         let mut io = vec![];
         let lpn = if mapped { Lpn::new(17) } else { lpn };
-        map.access(Access { lpn, touch: Touch::Read, remaining: 1, first: true, mapped }, &mut io);
+        map.access(
+            Access { lpn, kind: AccessKind::Read, remaining: 1, first: true, mapped },
+            &mut io,
+        );
         assert_eq!(io, cost);
     }
 }

@@ -91,6 +91,6 @@ fn a_random_write_costs_what_the_formula_says() {
 }
 
 fn write(map: &mut PageCache, lpn: u32, io: &mut Vec<MapOp>) {
-    let (lpn, touch) = (Lpn::new(lpn), Touch::Write);
-    map.access(Access { lpn, touch, remaining: 1, first: true, mapped: true }, io);
+    let (lpn, kind) = (Lpn::new(lpn), AccessKind::Write);
+    map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, io);
 }

@@ -61,7 +61,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::Touch;
+    use crate::mapping::AccessKind;
     use alloc::vec::Vec;
 
     fn windows(rule2_first: bool, requests: &[(u32, u32)]) -> Vec<u32> {
@@ -71,8 +71,8 @@ mod tests {
         for &(start, length) in requests {
             for page in 0..length {
                 let (lpn, first) = (Lpn::new(start + page), page == 0);
-                let (touch, remaining, mapped) = (Touch::Read, length - page, true);
-                let access = Access { lpn, touch, remaining, first, mapped };
+                let (kind, remaining, mapped) = (AccessKind::Read, length - page, true);
+                let access = Access { lpn, kind, remaining, first, mapped };
                 history.reaches(&access, Tpn::new(lpn.get() / 512));
                 pages.push(history.min_fetch_num(&access));
             }

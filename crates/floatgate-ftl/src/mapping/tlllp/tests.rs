@@ -34,7 +34,10 @@ fn one_request_of_eight_pages() {
         let mut io = vec![];
         for page in 0..8 {
             let (lpn, remaining, first) = (Lpn::new(page), 8 - page, page == 0);
-            map.access(Access { lpn, touch: Touch::Read, remaining, first, mapped: true }, &mut io);
+            map.access(
+                Access { lpn, kind: AccessKind::Read, remaining, first, mapped: true },
+                &mut io,
+            );
             assert_eq!(cached(&map).len() as u32, ends[page as usize], "page {page}, {config:?}");
         }
         assert_eq!(io, [fetch(0); 4]);

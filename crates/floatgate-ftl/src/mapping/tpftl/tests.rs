@@ -84,7 +84,7 @@ fn clean_entries_leave_first_and_dirty_ones_are_written_back_together() {
 fn a_miss_writes_back_one_page_once() {
     let (mut map, bytes) = small(2, 8, config());
     run(&mut map, bytes, "w0+8");
-    // 8 bytes are free, 44 are wanted: six entries leave. The first is dirty, and cleans the rest.
+    // 8 bytes are free, 44 are needed: six entries leave. The first is dirty, and cleans the rest.
     assert_eq!(run(&mut map, bytes, "r16+6"), [[update(0), fetch(1)]]);
     assert_eq!((map.stats().evictions, map.stats().dirty_evictions), (6, 1));
     let (mut map, _) = small(2, 8, TpftlConfig { batch_update: false, ..config() });
@@ -126,7 +126,7 @@ fn fewer_nodes_switch_the_selective_prefetch_on_and_one_use_off() {
     run(&mut map, bytes, "r96 r97 r98 r99 r100 r101");
     assert!(map.phase.sequential, "three nodes left for a row in one page");
     assert_eq!(map.stats().prefetched, 0);
-    // Six in a row: 7 are wanted. There is room for 2, and 2 where the coldest node is.
+    // Six in a row: 7 are needed. There is room for 2, and 2 where the coldest node is.
     run(&mut map, bytes, "r102");
     assert_eq!(cached(&map)[1..], [96, 97, 98, 99, 100, 101, 102, 103, 104, 105]);
     assert!(!map.phase.sequential && map.stats().prefetched == 3);

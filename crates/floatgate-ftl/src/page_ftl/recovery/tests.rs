@@ -7,7 +7,6 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Ppn, Tag, Tpn};
-use crate::blocks::FreeOrder;
 use crate::geometry::{Geometry, Shape};
 use crate::journal::UnitRecord;
 use crate::mapping::{Ideal, MapConfig, NoCache};
@@ -15,6 +14,7 @@ use crate::nand::{Checked, Counted, FlashCounts, Nand};
 use crate::page_ftl::{Cleaning, Cleans};
 use crate::placement::{AnyPlacement, PlacementConfig};
 use crate::recovery::scan;
+use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// Units of four pages; 16 entries in a page of the map, so that there are two.
@@ -197,19 +197,19 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     // By room: unit 2 three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
     for (stream, unit, room) in [(0, 2, 3), (1, 3, 2), (2, 4, 2), (3, 1, 1), (4, 6, 1)] {
         assert_eq!(ftl.streams.room(stream), room, "stream {stream}");
-        assert_eq!(ftl.store.blocks.stream(Unit(unit)), stream, "unit {unit}");
-        assert!(!ftl.store.blocks.is_sealed(Unit(unit)));
+        assert_eq!(ftl.store.units.stream(Unit(unit)), stream, "unit {unit}");
+        assert!(!ftl.store.units.is_sealed(Unit(unit)));
     }
     // What is full, and what no stream is left for; only the log is known by its pages.
     for (unit, stream) in [(0, 0), (5, 4), (7, 0)] {
-        assert!(ftl.store.blocks.is_sealed(Unit(unit)), "unit {unit}");
-        assert_eq!(ftl.store.blocks.stream(Unit(unit)), stream, "unit {unit}");
+        assert!(ftl.store.units.is_sealed(Unit(unit)), "unit {unit}");
+        assert_eq!(ftl.store.units.stream(Unit(unit)), stream, "unit {unit}");
     }
     assert_eq!(places(&ftl, 10..12), [plan.at(4, 0), plan.at(4, 1)]);
     assert_eq!(places(&ftl, 12..16), [0, 1, 2, 3].map(|page| plan.at(5, page)));
     assert_eq!(places(&ftl, 16..20), [None; 4]);
     // In the order in which they were programmed last.
-    let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.store.blocks.sealed_after(Unit(unit))).to_vec();
+    let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.store.units.sealed_after(Unit(unit))).to_vec();
     assert_eq!(by_age, [0, 1, 2]);
     let tag_reads = 4 + 3 + 1 + 2 + 2 + 4 + 3 + 3;
     assert_eq!(mount, Mount { tag_reads, ..Mount::default() });
@@ -254,11 +254,11 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
     flash.map(5, 0..2);
     let (ftl, mount) = plan.recover(flash.nand);
     assert_eq!(mount.erased, 3);
-    assert_eq!(ftl.store.blocks.free_units(), 14 - 1);
+    assert_eq!(ftl.store.units.free_units(), 14 - 1);
     let worn: Vec<u32> =
-        (0..14).filter(|&unit| ftl.store.blocks.lifetime_erases(Unit(unit)) == 1).collect();
+        (0..14).filter(|&unit| ftl.store.units.lifetime_erases(Unit(unit)) == 1).collect();
     assert_eq!(worn, [2, 5, 9]);
-    assert_eq!(ftl.store.blocks.wear().sum::<u32>(), 0, "wear is counted from here");
+    assert_eq!(ftl.store.units.wear().sum::<u32>(), 0, "wear is counted from here");
     assert_eq!(ftl.store.nand.counters().flash, FlashCounts::default());
     assert_eq!(ftl.cleaner.counts, Cleans::default());
     assert_eq!(ftl.user_pages(), 16);
@@ -267,7 +267,7 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
 
 #[test]
 fn the_emptiest_units_are_emptied_until_there_is_room() {
-    // Seven full units but for two pages of the last. By pages wanted: 4, 4, 4, 4, 2, 1, 1.
+    // Seven full units but for two pages of the last. By valid pages: 4, 4, 4, 4, 2, 1, 1.
     let written = |flash: &mut Writer| {
         (0..4).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
         flash.data(4, 18..20);
@@ -282,16 +282,16 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
     // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6; one more unit is to be free.
     let (ftl, mount) = plan.recover(flash.nand.clone());
     assert_eq!((mount.moved, mount.erased), (1, 0));
-    assert_eq!(ftl.store.blocks.free_units(), 1);
+    assert_eq!(ftl.store.units.free_units(), 1);
     assert_eq!(
         places(&ftl, 16..20),
         [(6, 2), (5, 2), (6, 0), (6, 1)].map(|(unit, page)| plan.at(unit, page))
     );
     assert_eq!(ftl.store.nand.programmed(Unit(4)), 0);
-    assert_eq!(ftl.store.blocks.lifetime_erases(Unit(4)), 1);
+    assert_eq!(ftl.store.units.lifetime_erases(Unit(4)), 1);
     // Two of them: then 17 takes the last page of unit 6.
     let (ftl, mount) = Plan { more_free: 1, ..plan }.recover(flash.nand);
-    assert_eq!((mount.moved, ftl.store.blocks.free_units()), (2, 2));
+    assert_eq!((mount.moved, ftl.store.units.free_units()), (2, 2));
     assert_eq!(places(&ftl, 16..18), [plan.at(6, 2), plan.at(6, 3)]);
 }
 
@@ -321,7 +321,7 @@ fn what_is_moved_goes_wherever_there_is_room() {
     let expected = [(1, 2), (1, 3), (2, 3), (5, 0)].map(|(unit, page)| plan.at(unit, page));
     assert_eq!(places(&ftl, 16..20), expected);
     assert_eq!(places(&ftl, 0..3), [1, 2, 3].map(|page| plan.at(5, page)));
-    assert_eq!(ftl.store.blocks.free_units(), 3);
+    assert_eq!(ftl.store.units.free_units(), 3);
     assert!(!ftl.cleaner.active, "it may clean from now on");
 }
 
@@ -345,19 +345,19 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     flash.data(6, 0..1);
     flash.data(7, 0..1);
     let (ftl, mount) = plan.recover_with_map(flash.nand);
-    // Free are 8 and, as nothing is wanted of them, 0 and 6. That is enough: nothing is moved.
+    // Free are 8 and, as no page of them is valid, 0 and 6. That is enough: nothing is moved.
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
-    assert_eq!(ftl.store.blocks.free_units(), 3 - 1);
+    assert_eq!(ftl.store.units.free_units(), 3 - 1);
     let map = ftl.map.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
     assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
 
-    // One more has to be: page 0 of unit 1 is not wanted, so its three others are moved.
+    // One more has to be: page 0 of unit 1 is not valid, so its three others are moved.
     let mut flash = Writer::new(&plan);
     flash.map(0, 0..2);
     (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));
     flash.data(7, 0..1);
     let (ftl, mount) = Plan { more_free: 1, ..plan }.recover_with_map(flash.nand);
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (1, 3, 2));
-    assert_eq!(ftl.store.blocks.free_units(), 4 - 1);
+    assert_eq!(ftl.store.units.free_units(), 4 - 1);
     assert_eq!(places(&ftl, 1..4), [1, 2, 3].map(|page| plan.at(7, page)));
 }

@@ -5,13 +5,13 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Ppn, Tpn};
-use crate::blocks::FreeOrder;
 use crate::counters::{Counters, StreamCounts};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{MapOp, Residency};
 use crate::nand::{Checked, Counted};
 use crate::page_ftl::{Cleaning, PageConfig};
 use crate::placement::{AnyPlacement, PlacementConfig};
+use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// The last four of twenty pages are the log.
@@ -30,14 +30,14 @@ const SHAPE: Shape = Shape {
 /// A map on flash of which nothing is fetched, and nothing written unless a page is assigned.
 #[derive(Default)]
 struct Noting {
-    asked: Vec<(u32, Touch, bool)>,
+    asked: Vec<(u32, AccessKind, bool)>,
     rewrites: bool,
 }
 
 impl Mapping for Noting {
     fn access(&mut self, access: Access, _: &mut Vec<MapOp>) {
         assert!(access.first && access.remaining == 1, "{access:?}");
-        self.asked.push((access.lpn.get(), access.touch, access.mapped));
+        self.asked.push((access.lpn.get(), access.kind, access.mapped));
     }
 
     fn assigned(&mut self, _: Lpn, _: Ppn, io: &mut Vec<MapOp>) {
@@ -84,7 +84,7 @@ impl Drive {
     }
 
     /// Whether it was remapped, and what the mapping was asked.
-    fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, Touch, bool)>) {
+    fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, AccessKind, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
         (answer, core::mem::take(&mut self.map.cache.asked))
@@ -98,13 +98,13 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     let first = drive.log(16, Some(3));
     let second = drive.log(17, Some(3));
     // Nothing was at page 3 before; then something was.
-    let asked = |from, mapped| vec![(from, Touch::Trim, true), (3, Touch::Write, mapped)];
+    let asked = |from, mapped| vec![(from, AccessKind::Trim, true), (3, AccessKind::Write, mapped)];
     assert_eq!(drive.move_entry(16, 3), (true, asked(16, false)));
     assert_eq!((drive.place(lpn(16)), drive.place(lpn(3))), (None, Some(first)));
     assert_eq!(drive.move_entry(17, 3), (true, asked(17, true)));
     assert_eq!((drive.place(lpn(17)), drive.place(lpn(3))), (None, Some(second)));
-    assert_eq!(drive.blocks().owner(first), None);
-    assert_eq!(drive.blocks().owner(second), Some(Owner::Data(lpn(3))));
+    assert_eq!(drive.units().owner(first), None);
+    assert_eq!(drive.units().owner(second), Some(Owner::Data(lpn(3))));
     // A page of the log that holds nothing is not remapped, and nothing is looked up for it.
     assert_eq!(drive.move_entry(17, 3), (false, vec![]));
     assert_eq!(drive.place(lpn(3)), Some(second));
@@ -131,7 +131,7 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     let mut drive = drive(false);
     let first = drive.log(16, Some(3));
     let unit = drive.store.geometry.unit(first);
-    let pins = |drive: &Drive| drive.blocks().pins(unit);
+    let pins = |drive: &Drive| drive.units().pins(unit);
     drive.log(17, None);
     drive.log(18, Some(5));
     assert_eq!(pins(&drive), 3);
@@ -139,18 +139,18 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     let before = drive.place(lpn(18)).unwrap();
     drive.log(18, Some(6));
     assert_eq!(pins(&drive), 3);
-    assert_eq!(drive.blocks().owner(before), None);
-    assert!(!drive.blocks().is_sealed(unit), "full, and pinned");
+    assert_eq!(drive.units().owner(before), None);
+    assert!(!drive.units().is_sealed(unit), "full, and pinned");
     drive.move_entry(16, 3);
     assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(1));
     assert_eq!(drive.drop_log(17..18, &mut Chain::default()), Ok(0));
     assert_eq!(drive.drop_log(0..0, &mut Chain::default()), Ok(0));
     assert_eq!(pins(&drive), 1);
-    assert!(!drive.blocks().is_sealed(unit));
+    assert!(!drive.units().is_sealed(unit));
     drive.move_entry(18, 6);
     assert_eq!(pins(&drive), 0);
-    assert!(drive.blocks().is_sealed(unit));
-    assert_eq!(drive.blocks().valid(unit), 2);
+    assert!(drive.units().is_sealed(unit));
+    assert_eq!(drive.units().valid(unit), 2);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn the_log_has_the_last_stream_and_its_own_count() {
         // One of data, one of the map, and perhaps that of levelling.
         let at = drive.log(16, Some(3));
         let stream = if levelled { 3 } else { 2 };
-        assert_eq!(drive.blocks().stream(drive.store.geometry.unit(at)), stream);
+        assert_eq!(drive.units().stream(drive.store.geometry.unit(at)), stream);
         drive.log(17, None);
         drive.write(lpn(15), 1, &mut Chain::default()).unwrap();
         let counts = |host_pages| StreamCounts { host_pages, gc_pages: 0 };
@@ -214,6 +214,6 @@ fn what_is_dropped_is_of_the_log() {
 #[should_panic(expected = "unit 5 is pinned")]
 fn a_pin_too_many_is_found() {
     let mut drive = drive(false);
-    drive.store.blocks.pin(Unit(5));
+    drive.store.units.pin(Unit(5));
     drive.check_pins();
 }

@@ -12,8 +12,8 @@ fn write(asa: &mut Asa, lpn: u32, clock: u64) -> u8 {
     asa.stream(HostWrite { lpn: Lpn::new(lpn), request_pages: 1, clock, now_ns: 1000 * clock })
 }
 
-fn moving(lpn: u32, stream: u8, clock: u64) -> Moving {
-    Moving { lpn: Lpn::new(lpn), stream, clock, now_ns: 1000 * clock }
+fn relocation(lpn: u32, stream: u8, clock: u64) -> Relocation {
+    Relocation { lpn: Lpn::new(lpn), stream, clock, now_ns: 1000 * clock }
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn criteria_are_half_way_between_clusters() {
     assert_eq!(asa.criteria, Some(Criteria { hot: 51, warm: 551 }));
     for (age, label) in [(0, HOT), (51, HOT), (52, WARM), (551, WARM), (552, COLD)] {
         asa.updated[30] = 5000 - age;
-        assert_eq!(asa.classify(moving(30, COLD, 5000)), label);
+        assert_eq!(asa.classify(relocation(30, COLD, 5000)), label);
         assert_eq!(write(&mut asa, 30, 5000), label, "age {age}");
         assert_eq!(asa.age(Lpn::new(30), 5000), Some(0), "an update makes it young");
     }
@@ -96,7 +96,7 @@ fn cleaning_demotes_if_asked_to() {
         let cases = [(old, HOT, COLD), (old, COLD, COLD), (young, HOT, HOT), (young, COLD, COLD)];
         for (lpn, stream, expected) in cases {
             let expected = if relabel_on_gc { expected } else { stream };
-            assert_eq!(asa.moved(moving(lpn, stream, 2000)), expected, "{lpn} {stream}");
+            assert_eq!(asa.moved(relocation(lpn, stream, 2000)), expected, "{lpn} {stream}");
         }
         assert_eq!(asa.age(Lpn::new(old), 2000), Some(1002), "cleaning is no update");
     }

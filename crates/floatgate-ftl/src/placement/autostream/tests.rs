@@ -1,5 +1,5 @@
 use super::*;
-use crate::placement::tests::{config, moving, write};
+use crate::placement::tests::{config, relocation, write};
 use crate::rng::Rng;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -60,7 +60,7 @@ fn what_is_not_written_any_more_sinks() {
         assert_eq!((drive.hottest, drive.lifetime), (0, 2));
         let count = if forget { 1 } else { 5 };
         assert_eq!(queue_of(&drive, 1), (0, count));
-        assert_eq!(drive.classify(moving(4, 3)), 0);
+        assert_eq!(drive.classify(relocation(4, 3)), 0);
         // One more access: back to where its count puts it.
         command(&mut drive, 4);
         command(&mut drive, 40);

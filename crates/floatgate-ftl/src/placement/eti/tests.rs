@@ -100,7 +100,7 @@ fn with_no_cuts_left_alpha_decides() {
         run(&mut eti, script);
         assert_eq!(table(&eti), expected, "{script}");
     };
-    // One cut is left, two are wanted.
+    // One cut is left, two are needed.
     check(100, false, "120+50", &[(0, 0), (100, 1), (200, 0)]);
     check(100, true, "120+50", &[(0, 0), (100, 1), (120, 1), (200, 0)]);
     check(100, true, "120+180", &[(0, 0), (100, 1), (120, 2), (200, 0)]);
@@ -135,7 +135,7 @@ fn pages_are_judged_by_their_extents_after_the_update() {
     assert_eq!([99, 100, 109, 110].map(|lpn| eti.stream(write(lpn))), [0; 4]);
     run(&mut eti, "105+10");
     assert_eq!([104, 105, 109, 110].map(|lpn| eti.stream(write(lpn))), [0, 1, 1, 0]);
-    assert_eq!([104, 105, 109, 110].map(|lpn| eti.classify(moving(lpn, 0))), [0, 1, 1, 0]);
+    assert_eq!([104, 105, 109, 110].map(|lpn| eti.classify(relocation(lpn, 0))), [0, 1, 1, 0]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::addr::Lpn;
 use crate::future::NextUseBuilder;
-use crate::placement::tests::{config, moving, write};
+use crate::placement::tests::{config, relocation, write};
 use crate::rng::Rng;
 
 fn oracle(pages: u32, streams: u8, factor: u32) -> Oracle {
@@ -29,7 +29,7 @@ fn ranges_begin_with_a_unit_and_reach_eight_volumes() {
 fn before_the_future_is_told_all_is_cold() {
     let mut oracle = oracle(64, 4, 2);
     assert_eq!([3, 3, 3].map(|lpn| oracle.stream(write(lpn))), [0, 0, 0]);
-    assert_eq!(oracle.moved(moving(3, 0)), 0);
+    assert_eq!(oracle.moved(relocation(3, 0)), 0);
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn what_dies_sooner_is_hotter() {
     let writes: Vec<u32> = (0..1100).map(|n| u32::from(!times.contains(&n))).collect();
     (0..50).for_each(|_| _ = oracle.stream(write(7)));
     oracle.set_future(next_uses(64, &writes));
-    assert_eq!(oracle.classify(moving(0, 0)), 3, "it is about to die");
-    assert_eq!(oracle.classify(moving(7, 3)), 0, "it never dies");
+    assert_eq!(oracle.classify(relocation(0, 0)), 3, "it is about to die");
+    assert_eq!(oracle.classify(relocation(7, 3)), 0, "it never dies");
     let streams: Vec<u8> = writes.iter().map(|&lpn| oracle.stream(write(lpn))).collect();
     // The lives of page 0: 127, 128, 256, 512, for ever.
     assert_eq!(times.map(|time| streams[time as usize]), [3, 2, 1, 0, 0]);
@@ -61,7 +61,7 @@ fn moved_pages_go_by_the_life_that_is_left() {
     let mut by_age = vec![];
     for &lpn in &writes[..601] {
         oracle.stream(write(lpn));
-        by_age.push(oracle.moved(moving(5, 0)));
+        by_age.push(oracle.moved(relocation(5, 0)));
     }
     assert!(by_age.is_sorted(), "a page gets hotter");
     let count = |stream: u8| by_age.iter().filter(|&&other| other == stream).count();
@@ -83,7 +83,7 @@ fn trims_may_be_told_or_not() {
         (0..600).for_each(|_| telling.push(Lpn::new(6)).unwrap());
         telling.push(lpn).unwrap();
         oracle.set_future(telling.finish());
-        assert_eq!(oracle.classify(moving(9, 0)), if told { 3 } else { 0 });
+        assert_eq!(oracle.classify(relocation(9, 0)), if told { 3 } else { 0 });
         assert_eq!(oracle.stream(write(5)), if told { 3 } else { 0 });
         (0..10).for_each(|_| assert_eq!(oracle.stream(write(6)), 3));
         oracle.trimmed(lpn);
@@ -116,6 +116,6 @@ fn every_page_is_where_its_remaining_life_says() {
         let asked = rng.below(400) as u32;
         let moved = judge(writes[now + 1..].iter().position(|&other| other == asked));
         assert_eq!(oracle.stream(write(lpn)), written);
-        assert_eq!(oracle.moved(moving(asked, 0)), moved);
+        assert_eq!(oracle.moved(relocation(asked, 0)), moved);
     }
 }

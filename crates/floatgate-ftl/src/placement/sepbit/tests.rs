@@ -19,7 +19,7 @@ fn write(sepbit: &mut Sepbit, lpn: u32, clock: u64) -> u8 {
 /// The class that a page goes to when a unit of class `from` is cleaned.
 fn clean(sepbit: &mut Sepbit, lpn: u32, from: u8, clock: u64) -> u8 {
     let stream = stream_of(from);
-    CLASSES - sepbit.moved(Moving { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
+    CLASSES - sepbit.moved(Relocation { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
 }
 
 fn reclaim(sepbit: &mut Sepbit, class: u8, age: u64) {

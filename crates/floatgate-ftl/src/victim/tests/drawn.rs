@@ -6,7 +6,7 @@ use super::*;
 fn frequencies(policy: &mut dyn Victim, history: &mut History, pool: Pool) -> Vec<u32> {
     let mut counts = vec![0; history.units as usize];
     for _ in 0..9000 {
-        counts[policy.pick(&mut history.blocks, pool).expect("some are sealed").index()] += 1;
+        counts[policy.pick(&mut history.table, pool).expect("some are sealed").index()] += 1;
     }
     counts
 }
@@ -18,7 +18,7 @@ fn random_draws_the_units_of_the_pool_equally_often() {
     history.invalidate(3);
     history.invalidate(4);
     let mut with = |redraw, pool| {
-        history.blocks.track_changes();
+        history.table.track_changes();
         let config = VictimConfig { random: RandomConfig { redraw }, ..config(9) };
         let mut policy = Random::new(&config);
         // The policy was not there from the start: tell it of all units.
@@ -54,10 +54,10 @@ fn random_keeps_its_rule_where_it_can() {
                 history.step();
                 let pool = pool(&mut history.rng);
                 let sealed = history.sealed(pool);
-                let picked = policy.pick(&mut history.blocks, pool);
+                let picked = policy.pick(&mut history.table, pool);
                 assert_eq!(picked.is_some(), !sealed.is_empty());
                 let Some(unit) = picked else { continue };
-                let valid = |unit: &Unit| history.blocks.valid(*unit);
+                let valid = |unit: &Unit| history.table.valid(*unit);
                 let sum = sealed.iter().map(valid).sum::<u32>();
                 let passes = |unit: &Unit| match redraw {
                     Redraw::Average => valid(unit) * (sealed.len() as u32) < sum,
@@ -79,9 +79,9 @@ fn many_choices_find_the_emptiest() {
         for _ in 0..3000 {
             history.step();
             let pool = pool(&mut history.rng);
-            let fewest = history.sealed(pool).iter().map(|&unit| history.blocks.valid(unit)).min();
-            let picked = policy.pick(&mut history.blocks, pool);
-            assert_eq!(picked.map(|unit| history.blocks.valid(unit)), fewest);
+            let fewest = history.sealed(pool).iter().map(|&unit| history.table.valid(unit)).min();
+            let picked = policy.pick(&mut history.table, pool);
+            assert_eq!(picked.map(|unit| history.table.valid(unit)), fewest);
         }
     }
 }
@@ -96,7 +96,7 @@ fn draws_follow_from_the_seed() {
             let mut picked = vec![];
             for _ in 0..1000 {
                 history.step();
-                picked.push(policy.pick(&mut history.blocks, Pool::All));
+                picked.push(policy.pick(&mut history.table, Pool::All));
             }
             picked
         };

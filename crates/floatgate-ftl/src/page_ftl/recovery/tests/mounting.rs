@@ -20,12 +20,12 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
     before.shut_down(&mut Chain::default()).unwrap();
     let units = || (0..SHAPE.units).map(Unit);
     let sealed: Vec<_> = units()
-        .filter(|&unit| before.store.blocks.valid(unit) > 0 && before.store.blocks.is_sealed(unit))
+        .filter(|&unit| before.store.units.valid(unit) > 0 && before.store.units.is_sealed(unit))
         .collect();
-    let erases: Vec<_> = units().map(|unit| before.store.blocks.lifetime_erases(unit)).collect();
+    let erases: Vec<_> = units().map(|unit| before.store.units.lifetime_erases(unit)).collect();
     assert!(erases.iter().sum::<u32>() > 0);
     let streams = |ftl: &PageFtl<Flash, Ideal>| {
-        sealed.iter().map(|&unit| ftl.store.blocks.stream(unit)).collect::<Vec<_>>()
+        sealed.iter().map(|&unit| ftl.store.units.stream(unit)).collect::<Vec<_>>()
     };
     (0..3).for_each(|stream| assert!(streams(&before).contains(&stream), "{stream}"));
 
@@ -33,9 +33,9 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
     assert_eq!(after.store.table, before.store.table);
     assert_eq!(streams(&after), streams(&before));
     let unwanted =
-        |unit: Unit| before.store.nand.programmed(unit) > 0 && before.store.blocks.valid(unit) == 0;
+        |unit: Unit| before.store.nand.programmed(unit) > 0 && before.store.units.valid(unit) == 0;
     let worn = units().zip(erases).map(|(unit, erases)| erases + u32::from(unwanted(unit)));
-    let lifetime = units().map(|unit| after.store.blocks.lifetime_erases(unit));
+    let lifetime = units().map(|unit| after.store.units.lifetime_erases(unit));
     assert_eq!(lifetime.collect::<Vec<_>>(), worn.collect::<Vec<_>>());
     // One page tells of each unit in use that nothing is newer than the checkpoint.
     let in_use = units().filter(|&unit| before.store.nand.programmed(unit) > 0).count() as u64;
@@ -52,15 +52,15 @@ fn a_recovery_ends_with_a_checkpoint() {
     assert!(first.table.iter().all(Option::is_none), "the one of the empty drive");
     let (after, mount) = plan.recover(before.store.nand);
     assert_eq!(after.store.table, before.store.table);
-    // Two pages of the map, two of units, and the seal.
+    // Two pages of the map, two of units, and the commit record.
     assert_eq!(mount.map_programs, 5);
     let found = Layout::new(plan.geometry()).find(&after.store.nand).unwrap();
     assert_eq!(found.table, after.store.table);
     assert_eq!(found.stamp, taken);
     assert_eq!(after.store.stamp.serial, taken.serial + 5);
     for (unit, note) in (0..SHAPE.units).map(Unit).zip(&found.units) {
-        assert_eq!(note.erases, after.store.blocks.lifetime_erases(unit));
-        assert_eq!(note.stream, after.store.blocks.stream(unit));
+        assert_eq!(note.erases, after.store.units.lifetime_erases(unit));
+        assert_eq!(note.stream, after.store.units.stream(unit));
     }
     // So that finding it once more is quick.
     let (again, mount) = plan.recover(after.store.nand);
@@ -80,10 +80,10 @@ fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
         let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
         let chain = &mut Chain::default();
         let mut write = |ftl: &mut PageFtl<Flash, NoCache>, lpn: u32| {
-            let touch = crate::mapping::Touch::Write;
+            let kind = crate::mapping::AccessKind::Write;
             let lpn = Lpn::new(lpn);
             let access =
-                crate::mapping::Access { lpn, touch, remaining: 1, first: true, mapped: false };
+                crate::mapping::Access { lpn, kind, remaining: 1, first: true, mapped: false };
             ftl.translate(access, chain).unwrap();
             ftl.write(lpn, 1, chain).unwrap();
         };

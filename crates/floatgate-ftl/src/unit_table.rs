@@ -82,7 +82,7 @@ struct Info {
 
 /// All units of a drive.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct UnitTable {
     geometry: Geometry,
     owners: Vec<OwnerSlot>,
     units: Vec<Info>,
@@ -101,7 +101,7 @@ pub struct Blocks {
     notes_changes: bool,
 }
 
-impl Blocks {
+impl UnitTable {
     /// An erased drive that is written in so many streams.
     pub fn new(geometry: Geometry, free_order: FreeOrder, streams: u8) -> Self {
         let units = geometry.units() as usize;
@@ -178,7 +178,7 @@ impl Blocks {
         self.owners[ppn.index()].get()
     }
 
-    /// Wanted pages of a unit.
+    /// Valid pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
     }
@@ -213,12 +213,12 @@ impl Blocks {
         self.sealed_at[unit.index()].0
     }
 
-    /// Erases of a unit, since [`Blocks::reset_wear`].
+    /// Erases of a unit, since [`UnitTable::reset_wear`].
     pub fn erases(&self, unit: Unit) -> u32 {
         self.units[unit.index()].erases
     }
 
-    /// How many units had been sealed before this one was: the order of [`Blocks::oldest`].
+    /// How many units had been sealed before this one was: the order of [`UnitTable::oldest`].
     pub fn sealed_after(&self, unit: Unit) -> u64 {
         self.sealed_at[unit.index()].1
     }
@@ -233,12 +233,12 @@ impl Blocks {
         self.units[unit.index()].state == State::Sealed
     }
 
-    /// Erases of every unit, since [`Blocks::reset_wear`].
+    /// Erases of every unit, since [`UnitTable::reset_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.erases)
     }
 
-    /// Wanted pages of every unit.
+    /// Valid pages of every unit.
     pub fn valid_pages(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.valid)
     }
@@ -315,7 +315,7 @@ impl Blocks {
         }
     }
 
-    /// As [`Blocks::validate`], where pages may be left out: nothing will be programmed there.
+    /// As [`UnitTable::validate`], where pages may be left out: nothing will be programmed there.
     pub fn validate_after_gap(&mut self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         let info = &mut self.units[unit.index()];
@@ -410,7 +410,7 @@ impl Blocks {
         self.free.add(unit, info.erases);
     }
 
-    /// Asks the processor for what [`Blocks::invalidate`] will touch.
+    /// Asks the processor for what [`UnitTable::invalidate`] will touch.
     #[inline(always)]
     pub(crate) fn prefetch(&self, ppn: Ppn) {
         crate::prefetch::prefetch(&self.owners, ppn.index());

@@ -1,9 +1,9 @@
 //! The lists of the units against linear scans over a naive account of every page.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
-use floatgate_ftl::blocks::{Blocks, FreeOrder, Pool};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::{FreeOrder, Pool, UnitTable};
 
 const UNITS: u32 = 12;
 const PAGES: u32 = 6;
@@ -37,7 +37,7 @@ struct Plain {
 }
 
 struct Model {
-    blocks: Blocks,
+    table: UnitTable,
     units: Vec<Plain>,
     open: [Option<u32>; STREAMS as usize],
     order: FreeOrder,
@@ -51,11 +51,11 @@ fn owner(page: u32) -> Owner {
 impl Model {
     fn new(order: FreeOrder) -> Self {
         let geometry = Geometry::new(SHAPE).expect("the shape is a drive");
-        let mut blocks = Blocks::new(geometry, order, STREAMS);
-        blocks.track_changes();
+        let mut table = UnitTable::new(geometry, order, STREAMS);
+        table.track_changes();
         let fresh = |unit| Plain { freed: u64::from(unit), ..Plain::default() };
         let units = (0..UNITS).map(fresh).collect();
-        Self { blocks, units, open: [None; STREAMS as usize], order, clock: u64::from(UNITS) }
+        Self { table, units, open: [None; STREAMS as usize], order, clock: u64::from(UNITS) }
     }
 
     fn sealed(&self, pool: Pool) -> impl Iterator<Item = (u32, &Plain)> {
@@ -81,7 +81,7 @@ impl Model {
         let free = free.filter(|(number, _)| !open.contains(number));
         if stream + 1 == STREAMS {
             let most = free.map(|(_, unit)| unit.erases).max();
-            let unit = self.blocks.open_most_worn(stream);
+            let unit = self.table.open_most_worn(stream);
             assert_eq!(unit.map(|unit| self.units[unit.index()].erases), most);
             return unit.map(|unit| unit.0);
         }
@@ -90,7 +90,7 @@ impl Model {
             FreeOrder::LeastWorn => unit.erases,
         };
         let next = free.min_by_key(|(_, unit)| (worn(unit), unit.freed)).map(|(number, _)| number);
-        assert_eq!(self.blocks.open(stream).map(|unit| unit.0), next, "the next free unit");
+        assert_eq!(self.table.open(stream).map(|unit| unit.0), next, "the next free unit");
         next
     }
 
@@ -99,7 +99,7 @@ impl Model {
         let Some(number) = self.open[place].or_else(|| self.open(stream)) else { return };
         let unit = &mut self.units[number as usize];
         let page = number * PAGES + unit.written;
-        self.blocks.validate(Ppn::new(page), owner(page));
+        self.table.validate(Ppn::new(page), owner(page));
         unit.valid.push(page);
         unit.written += 1;
         let full = unit.written == PAGES;
@@ -114,7 +114,7 @@ impl Model {
         let unit = &mut self.units[rng.below(u64::from(UNITS)) as usize];
         if !unit.valid.is_empty() {
             let page = unit.valid.swap_remove(rng.below(unit.valid.len() as u64) as usize);
-            self.blocks.invalidate(Ppn::new(page), owner(page));
+            self.table.invalidate(Ppn::new(page), owner(page));
             unit.changed = self.clock;
             unit.noted |= unit.sealed.is_some();
         }
@@ -122,12 +122,12 @@ impl Model {
 
     fn clean(&mut self, victim: Option<Unit>) {
         let Some(victim) = victim else { return };
-        self.blocks.begin_cleaning(victim);
+        self.table.begin_cleaning(victim);
         let unit = &mut self.units[victim.index()];
         for page in unit.valid.drain(..) {
-            self.blocks.invalidate(Ppn::new(page), owner(page));
+            self.table.invalidate(Ppn::new(page), owner(page));
         }
-        self.blocks.erased(victim);
+        self.table.erased(victim);
         let erases = unit.erases + 1;
         *unit = Plain { erases, freed: self.clock, noted: true, ..Plain::default() };
     }
@@ -137,7 +137,7 @@ fn compare(order: FreeOrder, seed: u64) {
     let (mut model, mut rng) = (Model::new(order), Rng::new(seed));
     for step in 0..8000 {
         model.clock += 1;
-        model.blocks.tick();
+        model.table.tick();
         let stream = rng.below(STREAMS.into()) as u8;
         match rng.below(20) {
             0 => model.clean(model.fewest_valid(stream)),
@@ -145,15 +145,15 @@ fn compare(order: FreeOrder, seed: u64) {
             2..10 => model.invalidate(&mut rng),
             _ => model.program(stream),
         }
-        model.blocks.check();
+        model.table.check();
         agree(&model, Pool::Stream(stream));
         agree(&model, Pool::All);
-        assert_eq!(model.blocks.fewest_valid(stream), model.fewest_valid(stream));
-        assert!(model.blocks.wear().eq(model.units.iter().map(|unit| unit.erases)));
+        assert_eq!(model.table.fewest_valid(stream), model.fewest_valid(stream));
+        assert!(model.table.wear().eq(model.units.iter().map(|unit| unit.erases)));
         let valid = model.units.iter().map(|unit| unit.valid.len() as u32);
-        assert!(model.blocks.valid_pages().eq(valid));
+        assert!(model.table.valid_pages().eq(valid));
         let free = model.units.iter().filter(|unit| unit.written == 0).count();
-        assert_eq!(model.blocks.free_units() as usize, free);
+        assert_eq!(model.table.free_units() as usize, free);
         if step % 7 == 0 {
             agree_on_changes(&mut model);
         }
@@ -162,18 +162,18 @@ fn compare(order: FreeOrder, seed: u64) {
 }
 
 fn agree(model: &Model, pool: Pool) {
-    assert_eq!(model.blocks.oldest(pool), model.oldest(pool));
-    assert_eq!(model.blocks.sealed(pool).count(), model.sealed(pool).count());
-    assert_eq!(model.blocks.sealed_units(pool) as usize, model.sealed(pool).count());
+    assert_eq!(model.table.oldest(pool), model.oldest(pool));
+    assert_eq!(model.table.sealed(pool).count(), model.sealed(pool).count());
+    assert_eq!(model.table.sealed_units(pool) as usize, model.sealed(pool).count());
     for (number, unit) in model.sealed(pool) {
-        let since = model.blocks.now() - model.blocks.modified(Unit(number));
+        let since = model.table.now() - model.table.modified(Unit(number));
         assert_eq!(model.clock - unit.changed, since, "the age of {number}");
     }
 }
 
 fn agree_on_changes(model: &mut Model) {
     let mut changed = vec![];
-    model.blocks.take_changed(&mut changed);
+    model.table.take_changed(&mut changed);
     changed.sort_unstable();
     let noted = (0..).zip(&model.units).filter(|(_, unit)| unit.noted);
     assert!(changed.into_iter().eq(noted.map(|(number, _)| Unit(number))), "what has changed");

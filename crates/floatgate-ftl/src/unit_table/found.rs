@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Blocks, State};
+use super::{State, UnitTable};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 
 /// A unit that is found in use after a loss of power.
@@ -16,14 +16,14 @@ pub struct InUse {
     pub written: u32,
 }
 
-impl Blocks {
+impl UnitTable {
     /// Enters what is found after a loss of power on a drive that was taken for erased: the units
-    /// in use, in the order in which they were sealed, what is wanted, and how often each unit has
+    /// in use, in the order in which they were sealed, the valid pages, and how often each unit has
     /// been erased.
     pub fn restore(
         &mut self,
         units: &[InUse],
-        wanted: impl Iterator<Item = (Ppn, Owner)>,
+        valid: impl Iterator<Item = (Ppn, Owner)>,
         erases: &[u32],
     ) {
         self.free.clear();
@@ -32,7 +32,7 @@ impl Blocks {
             self.put_in_use(unit, stream);
             self.units[unit.index()].written = written;
         }
-        for (ppn, owner) in wanted {
+        for (ppn, owner) in valid {
             self.owners[ppn.index()] = OwnerSlot::of(owner);
             self.units[self.geometry.unit(ppn).index()].valid += 1;
         }

@@ -8,6 +8,8 @@
 
 use alloc::vec::Vec;
 
+use crate::clock::Blame;
+
 /// Everything that a drive has counted since its counters were reset, and what it takes now.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -17,6 +19,10 @@ pub struct Counters {
     pub flash: FlashCounts,
     /// The clocks of the flash.
     pub occupation: Occupation,
+    /// By die, in the order of channels, what its time went into.
+    pub dies: Vec<DieUse>,
+    /// By channel, for what pages were transferred.
+    pub channels: Vec<Blame>,
     /// The mapping cache.
     pub map: MapStats,
     /// Bytes of memory of the map now, or of the part of it that is cached.
@@ -79,12 +85,34 @@ pub struct FlashCounts {
 /// How busy the dies of a timed medium were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupation {
-    /// When the last operation ends.
+    /// When the last operation ended; if one is under way, now.
     pub end_ns: u64,
     /// Time that dies were occupied, summed over the dies.
     pub busy_ns: u64,
     /// The busiest die's share of it.
     pub busiest_ns: u64,
+}
+
+/// What the time of one die went into, in nanoseconds; what is left is idle time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DieUse {
+    /// Cells are read.
+    pub read_ns: u64,
+    /// Cells are programmed.
+    pub program_ns: u64,
+    /// Cells are erased.
+    pub erase_ns: u64,
+    /// A page is transferred, or a command sent.
+    pub transfer_ns: u64,
+    /// Nothing can go on until the channel is free.
+    pub wait_ns: u64,
+}
+
+impl DieUse {
+    /// All of it.
+    pub fn busy_ns(&self) -> u64 {
+        self.read_ns + self.program_ns + self.erase_ns + self.transfer_ns + self.wait_ns
+    }
 }
 
 /// What has broken since the counters were reset, and what is left.

@@ -7,6 +7,7 @@
 
 mod buffered;
 mod link;
+mod outstanding;
 mod page_io;
 mod shrd_device;
 mod ssd;
@@ -27,8 +28,10 @@ use crate::unit_table::UnitTable;
 
 /// Any drive. Called once per batch of requests.
 pub trait Device: Send {
-    /// Serves the first `count` requests, and appends what became of each. The others are those
-    /// that come after them, as many as [`Device::sees_ahead`] says: the first of the next call.
+    /// Begins the first `count` requests, and appends what became of those that are complete, of
+    /// this call and of calls before, in the order of the requests. The others are those that come
+    /// after them, as many as [`Device::sees_ahead`] says: the first of the next call. Without any
+    /// request all that were begun become complete.
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
 
     /// Enters what every layer has counted since the last [`Device::reset_counters`].
@@ -60,9 +63,10 @@ pub trait Device: Send {
     /// gone. The translation layer is taken to know all that it did.
     fn cut_power(&mut self) {}
 
-    /// Serves requests, and appends what became of each.
+    /// Serves requests, all of them to their end, and appends what became of each.
     fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
         self.run_ahead(batch, batch.len(), done);
+        self.run_ahead(&[], 0, done);
     }
 
     /// The account of all layers.

@@ -16,6 +16,7 @@ extern crate std;
 
 pub mod addr;
 pub mod buffer;
+mod clock;
 pub mod counters;
 pub mod device;
 pub mod ftl;

@@ -9,8 +9,8 @@
 //! [`Nand::copy`] moves a page inside the medium, and host data waits in the medium's page
 //! register.
 //!
-//! Time is carried, not scheduled. Every operation is part of a [`Chain`], which knows when the
-//! work before it ended; [`Timed`] moves the chain on, the other media leave it alone.
+//! Every operation is part of a [`Chain`]: it follows what was done in that chain before. [`Timed`]
+//! makes a graph of the chains and plays it; for the other media nothing takes time.
 
 mod checked;
 mod counted;
@@ -26,13 +26,16 @@ pub use faulty::{Faults, Faulty, LAST};
 pub use host_data::HostData;
 pub use power_cut::{Cut, PowerCut, Tear, Torn, Watch};
 pub use stamped::{Shadow, Stamped};
-pub use timed::{Timed, Timing};
+pub use timed::{
+    Controller, Order, PAGE_TYPES, PageTimes, Schedule, Scheduler, Stripe, Suspend, Timed, Timing,
+};
 
 use alloc::vec::Vec;
 
 use crate::addr::{Owner, Ppn, Tag, Unit};
+pub use crate::clock::{Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Server, Task};
 use crate::counters::Counters;
-pub use crate::counters::{FlashCounts, Health, Occupation};
+pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
 use crate::geometry::Geometry;
 
 /// Why a flash operation is done.
@@ -86,76 +89,6 @@ impl Cause {
     }
 }
 
-/// What a request's time went into.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Part {
-    /// Waiting for a place in the command queue, and for commands to be sent and acknowledged.
-    Queue,
-    /// Reading and writing translation pages, its own or another request's.
-    Map,
-    /// Cleaning, its own or another request's.
-    Gc,
-    /// The channel: waiting for it, commands, transfers.
-    Bus,
-    /// The cells: its own operations, and those of other host requests.
-    Die,
-    /// Merging log blocks.
-    Merge,
-    /// The write buffer: its memory, and evictions.
-    Buffer,
-    /// Remapping by command of the host, its own or that before it.
-    Remap,
-}
-
-impl Part {
-    /// Every part, in the order of [`Blame`].
-    pub const NAMES: [&'static str; 8] =
-        ["queue", "map", "gc", "bus", "die", "merge", "buffer", "remap"];
-}
-
-/// Nanoseconds by [`Part`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Blame(pub [u64; 8]);
-
-impl Blame {
-    /// All of it: the latency that it explains.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-}
-
-/// A chain of operations, each of which starts when the one before it has ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Chain {
-    /// When the work so far ended, in nanoseconds of the device's clock.
-    pub now: u64,
-    /// What the time since the chain began went into.
-    pub blame: Blame,
-}
-
-impl Chain {
-    /// A chain that begins at `now`.
-    #[inline(always)]
-    pub const fn at(now: u64) -> Self {
-        Self { now, blame: Blame([0; 8]) }
-    }
-
-    /// Moves on to `until` (if that is later), because of `part`.
-    #[inline(always)]
-    pub fn wait(&mut self, until: u64, part: Part) {
-        let delay = until.saturating_sub(self.now);
-        self.now += delay;
-        self.blame.0[part as usize] += delay;
-    }
-
-    /// Of two that began together, the one that ends last; of equals `next`, the later in order.
-    #[inline(always)]
-    pub const fn last(self, next: Self) -> Self {
-        if next.now >= self.now { next } else { self }
-    }
-}
-
 /// A page that changes its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move {
@@ -173,6 +106,15 @@ pub struct Move {
 pub trait Nand {
     /// A fault of the medium; `Infallible` where there is none, so that `?` costs nothing.
     type Error: core::fmt::Debug;
+
+    /// What plays the chains.
+    type Clock: Clock;
+
+    /// The time.
+    fn clock(&self) -> &Self::Clock;
+
+    /// The time.
+    fn clock_mut(&mut self) -> &mut Self::Clock;
 
     /// Reads a page, which must belong to `owner`.
     ///

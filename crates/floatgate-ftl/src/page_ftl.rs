@@ -304,7 +304,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        let (clock, now_ns) = (self.store.units.now(), chain.now);
+        let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
         self.put(lpn, (stream, None), chain)
     }

@@ -6,10 +6,9 @@
 
 mod arbiter;
 
-pub use arbiter::{Arbiter, Dispatch};
+pub use arbiter::{Arbiter, Choice, Dispatch, Turn};
 
-use alloc::collections::BinaryHeap;
-use core::cmp::Reverse;
+use alloc::collections::VecDeque;
 
 crate::choice! {
     /// When requests arrive.
@@ -28,19 +27,15 @@ crate::choice! {
 pub struct Queue {
     arrivals: Arrivals,
     depth: usize,
-    /// Completion times of the requests in the drive.
-    outstanding: BinaryHeap<Reverse<u64>>,
-    admitted: u64,
-    /// The latest completion.
-    drained: u64,
+    /// Since when each of the places that are free is that, the oldest first.
+    free: VecDeque<u64>,
 }
 
 impl Queue {
     /// A queue of `depth` places, at least 1.
     pub fn new(depth: usize, arrivals: Arrivals) -> Self {
         assert!(depth > 0, "a queue has a place");
-        let outstanding = BinaryHeap::with_capacity(depth);
-        Self { arrivals, depth, outstanding, admitted: 0, drained: 0 }
+        Self { arrivals, depth, free: core::iter::repeat_n(0, depth).collect() }
     }
 
     /// Places.
@@ -48,45 +43,23 @@ impl Queue {
         self.depth
     }
 
-    /// When the next request, of the workload's time `at_ns`, would arrive and be admitted.
-    #[inline]
-    pub fn admission(&self, at_ns: u64) -> (u64, u64) {
-        self.admission_beside(at_ns, 0).expect("a full queue has something to complete")
+    /// When the next request, of the workload's time `at_ns`, is admitted, if it is `now`; beside
+    /// `begun` requests that were not admitted one by one. None: when a place is free again.
+    #[inline(always)]
+    pub fn admission(&self, at_ns: u64, now: u64, begun: usize) -> Option<u64> {
+        let has_room = begun < self.free.len();
+        has_room.then(|| if self.arrivals == Arrivals::Open { now.max(at_ns) } else { now })
     }
 
-    /// The same, while `begun` admitted requests are not known to be complete. None if it must wait
-    /// for one of these.
+    /// When the next request, of the workload's time `at_ns`, has arrived, for which there is room
+    /// beside `begun` requests that were not admitted one by one.
     #[inline(always)]
-    pub fn admission_beside(&self, at_ns: u64, begun: usize) -> Option<(u64, u64)> {
-        let mut place = self.admitted;
-        if self.outstanding.len() + begun == self.depth {
-            let &Reverse(completed) = self.outstanding.peek()?;
-            place = place.max(completed);
-        }
-        let arrival = match self.arrivals {
+    pub fn arrival(&self, at_ns: u64, begun: usize) -> u64 {
+        match self.arrivals {
             Arrivals::Open => at_ns,
-            Arrivals::Closed => place,
+            Arrivals::Closed => self.free[begun],
             Arrivals::Immediate => 0,
-        };
-        Some((arrival, place.max(arrival)))
-    }
-
-    /// The request of the workload's time `at_ns` comes: when does it arrive, when is it admitted?
-    #[inline]
-    pub fn admit(&mut self, at_ns: u64) -> (u64, u64) {
-        self.admit_beside(at_ns, 0)
-    }
-
-    /// The same, beside `begun` admitted requests that are not known to be complete; there must be
-    /// a place.
-    #[inline(always)]
-    pub fn admit_beside(&mut self, at_ns: u64, begun: usize) -> (u64, u64) {
-        let (arrival, admitted) = self.admission_beside(at_ns, begun).expect("there is a place");
-        if self.outstanding.len() + begun == self.depth {
-            self.outstanding.pop();
         }
-        self.admitted = admitted;
-        (arrival, admitted)
     }
 
     /// Whether a request of the workload's time `at_ns` has arrived by `now`.
@@ -95,23 +68,27 @@ impl Queue {
         self.arrivals != Arrivals::Open || at_ns <= now
     }
 
-    /// The request admitted last completes at `done_ns`.
-    #[inline]
-    pub fn complete(&mut self, done_ns: u64) {
-        self.outstanding.push(Reverse(done_ns));
-        self.drained = self.drained.max(done_ns);
+    /// A request takes a place.
+    #[inline(always)]
+    pub fn admit(&mut self) {
+        self.free.pop_front();
     }
 
-    /// The time when everything admitted so far has completed.
-    pub fn drained(&self) -> u64 {
-        self.drained
+    /// A request is complete at `now`.
+    #[inline(always)]
+    pub fn complete(&mut self, now: u64) {
+        self.free.push_back(now);
+    }
+
+    /// All requests that were sent are complete, and the host sends none before `now`.
+    pub fn rest(&mut self, now: u64) {
+        self.free.iter_mut().for_each(|since| *since = now);
     }
 
     /// An empty queue at time zero.
     pub fn reset_counters(&mut self) {
-        self.outstanding.clear();
-        self.admitted = 0;
-        self.drained = 0;
+        self.free.clear();
+        self.free.resize(self.depth, 0);
     }
 }
 
@@ -122,32 +99,35 @@ mod tests {
     #[test]
     fn an_open_arrival_waits_outside_a_full_queue() {
         let mut queue = Queue::new(2, Arrivals::Open);
-        assert_eq!(queue.admit(10), (10, 10));
-        queue.complete(110);
-        assert_eq!(queue.admit(20), (20, 20));
+        assert_eq!(queue.admission(10, 0, 0), Some(10));
+        queue.admit();
+        assert_eq!((queue.admission(20, 30, 0), queue.arrival(20, 0)), (Some(30), 20));
+        queue.admit();
+        assert_eq!(queue.admission(30, 30, 0), None);
         queue.complete(60);
-        assert_eq!(queue.drained(), 110);
-        assert_eq!(queue.admission(30), (30, 60));
-        assert_eq!(queue.admit(30), (30, 60), "the first place to be free again");
-        queue.complete(210);
-        assert_eq!(queue.admit(500), (500, 500));
+        assert_eq!(queue.admission(30, 60, 0), Some(60), "the first place to be free again");
+        assert_eq!(queue.admission(30, 60, 1), None, "which another may take");
     }
 
     #[test]
-    fn a_closed_queue_takes_no_notice_of_the_clock() {
-        let mut queue = Queue::new(1, Arrivals::Closed);
-        for (at, expected) in [(900, 0), (901, 70), (902, 140)] {
-            assert_eq!(queue.admit(at), (expected, expected));
-            queue.complete(expected + 70);
-        }
+    fn a_request_of_a_closed_queue_arrives_when_its_place_is_free() {
+        let mut queue = Queue::new(2, Arrivals::Closed);
+        assert_eq!((queue.admission(900, 70, 0), queue.arrival(900, 0)), (Some(70), 0));
+        queue.admit();
+        queue.admit();
+        queue.complete(80);
+        queue.complete(90);
+        assert_eq!((queue.admission(900, 100, 1), queue.arrival(900, 1)), (Some(100), 90));
+        queue.admit();
+        assert_eq!(queue.arrival(900, 0), 90);
+        queue.complete(110);
+        queue.rest(500);
+        assert_eq!([0, 1].map(|begun| queue.arrival(900, begun)), [500, 500]);
     }
 
     #[test]
     fn what_comes_at_once_waits_from_the_start() {
-        let mut queue = Queue::new(1, Arrivals::Immediate);
-        for (at, expected) in [(900, 0), (901, 70), (902, 140)] {
-            assert_eq!(queue.admit(at), (0, expected));
-            queue.complete(expected + 70);
-        }
+        let queue = Queue::new(1, Arrivals::Immediate);
+        assert_eq!((queue.admission(900, 70, 0), queue.arrival(900, 0)), (Some(70), 0));
     }
 }

@@ -11,7 +11,7 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
 use crate::geometry::Geometry;
 use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
-use crate::nand::{Cause, Chain, Nand};
+use crate::nand::{Cause, Chain, Clock, Nand};
 use crate::prefetch::prefetch;
 use crate::unit_table::{FreeOrder, UnitTable};
 
@@ -47,6 +47,18 @@ impl<N: Nand> Store<N> {
             stamp: Stamp::default(),
             journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
         }
+    }
+
+    /// What plays the chains.
+    #[inline(always)]
+    pub(crate) fn clock(&mut self) -> &mut N::Clock {
+        self.nand.clock_mut()
+    }
+
+    /// The time, in nanoseconds.
+    #[inline(always)]
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.nand.clock().now()
     }
 
     /// The physical page of a logical one.

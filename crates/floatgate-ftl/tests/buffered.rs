@@ -12,7 +12,7 @@ use common::workload::{ANYTHING, Mix, Workload};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, BufferCounts, Counters};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Part, Shadow};
+use floatgate_ftl::nand::{PARTS, Part, Shadow};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::Op;
 
@@ -26,7 +26,7 @@ fn run(
     shape: Shape,
     rig: BufferRig,
     (seed, requests, check_every): (u64, usize, usize),
-) -> (Counters, [u64; 8]) {
+) -> (Counters, [u64; PARTS]) {
     let data = Shadow::new(shape.logical_pages);
     let Layered { mut drive, log, geometry, full_units } = Layered::new(layer, shape, rig, data);
     let mut laws = Laws::of(geometry, log, full_units);
@@ -35,20 +35,26 @@ fn run(
     let all = Workload::pages(Op::Read, 0, shape.logical_pages.into(), shape.page_bytes.into());
     requests.push(all);
     rig.next_uses(shape, &requests, &mut *drive);
-    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; 8]);
+    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; PARTS]);
     for (number, request) in requests.iter().enumerate() {
         let end = requests.len().min(number + 1 + ahead);
         drive.run_ahead(&requests[number..end], 1, &mut done);
         laws.account();
-        laws.hold_completion(&done[number]);
-        blame.iter_mut().zip(done[number].blame.0).for_each(|(sum, part)| *sum += part);
         let last = number + 1 == requests.len();
+        if last {
+            drive.run(&[], &mut done);
+        }
         if last || number % check_every == 0 || request.op == Op::Flush {
             drive.check();
-            let held = laws.hold(&*drive).buffer.unwrap().held;
+            let held = laws.hold_counts(&*drive).buffer.unwrap().held;
             let flushed = request.op == Op::Flush && rig.acknowledge == Acknowledge::WriteBack;
             assert!(!flushed || held == 0, "a flush leaves nothing behind");
         }
+    }
+    assert_eq!(done.len(), requests.len());
+    for completion in &done {
+        laws.hold_completion(completion);
+        blame.iter_mut().zip(completion.blame.0).for_each(|(sum, part)| *sum += part);
     }
     (laws.hold(&*drive), blame)
 }

@@ -53,7 +53,10 @@ fn batches_change_nothing_but_speed() {
         let run = |batch: usize| {
             let (mut drive, _) = rig.build();
             let mut done = vec![];
-            requests.chunks(batch).for_each(|chunk| drive.run(chunk, &mut done));
+            for chunk in requests.chunks(batch) {
+                drive.run_ahead(chunk, chunk.len(), &mut done);
+            }
+            drive.run(&[], &mut done);
             (done, drive.counters(), drive.wear())
         };
         assert_eq!(run(1), run(2000));
@@ -73,6 +76,10 @@ fn a_reset_clears_the_counters_and_keeps_the_data() {
         let now = drive.counters();
         let streams = vec![StreamCounts::default(); 1];
         let (cache_bytes, placement_bytes) = (now.cache_bytes, now.placement_bytes);
+        let (dies, channels) = (vec![], vec![]);
+        assert!(now.dies.iter().all(|die| die.busy_ns() == 0));
+        assert!(now.channels.iter().all(|channel| channel.total() == 0));
+        let now = Counters { dies, channels, ..now };
         let none = Counters { cache_bytes, placement_bytes, streams, ..Counters::default() };
         assert_eq!(now, none);
         assert!(drive.wear().iter().all(|&erases| erases == 0));

@@ -12,7 +12,7 @@ use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::Ideal;
-use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand};
+use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, Timed, Timing};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::request::{Op, Request};
 
@@ -236,9 +236,11 @@ fn packing_pays_where_commands_cost() {
     use floatgate_ftl::device::HostLink;
     use floatgate_ftl::queue::Queue;
     let rig = example();
+    let no_time = Timing { read_ns: 0, program_ns: 0, erase_ns: 0, transfer_ns: 0, command_ns: 0 };
     let drive = |log: u32| {
         let rig = Rig { log, depth: 8, ..rig };
-        let nand = Counted::default();
+        // Only commands take time.
+        let nand = Timed::new(Counted::default(), rig.geometry(), no_time);
         let Ok(ftl) =
             PageFtl::with_log(nand, Ideal::new(&rig.map_config()), rig.page_config(false), log);
         let queue = Queue::new(rig.depth, rig.arrivals);

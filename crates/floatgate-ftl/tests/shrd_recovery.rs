@@ -17,7 +17,9 @@ use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
-use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Move, Nand, Shadow, Stamped, Tagged};
+use floatgate_ftl::nand::{
+    Cause, Chain, Checked, Counted, Move, Nand, NoClock, Shadow, Stamped, Tagged,
+};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
 use floatgate_ftl::request::{Op, Request};
@@ -62,6 +64,15 @@ impl Watched {
 
 impl Nand for Watched {
     type Error = Infallible;
+    type Clock = NoClock;
+
+    fn clock(&self) -> &NoClock {
+        self.inner.clock()
+    }
+
+    fn clock_mut(&mut self) -> &mut NoClock {
+        self.inner.clock_mut()
+    }
 
     fn read(&mut self, from: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
         self.inner.read(from, owner, cause, chain)

@@ -29,8 +29,10 @@ const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__", "out"];
 /// medium, an engine, or the device.
 const LAYERS: &[(&str, &[&str])] = &[
     ("addr", &[]),
+    // What time is, for who does not know how long anything takes.
+    ("clock", &[]),
     // What all layers fill in.
-    ("counters", &[]),
+    ("counters", &["clock"]),
     ("rng", &[]),
     ("lru", &["rng"]),
     ("intmap", &["rng"]),
@@ -40,7 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // It knows no drive: it is to stand before a live one, too.
     ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
-    ("nand", &["addr", "counters", "geometry", "rng"]),
+    ("nand", &["addr", "clock", "counters", "geometry", "parameters", "rng"]),
     ("request", &["nand"]),
     ("unit_table", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),

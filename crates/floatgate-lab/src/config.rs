@@ -6,6 +6,7 @@
 
 mod buffers;
 mod choice;
+mod clock;
 mod demands;
 mod faults;
 mod hosts;
@@ -36,7 +37,8 @@ pub use presets::{Preset, presets};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{
-    Capacity, Cleaning, Fill, Flash, Ftl, Mapping, Placement, Queue, Start, WearLeveling,
+    Capacity, Cleaning, Controller, Fill, Flash, Ftl, Link, Mapping, Order, Placement, Queue,
+    Schedule, Start, Timing, WearLeveling,
 };
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
@@ -74,8 +76,16 @@ impl std::error::Error for ConfigError {}
 #[serde(default)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Config {
+    /// Whether the drive's time is simulated.
+    pub timing: Timing,
     /// The flash: geometry and timing.
     pub flash: Flash,
+    /// The order in which dies work.
+    pub schedule: Schedule,
+    /// The controller's cores.
+    pub controller: Controller,
+    /// The link between host and drive.
+    pub link: Link,
     /// How much of the flash the host can address.
     pub capacity: Capacity,
     /// The logical-to-physical map and its cache.
@@ -143,6 +153,7 @@ impl Config {
         self.check_log_blocks()?;
         self.check_host()?;
         self.check_faults()?;
+        self.check_schedule()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;

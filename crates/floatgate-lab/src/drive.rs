@@ -1,24 +1,28 @@
 //! From a config to a drive: how many units it has, and what it is built of.
 
+use std::marker::PhantomData;
+
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
 use floatgate_ftl::mapping::{Demands, Mapping, extra_map_units, on_flash};
-use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Shadow, Stamped, Timed, Timing};
+use floatgate_ftl::nand::{Counted, Faults, Schedule, Shadow, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, streams};
 use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::victim;
 
-use crate::config::{Config, ConfigError, WearLeveling, expect};
+use crate::config::{self, Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
+use flash::{Medium, verified};
 use host_side::HostSide;
 pub use host_side::shrd_config;
 
 mod buffer;
 pub mod cut;
+mod flash;
 mod host_side;
 #[cfg(unix)]
 pub mod live;
@@ -43,8 +47,12 @@ pub struct Plan {
     pub flash: Geometry,
     /// How the flash breaks, if it does.
     pub faults: Option<Faults>,
+    /// Whether its time is simulated.
+    pub is_timed: bool,
     /// Durations of the flash.
     pub timing: Timing,
+    /// What it can do at the same time, and in which order.
+    pub schedule: Schedule,
     /// When units are cleaned, and where what is in them goes.
     pub cleaning: Cleaning,
     /// Units that hold data: T of the spare factor. The rest is the reserve.
@@ -104,12 +112,14 @@ impl Plan {
             journal: config.ftl.journal.then_some(config.ftl.checkpoint_every.into()),
             log_pages,
             timing: Timing {
-                read_ns: config.flash.read.0,
-                program_ns: config.flash.program.0,
+                read_ns: config.flash.read.mean(),
+                program_ns: config.flash.program.mean(),
                 erase_ns: config.flash.erase.0,
                 transfer_ns: config.flash.bus.transfer_ns(config.flash.page.0),
                 command_ns: config.flash.command.0,
             },
+            is_timed: config.timing == config::Timing::Scheduled,
+            schedule: config.flash_schedule(),
             cleaning,
             units_in_service: size.in_service as u32,
             units_added: size.added as u32,
@@ -287,7 +297,19 @@ pub fn build(
     seed: u64,
     verify: bool,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    let drive = Simulated { config, plan, seed };
+    match config.timing {
+        config::Timing::Scheduled => build_on::<Timed<Counted>>(config, plan, seed, verify),
+        config::Timing::None => build_on::<Counted>(config, plan, seed, verify),
+    }
+}
+
+fn build_on<N: Medium>(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
+) -> Result<Box<dyn Device>, ConfigError> {
+    let drive = Simulated::<N> { config, plan, seed, medium: PhantomData };
     if verify || plan.faults.is_some() {
         return make(VerifiedDrive { drive, verify }, config, plan, seed);
     }
@@ -297,29 +319,25 @@ pub fn build(
     }
 }
 
-/// A drive of which the time is simulated, at full speed.
-struct Simulated<'a> {
+/// A simulated drive at full speed.
+struct Simulated<'a, N> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
+    medium: PhantomData<N>,
 }
 
-impl Simulated<'_> {
-    fn flash(&self) -> Timed<Counted> {
-        Timed::new(Counted::default(), self.plan.medium, self.plan.timing)
-    }
-}
-
-impl Make for Simulated<'_> {
+impl<N: Medium> Make for Simulated<'_, N> {
     type Made = Box<dyn Device>;
 
     fn page_mapped<M: Mapping + Send + 'static>(
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, seed } = self;
+        let Self { config, plan, seed, .. } = self;
         let page = page_config::<M>(config, plan, seed, false)?;
-        let Ok(ftl) = PageFtl::with_log(self.flash(), mapping, page, plan.log_pages);
+        let Ok(ftl) =
+            PageFtl::with_log(N::erased(plan, plan.medium), mapping, page, plan.log_pages);
         Ok(HostSide::new(config, plan)?.before_host(ftl, ()))
     }
 
@@ -328,28 +346,29 @@ impl Make for Simulated<'_> {
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
         let Self { config, plan, .. } = self;
-        let Ok(ftl) = LogFtl::new(self.flash(), scheme, log_ftl::engine(config, plan));
+        let flash = N::erased(plan, plan.medium);
+        let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));
         Ok(HostSide::new(config, plan)?.before(ftl, ()))
     }
 }
 
 /// The same on flash that is verified, and that breaks if it is to.
-struct VerifiedDrive<'a> {
-    drive: Simulated<'a>,
+struct VerifiedDrive<'a, N> {
+    drive: Simulated<'a, N>,
     /// Whether the map on flash is kept too.
     verify: bool,
 }
 
-impl Make for VerifiedDrive<'_> {
+impl<N: Medium> Make for VerifiedDrive<'_, N> {
     type Made = Box<dyn Device>;
 
     fn page_mapped<M: Mapping + Send + 'static>(
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed }, verify } = self;
+        let Self { drive: Simulated { config, plan, seed, .. }, verify } = self;
         let page = page_config::<M>(config, plan, seed, verify)?;
-        let nand = verified(plan, seed, false);
+        let nand = verified::<N>(plan, seed, false);
         let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
         Ok(HostSide::new(config, plan)?.before_host(ftl, Shadow::new(plan.user_pages())))
     }
@@ -358,24 +377,12 @@ impl Make for VerifiedDrive<'_> {
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed }, .. } = self;
-        let Ok(ftl) =
-            LogFtl::new(verified(plan, seed, true), scheme, log_ftl::engine(config, plan));
+        let Self { drive: Simulated { config, plan, seed, .. }, .. } = self;
+        let nand = verified::<N>(plan, seed, true);
+        let Ok(ftl) = LogFtl::new(nand, scheme, log_ftl::engine(config, plan));
         let data = Shadow::new(plan.geometry.logical_pages());
         Ok(HostSide::new(config, plan)?.before(ftl, data))
     }
-}
-
-/// Flash that keeps its rules and a version per page, and that breaks if it is to.
-type Verified = Stamped<Faulty<Checked<Timed<Counted>>>>;
-
-/// Erased flash; with log blocks units may have gaps.
-fn verified(plan: &Plan, seed: u64, gaps: bool) -> Verified {
-    let faults = Faults { seed, ..plan.faults.unwrap_or_default() };
-    let checked = Checked::new(Timed::new(Counted::default(), plan.flash, plan.timing), plan.flash);
-    let checked = if gaps { checked.with_gaps() } else { checked };
-    let pages = plan.medium.physical_pages();
-    Stamped::new(Faulty::new(checked, plan.medium, faults), pages)
 }
 
 /// Which free unit is opened next, whatever the engine.

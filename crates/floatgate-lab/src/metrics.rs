@@ -1,7 +1,9 @@
 //! What is measured over a run: latencies, what they went into, and how things changed meanwhile.
 
+use std::collections::VecDeque;
+
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::Cause;
+use floatgate_ftl::nand::{Cause, PARTS};
 use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -69,6 +71,16 @@ impl Latencies {
         self.count
     }
 
+    /// How many were measured.
+    pub fn timed(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// Whether there are any, and they were measured.
+    fn is_timed(&self) -> bool {
+        self.timed() > 0
+    }
+
     fn add(&mut self, other: &Self) {
         self.histogram.add(&other.histogram).expect("a histogram grows to what is added");
         self.count += other.count;
@@ -78,7 +90,7 @@ impl Latencies {
 
     /// Mean in nanoseconds.
     fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+        self.is_timed().then(|| self.sum as f64 / self.count as f64)
     }
 
     /// The latency in microseconds that `part` in `whole` of the requests did not exceed. Ranks are
@@ -86,11 +98,11 @@ impl Latencies {
     fn at(&self, part: u64, whole: u64) -> Option<f64> {
         let rank = (part * self.count).div_ceil(whole);
         let fraction = (rank as f64 - 0.5) / self.count as f64;
-        (self.count > 0).then(|| us(self.histogram.value_at_quantile(fraction)))
+        self.is_timed().then(|| us(self.histogram.value_at_quantile(fraction)))
     }
 
     fn longest(&self) -> Option<f64> {
-        (self.count > 0).then(|| us(self.histogram.max()))
+        self.is_timed().then(|| us(self.histogram.max()))
     }
 
     /// The fractions, so many in so many, at which the distribution is given. From 99.9 % on, one
@@ -170,7 +182,7 @@ pub struct Metrics {
     /// Writes.
     pub write: Latencies,
     /// What the latencies of `all` went into, summed.
-    pub blame_ns: [u128; 8],
+    pub blame_ns: [u128; PARTS],
     /// Bytes asked for by reads.
     pub read_bytes: u64,
     /// Bytes of writes.
@@ -180,8 +192,13 @@ pub struct Metrics {
     /// How things changed over the run.
     pub timeline: Timeline,
     touched: Touched,
+    is_timed: bool,
     /// Reads and writes of the interval that has not ended.
     interval: Latencies,
+    /// Requests taken in.
+    recorded: u64,
+    /// Intervals that end with requests that are not complete: which, and the totals then.
+    ends: VecDeque<(u64, Counters)>,
     /// Totals at the end of the interval before.
     before: Counters,
 }
@@ -215,38 +232,62 @@ pub fn programs(counters: &Counters) -> u64 {
 }
 
 impl Metrics {
-    /// For a drive of so many pages of 2^`log2_page` bytes.
-    pub fn new(logical_pages: u32, log2_page: u32) -> Self {
+    /// For a drive of so many pages of 2^`log2_page` bytes, whose time is simulated or not.
+    pub fn new(logical_pages: u32, log2_page: u32, is_timed: bool) -> Self {
         let bits = vec![0; logical_pages.div_ceil(64) as usize];
-        Self { touched: Touched { bits, log2_page }, ..Self::default() }
+        Self { touched: Touched { bits, log2_page }, is_timed, ..Self::default() }
     }
 
-    /// Takes in what became of a batch.
-    pub fn record(&mut self, batch: &[Request], done: &[Completion]) {
-        assert_eq!(batch.len(), done.len(), "every request completes");
-        for (request, completion) in batch.iter().zip(done) {
-            let latency = completion.done_ns - completion.arrival_ns;
-            assert_eq!(completion.blame.total(), latency, "blame explains the latency");
+    /// Takes in what became of the next request.
+    pub fn record(&mut self, request: &Request, completion: &Completion) {
+        self.recorded += 1;
+        self.record_times(request, completion);
+        if let Some(&(end, _)) = self.ends.front()
+            && end == self.recorded
+            && let Some((_, counters)) = self.ends.pop_front()
+        {
+            self.end_interval(counters);
+        }
+    }
+
+    fn record_times(&mut self, request: &Request, completion: &Completion) {
+        let latency = completion.done_ns - completion.arrival_ns;
+        assert_eq!(completion.blame.total(), latency, "blame explains the latency");
+        if self.is_timed {
             let (begin, end) = self.span_ns.get_or_insert((completion.arrival_ns, 0));
             *begin = (*begin).min(completion.arrival_ns);
             *end = (*end).max(completion.done_ns);
-            let kind = match request.op {
-                Op::Read => {
-                    self.read_bytes += request.length;
-                    &mut self.read
-                }
-                Op::Write => {
-                    self.write_bytes += request.length;
-                    &mut self.write
-                }
-                Op::Trim | Op::Flush => continue,
-            };
-            kind.record(latency);
-            self.interval.record(latency);
-            for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
-                *sum += u128::from(part);
+        }
+        let kind = match request.op {
+            Op::Read => {
+                self.read_bytes += request.length;
+                &mut self.read
             }
-            self.touched.add(request);
+            Op::Write => {
+                self.write_bytes += request.length;
+                &mut self.write
+            }
+            Op::Trim | Op::Flush => return,
+        };
+        self.touched.add(request);
+        if !self.is_timed {
+            kind.count += 1;
+            self.interval.count += 1;
+            return;
+        }
+        kind.record(latency);
+        self.interval.record(latency);
+        for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
+            *sum += u128::from(part);
+        }
+    }
+
+    /// An interval of the timeline ends with request number `requests`, counted from 1, which has
+    /// been begun and may not be complete. `now` is what the drive has counted when it was begun.
+    pub fn end_interval_at(&mut self, requests: u64, now: Counters) {
+        match self.recorded == requests {
+            true => self.end_interval(now),
+            false => self.ends.push_back((requests, now)),
         }
     }
 
@@ -260,8 +301,7 @@ impl Metrics {
         self.span_ns.map(|(begin, end)| (end - begin) as f64 / 1e9)
     }
 
-    /// Ends an interval of the timeline.
-    pub fn end_interval(&mut self, now: Counters) {
+    fn end_interval(&mut self, now: Counters) {
         let was = &self.before;
         let host = now.host.write_pages - was.host.write_pages;
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);

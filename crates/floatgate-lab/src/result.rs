@@ -10,6 +10,7 @@
 mod drive;
 mod engine;
 mod flash;
+mod lanes;
 mod latency;
 mod laws;
 mod policies;
@@ -26,6 +27,7 @@ pub use crate::metrics::{LatencySummary, Timeline};
 pub use drive::{DriveResult, StartResult, WorkloadResult};
 pub use engine::EngineResult;
 pub use flash::{CauseCounts, CleaningResult, FaultsResult, FlashResult, MergesResult};
+pub use lanes::{ChannelsResult, DiesResult};
 pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
 pub use schema::schema;
@@ -106,6 +108,10 @@ pub struct RunResult {
     pub latency: LatencyResult,
     /// How fast the drive was.
     pub throughput: ThroughputResult,
+    /// What the dies did.
+    pub dies: DiesResult,
+    /// What the channels did.
+    pub channels: ChannelsResult,
     /// Erase units cleaned, by occasion.
     pub cleaning: CleaningResult,
     /// Erases per erase unit.
@@ -151,6 +157,8 @@ impl RunResult {
             host: HostResult::new(counters),
             latency: LatencyResult::new(metrics),
             throughput: ThroughputResult::new(metrics, counters, plan),
+            dies: DiesResult::new(counters),
+            channels: ChannelsResult::new(counters),
             cleaning: CleaningResult::new(counters, plan.geometry.pages_per_unit()),
             wear: WearResult::new(&readings, plan.geometry.pages_per_unit()),
             lifetime: LifetimeResult::new(subject, metrics, &readings.wear),

@@ -57,6 +57,7 @@ mod inspect;
 mod limits;
 mod opening;
 mod scan;
+mod tags;
 
 pub use error::{ImageError, Problem};
 pub use format::Content;
@@ -71,7 +72,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Tagged};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
 use image::Image;
@@ -348,6 +349,15 @@ fn copy_of(found: Found, &Move { owner, serial, .. }: &Move) -> Record {
 /// After a fault, operations are counted and nothing else.
 impl Nand for Stored {
     type Error = Infallible;
+    type Clock = NoClock;
+
+    fn clock(&self) -> &NoClock {
+        self.counted.clock()
+    }
+
+    fn clock_mut(&mut self) -> &mut NoClock {
+        self.counted.clock_mut()
+    }
 
     /// A page of the host goes into the register. Other reads are of pages that hold no data.
     fn read(
@@ -404,45 +414,5 @@ impl Nand for Stored {
 
     fn read_failed(&self) -> bool {
         self.read_failed
-    }
-}
-
-fn tag_of(found: Found) -> Option<Tag> {
-    match found {
-        Found::Programmed(record) => Some(record.tag),
-        Found::Erased | Found::Torn => None,
-    }
-}
-
-impl Tagged for Stored {
-    fn tag(&self, ppn: Ppn) -> Option<Tag> {
-        let (unit, page) = self.header.medium.place(ppn);
-        let is_programmed = page < self.programmed[unit.index()];
-        if is_programmed { self.record(ppn).and_then(tag_of) } else { None }
-    }
-
-    fn programmed(&self, unit: Unit) -> u32 {
-        self.programmed[unit.index()]
-    }
-
-    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        let record = match self.record(ppn)? {
-            Found::Programmed(record) if record.content == Content::Note => record,
-            _ => return None,
-        };
-        let mut note = vec![0; record.length as usize];
-        self.image.read(self.layout.data(ppn.get(), 1).start, &mut note)?;
-        record.matches(&note).then_some(note)
-    }
-
-    fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
-        tags.clear();
-        let programmed = self.programmed[unit.index()];
-        if programmed > 0 {
-            let found = self.records(geometry.page(unit, 0).get(), programmed);
-            tags.extend(found.into_iter().flatten().map(tag_of));
-            // A fault leaves nothing that can be read.
-            tags.resize(programmed as usize, None);
-        }
     }
 }

@@ -80,6 +80,54 @@ pub struct Size(pub u64);
 #[serde(try_from = "String", into = "String")]
 pub struct Time(pub u64);
 
+/// Durations in nanoseconds, one or more. Written "25us", or ["25us", "40us"].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "OneOrMore", into = "OneOrMore")]
+pub struct Times(pub Vec<Time>);
+
+/// How [`Times`] are written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(Time),
+    More(Vec<Time>),
+}
+
+impl From<OneOrMore> for Times {
+    fn from(written: OneOrMore) -> Self {
+        match written {
+            OneOrMore::One(time) => Self(vec![time]),
+            OneOrMore::More(times) => Self(times),
+        }
+    }
+}
+
+impl From<Times> for OneOrMore {
+    fn from(times: Times) -> Self {
+        match times.0[..] {
+            [time] => Self::One(time),
+            _ => Self::More(times.0),
+        }
+    }
+}
+
+impl Times {
+    /// The same time for all.
+    pub fn one(ns: u64) -> Self {
+        Self(vec![Time(ns)])
+    }
+
+    /// Nanoseconds of as many types as there are places; fewer times are taken over and over.
+    pub fn by_type<const N: usize>(&self) -> [u64; N] {
+        std::array::from_fn(|at| self.0[at % self.0.len()].0)
+    }
+
+    /// Their mean in nanoseconds, rounded down.
+    pub fn mean(&self) -> u64 {
+        self.0.iter().map(|time| time.0).sum::<u64>() / (self.0.len() as u64).max(1)
+    }
+}
+
 /// A transfer rate in bytes per second, or none: then transfers take no time. Written "40MB/s" or
 /// "none"; units B/s, KB/s, KiB/s, MB/s, MiB/s, GB/s, GiB/s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -258,6 +306,17 @@ macro_rules! text_form {
 
 text_form!(Size, "size", ["string", "integer"], r"^\s*[0-9]+(\.[0-9]+)?\s*(([KMGT]i?)?B)?\s*$");
 text_form!(Time, "duration", "string", r"^\s*[0-9]+(\.[0-9]+)?\s*[num]?s\s*$");
+impl JsonSchema for Times {
+    fn schema_name() -> Cow<'static, str> {
+        "Times".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let time = Time::json_schema(generator);
+        json_schema!({ "type": ["string", "array"], "format": "durations", "items": time })
+    }
+}
+
 text_form!(Rate, "rate", "string", r"^\s*(none|[0-9]+(\.[0-9]+)?\s*([KMG]i?)?B/s)\s*$");
 
 /// The number before a unit of the scale, times that unit; none unless that is a whole number.

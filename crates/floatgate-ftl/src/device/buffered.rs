@@ -15,7 +15,7 @@ use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
 use crate::future::NextUses;
 use crate::mapping::AccessKind;
-use crate::nand::{Chain, Nand, Part};
+use crate::nand::{Chain, Clock, Fork, Nand, Part};
 
 crate::choice! {
     /// When a write is acknowledged.
@@ -99,23 +99,23 @@ where
         start: Chain,
     ) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for (first, pages) in cache.parts(extent) {
             for lpn in (first.get()..first.get() + pages).map(Lpn::new) {
-                let mut chain = start;
+                let mut chain = fork.branch();
                 if cache.buffer.read(lpn) {
                     cache.counts.read_hits += 1;
                     self.data.recall(lpn);
-                    chain.wait(chain.now + cache.ram_page_ns, Part::Buffer);
+                    self.clock().delay(&mut chain, cache.ram_page_ns, Part::Buffer);
                 } else {
                     cache.counts.read_misses += 1;
                     self.read_page(extent.access(lpn, AccessKind::Read), lpn, &mut chain);
                 }
-                last = last.last(chain);
+                fork.join(chain, self.clock());
             }
             cache.buffer.served(first);
         }
-        last
+        fork.end()
     }
 
     pub(super) fn write_buffered(
@@ -166,7 +166,8 @@ where
         self.write_out(cache, &mut flush, chain);
         cache.flush = flush;
         part.lpns().for_each(|lpn| self.data.accept(Lpn::new(lpn)));
-        chain.wait(chain.now + u64::from(part.pages) * cache.ram_page_ns, Part::Buffer);
+        let copied = u64::from(part.pages) * cache.ram_page_ns;
+        self.clock().delay(chain, copied, Part::Buffer);
         if cache.acknowledge == Acknowledge::WriteThrough {
             *chain = self.program(part, *chain);
         }
@@ -195,27 +196,29 @@ where
     /// Writes what leaves the buffer to the flash, all of it at once.
     fn write_out(&mut self, cache: &mut WriteBuffer, flush: &mut Flush, chain: &mut Chain) {
         if !flush.is_empty() && cache.acknowledge == Acknowledge::WriteBack {
-            let (begin, mut end) = (Chain::at(chain.now), chain.now);
+            let mut fork = Fork::new(chain.work());
             for group in flush.groups() {
                 cache.counts.flushed += group.pages.len() as u64;
                 let mut run = Extent::whole(0, 0);
                 for (lpn, is_buffered) in group.whole() {
                     let pads = group.pad && !is_buffered && self.ftl.is_mapped(lpn);
-                    let is_read = pads && self.read_to_pad(lpn, begin, &mut end);
+                    let is_read = pads && self.read_to_pad(lpn, &mut fork);
                     cache.counts.padded += u64::from(is_read);
                     cache.counts.unpadded += u64::from(pads && !is_read);
                     if !is_buffered && !is_read {
                         continue;
                     }
                     if run.lpns().end != lpn.get() {
-                        end = end.max(self.program(run, begin).now);
+                        let programmed = self.program(run, fork.branch());
+                        fork.join(programmed, self.clock());
                         run = Extent::whole(lpn.get(), 0);
                     }
                     run.pages += 1;
                 }
-                end = end.max(self.program(run, begin).now);
+                let programmed = self.program(run, fork.branch());
+                fork.join(programmed, self.clock());
             }
-            chain.wait(end, Part::Buffer);
+            self.clock().wait(chain, fork.end(), Part::Buffer);
         } else {
             cache.counts.released += flush.pages() as u64;
             let pages = flush.groups().flat_map(|group| group.pages);
@@ -225,11 +228,11 @@ where
     }
 
     /// The answer is whether it could be read.
-    fn read_to_pad(&mut self, lpn: Lpn, begin: Chain, end: &mut u64) -> bool {
-        let mut chain = begin;
+    fn read_to_pad(&mut self, lpn: Lpn, fork: &mut Fork) -> bool {
+        let mut chain = fork.branch();
         self.translate(Extent::whole(lpn.get(), 1).access(lpn, AccessKind::Read), &mut chain);
         let fetched = self.fetch(lpn, lpn, &mut chain);
-        *end = (*end).max(chain.now);
+        fork.join(chain, self.clock());
         fetched != Fetched::Lost
     }
 }

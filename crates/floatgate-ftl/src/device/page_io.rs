@@ -14,7 +14,7 @@ use crate::ftl::{Ftl, Remap};
 use crate::geometry::Geometry;
 use crate::host::{Piece, Remapping, Twrite};
 use crate::mapping::{Access, AccessKind};
-use crate::nand::{Chain, Nand};
+use crate::nand::{Chain, Clock, Fork, Nand, Task};
 use crate::request::{Op, Request};
 
 /// Requests ahead for which the map entry is asked for.
@@ -96,6 +96,18 @@ where
         Self { ftl, data, counts, log2_page, logical_pages }
     }
 
+    /// The clock of the flash.
+    #[inline(always)]
+    pub(super) fn clock(&mut self) -> &mut <F::Medium as Nand>::Clock {
+        self.ftl.nand_mut().clock_mut()
+    }
+
+    /// The time.
+    #[inline(always)]
+    pub(super) fn now(&self) -> u64 {
+        self.ftl.nand().clock().now()
+    }
+
     /// The host may ask for no more than the first `pages`.
     pub(super) fn limit(&mut self, pages: u32) {
         self.logical_pages = pages.into();
@@ -108,6 +120,11 @@ where
         let is_inside = |byte: u64| byte & ((1 << self.log2_page) - 1) != 0;
         let cut = (is_inside(request.offset), is_inside(request.offset + request.length));
         Extent { first: start as u32, pages: (end - start) as u32, cut }
+    }
+
+    /// Bytes of so many pages.
+    pub(super) fn bytes(&self, pages: usize) -> u64 {
+        (pages as u64) << self.log2_page
     }
 
     /// The pages that a trim forgets: only those that are covered as a whole can be.
@@ -134,7 +151,9 @@ where
 
     #[inline(always)]
     pub(super) fn translate(&mut self, access: Access, chain: &mut Chain) {
+        let holds = self.clock().begin_task(chain, Task::Translate);
         let Ok(()) = self.ftl.translate(access, chain);
+        self.clock().end_task(chain, holds);
     }
 
     /// Reads a translated page, that is `of` to the host.
@@ -178,14 +197,14 @@ where
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for access in extent.accesses(AccessKind::Read) {
-            let mut chain = start;
+            let mut chain = fork.branch();
             let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
             self.read_page(access, page, &mut chain);
-            last = last.last(chain);
+            fork.join(chain, self.clock());
         }
-        last
+        fork.end()
     }
 
     /// Writes pages to their places.
@@ -193,9 +212,9 @@ where
     pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
         self.counts.write_pages += u64::from(extent.pages);
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for access in extent.accesses(AccessKind::Write) {
-            let mut chain = start;
+            let mut chain = fork.branch();
             self.translate(access, &mut chain);
             if extent.covers_in_part(access.lpn) && !self.complete(access.lpn, &mut chain) {
                 self.counts.unwritten_pages += 1;
@@ -203,9 +222,9 @@ where
                 self.data.accept(access.lpn);
                 self.program_page(access.lpn, extent.pages, &mut chain);
             }
-            last = last.last(chain);
+            fork.join(chain, self.clock());
         }
-        last
+        fork.end()
     }
 
     /// Programs pages that the host has written before.
@@ -214,14 +233,14 @@ where
             return start;
         }
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for access in extent.accesses(AccessKind::Write) {
-            let mut chain = start;
+            let mut chain = fork.branch();
             self.translate(access, &mut chain);
             self.program_page(access.lpn, extent.pages, &mut chain);
-            last = last.last(chain);
+            fork.join(chain, self.clock());
         }
-        last
+        fork.end()
     }
 
     /// Forgets pages.
@@ -277,23 +296,23 @@ where
         self.counts.requests[Op::Write as usize] += requests;
         let Twrite { first, entries } = twrite;
         let extent = Extent::whole(first.get(), entries.len() as u32);
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for (access, &entry) in extent.accesses(AccessKind::Write).zip(entries) {
             let Some(original) = entry else { continue };
-            let mut chain = start;
+            let mut chain = fork.branch();
             self.translate(access, &mut chain);
             self.data.accept(original);
             self.data.load(original, self.ftl.nand_mut());
             let Ok(()) = self.ftl.write_log(access.lpn, Some(original), &mut chain);
             self.counts.write_pages += 1;
-            last = last.last(chain);
+            fork.join(chain, self.clock());
         }
-        last
+        fork.end()
     }
 
     /// Has pages of the log take their places, each a chain of its own.
     pub(super) fn remap(&mut self, entries: &[Remapping], start: Chain) -> Chain {
-        let mut last = start;
+        let mut fork = Fork::new(start);
         for (at, &Remapping { from, to }) in entries.iter().enumerate() {
             let store = self.ftl.store();
             if let Some(soon) = entries.get(at + REMAP_AHEAD) {
@@ -304,11 +323,13 @@ where
                 store.prefetch_page(soon.to);
                 store.prefetch_page(soon.from);
             }
-            let mut chain = start;
+            let mut chain = fork.branch();
+            let holds = self.clock().begin_task(&mut chain, Task::RemapEntry);
             let Ok(_) = self.ftl.remap(from, to, &mut chain);
-            last = last.last(chain);
+            self.clock().end_task(&mut chain, holds);
+            fork.join(chain, self.clock());
         }
-        last
+        fork.end()
     }
 
     /// Forgets pages of the log whose original pages are about to be trimmed.

@@ -7,17 +7,20 @@
 //! its commands follow one another, and the entries of one are independent chains, as the pages of
 //! a request are.
 
-use alloc::collections::{BinaryHeap, VecDeque};
+mod ticket;
+
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::convert::Infallible;
 
+use ticket::Ticket;
+
+use super::outstanding::queued;
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
 use crate::ftl::Remap;
 use crate::future::FutureKnowledge;
 use crate::host::{Piece, Remapping, Shrd};
-use crate::nand::{Chain, Nand, Part};
+use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand, Part};
 use crate::request::{Completion, Op, Request};
 use crate::unit_table::UnitTable;
 
@@ -45,15 +48,13 @@ pub struct ShrdDevice<F, D> {
     drive: Ssd<F, D>,
     host: Shrd,
     dispatching: Dispatching,
-    /// When the commands in the drive are done.
-    commands: BinaryHeap<Reverse<u64>>,
-    /// The last dispatch.
-    now: u64,
-    /// When the last remap, and the last redirected read, is done.
-    remapped: u64,
-    redirected: u64,
-    /// What became of requests that were taken along.
-    ready: VecDeque<Completion>,
+    /// Commands in the drive, and those of them that are redirected reads.
+    commands: usize,
+    redirected: usize,
+    /// Whether a remap is under way.
+    remapping: bool,
+    /// Requests that were taken along, behind those that were asked for.
+    ahead: usize,
     /// Arrivals of the requests of a twrite.
     packed: Vec<u64>,
     pieces: Vec<Piece>,
@@ -69,11 +70,10 @@ struct Turn {
 
 impl Turn {
     /// What a request that arrived at `arrival` went through until it was dispatched.
-    fn wait(&self, arrival: u64) -> Chain {
-        let mut chain = Chain::at(arrival);
-        chain.wait(self.ready, Part::Queue);
-        chain.wait(self.begin, Part::Remap);
-        chain
+    fn wait(&self, arrival: u64) -> Blame {
+        let mut blame = queued(arrival, self.ready.max(arrival));
+        blame.add(Part::Remap, self.begin - self.ready.max(arrival));
+        blame
     }
 }
 
@@ -91,11 +91,10 @@ where
             drive,
             host,
             dispatching,
-            commands: BinaryHeap::with_capacity(dispatching.commands),
-            now: 0,
-            remapped: 0,
+            commands: 0,
             redirected: 0,
-            ready: VecDeque::new(),
+            remapping: false,
+            ahead: 0,
             packed: Vec::new(),
             pieces: Vec::new(),
             dropped: Vec::new(),
@@ -122,62 +121,109 @@ where
         self.drive
     }
 
-    /// Serves the first request, and the others that it takes along.
-    fn dispatch(&mut self, rest: &[Request]) {
-        let (arrival, admitted) = self.drive.queue().admission(rest[0].at_ns);
-        self.use_idle_time(arrival);
-        let turn = self.turn(admitted);
+    /// Begins the first request, and the others that it takes along. The answer is how many.
+    fn dispatch(&mut self, rest: &[Request]) -> usize {
+        let turn = self.turn(rest[0].at_ns);
         if self.host.is_small(&rest[0]) && !self.drive.io().is_read_only() {
             if self.host.begin() && self.pack(rest, turn) {
-                return;
+                return self.packed.len();
             }
             self.host.count_full();
         }
-        self.now = turn.begin;
-        let (arrival, _) = self.drive.queue().admit(rest[0].at_ns);
-        let drained = self.drive.queue().drained();
-        let mut last = self.serve(&rest[0], turn.wait(arrival), drained);
-        self.drive.link().acknowledge(&mut last);
-        self.complete(last.now, 1);
-        let (done_ns, blame) = (last.now, last.blame);
-        self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
+        let arrival = self.drive.queue().arrival(rest[0].at_ns, 0);
+        self.drive.queue().admit();
+        let before = turn.wait(arrival);
+        let (mut end, is_redirected) = self.serve(&rest[0]);
+        self.drive.acknowledge(&mut end);
+        self.redirected += usize::from(is_redirected);
+        self.begin_command(&[(arrival, before)], end, is_redirected);
+        1
     }
 
-    /// When a request that is admitted at `admitted` is dispatched; the log is seen to before.
-    fn turn(&mut self, admitted: u64) -> Turn {
-        let mut ready = self.now.max(admitted);
-        if self.commands.len() == self.dispatching.commands
-            && let Some(Reverse(done)) = self.commands.pop()
-        {
-            ready = ready.max(done);
+    /// A command for requests that arrived, and have waited, so long is in the drive.
+    fn begin_command(&mut self, requests: &[(u64, Blame)], end: Chain, is_redirected: bool) {
+        let outstanding = self.drive.outstanding();
+        let first = outstanding.next();
+        for (number, &(arrival, before)) in (first..).zip(requests) {
+            outstanding.begin(number, (0, arrival, before), end);
         }
-        if self.host.is_low() && self.redirected <= ready && self.remapped <= ready {
-            self.remap(ready);
-        }
-        let blocked = if self.dispatching.block_during_remap { self.remapped } else { 0 };
-        Turn { ready, begin: ready.max(blocked) }
+        self.commands += 1;
+        let ticket = Ticket::Command { first, requests: requests.len() as u64, is_redirected };
+        self.drive.io().clock().watch(end, ticket.pack());
     }
 
-    /// A command and `requests` requests are done.
-    fn complete(&mut self, done: u64, requests: usize) {
-        self.commands.push(Reverse(done));
-        (0..requests).for_each(|_| self.drive.queue().complete(done));
-    }
-
-    /// Between the last completion and the next arrival.
-    fn use_idle_time(&mut self, arrival: u64) {
-        let drained = self.drive.queue().drained().max(self.remapped);
-        if drained >= arrival {
-            return;
-        }
-        if let Some(after) = self.dispatching.idle_after_ns {
-            let mut now = drained.saturating_add(after);
-            while now < arrival && self.remap(now) {
-                now = self.remapped;
+    /// Something has ended.
+    fn end(&mut self, ended: &Ended) {
+        match Ticket::unpack(ended.ticket) {
+            Ticket::Remap => self.remapping = false,
+            Ticket::Command { first, requests, is_redirected } => {
+                self.commands -= 1;
+                self.redirected -= usize::from(is_redirected);
+                (first..first + requests).for_each(|number| self.drive.end(number, ended));
             }
         }
-        if self.remapped.max(drained) < arrival {
-            self.drive.io().clean_idle(self.remapped.max(drained), arrival);
+    }
+
+    /// Plays until something has ended, or until `until`.
+    fn play(&mut self, until: u64) {
+        let has_ended = self.drive.io().clock().play(until);
+        assert!(has_ended || until != u64::MAX, "what is begun ends");
+        while let Some(ended) = self.drive.io().clock().ended() {
+            self.end(&ended);
+        }
+    }
+
+    fn now(&mut self) -> u64 {
+        self.drive.io().now()
+    }
+
+    /// Waits until the next request, of the workload's time `at_ns`, can be dispatched. The log is
+    /// seen to before.
+    fn turn(&mut self, at_ns: u64) -> Turn {
+        loop {
+            let now = self.now();
+            match self.drive.queue().admission(at_ns, now, 0) {
+                Some(admitted) if admitted <= now => break,
+                Some(admitted) => self.wait(admitted),
+                None => self.wait(u64::MAX),
+            }
+        }
+        while self.commands == self.dispatching.commands {
+            self.play(u64::MAX);
+        }
+        let ready = self.now();
+        if self.host.is_low() && self.redirected == 0 && !self.remapping {
+            self.remap();
+        }
+        while self.remapping && self.dispatching.block_during_remap {
+            self.play(u64::MAX);
+        }
+        Turn { ready, begin: self.now() }
+    }
+
+    /// Waits until something has ended, or until `until`; with nothing to do the log is remapped,
+    /// and the drive cleans.
+    fn wait(&mut self, until: u64) {
+        if self.drive.outstanding().running() == 0 && !self.remapping && until != u64::MAX {
+            self.use_idle_time(until);
+        }
+        self.play(until);
+    }
+
+    fn use_idle_time(&mut self, until: u64) {
+        let mut from = self.now();
+        let after = self.dispatching.idle_after_ns.map(|after| from.saturating_add(after));
+        if let Some(begin) = after.filter(|&begin| begin < until) {
+            self.play(begin);
+            while self.now() < until && self.remap() {
+                while self.remapping && self.now() < until {
+                    self.play(until);
+                }
+                from = self.now();
+            }
+        }
+        if !self.remapping && from < until {
+            self.drive.io().clean_idle(from, until);
         }
     }
 
@@ -187,11 +233,11 @@ where
         let (few, mut retries) = self.dispatching.low_packing;
         self.packed.clear();
         for request in rest {
-            let queue = self.drive.queue();
-            let next = queue.admission_beside(request.at_ns, self.packed.len());
-            let Some((_, admitted)) = next.filter(|_| self.host.is_small(request)) else { break };
-            let is_early = admitted > turn.begin;
-            if is_early && (retries == 0 || self.packed.len() > few) {
+            let (now, packed) = (self.now(), self.packed.len());
+            let next = self.drive.queue().admission(request.at_ns, now, packed);
+            let Some(admitted) = next.filter(|_| self.host.is_small(request)) else { break };
+            let is_early = admitted > now;
+            if is_early && (retries == 0 || packed > few) {
                 break;
             }
             if !self.host.add(request) {
@@ -199,132 +245,141 @@ where
             }
             if is_early {
                 retries -= 1;
+                self.play_to(admitted);
                 turn = Turn { ready: admitted, begin: admitted };
             }
-            let (arrival, _) = queue.admit_beside(request.at_ns, self.packed.len());
-            self.packed.push(arrival);
+            self.packed.push(self.drive.queue().arrival(request.at_ns, packed));
         }
         if self.packed.is_empty() {
             return false;
         }
-        self.now = turn.begin;
         self.write_log(turn);
         true
     }
 
-    fn write_log(&mut self, turn: Turn) {
-        let (drive, requests) = (&mut self.drive, self.packed.len());
-        let mut start = Chain::at(turn.begin);
-        // The header, and when that is through the data.
-        drive.link().send(&mut start);
-        drive.link().send(&mut start);
-        let mut last = drive.io().write_log(self.host.twrite(), requests as u64, start);
-        drive.link().acknowledge(&mut last);
-        for &arrival in &self.packed {
-            let mut chain = turn.wait(arrival);
-            for (sum, part) in chain.blame.0.iter_mut().zip(last.blame.0) {
-                *sum += part;
-            }
-            let (done_ns, blame) = (last.now, chain.blame);
-            self.ready.push_back(Completion { arrival_ns: arrival, done_ns, blame });
+    /// Plays until `until`.
+    fn play_to(&mut self, until: u64) {
+        while self.now() < until {
+            self.play(until);
         }
-        self.complete(last.now, requests);
     }
 
-    /// A request that does not go to the log.
-    fn serve(&mut self, request: &Request, mut chain: Chain, drained: u64) -> Chain {
+    fn write_log(&mut self, turn: Turn) {
+        let mut start = Chain::START;
+        // The header, and when that is through the data.
+        self.drive.send(&mut start);
+        self.drive.send(&mut start);
+        let (requests, twrite) = (self.packed.len() as u64, self.host.twrite());
+        let bytes = self.drive.io().bytes(twrite.entries.len());
+        self.drive.receive(bytes, &mut start);
+        let mut end = self.drive.io().write_log(twrite, requests, start);
+        self.drive.acknowledge(&mut end);
+        self.packed.iter().for_each(|_| self.drive.queue().admit());
+        let waits: Vec<_> = self.packed.iter().map(|&at| (at, turn.wait(at))).collect();
+        self.begin_command(&waits, end, false);
+    }
+
+    /// A request that does not go to the log. The answer is where it ends, and whether it reads
+    /// from the log.
+    fn serve(&mut self, request: &Request) -> (Chain, bool) {
+        let mut chain = Chain::new(request.op == Op::Read);
         if !self.drive.io().accepts(request) {
             self.command(&mut chain);
-            return chain;
+            return (chain, false);
         }
         match request.op {
-            Op::Read => self.read(request, chain),
-            Op::Write => self.write(request, chain),
-            Op::Trim => self.trim(request, chain),
+            Op::Read => return self.read(request, chain),
+            Op::Write => self.write(request, &mut chain),
+            Op::Trim => self.trim(request, &mut chain),
             Op::Flush => {
                 self.command(&mut chain);
-                chain.wait(drained, Part::Queue);
+                self.drive.wait_for_all(&mut chain);
                 self.drive.io().flush(&mut chain);
-                chain
             }
         }
+        (chain, false)
     }
 
     /// A command of no special kind is sent.
     fn command(&mut self, chain: &mut Chain) {
         self.host.count_command();
-        self.drive.link().send(chain);
+        self.drive.send(chain);
     }
 
     /// Each part of a read is a command.
-    fn read(&mut self, request: &Request, start: Chain) -> Chain {
+    fn read(&mut self, request: &Request, start: Chain) -> (Chain, bool) {
         let lpns = self.drive.io().extent(request).lpns();
-        let redirected = self.host.redirect(lpns, &mut self.pieces);
-        let mut last = start;
+        let is_redirected = self.host.redirect(lpns, &mut self.pieces);
+        let mut fork = Fork::new(start);
         for piece in &self.pieces {
-            let mut sent = start;
-            self.drive.link().send(&mut sent);
-            last = last.last(self.drive.io().read_piece(piece, sent));
+            let mut sent = fork.branch();
+            self.drive.send(&mut sent);
+            let read = self.drive.io().read_piece(piece, sent);
+            fork.join(read, self.drive.io().clock());
         }
-        if redirected {
-            self.redirected = self.redirected.max(last.now);
-        }
-        last
+        let mut end = fork.end();
+        self.drive.answer(request.length, &mut end);
+        (end, is_redirected)
     }
 
     /// A write at its place: what the log has of these pages must not come back.
-    fn write(&mut self, request: &Request, mut chain: Chain) -> Chain {
+    fn write(&mut self, request: &Request, chain: &mut Chain) {
         let extent = self.drive.io().extent(request);
         let lpns = extent.lpns();
         for lpn in lpns.clone().map(Lpn::new).filter(|&lpn| extent.covers_in_part(lpn)) {
             // The drive completes the page from what is at its place.
             if let Some(entry) = self.host.remap_alone(lpn) {
-                self.drive.link().send(&mut chain);
-                chain = self.drive.io().remap(&[entry], chain);
-                self.drive.link().acknowledge(&mut chain);
+                self.drive.send(chain);
+                *chain = self.drive.io().remap(&[entry], *chain);
+                self.drive.acknowledge(chain);
             }
         }
         self.dropped.clear();
         self.host.drop_pages(lpns, &mut self.dropped);
-        self.command(&mut chain);
-        self.drive.io().write(extent, chain)
+        self.command(chain);
+        self.drive.receive(request.length, chain);
+        *chain = self.drive.io().write(extent, *chain);
     }
 
     /// A trim of pages, and of where they are in the log.
-    fn trim(&mut self, request: &Request, mut chain: Chain) -> Chain {
+    fn trim(&mut self, request: &Request, chain: &mut Chain) {
         let lpns = self.drive.io().trimmed(request);
         self.dropped.clear();
         if !lpns.is_empty() {
             self.host.drop_pages(lpns.clone(), &mut self.dropped);
         }
-        self.command(&mut chain);
-        self.drive.io().trim_log(&self.dropped, &mut chain);
-        self.drive.io().trim(lpns, &mut chain);
-        chain
+        self.command(chain);
+        self.drive.io().trim_log(&self.dropped, chain);
+        self.drive.io().trim(lpns, chain);
     }
 
     /// Has the oldest window remapped; the answer is whether there was one.
-    fn remap(&mut self, now: u64) -> bool {
+    fn remap(&mut self) -> bool {
         let Some(batch) = self.host.remap() else { return false };
         let drive = &mut self.drive;
-        let mut chain = Chain::at(now);
+        let mut chain = Chain::START;
         let mut commands = batch.commands().peekable();
         while let Some(entries) = commands.next() {
-            drive.link().send(&mut chain);
+            drive.send(&mut chain);
             chain = drive.io().remap(entries, chain);
             if batch.drop_rest && commands.peek().is_none() {
                 drive.io().drop_log(batch.window.clone(), &mut chain);
             }
-            drive.link().acknowledge(&mut chain);
+            drive.acknowledge(&mut chain);
         }
-        self.remapped = chain.now;
+        self.remapping = true;
+        drive.io().clock().watch(chain, Ticket::Remap.pack());
         true
     }
 
     /// Has all of the log remapped, as a host does that shuts down.
     pub fn flush_log(&mut self) {
-        let drained = self.drive.queue().drained();
-        while self.remap(self.remapped.max(drained)) {}
+        while self.remap() {
+            while self.remapping {
+                self.play(u64::MAX);
+            }
+        }
+        self.drive.rest();
     }
 }
 
@@ -334,11 +389,18 @@ where
     D: HostData<F::Medium> + Send,
 {
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
-        while self.ready.len() < count {
-            let rest = &requests[self.ready.len()..];
-            self.dispatch(rest);
+        while self.ahead < count {
+            let rest = &requests[self.ahead..];
+            self.ahead += self.dispatch(rest);
         }
-        done.extend(self.ready.drain(..count));
+        self.ahead -= count;
+        while requests.is_empty() && self.drive.outstanding().running() > 0 {
+            self.play(u64::MAX);
+        }
+        if requests.is_empty() {
+            self.drive.rest();
+        }
+        self.drive.outstanding().tell(done);
     }
 
     fn sees_ahead(&self) -> usize {
@@ -373,11 +435,10 @@ where
     }
 
     fn reset_counters(&mut self) {
-        assert!(self.ready.is_empty(), "counters are reset between workloads");
+        assert_eq!(self.ahead, 0, "counters are reset between workloads");
         self.drive.reset_counters();
         self.host.reset_counters();
-        self.commands.clear();
-        (self.now, self.remapped, self.redirected) = (0, 0, 0);
+        self.remapping = false;
     }
 
     fn check(&self) {

@@ -3,14 +3,15 @@
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
+use super::outstanding::{Outstanding, queued};
 use super::page_io::PageIo;
 use super::{Counters, Device, HostCounts, HostData, HostLink, WriteBuffer};
 use crate::addr::Lpn;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
-use crate::nand::{Chain, Nand, Part};
-use crate::queue::{Arbiter, Queue};
+use crate::nand::{Chain, Clock, Ended, Nand, Part, Server};
+use crate::queue::{Arbiter, Choice, Queue};
 use crate::request::{Completion, Op, Request};
 use crate::unit_table::UnitTable;
 
@@ -22,6 +23,7 @@ pub struct Ssd<F, D> {
     arbiter: Option<Arbiter>,
     buffer: Option<WriteBuffer>,
     link: HostLink,
+    outstanding: Outstanding,
 }
 
 impl<F, D> Ssd<F, D>
@@ -32,7 +34,8 @@ where
     /// A drive at time zero.
     pub fn new(ftl: F, data: D, queue: Queue, geometry: &Geometry) -> Self {
         let io = PageIo::new(ftl, data, geometry);
-        Self { io, queue, arbiter: None, buffer: None, link: HostLink::default() }
+        let outstanding = Outstanding::default();
+        Self { io, queue, arbiter: None, buffer: None, link: HostLink::default(), outstanding }
     }
 
     /// The same drive behind several queues, or one that begins commands one by one.
@@ -82,9 +85,26 @@ where
         &mut self.queue
     }
 
-    /// The handling of commands.
-    pub(super) fn link(&mut self) -> &mut HostLink {
-        &mut self.link
+    /// A command is sent.
+    pub(super) fn send(&mut self, chain: &mut Chain) {
+        self.link.send(chain, self.io.clock());
+    }
+
+    /// A command is acknowledged.
+    pub(super) fn acknowledge(&mut self, chain: &mut Chain) {
+        self.link.acknowledge(chain, self.io.clock());
+    }
+
+    /// The data of a write come over the link.
+    #[inline(always)]
+    pub(super) fn receive(&mut self, bytes: u64, chain: &mut Chain) {
+        self.link.transfer(chain, Server::LinkIn, bytes, self.io.clock());
+    }
+
+    /// The data of a read go over the link.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, bytes: u64, chain: &mut Chain) {
+        self.link.transfer(chain, Server::LinkOut, bytes, self.io.clock());
     }
 
     /// The pages.
@@ -92,37 +112,96 @@ where
         &mut self.io
     }
 
+    /// What is in the drive.
+    pub(super) fn outstanding(&mut self) -> &mut Outstanding {
+        &mut self.outstanding
+    }
+
     /// One queue, all commands of which are worked on.
     #[inline(always)]
-    fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+    fn run_straight(&mut self, requests: &[Request], count: usize) {
         for (at, request) in requests[..count].iter().enumerate() {
             self.io.look_ahead(requests, at);
-            let drained = self.queue.drained();
-            let (arrival, admitted) = self.queue.admit(request.at_ns);
+            loop {
+                let now = self.io.now();
+                match self.queue.admission(request.at_ns, now, 0) {
+                    Some(admitted) if admitted <= now => break,
+                    Some(admitted) => self.wait(admitted),
+                    None => self.wait(u64::MAX),
+                }
+            }
+            let arrival = self.queue.arrival(request.at_ns, 0);
+            self.queue.admit();
             self.announce(request);
-            let completion = self.serve(request, arrival, admitted, drained);
-            self.queue.complete(completion.done_ns);
-            done.push(completion);
+            self.serve(request, self.outstanding.next(), (0, arrival));
         }
     }
 
     /// Commands in the order in which they are begun.
-    fn run_arbitrated(
-        &mut self,
-        arbiter: &mut Arbiter,
-        requests: &[Request],
-        count: usize,
-        done: &mut Vec<Completion>,
-    ) {
-        while let Some(turn) = arbiter.next(requests, count) {
-            for &at in arbiter.entered() {
-                self.announce(&requests[at]);
+    fn run_arbitrated(&mut self, requests: &[Request], count: usize) {
+        loop {
+            let now = self.io.now();
+            let Some(arbiter) = &mut self.arbiter else { return };
+            match arbiter.next(requests, count, now) {
+                Choice::Done => return arbiter.pass(count),
+                Choice::Wait(until) => self.wait(until),
+                Choice::Begin(turn) => {
+                    for at in 0..arbiter.entered().len() {
+                        let Some(arbiter) = &self.arbiter else { return };
+                        let entered = arbiter.entered()[at];
+                        self.announce(&requests[entered]);
+                    }
+                    self.serve(&requests[turn.at], turn.number, (turn.queue, turn.arrival));
+                }
             }
-            let request = &requests[turn.at];
-            let completion = self.serve(request, turn.arrival, turn.begin, arbiter.drained());
-            arbiter.complete(&turn, completion);
         }
-        arbiter.take(count, done);
+    }
+
+    /// Waits until a request is complete, or until `until`. A drive that has nothing to do until
+    /// then may clean.
+    #[inline(always)]
+    fn wait(&mut self, until: u64) {
+        if self.outstanding.running() == 0 && until != u64::MAX {
+            self.io.clean_idle(self.io.now(), until);
+        }
+        self.play(until);
+    }
+
+    /// Plays until a request is complete, or until `until`.
+    #[inline(always)]
+    fn play(&mut self, until: u64) {
+        let has_ended = self.io.clock().play(until);
+        assert!(has_ended || until != u64::MAX, "what is begun ends");
+        while let Some(ended) = self.io.clock().ended() {
+            self.end(ended.ticket, &ended);
+        }
+    }
+
+    /// A request is complete.
+    #[inline(always)]
+    pub(super) fn end(&mut self, number: u64, ended: &Ended) {
+        let queue = self.outstanding.end(number, ended);
+        match &mut self.arbiter {
+            None => self.queue.complete(ended.at_ns),
+            Some(arbiter) => arbiter.complete(queue, ended.at_ns),
+        }
+    }
+
+    /// Plays until all requests are complete.
+    fn finish(&mut self) {
+        while self.outstanding.running() > 0 {
+            self.play(u64::MAX);
+        }
+        self.rest();
+    }
+
+    /// Nothing is left of what the host has sent.
+    pub(super) fn rest(&mut self) {
+        let now = self.io.now();
+        self.queue.rest(now);
+        if let Some(arbiter) = &mut self.arbiter {
+            arbiter.rest(now);
+        }
     }
 
     /// A command has come to stand in the queue: the buffer may want to keep what it will use.
@@ -136,25 +215,28 @@ where
         }
     }
 
-    /// A request that arrived at `arrival` is begun; all before it are done at `drained`.
+    /// Request `number`, of a queue and an arrival, is begun.
     #[inline(always)]
-    fn serve(&mut self, request: &Request, arrival: u64, begin: u64, drained: u64) -> Completion {
-        if drained < arrival {
-            self.io.clean_idle(drained, arrival);
+    fn serve(&mut self, request: &Request, number: u64, (queue, arrival): (usize, u64)) {
+        let mut chain = Chain::new(request.op == Op::Read);
+        self.send(&mut chain);
+        if self.io.accepts(request) {
+            if request.op == Op::Write {
+                self.receive(request.length, &mut chain);
+            }
+            chain = self.carry_out(request, chain);
+            if request.op == Op::Read {
+                self.answer(request.length, &mut chain);
+            }
         }
-        let mut chain = Chain::at(arrival);
-        chain.wait(begin, Part::Queue);
-        self.link.send(&mut chain);
-        let mut last = match self.io.accepts(request) {
-            true => self.carry_out(request, chain, drained),
-            false => chain,
-        };
-        self.link.acknowledge(&mut last);
-        Completion { arrival_ns: arrival, done_ns: last.now, blame: last.blame }
+        self.acknowledge(&mut chain);
+        let before = queued(arrival, self.io.now());
+        self.outstanding.begin(number, (queue, arrival, before), chain);
+        self.io.clock().watch(chain, number);
     }
 
     #[inline(always)]
-    fn carry_out(&mut self, request: &Request, chain: Chain, drained: u64) -> Chain {
+    fn carry_out(&mut self, request: &Request, chain: Chain) -> Chain {
         match (request.op, &mut self.buffer) {
             (Op::Read, None) => {
                 let extent = self.io.extent(request);
@@ -166,7 +248,7 @@ where
                 self.io.write_buffered(cache, self.io.extent(request), chain)
             }
             (Op::Trim, _) => self.trim(request, chain),
-            (Op::Flush, _) => self.flush(chain, drained),
+            (Op::Flush, _) => self.flush(chain),
         }
     }
 
@@ -180,22 +262,23 @@ where
     }
 
     /// What is buffered goes to the flash, and what was begun before is waited for.
-    fn flush(&mut self, mut chain: Chain, drained: u64) -> Chain {
+    fn flush(&mut self, mut chain: Chain) -> Chain {
         self.drain(&mut chain);
-        chain.wait(drained, Part::Queue);
+        self.wait_for_all(&mut chain);
         self.io.flush(&mut chain);
         chain
+    }
+
+    /// A chain goes on when all that was begun before has ended.
+    pub(super) fn wait_for_all(&mut self, chain: &mut Chain) {
+        let all = self.outstanding.all(self.io.clock());
+        self.io.clock().wait(chain, all, Part::Queue);
     }
 
     fn drain(&mut self, chain: &mut Chain) {
         if let Some(cache) = &mut self.buffer {
             self.io.drain(cache, chain);
         }
-    }
-
-    /// When everything that was begun is done.
-    fn drained(&self) -> u64 {
-        self.arbiter.as_ref().map_or(self.queue.drained(), Arbiter::drained)
     }
 }
 
@@ -205,13 +288,14 @@ where
     D: HostData<F::Medium> + Send,
 {
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
-        match self.arbiter.take() {
-            None => self.run_straight(requests, count, done),
-            Some(mut arbiter) => {
-                self.run_arbitrated(&mut arbiter, requests, count, done);
-                self.arbiter = Some(arbiter);
-            }
+        match self.arbiter {
+            None => self.run_straight(requests, count),
+            Some(_) => self.run_arbitrated(requests, count),
         }
+        if requests.is_empty() {
+            self.finish();
+        }
+        self.outstanding.tell(done);
     }
 
     fn report(&self, counters: &mut Counters) {
@@ -227,7 +311,7 @@ where
     fn reset_counters(&mut self) {
         self.io.ftl.reset_counters();
         self.queue.reset_counters();
-        self.link.reset_counters();
+        self.outstanding.reset();
         if let Some(arbiter) = &mut self.arbiter {
             arbiter.reset_counters();
         }
@@ -249,9 +333,11 @@ where
     }
 
     fn write_back(&mut self) {
-        let mut chain = Chain::at(self.drained());
+        let mut chain = Chain::START;
         self.drain(&mut chain);
         let Ok(()) = self.io.ftl.flush_map(&mut chain);
+        self.io.clock().play(u64::MAX);
+        self.rest();
     }
 
     fn set_future(&mut self, mut known: FutureKnowledge) {

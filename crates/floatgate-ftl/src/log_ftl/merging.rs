@@ -6,7 +6,7 @@ use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
 use crate::journal::CheckpointTrigger;
 use crate::log_block::LogBlocks;
-use crate::nand::{Cause, Chain, Move, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Does the work of a merge; the host's write waits for it.
@@ -17,9 +17,9 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         chain: &mut Chain,
         work: impl FnOnce(&mut Self, &mut Chain) -> Result<(), N::Error>,
     ) -> Result<(), N::Error> {
-        let mut branch = Chain::at(chain.now);
+        let mut branch = chain.work();
         work(self, &mut branch)?;
-        chain.wait(branch.now, Part::Merge);
+        self.store.clock().wait(chain, branch, Part::Merge);
         Ok(())
     }
 

@@ -110,6 +110,17 @@ impl<N> Checked<N> {
 
 impl<N: Nand> Nand for Checked<N> {
     type Error = N::Error;
+    type Clock = N::Clock;
+
+    #[inline(always)]
+    fn clock(&self) -> &N::Clock {
+        self.inner.clock()
+    }
+
+    #[inline(always)]
+    fn clock_mut(&mut self) -> &mut N::Clock {
+        self.inner.clock_mut()
+    }
 
     fn read(
         &mut self,

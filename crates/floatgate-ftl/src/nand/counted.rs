@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand};
+use super::{Cause, Chain, FlashCounts, Move, Nand, NoClock};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 
@@ -10,10 +10,22 @@ use crate::counters::Counters;
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     counts: FlashCounts,
+    clock: NoClock,
 }
 
 impl Nand for Counted {
     type Error = Infallible;
+    type Clock = NoClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &NoClock {
+        &self.clock
+    }
+
+    #[inline(always)]
+    fn clock_mut(&mut self) -> &mut NoClock {
+        &mut self.clock
+    }
 
     #[inline(always)]
     fn read(&mut self, _: Ppn, _: Owner, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
@@ -44,6 +56,6 @@ impl Nand for Counted {
     }
 
     fn reset_counters(&mut self) {
-        self.counts = FlashCounts::default();
+        *self = Self::default();
     }
 }

@@ -172,6 +172,17 @@ impl<N: Nand> Faulty<N> {
 
 impl<N: Nand> Nand for Faulty<N> {
     type Error = N::Error;
+    type Clock = N::Clock;
+
+    #[inline(always)]
+    fn clock(&self) -> &N::Clock {
+        self.inner.clock()
+    }
+
+    #[inline(always)]
+    fn clock_mut(&mut self) -> &mut N::Clock {
+        self.inner.clock_mut()
+    }
 
     fn read(
         &mut self,

@@ -134,6 +134,17 @@ impl<N: Clone + Tear> PowerCut<N> {
 
 impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
     type Error = N::Error;
+    type Clock = N::Clock;
+
+    #[inline(always)]
+    fn clock(&self) -> &N::Clock {
+        self.inner.clock()
+    }
+
+    #[inline(always)]
+    fn clock_mut(&mut self) -> &mut N::Clock {
+        self.inner.clock_mut()
+    }
 
     fn read(
         &mut self,

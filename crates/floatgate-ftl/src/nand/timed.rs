@@ -1,20 +1,37 @@
-//! The medium with clocks: every die and every channel knows when it is next free.
+//! The medium with a clock: a graph of operations, and a scheduler that plays it.
 //!
-//! An operation starts when its chain and its die are free, in the order in which operations are
-//! issued. A read holds its die until the page is transferred; a program waits for its die before
-//! the transfer (no cache register). A transfer takes the first time at which its channel is idle,
-//! between the transfers of other dies too. Pages of one row of a unit on several planes of a die
-//! form one multi-plane operation if each is ready before the cells start. A copy goes through the
-//! controller, over the channel both ways, because that is where the error correction is.
+//! What the translation layer asks for is done at once, and its time comes after: each operation
+//! becomes a node of a graph, behind the chain that it belongs to, and dies and channels play the
+//! graph in the order of time. An operation waits for its chain, for its die, and for its channel.
 //!
-//! Two simplifications: command cycles delay an operation but leave the channel free, and a page
-//! that joins a multi-plane program moves its start by one transfer while the pages that joined
-//! before keep the end they were given.
+//! A read holds its die until the page is transferred, and a program from before the transfer on,
+//! unless there is a cache register. Pages of one row of a unit on several planes of a die that
+//! stand before the die one behind the other form one multi-plane operation. A copy goes through
+//! the controller, over the channel both ways, because that is where the error correction is.
+//!
+//! A request is told what its time went into: its own operations by their cause, and a wait by what
+//! the die or the channel did meanwhile. A die that waits for its channel passes on what that did.
+//!
+//! Two simplifications: command cycles delay an operation but leave the channel free, and an
+//! operation that stands before its die can not be joined by a page that comes once it has begun.
 
-use alloc::vec;
+mod chains;
+mod events;
+mod flash;
+mod graph;
+mod issue;
+mod lanes;
+mod schedule;
+mod scheduler;
+
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Move, Nand, Occupation, Part};
+use graph::{Kind, Site};
+pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend};
+pub use scheduler::Scheduler;
+use scheduler::dies_of_unit;
+
+use super::{Cause, Chain, Fork, Move, Nand};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Shape};
@@ -34,247 +51,159 @@ pub struct Timing {
     pub command_ns: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Read,
-    Program,
-}
-
-/// The multi-plane operation that a die did last; another plane may still join it.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    kind: Kind,
-    unit: Unit,
-    row: u32,
-    planes: u64,
-    /// When the die became free for it.
-    ready: u64,
-    /// When the cells start.
-    start: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Die {
-    free: u64,
-    busy: u64,
-    last: Cause,
-    group: Option<Group>,
-}
-
-const IDLE: Die = Die { free: 0, busy: 0, last: Cause::Host, group: None };
-
-impl Die {
-    /// Occupies the die until `until`; `from` is when this operation began to need it.
-    #[inline(always)]
-    fn occupy(&mut self, from: u64, until: u64, cause: Cause) {
-        self.busy += until.saturating_sub(self.free.max(from));
-        self.free = self.free.max(until);
-        self.last = cause;
-    }
-
-    /// The group that a page ready at `now` can join.
-    #[inline(always)]
-    fn joins(&self, kind: Kind, unit: Unit, row: u32, plane: u64, now: u64) -> Option<Group> {
-        self.group.filter(|g| {
-            g.kind == kind
-                && g.unit == unit
-                && g.row == row
-                && g.planes & plane == 0
-                && now <= g.start
-        })
-    }
-}
-
-/// When a channel is taken. Transfers are booked as they are issued, which is not in order of
-/// time: the idle times before the last bookings are remembered, so that others can use them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Channel {
-    /// Nothing is booked from here on.
-    free: u64,
-    /// Idle times before that, as (start, end), the earliest first: the last four that were long
-    /// enough for a transfer. One that is put there leaves what is behind it. Four are enough while
-    /// a channel has as few operations on their way; of more, some transfers end later than they
-    /// could.
-    gaps: [(u64, u64); 4],
-}
-
-impl Channel {
-    /// Books the first `duration` at or after `now`; the answer is when it ends.
-    #[inline(always)]
-    fn book(&mut self, now: u64, duration: u64) -> u64 {
-        // The last idle time ends last, and most transfers come after it.
-        if now + duration <= self.gaps[self.gaps.len() - 1].1 {
-            for gap in &mut self.gaps {
-                let start = now.max(gap.0);
-                if start + duration <= gap.1 {
-                    gap.0 = start + duration;
-                    return gap.0;
-                }
-            }
-        }
-        if now >= self.free + duration {
-            self.gaps.copy_within(1.., 0);
-            self.gaps[self.gaps.len() - 1] = (self.free, now);
-        }
-        self.free = now.max(self.free) + duration;
-        self.free
-    }
-}
-
-/// Clocks around another medium.
+/// A clock around another medium.
 #[derive(Clone, Debug)]
 pub struct Timed<N> {
     inner: N,
     geometry: Geometry,
-    timing: Timing,
-    dies: Vec<Die>,
-    channels: Vec<Channel>,
+    scheduler: Scheduler,
     planes: Vec<Plane>,
-    end: u64,
+    /// The most dies that a unit lies on.
+    dies_of_unit: u32,
+    /// Operations of these causes take no time, by cause.
+    free: [bool; Cause::ALL.len()],
 }
 
 /// Where a plane is. A table of them, so that no operation has to divide.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     die: u32,
-    channel: u32,
     /// The plane among those of its die.
-    bit: u64,
+    number: u8,
 }
 
-impl Plane {
-    fn new(plane: u32, shape: &Shape) -> Self {
+/// Where the columns of units are: those of the units on the first planes, and so on. A unit lies
+/// on consecutive planes; its columns go over them as the stripe has it.
+fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
+    let mut planes: Vec<u32> = (0..shape.channels * shape.dies * shape.planes).collect();
+    let key = |&plane: &u32| {
         let die = plane / shape.planes;
-        Self { die, channel: die / shape.dies, bit: 1 << (plane % shape.planes).min(63) }
-    }
-}
-
-/// Where a page is, and what is free when.
-struct Site {
-    die: usize,
-    channel: usize,
-    plane: u64,
-    unit: Unit,
-    row: u32,
+        stripe.key(die / shape.dies, die % shape.dies, plane % shape.planes)
+    };
+    planes.chunks_mut(shape.superblock as usize).for_each(|unit| unit.sort_by_key(key));
+    let place = |plane: u32| Plane {
+        die: plane / shape.planes,
+        number: (plane % shape.planes).min(63) as u8,
+    };
+    planes.into_iter().map(place).collect()
 }
 
 impl<N> Timed<N> {
-    /// An idle drive.
+    /// An idle drive, whose dies do one thing after the other.
     pub fn new(inner: N, geometry: Geometry, timing: Timing) -> Self {
+        Self::with_schedule(inner, geometry, timing, Schedule::default())
+    }
+
+    /// An idle drive.
+    pub fn with_schedule(inner: N, geometry: Geometry, timing: Timing, schedule: Schedule) -> Self {
         let shape = geometry.shape();
         Self {
             inner,
+            scheduler: Scheduler::new(&geometry, timing, schedule),
+            planes: planes(shape, schedule.stripe),
+            dies_of_unit: dies_of_unit(shape),
+            free: [false; Cause::ALL.len()],
             geometry,
-            timing,
-            dies: vec![IDLE; (shape.channels * shape.dies) as usize],
-            channels: vec![Channel::default(); shape.channels as usize],
-            planes: (0..geometry.planes()).map(|plane| Plane::new(plane, shape)).collect(),
-            end: 0,
         }
+    }
+
+    /// The same drive, where operations of some causes take no time: what if there were no
+    /// cleaning?
+    pub fn with_free(mut self, causes: &[Cause]) -> Self {
+        causes.iter().for_each(|&cause| self.free[cause as usize] = true);
+        self
     }
 
     #[inline(always)]
     fn site(&self, ppn: Ppn) -> Site {
         let unit = self.geometry.unit(ppn);
         let (plane, row) = self.geometry.plane_and_row(ppn);
-        let Plane { die, channel, bit } = self.planes[plane as usize];
-        Site { die: die as usize, channel: channel as usize, plane: bit, unit, row }
+        let Plane { die, number } = self.planes[plane as usize];
+        let slot = self.slot(unit, die);
+        Site { die, unit: unit.0, row, page: ppn.get(), slot, plane: number }
     }
 
+    /// The number of a unit and one of its dies.
     #[inline(always)]
-    fn transfer(&mut self, channel: usize, chain: &mut Chain) {
-        if self.timing.transfer_ns > 0 {
-            let end = self.channels[channel].book(chain.now, self.timing.transfer_ns);
-            chain.wait(end, Part::Bus);
+    fn slot(&self, unit: Unit, die: u32) -> u32 {
+        if self.dies_of_unit == 1 {
+            return unit.0;
         }
+        unit.0 * self.dies_of_unit + (die - self.first_die(unit))
     }
 
-    /// A free die for an operation: a group to join, or a new one.
+    /// The first of the dies that a unit lies on.
     #[inline(always)]
-    fn engage(&mut self, kind: Kind, site: &Site, chain: &mut Chain) -> Group {
-        let die = &self.dies[site.die];
-        if let Some(mut group) = die.joins(kind, site.unit, site.row, site.plane, chain.now) {
-            chain.wait(group.ready, die.last.part());
-            group.planes |= site.plane;
-            return group;
+    fn first_die(&self, unit: Unit) -> u32 {
+        self.geometry.first_plane(unit) / self.geometry.shape().planes
+    }
+
+    #[inline(always)]
+    fn issue_page(&mut self, kind: Kind, ppn: Ppn, cause: Cause, chain: &mut Chain) {
+        if self.free[cause as usize] {
+            return;
         }
-        chain.wait(die.free, die.last.part());
-        let Site { unit, row, plane, .. } = *site;
-        let start = chain.now + self.timing.command_ns;
-        Group { kind, unit, row, planes: plane, ready: chain.now, start }
-    }
-
-    #[inline(always)]
-    fn time_read(&mut self, from: Ppn, cause: Cause, chain: &mut Chain) {
-        let site = self.site(from);
-        let group = self.engage(Kind::Read, &site, chain);
-        let began = chain.now;
-        chain.wait(group.start, Part::Bus);
-        chain.wait(group.start + self.timing.read_ns, cause.part());
-        self.transfer(site.channel, chain);
-        self.finish(&site, group, began, cause, chain);
-    }
-
-    #[inline(always)]
-    fn time_program(&mut self, to: Ppn, cause: Cause, chain: &mut Chain) {
-        let site = self.site(to);
-        let mut group = self.engage(Kind::Program, &site, chain);
-        let began = chain.now;
-        chain.wait(began + self.timing.command_ns, Part::Bus);
-        self.transfer(site.channel, chain);
-        group.start = group.start.max(chain.now);
-        chain.wait(group.start, Part::Bus);
-        chain.wait(group.start + self.timing.program_ns, cause.part());
-        self.finish(&site, group, began, cause, chain);
-    }
-
-    #[inline(always)]
-    fn finish(&mut self, site: &Site, group: Group, began: u64, cause: Cause, chain: &Chain) {
-        let die = &mut self.dies[site.die];
-        die.occupy(began, chain.now, cause);
-        die.group = Some(group);
-        self.end = self.end.max(chain.now);
+        self.scheduler.issue(kind, self.site(ppn), cause.part(), chain);
     }
 
     /// Operations that do not depend on each other: all begin now, the chain goes on after the one
-    /// that ends last; of several that end together that is the last in order.
+    /// that ends last.
     #[inline(always)]
-    fn all_at_once<T>(
+    fn issue_all(
         &mut self,
-        of: &[T],
+        kind: Kind,
+        pages: impl Iterator<Item = Ppn>,
+        cause: Cause,
         chain: &mut Chain,
-        operation: impl Fn(&mut Self, &T, &mut Chain),
     ) {
-        let (begin, mut last) = (*chain, *chain);
-        for item in of {
-            let mut branch = begin;
-            operation(self, item, &mut branch);
-            last = last.last(branch);
+        let mut fork = Fork::new(*chain);
+        for ppn in pages {
+            let mut branch = fork.branch();
+            self.issue_page(kind, ppn, cause, &mut branch);
+            fork.join(branch, &mut self.scheduler);
         }
-        *chain = last;
+        *chain = fork.end();
     }
 
     /// One erase per die of the unit, all dies at once.
-    fn time_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
-        let shape = *self.geometry.shape();
+    fn issue_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
+        if self.free[cause as usize] {
+            return;
+        }
         let first = self.geometry.first_plane(unit);
-        let last = first + shape.superblock - 1;
-        let dies: Vec<u32> = (first / shape.planes..=last / shape.planes).collect();
-        self.all_at_once(&dies, chain, |timed, &die, branch| {
-            let at = die as usize;
-            branch.wait(timed.dies[at].free, timed.dies[at].last.part());
-            let began = branch.now;
-            branch.wait(began + timed.timing.command_ns, Part::Bus);
-            branch.wait(branch.now + timed.timing.erase_ns, cause.part());
-            timed.dies[at].occupy(began, branch.now, cause);
-            timed.dies[at].group = None;
-        });
-        self.end = self.end.max(chain.now);
+        let last = first + self.geometry.shape().superblock - 1;
+        let [first, last] = [first, last].map(|plane| plane / self.geometry.shape().planes);
+        let mut fork = Fork::new(*chain);
+        for die in first..=last {
+            let mut branch = fork.branch();
+            let (unit, slot) = (unit.0, self.slot(unit, die));
+            let site = Site { die, unit, row: u32::MAX, page: u32::MAX, slot, plane: 0 };
+            self.scheduler.issue(Kind::Erase, site, cause.part(), &mut branch);
+            fork.join(branch, &mut self.scheduler);
+        }
+        self.scheduler.end_reading(unit.index());
+        *chain = fork.end();
+    }
+
+    /// Operations and delays that are not complete.
+    pub fn outstanding(&self) -> usize {
+        self.scheduler.graph.outstanding()
     }
 }
 
 impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
+    type Clock = Scheduler;
+
+    #[inline(always)]
+    fn clock(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    #[inline(always)]
+    fn clock_mut(&mut self) -> &mut Scheduler {
+        &mut self.scheduler
+    }
 
     #[inline(always)]
     fn read(
@@ -284,7 +213,7 @@ impl<N: Nand> Nand for Timed<N> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.time_read(from, cause, chain);
+        self.issue_page(Kind::Read, from, cause, chain);
         self.inner.read(from, owner, cause, chain)
     }
 
@@ -296,18 +225,14 @@ impl<N: Nand> Nand for Timed<N> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.time_program(to, cause, chain);
+        self.issue_page(Kind::Program, to, cause, chain);
         self.inner.program(to, tag, cause, chain)
     }
 
     #[inline(always)]
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.all_at_once(moves, chain, |timed, step, chain| {
-            timed.time_read(step.from, cause, chain)
-        });
-        self.all_at_once(moves, chain, |timed, step, chain| {
-            timed.time_program(step.to, cause, chain)
-        });
+        self.issue_all(Kind::Read, moves.iter().map(|step| step.from), cause, chain);
+        self.issue_all(Kind::Program, moves.iter().map(|step| step.to), cause, chain);
         self.inner.copy(moves, cause, chain)
     }
 
@@ -316,24 +241,20 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.time_erase(unit, cause, chain);
+        self.issue_erase(unit, cause, chain);
         self.inner.erase(unit, cause, chain)
     }
 
     fn report(&self, counters: &mut Counters) {
         self.inner.report(counters);
-        counters.occupation = Occupation {
-            end_ns: self.end,
-            busy_ns: self.dies.iter().map(|die| die.busy).sum(),
-            busiest_ns: self.dies.iter().map(|die| die.busy).max().unwrap_or(0),
-        };
+        self.scheduler.report(counters);
     }
 
+    /// What is not complete will never be.
     fn reset_counters(&mut self) {
         self.inner.reset_counters();
-        self.dies.fill(IDLE);
-        self.channels.fill(Channel::default());
-        self.end = 0;
+        let Scheduler { timing, schedule, .. } = self.scheduler;
+        self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
     }
 }
 

@@ -10,7 +10,7 @@ use super::PageFtl;
 use super::cleaning::To;
 use crate::addr::{Owner, Ppn, Unit};
 use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Nand};
+use crate::nand::{Cause, Chain, Clock, Nand};
 use crate::unit_table::UnitTable;
 
 /// A unit that is being emptied bit by bit.
@@ -55,7 +55,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.cleaner.under_way = Some(UnderWay { unit, to, left });
         }
         self.cleaner.active = true;
-        let mut work = Chain::at(chain.now);
+        let mut work = chain.work();
         if self.step(self.cleaner.config.pace.unwrap_or(0) as usize, &mut work)? {
             self.cleaner.counts.incremental += 1;
         }
@@ -100,18 +100,26 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The host has asked for nothing from `from` to `until`: units are cleaned, as long as one can
-    /// be begun in that time.
+    /// The host has asked for nothing since `from`, and will not until `until`: units are cleaned,
+    /// as long as one can be begun in that time. What has been begun goes on.
     pub(super) fn clean_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
         let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
-        let mut work = Chain::at(from.saturating_add(after));
+        let begin = from.saturating_add(after);
+        if begin >= until {
+            return Ok(());
+        }
+        self.store.clock().play(begin);
         self.cleaner.active = true;
-        while work.now < until && self.store.units.free_units() < self.cleaner.config.high_water {
+        while self.store.now_ns() < until
+            && self.store.units.free_units() < self.cleaner.config.high_water
+        {
+            let mut work = Chain::START.work();
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 break;
             };
             self.collect(unit, to, Cause::Gc, &mut work)?;
             self.cleaner.counts.idle += 1;
+            self.store.clock().play_chain(work, until);
         }
         self.cleaner.active = false;
         Ok(())

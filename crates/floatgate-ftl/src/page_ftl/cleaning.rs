@@ -7,7 +7,7 @@ use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Move, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
 use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 use crate::unit_table::Pool;
@@ -36,7 +36,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         }
         self.cleaner.active = true;
-        let mut work = Chain::at(chain.now);
+        let mut work = chain.work();
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
         while self.store.units.free_units() < least {
@@ -47,7 +47,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.cleaner.counts.foreground += 1;
         }
         self.level(&mut work)?;
-        chain.wait(work.now, Part::Gc);
+        self.store.clock().wait(chain, work, Part::Gc);
         self.cleaner.active = false;
         Ok(())
     }
@@ -201,7 +201,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 self.move_to(valid, 0, cause, work)?;
             }
             To::Placement { anew } => {
-                self.sort(valid, self.home(victim), anew, work.now);
+                self.sort(valid, self.home(victim), anew);
                 let sorted = mem::take(&mut self.cleaner.sorted);
                 let mut group = mem::take(&mut self.cleaner.group);
                 for pages in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -219,8 +219,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Asks the placement where each page goes; puts them in the order of streams.
-    fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool, now_ns: u64) {
-        let clock = self.store.units.now();
+    fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool) {
+        let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         self.cleaner.sorted.clear();
         for &(ppn, owner) in valid {
             let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };

@@ -10,7 +10,7 @@ use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::mapping::{MapOp, Mapping};
-use crate::nand::{Cause, Chain, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Fork, Nand, Task};
 use crate::store::Store;
 
 /// The mapping cache, and what it is a cache of.
@@ -111,13 +111,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let (begin, mut last) = (*chain, *chain);
+        let mut fork = Fork::new(*chain);
         for &op in group {
-            let mut branch = begin;
+            let mut branch = fork.branch();
             self.map_op(op, cause, &mut branch)?;
-            last = last.last(branch);
+            fork.join(branch, self.store.clock());
         }
-        *chain = last;
+        *chain = fork.end();
         Ok(())
     }
 
@@ -138,6 +138,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
+        if cause != Cause::GcMap {
+            self.store.clock().begin_task(chain, Task::MapRead);
+        }
         self.store.nand.read(self.map.place(tpn), Owner::Translation(tpn), cause, chain)
     }
 
@@ -176,9 +179,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Updates translation pages at once: all are read, and then all are programmed.
     fn update_row(&mut self, row: &[MapOp], work: &mut Chain) -> Result<(), N::Error> {
         for reading in [true, false] {
-            let (begin, mut end) = (work.now, work.now);
+            let mut fork = Fork::new(*work);
             for &op in row {
-                let mut branch = Chain::at(begin);
+                let mut branch = fork.branch();
                 match (reading, op) {
                     (true, MapOp::Fetch(tpn) | MapOp::Update(tpn)) => {
                         self.read_map(tpn, Cause::GcMap, &mut branch)?;
@@ -188,9 +191,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                     }
                     _ => {}
                 }
-                end = end.max(branch.now);
+                fork.join(branch, self.store.clock());
             }
-            work.wait(end, Part::Gc);
+            *work = fork.end();
         }
         Ok(())
     }

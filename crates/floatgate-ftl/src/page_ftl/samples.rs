@@ -32,7 +32,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[inline(never)]
     pub(super) fn show_samples(&mut self, want: Samples, chain: &Chain) -> Result<(), N::Error> {
         let mut pages = Vec::with_capacity(want.count as usize);
-        let mut work = Chain::at(chain.now);
+        let mut work = chain.work();
         for _ in 0..want.count {
             let cached = match want.source {
                 SampleSource::Cached => self.map.cache.draw(&mut self.sampler.rng),
@@ -46,7 +46,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             }
             pages.push(lpn);
         }
-        self.placement.sampled(&pages, self.store.units.now(), chain.now);
+        self.placement.sampled(&pages, self.store.units.now(), self.store.now_ns());
         Ok(())
     }
 

@@ -4,14 +4,14 @@
 //! (NVMe); the drive takes commands from one after the other, round robin. Requests of a queue stay
 //! in order, those of different queues overtake each other. A serial drive begins a command when
 //! the one before is done, and until then sees the others wait. What is known of the workload
-//! reaches `queues x depth` requests from the oldest that is not done.
+//! reaches `queues x depth` requests from the oldest that is not begun.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Arrivals, Queue};
-use crate::request::{Completion, Request};
+use crate::request::Request;
 
 crate::choice! {
     /// When the device begins a command that is in its queue.
@@ -28,11 +28,23 @@ crate::choice! {
 pub struct Turn {
     /// Where it stands among the requests that the arbiter was shown.
     pub at: usize,
+    /// Its number, counted from the first request ever shown.
+    pub number: u64,
     /// When it arrived.
     pub arrival: u64,
-    /// When it is begun.
-    pub begin: u64,
-    queue: usize,
+    /// The queue that it leaves.
+    pub queue: usize,
+}
+
+/// What the drive can do at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Begin a command.
+    Begin(Turn),
+    /// Wait until this time, or until a command is complete.
+    Wait(u64),
+    /// Ask for more requests.
+    Done,
 }
 
 /// The queues, and which requests wait for the drive.
@@ -50,11 +62,12 @@ pub struct Arbiter {
     /// The first request that is shown, and the next one to be sorted into a queue.
     base: u64,
     seen: u64,
-    /// What became of the requests from `base` to `seen`, as far as they are done.
-    done: VecDeque<Option<Completion>>,
-    /// How many of the first of these are done.
-    done_ahead: usize,
-    drained: u64,
+    /// Which of the requests from `base` to `seen` are begun.
+    begun: VecDeque<bool>,
+    /// How many of the first of these are.
+    begun_ahead: usize,
+    /// Commands in the drive.
+    running: usize,
     entered: Vec<usize>,
 }
 
@@ -76,9 +89,9 @@ impl Arbiter {
             share: bytes.div_ceil(queues as u64).max(1),
             base: 0,
             seen: 0,
-            done: VecDeque::new(),
-            done_ahead: 0,
-            drained: 0,
+            begun: VecDeque::new(),
+            begun_ahead: 0,
+            running: 0,
             entered: Vec::new(),
         }
     }
@@ -88,33 +101,40 @@ impl Arbiter {
         self.queues.len() * self.queues[0].depth()
     }
 
-    /// The next command that the drive begins, unless the first `count` requests are all done.
-    /// `requests[0]` is the oldest that has not been [taken](Self::take).
-    pub fn next(&mut self, requests: &[Request], count: usize) -> Option<Turn> {
-        while self.done.get(self.done_ahead).is_some_and(Option::is_some) {
-            self.done_ahead += 1;
+    /// What the drive can do `now`: a command to begin, unless the first `count` requests are all
+    /// begun. `requests[0]` is the oldest that has not been [passed](Self::pass).
+    pub fn next(&mut self, requests: &[Request], count: usize, now: u64) -> Choice {
+        while self.begun.get(self.begun_ahead).is_some_and(|&begun| begun) {
+            self.begun_ahead += 1;
         }
-        if self.done_ahead >= count {
-            return None;
+        if self.begun_ahead >= count {
+            return Choice::Done;
         }
-        let visible = requests.len().min(self.done_ahead + self.window()) as u64;
+        let visible = requests.len().min(self.begun_ahead + self.window()) as u64;
         while self.seen - self.base < visible {
             self.see(&requests[(self.seen - self.base) as usize]);
         }
-        let begin = self.begin(requests);
-        self.enter(requests, begin);
+        let begin = self.begin(requests, now);
+        if begin > now {
+            return Choice::Wait(begin);
+        }
+        self.enter(requests, now);
         let queues = self.queues.len();
-        let in_turn = (0..queues).map(|step| (self.turn + step) % queues);
-        let mut ready = in_turn.filter(|&queue| {
-            self.head(queue, requests).is_some_and(|(_, (_, admitted))| admitted <= begin)
+        let mut in_turn = (0..queues).map(|step| (self.turn + step) % queues);
+        let ready = in_turn.find(|&queue| {
+            self.head(queue, requests, now).is_some_and(|(_, admitted)| admitted <= now)
         });
-        let queue = ready.next().expect("something waits, and the first of it can be begun");
+        let queue = ready.expect("something can be begun");
         self.turn = (queue + 1) % queues;
         let (waiting, entered) = &mut self.waiting[queue];
-        let at = (waiting.pop_front().expect("it has a head") - self.base) as usize;
+        let number = waiting.pop_front().expect("it has a head");
+        let at = (number - self.base) as usize;
         *entered -= 1;
-        let (arrival, _) = self.queues[queue].admit(requests[at].at_ns);
-        Some(Turn { at, arrival, begin, queue })
+        let arrival = self.queues[queue].arrival(requests[at].at_ns, 0);
+        self.queues[queue].admit();
+        self.running += 1;
+        self.begun[at] = true;
+        Choice::Begin(Turn { at, number, arrival, queue })
     }
 
     /// Sorts the next request into its queue.
@@ -122,25 +142,24 @@ impl Arbiter {
         let last = self.queues.len() - 1;
         let queue = ((request.offset / self.share) as usize).min(last);
         self.waiting[queue].0.push_back(self.seen);
-        self.done.push_back(None);
+        self.begun.push_back(false);
         self.seen += 1;
     }
 
-    /// Where the first request that waits in a queue stands, and when it arrives and is admitted.
-    fn head(&self, queue: usize, requests: &[Request]) -> Option<(usize, (u64, u64))> {
+    /// Where the first request that waits in a queue stands, and when it is admitted, if it is
+    /// known.
+    fn head(&self, queue: usize, requests: &[Request], now: u64) -> Option<(usize, u64)> {
         let at = (self.waiting[queue].0.front()? - self.base) as usize;
-        Some((at, self.queues[queue].admission(requests[at].at_ns)))
+        Some((at, self.queues[queue].admission(requests[at].at_ns, now, 0)?))
     }
 
-    /// When the next command is begun, whichever it is.
-    fn begin(&self, requests: &[Request]) -> u64 {
-        let heads = (0..self.queues.len()).filter_map(|queue| self.head(queue, requests));
-        let first = heads.map(|(_, (_, admitted))| admitted).min();
-        let first = first.expect("a request that is not done waits");
-        match self.dispatch {
-            Dispatch::Parallel => first,
-            Dispatch::Serial => first.max(self.drained),
+    /// When the next command is begun, whichever it is; never, if one must be complete before.
+    fn begin(&self, requests: &[Request], now: u64) -> u64 {
+        if self.dispatch == Dispatch::Serial && self.running > 0 {
+            return u64::MAX;
         }
+        let heads = (0..self.queues.len()).filter_map(|queue| self.head(queue, requests, now));
+        heads.map(|(_, admitted)| admitted).min().unwrap_or(u64::MAX)
     }
 
     /// Finds out which requests have come to stand in a queue by `now`.
@@ -163,36 +182,34 @@ impl Arbiter {
         &self.entered
     }
 
-    /// What became of the command of a turn.
-    pub fn complete(&mut self, turn: &Turn, completion: Completion) {
-        self.queues[turn.queue].complete(completion.done_ns);
-        self.drained = self.drained.max(completion.done_ns);
-        self.done[turn.at] = Some(completion);
+    /// A command that left this queue is complete at `now`.
+    pub fn complete(&mut self, queue: usize, now: u64) {
+        self.queues[queue].complete(now);
+        self.running -= 1;
     }
 
-    /// Appends what became of the first `count` requests, which are not shown again.
-    pub fn take(&mut self, count: usize, done: &mut Vec<Completion>) {
-        let taken = self.done.drain(..count).map(|c| c.expect("it was waited for"));
-        done.extend(taken);
+    /// All commands that were sent are complete, and the hosts send none before `now`.
+    pub fn rest(&mut self, now: u64) {
+        self.queues.iter_mut().for_each(|queue| queue.rest(now));
+    }
+
+    /// The first `count` requests, which are begun, are not shown again.
+    pub fn pass(&mut self, count: usize) {
+        self.begun.drain(..count);
         self.base += count as u64;
-        self.done_ahead -= count;
+        self.begun_ahead -= count;
     }
 
-    /// The time when everything begun so far has completed.
-    pub fn drained(&self) -> u64 {
-        self.drained
-    }
-
-    /// Empty queues at time zero. Nothing may be begun and not taken.
+    /// Empty queues. Nothing may be begun that was not passed.
     pub fn reset_counters(&mut self) {
-        assert!(self.done.iter().all(Option::is_none), "commands are under way");
+        assert!(self.begun.iter().all(|begun| !begun), "commands are under way");
         self.queues.iter_mut().for_each(Queue::reset_counters);
         self.waiting.iter_mut().for_each(|(waiting, entered)| {
             waiting.clear();
             *entered = 0;
         });
-        self.done.clear();
-        (self.turn, self.base, self.seen, self.done_ahead, self.drained) = (0, 0, 0, 0, 0);
+        self.begun.clear();
+        (self.turn, self.base, self.seen, self.begun_ahead, self.running) = (0, 0, 0, 0, 0);
     }
 }
 

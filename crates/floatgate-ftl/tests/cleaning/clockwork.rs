@@ -1,11 +1,16 @@
 //! A medium on which every operation takes its time and nobody waits for a die: what a drive does
-//! can be timed by adding up.
+//! can be timed by adding up. When a chain will end is known as soon as it is issued.
+
+mod table;
 
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, Part};
+use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Nand, Part};
+
+use crate::common::log::{Kind, Log};
+use table::Table;
 
 pub const ERASE_NS: u64 = 1500;
 
@@ -26,16 +31,47 @@ pub fn copy_ns(places: impl Iterator<Item = (Ppn, Ppn)> + Clone) -> u64 {
         + slowest(&mut places.map(|(_, to)| program_ns(to)))
 }
 
-/// Counts, and moves chains on.
-#[derive(Clone, Debug, Default)]
-pub struct Clockwork(Counted);
+/// One operation of the flash, when it begins and when it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub kind: Kind,
+    pub cause: Cause,
+    pub begin: u64,
+    pub end: u64,
+}
 
-fn takes(chain: &mut Chain, ns: u64) {
-    chain.wait(chain.now + ns, Part::Die);
+/// Counts, moves chains on, and writes down what is done when.
+#[derive(Clone, Debug)]
+pub struct Clockwork {
+    counted: Counted,
+    table: Table,
+    log: Log<Step>,
+}
+
+impl Clockwork {
+    pub fn new(log: Log<Step>) -> Self {
+        Self { counted: Counted::default(), table: Table::default(), log }
+    }
+
+    fn takes(&mut self, kinds: &[Kind], cause: Cause, chain: &mut Chain, ns: u64) {
+        let begin = self.table.end(*chain);
+        self.table.delay(chain, ns, Part::Die);
+        let end = self.table.end(*chain);
+        kinds.iter().for_each(|&kind| self.log.push(Step { kind, cause, begin, end }));
+    }
 }
 
 impl Nand for Clockwork {
     type Error = Infallible;
+    type Clock = Table;
+
+    fn clock(&self) -> &Table {
+        &self.table
+    }
+
+    fn clock_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
 
     fn read(
         &mut self,
@@ -44,8 +80,8 @@ impl Nand for Clockwork {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
-        takes(chain, read_ns(from));
-        self.0.read(from, owner, cause, chain)
+        self.takes(&[Kind::Read(from, owner)], cause, chain, read_ns(from));
+        self.counted.read(from, owner, cause, chain)
     }
 
     fn program(
@@ -55,25 +91,28 @@ impl Nand for Clockwork {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
-        takes(chain, program_ns(to));
-        self.0.program(to, tag, cause, chain)
+        self.takes(&[Kind::Program(to, tag.owner)], cause, chain, program_ns(to));
+        self.counted.program(to, tag, cause, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
-        takes(chain, copy_ns(moves.iter().map(|moved| (moved.from, moved.to))));
-        self.0.copy(moves, cause, chain)
+        let ns = copy_ns(moves.iter().map(|moved| (moved.from, moved.to)));
+        let kind = |&Move { from, to, owner, .. }: &Move| Kind::Copy(from, to, owner);
+        self.takes(&moves.iter().map(kind).collect::<Vec<_>>(), cause, chain, ns);
+        self.counted.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
-        takes(chain, ERASE_NS);
-        self.0.erase(unit, cause, chain)
+        self.takes(&[Kind::Erase(unit)], cause, chain, ERASE_NS);
+        self.counted.erase(unit, cause, chain)
     }
 
     fn report(&self, counters: &mut Counters) {
-        self.0.report(counters);
+        self.counted.report(counters);
     }
 
     fn reset_counters(&mut self) {
-        self.0.reset_counters();
+        self.counted.reset_counters();
+        self.table = Table::default();
     }
 }

@@ -7,8 +7,8 @@ use floatgate_ftl::page_ftl::{Destination, Scope};
 use floatgate_ftl::placement::{AnyPlacement, Placement, Reclaimed, Relocation};
 
 use super::{Naive, Page, Policy, State, To};
-use crate::clockwork::{ERASE_NS, copy_ns};
-use crate::common::log::{Event, Kind};
+use crate::clockwork::{ERASE_NS, Step, copy_ns};
+use crate::common::log::Kind;
 
 impl<M: Mapping> Naive<M> {
     /// Cleans while fewer than `least` units are free; how long that took.
@@ -144,7 +144,7 @@ impl<M: Mapping> Naive<M> {
     /// Stream by stream, from cold to hot; then the map is told.
     fn move_pages(&mut self, pages: &[Page], unit: Unit, to: To, cause: Cause, work: &mut u64) {
         let cause = self.cause_in(unit, cause);
-        let (stream, clock, now_ns) = (self.home(unit), self.clock, *work);
+        let (stream, clock, now_ns) = (self.home(unit), self.clock, self.now);
         let judge = |placement: &mut AnyPlacement, owner: Owner| match (to, owner) {
             (To::One(stream), _) => stream,
             (_, Owner::Translation(_)) => unreachable!("the map is not judged"),
@@ -192,11 +192,11 @@ impl<M: Mapping> Naive<M> {
         work: &mut u64,
     ) {
         let places: Vec<Ppn> = row.iter().map(|_| self.allocate(stream, work).0).collect();
-        let before = *work;
+        let begin = *work;
         *work += copy_ns(row.iter().map(|page| page.0).zip(places.iter().copied()));
         for (&(from, owner), &to) in row.iter().zip(&places) {
             let kind = Kind::Copy(from, to, owner);
-            self.log.push(Event { kind, cause, before, after: *work });
+            self.log.push(Step { kind, cause, begin, end: *work });
             match owner {
                 Owner::Data(lpn) => {
                     self.table[lpn.index()] = Some(to);
@@ -282,6 +282,7 @@ impl<M: Mapping> Naive<M> {
         self.busy = true;
         while work < until && self.free_units() < self.cleaning.high_water {
             let Some((unit, to)) = self.ahead() else { break };
+            self.now = work;
             self.collect(unit, to, Cause::Gc, &mut work);
             self.cleans.idle += 1;
         }

@@ -12,8 +12,8 @@ use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSourc
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 
-use crate::clockwork::Clockwork;
-use crate::common::log::{Event, Kind, Log, Logged};
+use crate::clockwork::{Clockwork, Step};
+use crate::common::log::{Kind, Log};
 use crate::common::workload::{Mix, Workload};
 use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use crate::naive::{Naive, Policy};
@@ -21,19 +21,13 @@ use crate::naive::{Naive, Policy};
 /// Everything in whole pages, at times that leave the drive busy or idle.
 const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };
 
-pub type Drive<M> = Ssd<PageFtl<Logged<Clockwork>, M>, ()>;
+pub type Drive<M> = Ssd<PageFtl<Clockwork, M>, ()>;
 
-pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log) {
+pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log<Step>) {
     let log = Log::default();
-    let nand = Logged::new(Clockwork::default(), log.clone());
-    let Ok(ftl) = PageFtl::new(nand, mapping, rig.page_config(true));
+    let Ok(ftl) = PageFtl::new(Clockwork::new(log.clone()), mapping, rig.page_config(true));
     log.take();
     (Ssd::new(ftl, (), Queue::new(1, Arrivals::Open), &rig.geometry()), log)
-}
-
-fn same(ours: &Event, naive: &Event) -> bool {
-    (ours.kind, ours.cause, ours.before, ours.after)
-        == (naive.kind, naive.cause, naive.before, naive.after)
 }
 
 /// How often each case came up.
@@ -70,13 +64,13 @@ fn compare<M: Mapping + Send>(
         let mut done = vec![];
         ours.run(&[request], &mut done);
         let expected = naive.serve(&request);
-        let (events, naive_events) = (log.take(), std::mem::take(&mut naive.log));
-        for (at, (ours, naive)) in events.iter().zip(&naive_events).enumerate() {
-            assert!(same(ours, naive), "request {number}, {at}: {ours:?}, not {naive:?}, {rig:?}");
+        let (steps, naive_steps) = (log.take(), std::mem::take(&mut naive.log));
+        for (at, (ours, naive)) in steps.iter().zip(&naive_steps).enumerate() {
+            assert_eq!(ours, naive, "request {number}, {at}, {rig:?}");
         }
-        assert_eq!(events.len(), naive_events.len(), "request {number}, {rig:?}");
+        assert_eq!(steps.len(), naive_steps.len(), "request {number}, {rig:?}");
         assert_eq!(done, [expected], "request {number}, {rig:?}");
-        came.map_cleans += erases(&events, Cause::GcMap);
+        came.map_cleans += erases(&steps, Cause::GcMap);
     }
     same_account(rig, &ours, &mut naive);
     let Cleans { foreground: cleans, emergency: emergencies, incremental, idle, wear } =
@@ -97,9 +91,9 @@ fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive
     assert_eq!((placement_bytes, extents), placement);
 }
 
-fn erases(events: &[Event], cause: Cause) -> u64 {
-    let is_erase = |event: &&Event| matches!(event.kind, Kind::Erase(_)) && event.cause == cause;
-    events.iter().filter(is_erase).count() as u64
+fn erases(steps: &[Step], cause: Cause) -> u64 {
+    let is_erase = |step: &&Step| matches!(step.kind, Kind::Erase(_)) && step.cause == cause;
+    steps.iter().filter(is_erase).count() as u64
 }
 
 /// One of the mappings that ask for every kind of work: none, reads and rewrites, updates, groups

@@ -20,9 +20,9 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::FreeOrder;
 
-use crate::clockwork::{program_ns, read_ns};
+use crate::clockwork::{Step, program_ns, read_ns};
 use crate::common::Rig;
-use crate::common::log::{Event, Kind};
+use crate::common::log::Kind;
 
 /// Which unit the policy takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,10 +81,12 @@ pub struct Naive<M> {
     under_way: Option<(Unit, To, Vec<Page>)>,
     clock: u64,
     events: u64,
+    /// The time that the drive sees: when what is decided now was begun.
+    now: u64,
     drained: u64,
     rng: Rng,
     pub sample_reads: u64,
-    pub log: Vec<Event>,
+    pub log: Vec<Step>,
     pub cleans: Cleans,
     pub streams: Vec<StreamCounts>,
 }
@@ -119,6 +121,7 @@ impl<M: Mapping> Naive<M> {
             under_way: None,
             clock: 0,
             events: 0,
+            now: 0,
             drained: 0,
             rng: Rng::new(1),
             sample_reads: 0,
@@ -142,7 +145,8 @@ impl<M: Mapping> Naive<M> {
         }
         self.units.iter_mut().for_each(|unit| unit.erases = 0);
         self.streams.fill(StreamCounts::default());
-        (self.drained, self.sample_reads, self.cleans) = (0, 0, Cleans::default());
+        (self.now, self.drained) = (0, 0);
+        (self.sample_reads, self.cleans) = (0, Cleans::default());
         self.log.clear();
     }
 
@@ -162,6 +166,7 @@ impl<M: Mapping> Naive<M> {
             self.idle(self.drained, arrival);
         }
         let begin = arrival.max(self.drained);
+        self.now = begin;
         let page_bytes = u64::from(self.geometry.shape().page_bytes);
         let first = (request.offset / page_bytes) as u32;
         let pages = (request.length / page_bytes) as u32;
@@ -206,7 +211,7 @@ impl<M: Mapping> Naive<M> {
     /// Shows the placement as many pages as it wants. Nobody waits for the map pages that are read.
     fn show_samples(&mut self, mut now: u64) {
         let Some(Samples { count, source }) = self.placement.wants_samples() else { return };
-        let (mut pages, shown_at) = (vec![], now);
+        let mut pages = vec![];
         for _ in 0..count {
             let cached = match source {
                 SampleSource::Cached => self.mapping.draw(&mut self.rng),
@@ -220,7 +225,7 @@ impl<M: Mapping> Naive<M> {
             }
             pages.push(lpn);
         }
-        self.placement.sampled(&pages, self.clock, shown_at);
+        self.placement.sampled(&pages, self.clock, self.now);
     }
 
     /// A page that holds something; not forever, for few may.
@@ -245,8 +250,8 @@ impl<M: Mapping> Naive<M> {
 
     /// How long cleaning was waited for.
     fn write(&mut self, lpn: Lpn, request_pages: u32, now: &mut u64) -> u64 {
-        let (owner, clock) = (Owner::Data(lpn), self.clock);
-        let write = HostWrite { lpn, request_pages, clock, now_ns: *now };
+        let (owner, clock, now_ns) = (Owner::Data(lpn), self.clock, self.now);
+        let write = HostWrite { lpn, request_pages, clock, now_ns };
         let stream = self.placement.stream(write);
         self.clock += 1;
         if let Some(pace) = self.cleaning.pace {
@@ -363,8 +368,8 @@ impl<M: Mapping> Naive<M> {
     }
 
     fn enter(&mut self, kind: Kind, cause: Cause, takes: u64, now: &mut u64) {
-        let before = *now;
+        let begin = *now;
         *now += takes;
-        self.log.push(Event { kind, cause, before, after: *now });
+        self.log.push(Step { kind, cause, begin, end: *now });
     }
 }

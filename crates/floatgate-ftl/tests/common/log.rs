@@ -1,4 +1,4 @@
-//! A medium that writes down every operation, with its times.
+//! A medium that writes down every operation, with the chain that it belongs to.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,26 +14,39 @@ pub enum Kind {
     Erase(Unit),
 }
 
-/// One operation of the flash, and when its chain stood before and after it.
+/// One operation of the flash, and where its chain ended before and after it. Chains that are equal
+/// begin, or end, together.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     pub kind: Kind,
     pub cause: Cause,
-    pub before: u64,
-    pub after: u64,
+    pub before: Chain,
+    pub after: Chain,
 }
 
 /// What was written down; clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Log(Arc<Mutex<Vec<Event>>>);
+#[derive(Debug)]
+pub struct Log<E = Event>(Arc<Mutex<Vec<E>>>);
 
-impl Log {
+impl<E> Clone for Log<E> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<E> Default for Log<E> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<E> Log<E> {
     /// What was written down since the last call.
-    pub fn take(&self) -> Vec<Event> {
+    pub fn take(&self) -> Vec<E> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
-    fn push(&self, event: Event) {
+    pub fn push(&self, event: E) {
         let mut events = self.0.lock().unwrap();
         assert!(events.len() < 4_000_000, "cleaning goes on without end");
         events.push(event);
@@ -58,15 +71,24 @@ impl<N> Logged<N> {
         chain: &mut Chain,
         work: impl FnOnce(&mut N, &mut Chain) -> T,
     ) -> T {
-        let before = chain.now;
+        let before = *chain;
         let result = work(&mut self.inner, chain);
-        self.log.push(Event { kind, cause, before, after: chain.now });
+        self.log.push(Event { kind, cause, before, after: *chain });
         result
     }
 }
 
 impl<N: Nand> Nand for Logged<N> {
     type Error = N::Error;
+    type Clock = N::Clock;
+
+    fn clock(&self) -> &N::Clock {
+        self.inner.clock()
+    }
+
+    fn clock_mut(&mut self) -> &mut N::Clock {
+        self.inner.clock_mut()
+    }
 
     fn read(
         &mut self,
@@ -91,11 +113,11 @@ impl<N: Nand> Nand for Logged<N> {
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        let before = chain.now;
+        let before = *chain;
         let result = self.inner.copy(moves, cause, chain);
         for &Move { from, to, owner, .. } in moves {
             let kind = Kind::Copy(from, to, owner);
-            self.log.push(Event { kind, cause, before, after: chain.now });
+            self.log.push(Event { kind, cause, before, after: *chain });
         }
         result
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
@@ -29,6 +29,15 @@ struct Victims {
 
 impl Nand for Victims {
     type Error = std::convert::Infallible;
+    type Clock = NoClock;
+
+    fn clock(&self) -> &NoClock {
+        self.counted.clock()
+    }
+
+    fn clock_mut(&mut self) -> &mut NoClock {
+        self.counted.clock_mut()
+    }
 
     fn read(&mut self, from: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
         self.counted.read(from, owner, cause, chain)

@@ -3,6 +3,7 @@
 //! Ranges stand in the schema only, and of policies' parameters beside the policies. Those of sizes
 //! and durations, which JSON Schema cannot express for text, are under `x-minimum` and `x-maximum`.
 
+use std::slice;
 use std::sync::LazyLock;
 
 use schemars::Schema;
@@ -45,9 +46,20 @@ pub(super) fn section(name: &str) -> Option<&'static Map<String, Value>> {
     SCHEMA["properties"][name]["properties"].as_object()
 }
 
+/// The schema of a key that is in no section.
+fn top_level(name: &str) -> Option<&'static Value> {
+    SCHEMA["properties"].get(name).filter(|leaf| leaf.get("properties").is_none())
+}
+
 /// Checks every key, type and range of a table; relations between keys are not seen here.
 pub(super) fn check(table: &toml::Table) -> Result<(), ConfigError> {
     for (name, value) in table {
+        if let Some(leaf) = top_level(name) {
+            match accepts(leaf, value) {
+                true => continue,
+                false => return Err(wrong(name, value, &expected(leaf))),
+            }
+        }
         let Some(keys) = section(name) else {
             let key = value.as_table().and_then(|values| values.keys().next());
             return Err(match key {
@@ -81,6 +93,11 @@ pub(super) fn expected(leaf: &Value) -> String {
     match leaf["format"].as_str() {
         Some("size") => return format!("a size {}, such as \"{example}\"", bounds()),
         Some("duration") => return format!("a duration {}, such as \"{example}\"", bounds()),
+        Some("durations") => {
+            let most = &leaf["maxItems"];
+            let one = format!("a duration {}, such as \"{example}\"", bounds());
+            return format!("{one}, or a list of 1 to {most}");
+        }
         Some("rate") => return "a rate such as \"40MB/s\", or \"none\"".to_owned(),
         _ => {}
     }
@@ -112,9 +129,12 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
             let size = bare.or_else(|| Size::parse(value.as_str()?).ok());
             return size.is_some_and(|size| within(leaf, size, |bound| Size::parse(bound).ok()));
         }
-        Some("duration") => {
-            let time = value.as_str().and_then(|text| Time::parse(text).ok());
-            return time.is_some_and(|time| within(leaf, time, |bound| Time::parse(bound).ok()));
+        Some("duration") => return is_time(leaf, value),
+        Some("durations") => {
+            let most = leaf["maxItems"].as_u64().unwrap_or(1) as usize;
+            let times = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+            return (1..=most).contains(&times.len())
+                && times.iter().all(|time| is_time(leaf, time));
         }
         Some("rate") => return value.as_str().is_some_and(|text| Rate::parse(text).is_ok()),
         _ => {}
@@ -125,6 +145,12 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
         (Some("number"), toml::Value::Float(x)) => in_range(leaf, *x),
         _ => false,
     }
+}
+
+/// Whether it is a duration within the bounds.
+fn is_time(leaf: &Value, value: &toml::Value) -> bool {
+    let time = value.as_str().and_then(|text| Time::parse(text).ok());
+    time.is_some_and(|time| within(leaf, time, |bound| Time::parse(bound).ok()))
 }
 
 fn within<T: PartialOrd>(leaf: &Value, value: T, parse: impl Fn(&str) -> Option<T>) -> bool {

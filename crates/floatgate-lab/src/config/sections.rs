@@ -2,6 +2,7 @@
 //!
 //! A doc comment here is the description in the JSON Schema, and so what a user reads.
 
+use floatgate_ftl::nand::{PAGE_TYPES, Stripe};
 use floatgate_ftl::page_ftl::{Destination, Scope};
 use floatgate_ftl::queue::{Arrivals, Dispatch};
 use floatgate_ftl::victim::Tie;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Chosen;
 use super::policies::names;
-use crate::units::{Rate, Size, Time};
+use crate::units::{Rate, Size, Time, Times};
 
 /// The flash: geometry and timing.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -36,21 +37,27 @@ pub struct Flash {
     /// Planes in a die, 1 to 64.
     #[schemars(range(min = 1, max = 64))]
     pub planes: u32,
-    /// Blocks in an erase unit, striped over planes, then dies, then channels; divides their
-    /// product.
+    /// Blocks in an erase unit, on consecutive planes; divides the number of planes.
     #[schemars(range(min = 1, max = 65_536))]
     pub superblock: u32,
-    /// Time of a page read, cells to register.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
-    pub read: Time,
-    /// Time of a page program, register to cells.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
-    pub program: Time,
+    /// Over what the consecutive pages of an erase unit go: by default over planes first, as the
+    /// pages of a row can be programmed together, then over channels, then over dies.
+    pub stripe: Chosen<Stripe>,
+    /// Time of a page read, cells to register: one for all pages, or a list by page type (LSB, CSB,
+    /// MSB). The pages of a block take turns in it.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s", "maxItems" = PAGE_TYPES))]
+    pub read: Times,
+    /// Time of a page program, register to cells: one, or a list by page type.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s", "maxItems" = PAGE_TYPES))]
+    pub program: Times,
     /// Time of a block erase.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub erase: Time,
     /// Rate of a channel, or "none": transfers take no time.
     pub bus: Rate,
+    /// Whether the cells can work while a page is transferred that they have read before, or are
+    /// to program next (cache read, cache program).
+    pub cache_register: bool,
     /// Time of the command and address cycles of an operation.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub command: Time,
@@ -69,10 +76,12 @@ impl Default for Flash {
             dies: 1,
             planes: 1,
             superblock: 1,
-            read: Time(25_000),
-            program: Time(200_000),
+            stripe: Chosen(Stripe::PlaneChannelDie),
+            read: Times::one(25_000),
+            program: Times::one(200_000),
             erase: Time(1_500_000),
             bus: Rate(None),
+            cache_register: false,
             command: Time(0),
             endurance: 3000,
         }
@@ -218,6 +227,116 @@ pub enum WearLeveling {
     None,
     /// Dynamic; and the least worn unit is moved to a worn one when their gap is too wide.
     Static,
+}
+
+/// Whether the drive's time is simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// Flash operations are scheduled on dies and channels.
+    #[default]
+    Scheduled,
+    /// Operations are counted and take no time: there are no latencies.
+    None,
+}
+
+/// The order in which dies work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Schedule {
+    /// Which of the operations that wait for a die is next.
+    pub order: Order,
+    /// For "read_first": an operation that has waited for so long, and for longer than the reads,
+    /// goes before them; and so long at most a suspended one is held up.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
+    pub starve: Time,
+    /// For "read_first": reads interrupt a program or an erase, and so long it takes until the
+    /// cells can be read. Not set: they do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub suspend: Option<Time>,
+    /// How long it takes until a suspended operation goes on.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub resume: Time,
+    /// How often one operation can be suspended, 1 to 1000000.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub suspensions: u32,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self {
+            order: Order::Fifo,
+            starve: Time(10_000_000),
+            suspend: None,
+            resume: Time(0),
+            suspensions: 16,
+        }
+    }
+}
+
+/// Which of the operations that wait for a die is next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The one that has waited for longest.
+    Fifo,
+    /// Reads that a read of the host waits for, then the one that has waited for longest.
+    ReadFirst,
+}
+
+/// The controller: processor cores that commands, translation and remaps occupy.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Controller {
+    /// Cores, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
+    pub cores: u32,
+    /// Time that a core takes for a command.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub command: Time,
+    /// Time that a core takes to look up a page in the map.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub translate: Time,
+    /// Time that a core takes to load a translation page, beside the flash.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub map_read: Time,
+    /// Time that a core takes for an entry of a remap.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub remap_entry: Time,
+    /// Whether a core that looks up or remaps a page waits for the flash, and does nothing else.
+    pub blocking: bool,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        let none = Time(0);
+        Self {
+            cores: 1,
+            command: none,
+            translate: none,
+            map_read: none,
+            remap_entry: none,
+            blocking: false,
+        }
+    }
+}
+
+/// The link between host and drive.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Link {
+    /// Rate of the data of reads and of writes, each way, or "none": they take no time.
+    pub bandwidth: Rate,
+    /// Time of a command to the drive, and of its acknowledgement to the host.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub latency: Time,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self { bandwidth: Rate(None), latency: Time(0) }
+    }
 }
 
 /// The command queue.

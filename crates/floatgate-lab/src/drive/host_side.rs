@@ -1,6 +1,7 @@
 //! What stands before the translation layer: queues and a write buffer.
 
 use std::convert::Infallible;
+use std::num::NonZeroU64;
 
 use floatgate_ftl::device::{
     Device, Dispatching, HostData, HostLink, ShrdDevice, Ssd, WriteBuffer,
@@ -37,7 +38,8 @@ impl HostSide {
             queue: Queue::new(depth, arrivals),
             arbiter: (!straight).then(arbiter),
             buffer: buffer::build(config, &plan.geometry)?,
-            link: HostLink::new(config.host.command.0, config.host.interrupt.0),
+            link: HostLink::new(config.host.command.0, config.host.interrupt.0)
+                .over(config.link.bandwidth.0.map(NonZeroU64::get), config.link.latency.0),
             shrd: (plan.log_pages > 0)
                 .then(|| (shrd_config(config, plan), dispatching(config, plan))),
         })

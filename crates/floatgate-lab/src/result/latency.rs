@@ -1,7 +1,7 @@
 //! Response times, what they went into, and throughput.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::Part;
+use floatgate_ftl::nand::{PARTS, Part};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ impl LatencyResult {
             all: metrics.all.summary(),
             read: metrics.read.summary(),
             write: metrics.write.summary(),
-            blame_us: BlameTimes::new(metrics.blame_ns, metrics.all.count()),
+            blame_us: BlameTimes::new(metrics.blame_ns, metrics.all.timed()),
         }
     }
 }
@@ -41,7 +41,7 @@ pub struct BlameTimes {
     pub map: Option<f64>,
     /// Flash busy with cleaning.
     pub gc: Option<f64>,
-    /// Transfers.
+    /// Transfers of its own, and of other requests.
     pub bus: Option<f64>,
     /// The flash operations of requests.
     pub die: Option<f64>,
@@ -51,11 +51,15 @@ pub struct BlameTimes {
     pub buffer: Option<f64>,
     /// Remapping by command of the host.
     pub remap: Option<f64>,
+    /// The controller's cores.
+    pub controller: Option<f64>,
+    /// The host's link.
+    pub link: Option<f64>,
 }
 
 impl BlameTimes {
     /// The means over `count` requests of sums by [`Part`].
-    fn new(blame_ns: [u128; 8], count: u64) -> Self {
+    fn new(blame_ns: [u128; PARTS], count: u64) -> Self {
         let mean = |part: Part| {
             (count > 0).then(|| blame_ns[part as usize] as f64 / count as f64 / 1000.0)
         };
@@ -68,6 +72,8 @@ impl BlameTimes {
             merge: mean(Part::Merge),
             buffer: mean(Part::Buffer),
             remap: mean(Part::Remap),
+            controller: mean(Part::Controller),
+            link: mean(Part::Link),
         }
     }
 }

@@ -100,8 +100,8 @@ impl LifetimeResult {
             endurance: subject.config.flash.endurance,
             host_bytes: until(mean(wear)),
             host_bytes_first_unit: until(most),
-            // Without a write there is no rate.
-            years: until(mean(wear)).map(years).filter(|years| years.is_finite()),
+            // Without a write, or without time, there is no rate.
+            years: until(mean(wear)).map(years).filter(|years| years.is_finite() && *years > 0.0),
         }
     }
 }

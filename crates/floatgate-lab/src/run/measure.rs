@@ -1,8 +1,10 @@
 //! Serving the workload, batch by batch.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use floatgate_ftl::device::Device;
+use floatgate_ftl::request::{Completion, Request};
 
 use super::{BATCH, Control, RunError};
 use crate::drive::Plan;
@@ -11,6 +13,25 @@ use crate::workload::Workload;
 
 /// Intervals of the timeline.
 const INTERVALS: u64 = 256;
+
+/// What is measured, and requests that were begun and are not known to be complete.
+struct Measured {
+    metrics: Metrics,
+    running: VecDeque<Request>,
+    done: Vec<Completion>,
+}
+
+impl Measured {
+    /// Begins the first requests, and takes in what became of those that are complete.
+    fn run(&mut self, device: &mut dyn Device, requests: &[Request], count: usize) {
+        self.running.extend(&requests[..count]);
+        self.done.clear();
+        device.run_ahead(requests, count, &mut self.done);
+        for (request, completion) in self.running.drain(..self.done.len()).zip(&self.done) {
+            self.metrics.record(&request, completion);
+        }
+    }
+}
 
 /// Serves the workload; the answer is what was measured, and the seconds of real time that it took.
 pub(super) fn measure(
@@ -21,36 +42,40 @@ pub(super) fn measure(
 ) -> Result<(Metrics, f64), RunError> {
     let begin = Instant::now();
     let geometry = &plan.geometry;
-    let mut metrics = Metrics::new(geometry.logical_pages(), geometry.log2_page_bytes());
-    let (mut requests, mut done) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    let (pages, log2_page) = (geometry.logical_pages(), geometry.log2_page_bytes());
+    let mut measured = Measured {
+        metrics: Metrics::new(pages, log2_page, plan.is_timed),
+        running: VecDeque::new(),
+        done: Vec::with_capacity(BATCH),
+    };
+    let mut requests = Vec::with_capacity(BATCH);
     control.begin("run", workload.requests());
     let interval = workload.requests().div_ceil(INTERVALS).max(1);
-    let mut left = interval;
+    let mut begun = 0;
     loop {
-        let count = BATCH.min(left as usize);
+        let count = BATCH.min((interval - begun % interval) as usize);
         let visible = count + device.sees_ahead();
         if requests.len() < visible {
             let missing = visible - requests.len();
             workload.next_batch(&mut requests, missing);
         }
-        let batch = &requests[..count.min(requests.len())];
-        if batch.is_empty() {
+        let count = count.min(requests.len());
+        if count == 0 {
             break;
         }
-        done.clear();
-        device.run_ahead(&requests, batch.len(), &mut done);
-        metrics.record(batch, &done);
-        left -= batch.len() as u64;
-        if left == 0 {
-            metrics.end_interval(device.counters());
-            left = interval;
+        measured.run(device, &requests, count);
+        begun += count as u64;
+        if begun % interval == 0 {
+            measured.metrics.end_interval_at(begun, device.counters());
         }
-        control.advance(batch.len())?;
-        requests.drain(..done.len());
+        control.advance(count)?;
+        requests.drain(..count);
     }
-    if left < interval {
-        metrics.end_interval(device.counters());
+    measured.run(device, &[], 0);
+    if begun % interval > 0 {
+        measured.metrics.end_interval_at(begun, device.counters());
     }
+    let Measured { metrics, .. } = measured;
     let wall_seconds = begin.elapsed().as_secs_f64();
     device.check();
     Ok((metrics, wall_seconds))

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::counters::{Counters, StreamCounts};
+use floatgate_ftl::counters::{Counters, DieUse, StreamCounts};
+use floatgate_ftl::nand::Blame;
 use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::unit_table::UnitTable;
 
@@ -90,9 +91,16 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     assert_eq!(device.notes, before);
     let counters = device.counters();
     let Counters { health, cache_bytes, placement_bytes, extents, .. } = counters;
-    let streams = vec![StreamCounts::default(); counters.streams.len()];
-    let levels =
-        Counters { health, cache_bytes, placement_bytes, extents, streams, ..Counters::default() };
+    let levels = Counters {
+        health,
+        cache_bytes,
+        placement_bytes,
+        extents,
+        streams: vec![StreamCounts::default(); counters.streams.len()],
+        dies: vec![DieUse::default()],
+        channels: vec![Blame::default()],
+        ..Counters::default()
+    };
     assert_eq!(counters, levels);
     assert_eq!(*device.checks.lock().unwrap(), 0);
     measure(&plan, &mut device, &mut *workload, &control).unwrap();

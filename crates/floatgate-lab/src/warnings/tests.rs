@@ -35,7 +35,7 @@ impl Case {
             facts: Facts::default(),
             start: StartResult::new(config.start.fill),
         };
-        let metrics = Metrics::new(plan.user_pages(), 9);
+        let metrics = Metrics::new(plan.user_pages(), 9, true);
         let mut case = Self { result: RunResult::new(&subject, &metrics, 1, 1.0) };
         case.result.workload.read_pages = 1000;
         case.result.flash.erases.gc = 1;

@@ -113,7 +113,7 @@ impl Host {
 pub(crate) struct Played {
     pub(crate) plan: Plan,
     pub(crate) done: Vec<Completion>,
-    /// After each request.
+    /// When each request has begun.
     pub(crate) counters: Vec<Counters>,
     pub(crate) wear: Vec<u32>,
     pub(crate) valid: Vec<u32>,
@@ -136,9 +136,10 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
     device.reset_counters();
     let (mut done, mut counters) = (Vec::new(), Vec::new());
     for request in requests {
-        device.run(&[*request], &mut done);
+        device.run_ahead(&[*request], 1, &mut done);
         counters.push(device.counters());
     }
+    device.run_ahead(&[], 0, &mut done);
     Played {
         done,
         counters,

@@ -1,7 +1,7 @@
 //! The sections of a result, each recomputed.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::Cause;
+use floatgate_ftl::nand::{Cause, PARTS, Part};
 use floatgate_ftl::request::Op;
 use serde_json::{Value, json};
 
@@ -183,14 +183,15 @@ pub(crate) fn latency(case: &Case) {
     }
     let served = case.requests.iter().zip(&case.played.done);
     let served = served.filter(|(request, _)| all.contains(&request.op));
-    let parts = served.fold([0u64; 8], |mut sums, (_, done)| {
+    let parts = served.fold([0u64; PARTS], |mut sums, (_, done)| {
         sums.iter_mut().zip(done.blame.0).for_each(|(sum, part)| *sum += part);
         sums
     });
     let count = number(&latency["all"]["requests"]);
-    let names = ["queue", "map", "gc", "bus", "die", "merge", "buffer", "remap"];
-    let means =
-        names.iter().zip(parts).map(|(&name, ns)| (name.to_owned(), ns as f64 / count / 1000.0));
+    let means = Part::NAMES
+        .iter()
+        .zip(parts)
+        .map(|(&name, ns)| (name.to_owned(), ns as f64 / count / 1000.0));
     let means = Value::from_iter(means);
     assert_table(&latency["blame_us"], &means);
     let explained: f64 = means.as_object().unwrap().values().map(number).sum();

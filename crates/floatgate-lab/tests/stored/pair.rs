@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
-use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, Tagged};
+use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, NoClock, Tagged};
 use floatgate_lab::stored::Stored;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ impl Pair {
         self.stored.as_mut().unwrap()
     }
 
-    fn both(&mut self, mut act: impl FnMut(&mut dyn Nand<Error = Infallible>)) {
+    fn both(&mut self, mut act: impl FnMut(&mut dyn Nand<Error = Infallible, Clock = NoClock>)) {
         act(self.stored.as_mut().unwrap());
         act(&mut self.checked);
     }

@@ -7,7 +7,7 @@ use crate::buffer::BufferConfig;
 use crate::device::{Device, Ssd};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{Ideal, MapConfig};
-use crate::nand::{Cause, Counted};
+use crate::nand::{Cause, Counted, Timed, Timing};
 use crate::page_ftl::{Cleaning, PageConfig, PageFtl};
 use crate::placement::{AnyPlacement, PlacementConfig};
 use crate::queue::{Arrivals, Queue};
@@ -27,8 +27,10 @@ const SHAPE: Shape = Shape {
     entry_bytes: 4,
 };
 const RAM_NS: u64 = 3;
+const NO_TIME: Timing =
+    Timing { read_ns: 0, program_ns: 0, erase_ns: 0, transfer_ns: 0, command_ns: 0 };
 
-struct Drive(Ssd<PageFtl<Counted, Ideal>, ()>);
+struct Drive(Ssd<PageFtl<Timed<Counted>, Ideal>, ()>);
 
 impl Drive {
     /// Two blocks of four pages, the least recently used of which leaves; flash takes no time.
@@ -44,7 +46,8 @@ impl Drive {
             journal: None,
         };
         let mapping = Ideal::new(&MapConfig::new(geometry, 0));
-        let ftl = PageFtl::new(Counted::default(), mapping, config).unwrap();
+        let nand = Timed::new(Counted::default(), geometry, NO_TIME);
+        let ftl = PageFtl::new(nand, mapping, config).unwrap();
         let queue = Queue::new(1, Arrivals::Closed);
         let buffer = Buffer::new("lru", &BufferConfig::new(SHAPE.logical_pages, 4, 8)).unwrap();
         let buffer = WriteBuffer::new(buffer, acknowledge, RAM_NS);

@@ -1,11 +1,15 @@
-//! The clocks by worked examples. `tests/timing.rs` holds them against a naive one.
+//! The clock by worked examples. `tests/clock_graphs.rs` holds it against a naive one.
+
+mod graphs;
+mod schedules;
+
+use std::vec::Vec;
 
 use super::*;
 use crate::addr::Lpn;
-use crate::nand::{Blame, Counted, Nand};
+use crate::nand::{Blame, Clock, Counted, Ended, Nand, Part};
 
 const ME: Owner = Owner::Data(Lpn::new(0));
-const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0 };
 const SERIAL: Shape = Shape {
     page_bytes: 4096,
     pages_per_block: 4,
@@ -17,135 +21,298 @@ const SERIAL: Shape = Shape {
     logical_pages: 16,
     entry_bytes: 4,
 };
+/// Two channels of two dies of two planes: pages 0 and 1 of a row on the first die, and so on.
 const WIDE: Shape = Shape { superblock: 8, channels: 2, dies: 2, planes: 2, ..SERIAL };
+/// Two dies on one channel: even units on the first, odd ones on the second.
+const SHARED: Shape = Shape { dies: 2, ..SERIAL };
 const TIMING: Timing =
     Timing { read_ns: 25, program_ns: 200, erase_ns: 1500, transfer_ns: 10, command_ns: 1 };
+const READ: u64 = 36;
+const PROGRAM: u64 = 211;
+const ERASE: u64 = 1501;
 
-fn drive(shape: Shape) -> Timed<Counted> {
-    Timed::new(Counted::default(), Geometry::new(shape).unwrap(), TIMING)
+/// A drive, and what it has told.
+struct Drive {
+    nand: Timed<Counted>,
+    watched: u64,
+    ended: Vec<Ended>,
 }
 
-fn program(nand: &mut Timed<Counted>, page: u32, at: u64) -> Chain {
-    let mut chain = Chain::at(at);
-    nand.program(Ppn::new(page), Tag::new(ME, 0, 0), Cause::Host, &mut chain).unwrap();
-    chain
+/// When a chain ended, and what its time went into.
+type Told = (u64, Blame);
+
+fn told(at_ns: u64, parts: &[(Part, u64)]) -> Told {
+    let mut blame = Blame::default();
+    parts.iter().for_each(|&(part, ns)| blame.add(part, ns));
+    (at_ns, blame)
+}
+
+fn drive(shape: Shape) -> Drive {
+    scheduled(shape, TIMING, Schedule::default())
+}
+
+fn scheduled(shape: Shape, timing: Timing, schedule: Schedule) -> Drive {
+    let geometry = Geometry::new(shape).unwrap();
+    let nand = Timed::with_schedule(Counted::default(), geometry, timing, schedule);
+    Drive { nand, watched: 0, ended: Vec::new() }
+}
+
+impl Drive {
+    fn clock(&mut self) -> &mut Scheduler {
+        self.nand.clock_mut()
+    }
+
+    /// Plays until then.
+    fn at(&mut self, time: u64) -> &mut Self {
+        while self.clock().now() < time {
+            self.clock().play(time);
+            while let Some(ended) = self.clock().ended() {
+                self.ended.push(ended);
+            }
+        }
+        self
+    }
+
+    /// The end of a chain will be told: as which.
+    fn watch(&mut self, chain: Chain) -> u64 {
+        let ticket = self.watched;
+        self.clock().watch(chain, ticket);
+        self.watched += 1;
+        ticket
+    }
+
+    /// Plays until these have ended.
+    fn ends<const N: usize>(&mut self, tickets: [u64; N]) -> [Told; N] {
+        tickets.map(|ticket| {
+            loop {
+                if let Some(ended) = self.ended.iter().find(|ended| ended.ticket == ticket) {
+                    return (ended.at_ns, ended.blame);
+                }
+                assert!(self.clock().play(u64::MAX), "a chain never ends");
+                let ended = self.clock().ended().unwrap();
+                self.ended.push(ended);
+            }
+        })
+    }
+
+    fn end(&mut self, ticket: u64) -> Told {
+        self.ends([ticket])[0]
+    }
+
+    /// When they end.
+    fn times<const N: usize>(&mut self, tickets: [u64; N]) -> [u64; N] {
+        self.ends(tickets).map(|(at_ns, _)| at_ns)
+    }
+
+    fn read_in(&mut self, page: u32, cause: Cause, chain: &mut Chain) {
+        self.nand.read(Ppn::new(page), ME, cause, chain).unwrap();
+    }
+
+    fn program_in(&mut self, page: u32, cause: Cause, chain: &mut Chain) {
+        self.nand.program(Ppn::new(page), Tag::new(ME, 0, 0), cause, chain).unwrap();
+    }
+
+    fn erase_in(&mut self, unit: u32, cause: Cause, chain: &mut Chain) {
+        self.nand.erase(Unit(unit), cause, chain).unwrap();
+    }
+
+    fn copy_in(&mut self, pages: &[(u32, u32)], cause: Cause, chain: &mut Chain) {
+        let step = |&(from, to): &(u32, u32)| Move {
+            from: Ppn::new(from),
+            to: Ppn::new(to),
+            owner: ME,
+            serial: 0,
+        };
+        self.nand.copy(&pages.iter().map(step).collect::<Vec<_>>(), cause, chain).unwrap();
+    }
+
+    // Operations that begin now, each in a chain of its own.
+
+    fn read(&mut self, page: u32, cause: Cause) -> u64 {
+        let mut chain = Chain::START;
+        self.read_in(page, cause, &mut chain);
+        self.watch(chain)
+    }
+
+    /// A read that goes first, where any does.
+    fn urgent(&mut self, page: u32) -> u64 {
+        let mut chain = Chain::new(true);
+        self.read_in(page, Cause::Host, &mut chain);
+        self.watch(chain)
+    }
+
+    fn program(&mut self, page: u32, cause: Cause) -> u64 {
+        let mut chain = Chain::START;
+        self.program_in(page, cause, &mut chain);
+        self.watch(chain)
+    }
+
+    fn erase(&mut self, unit: u32, cause: Cause) -> u64 {
+        let mut chain = Chain::START;
+        self.erase_in(unit, cause, &mut chain);
+        self.watch(chain)
+    }
 }
 
 #[test]
 fn the_serial_device_adds_up() {
-    let mut nand = drive(SERIAL);
-    assert_eq!(program(&mut nand, 0, 0).now, 211);
-    let second = program(&mut nand, 1, 0);
-    assert_eq!(second.now, 422);
-    assert_eq!(second.blame.total(), 422);
-    let mut chain = Chain::at(422);
-    nand.copy(&[MOVE], Cause::Gc, &mut chain).unwrap();
-    assert_eq!(chain.now, 422 + 36 + 211);
-    nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
-    assert_eq!(chain.now, 422 + 36 + 211 + 1501);
-    assert_eq!(nand.counters().occupation.busy_ns, chain.now);
+    let mut drive = drive(SERIAL);
+    let first = drive.program(0, Cause::Host);
+    let second = drive.program(1, Cause::Host);
+    let expected = told(PROGRAM, &[(Part::Bus, 11), (Part::Die, 200)]);
+    assert_eq!(drive.end(first), expected);
+    // It stood before the die while that was at work for the host, transfer and all.
+    let expected = told(422, &[(Part::Die, 211), (Part::Bus, 11), (Part::Die, 200)]);
+    assert_eq!(drive.end(second), expected);
+    let mut chain = Chain::START;
+    drive.copy_in(&[(0, 4)], Cause::Gc, &mut chain);
+    let copied = drive.watch(chain);
+    drive.erase_in(0, Cause::Gc, &mut chain);
+    let erased = drive.watch(chain);
+    let copy = [(Part::Gc, 25 + 200), (Part::Bus, 22)];
+    assert_eq!(drive.end(copied), told(422 + READ + PROGRAM, &copy));
+    let all = [(Part::Gc, 25 + 200 + 1500), (Part::Bus, 22 + 1)];
+    assert_eq!(drive.end(erased), told(422 + READ + PROGRAM + ERASE, &all));
+    let occupation = drive.nand.counters().occupation;
+    assert_eq!((occupation.end_ns, occupation.busy_ns), (2170, 2170));
 }
 
 #[test]
-fn waiting_is_blamed_on_the_work_that_holds_the_die() {
-    let mut nand = drive(SERIAL);
-    nand.erase(Unit(3), Cause::Gc, &mut Chain::at(0)).unwrap();
-    let blame = program(&mut nand, 0, 1).blame.0;
-    assert_eq!(blame[Part::Gc as usize], 1500);
-    assert_eq!(blame[Part::Bus as usize], 11);
-    assert_eq!(blame[Part::Die as usize], 200);
+fn a_wait_is_split_over_what_the_die_did_by_cause() {
+    let mut drive = drive(SERIAL);
+    drive.erase(3, Cause::Gc);
+    drive.erase(4, Cause::Merge);
+    drive.read(20, Cause::Map);
+    let program = drive.at(100).program(0, Cause::Host);
+    let waits = [(Part::Gc, ERASE - 100), (Part::Merge, ERASE), (Part::Map, READ)];
+    let own = [(Part::Bus, 11), (Part::Die, 200)];
+    let end = 2 * ERASE + READ + PROGRAM;
+    assert_eq!(drive.end(program), told(end, &[&waits[..], &own].concat()));
+}
+
+#[test]
+fn a_die_that_waits_for_its_channel_passes_on_what_that_does() {
+    let mut drive = drive(SHARED);
+    drive.program(0, Cause::Gc);
+    let map = drive.program(4, Cause::Map);
+    let read = drive.read(12, Cause::Host);
+    // The channel has the page of cleaning from 1 to 11, and then that of the map.
+    let own = [(Part::Bus, 1), (Part::Gc, 10), (Part::Bus, 10), (Part::Map, 200)];
+    assert_eq!(drive.end(map), told(221, &own));
+    // Its die: a command, ten of waiting, a transfer, and the cells.
+    let waits = [(Part::Map, 1), (Part::Gc, 10), (Part::Map, 10 + 200)];
+    let own = [(Part::Bus, 11), (Part::Die, 25)];
+    assert_eq!(drive.end(read), told(257, &[&waits[..], &own].concat()));
 }
 
 #[test]
 fn planes_of_a_row_are_programmed_together() {
-    let mut nand = drive(WIDE);
-    assert_eq!(program(&mut nand, 0, 0).now, 211);
-    // The sibling plane: its transfer follows, its cells run with the first page's.
-    assert_eq!(program(&mut nand, 1, 0).now, 221);
-    // The other die of the channel waits for the channel only.
-    assert_eq!(program(&mut nand, 2, 0).now, 31 + 200);
-    // The other channel is idle.
-    assert_eq!(program(&mut nand, 4, 0).now, 211);
+    let mut drive = drive(WIDE);
+    let [first, second] = [0, 1].map(|page| drive.program(page, Cause::Host));
+    let [other_die, other_channel, next_row] =
+        [2, 4, 8].map(|page| drive.program(page, Cause::Host));
+    let late = drive.at(34).program(3, Cause::Host);
+    // One waits for the other's transfer, after its own or before it; then both are programmed.
+    let both = told(221, &[(Part::Bus, 21), (Part::Die, 200)]);
+    assert_eq!(drive.ends([first, second]), [both, both]);
+    // The other die of the channel waits for the channel only; the other channel is idle.
+    assert_eq!(drive.end(other_die), told(231, &[(Part::Bus, 31), (Part::Die, 200)]));
+    assert_eq!(drive.end(other_channel), told(211, &[(Part::Bus, 11), (Part::Die, 200)]));
     // The next row has to wait for the die.
-    assert_eq!(program(&mut nand, 8, 0).now, 221 + 211);
-    // Too late to join: the cells of page 2 started at 31, and page 8 has the channel.
-    assert_eq!(program(&mut nand, 3, 34).now, 231 + 211);
+    let expected = told(221 + PROGRAM, &[(Part::Die, 221), (Part::Bus, 11), (Part::Die, 200)]);
+    assert_eq!(drive.end(next_row), expected);
+    // Too late to join: the cells of page 2 began at 31; and page 8 has the channel until 232.
+    let waits = [(Part::Die, 231 - 34), (Part::Bus, 11), (Part::Die, 200)];
+    assert_eq!(drive.end(late), told(231 + PROGRAM, &waits));
 }
 
 #[test]
 fn planes_of_a_row_are_read_together() {
-    let mut nand = drive(WIDE);
-    let mut read = |page| {
-        let mut chain = Chain::at(0);
-        nand.read(Ppn::new(page), ME, Cause::Host, &mut chain).unwrap();
-        chain.now
-    };
-    assert_eq!(read(0), 36);
+    let mut drive = drive(WIDE);
+    let reads = [0, 1, 2, 4, 8].map(|page| drive.read(page, Cause::Host));
+    let [first, second, other_die, other_channel, next_row] = drive.ends(reads);
+    assert_eq!(first, told(36, &[(Part::Bus, 11), (Part::Die, 25)]));
     // The sibling plane was read at the same time; only its transfer comes after.
-    assert_eq!(read(1), 46);
+    assert_eq!(second, told(46, &[(Part::Bus, 21), (Part::Die, 25)]));
     // The other die of the channel reads meanwhile.
-    assert_eq!(read(2), 56);
-    assert_eq!(read(4), 36);
+    assert_eq!(other_die, told(56, &[(Part::Bus, 31), (Part::Die, 25)]));
+    assert_eq!(other_channel, first);
+    // The die is held until the last page has been transferred.
+    let waits = [(Part::Die, 46), (Part::Bus, 11), (Part::Die, 25)];
+    assert_eq!(next_row, told(46 + READ, &waits));
+}
+
+/// Pages of other units, of other rows, of the same plane, and of both kinds are operations of
+/// their own; so is what stands behind one of these.
+#[test]
+fn only_planes_of_a_row_of_a_unit_go_together() {
+    let pairs = Shape { superblock: 1, planes: 2, ..SERIAL };
+    for (first, second) in [(0, 4), (0, 1), (0, 0)] {
+        let mut drive = drive(pairs);
+        let reads = [first, second].map(|page| drive.read(page, Cause::Host));
+        assert_eq!(drive.times(reads), [READ, 2 * READ], "{first} and {second}");
+    }
+    let mut drive = drive(WIDE);
+    let reads = [0, 8, 1].map(|page| drive.read(page, Cause::Host));
+    assert_eq!(drive.times(reads), [READ, 2 * READ, 3 * READ]);
+    let mut drive = self::drive(WIDE);
+    let (read, program) = (drive.read(0, Cause::Host), drive.program(1, Cause::Host));
+    assert_eq!(drive.times([read, program]), [READ, READ + PROGRAM]);
 }
 
 #[test]
-fn a_transfer_uses_the_idle_time_before_a_later_one() {
-    let mut nand = drive(WIDE);
-    nand.read(Ppn::new(0), ME, Cause::Host, &mut Chain::at(0)).unwrap();
-    // The read has the channel from 26 to 36; the other die's program goes before it.
-    assert_eq!(program(&mut nand, 2, 0).now, 211);
+fn a_transfer_goes_before_one_that_is_ready_later() {
+    let mut drive = drive(WIDE);
+    let read = drive.read(0, Cause::Host);
+    let program = drive.program(2, Cause::Host);
+    // The channel is idle until the cells have been read, and after.
+    assert_eq!(drive.times([read, program]), [READ, PROGRAM]);
+    // Ready at the same time: what was issued first.
+    let mut drive = self::drive(SHARED);
+    let reads = [4, 0].map(|page| drive.read(page, Cause::Host));
+    assert_eq!(drive.times(reads), [READ, READ + 10]);
 }
 
 #[test]
-fn a_row_is_moved_in_one_go() {
-    let mut nand = drive(WIDE);
-    let row = |n: u32| Ppn::new(32 + n);
-    (0..4).for_each(|n| assert!(program(&mut nand, n, 0).now <= 241));
-    let moves = [0, 1, 2, 3].map(|n| Move { from: Ppn::new(n), to: row(n), owner: ME, serial: 0 });
-    let mut chain = Chain::at(1000);
-    nand.copy(&moves, Cause::Gc, &mut chain).unwrap();
+fn a_row_is_copied_in_one_go() {
+    let mut drive = drive(WIDE);
+    let mut chain = Chain::START;
+    let row = [0, 1, 2, 3].map(|page| (page, 32 + page));
+    drive.at(1000).copy_in(&row, Cause::Gc, &mut chain);
+    let copied = drive.watch(chain);
     // Two dies read two planes each and send four pages over one channel; then back, and both
-    // program two planes at once.
-    assert_eq!(chain.now, 1000 + 1 + 25 + 4 * 10 + 1 + 4 * 10 + 200);
+    // program two planes at once. The last page waits for the three before it, both ways.
+    let read = [(Part::Bus, 1), (Part::Gc, 25), (Part::Gc, 30), (Part::Bus, 10)];
+    let programmed = [(Part::Bus, 1), (Part::Gc, 30), (Part::Bus, 10), (Part::Gc, 200)];
+    let end = 1000 + 1 + 25 + 4 * 10 + 1 + 4 * 10 + 200;
+    assert_eq!(drive.end(copied), told(end, &[read, programmed].concat()));
 }
 
 #[test]
-fn a_striped_unit_erases_on_all_dies_at_once() {
-    let mut nand = drive(WIDE);
-    let mut chain = Chain::at(0);
-    nand.erase(Unit(0), Cause::Gc, &mut chain).unwrap();
-    assert_eq!(chain.now, 1501);
-    assert_eq!(nand.counters().occupation.busiest_ns, 1501);
-}
-
-/// An operation that begins at `at`: how the wait for its die and its own time are blamed.
-fn erase(nand: &mut Timed<Counted>, unit: u32, cause: Cause, at: u64) -> Chain {
-    let mut chain = Chain::at(at);
-    nand.erase(Unit(unit), cause, &mut chain).unwrap();
-    chain
-}
-
-fn blame(parts: &[(Part, u64)]) -> Blame {
-    let mut blame = Blame::default();
-    parts.iter().for_each(|&(part, ns)| blame.0[part as usize] += ns);
-    blame
+fn a_striped_unit_is_erased_on_all_dies_at_once() {
+    let mut drive = drive(WIDE);
+    let erased = drive.erase(0, Cause::Gc);
+    assert_eq!(drive.end(erased), told(ERASE, &[(Part::Bus, 1), (Part::Gc, 1500)]));
+    let occupation = drive.nand.counters().occupation;
+    assert_eq!((occupation.busy_ns, occupation.busiest_ns), (4 * ERASE, ERASE));
 }
 
 #[test]
 fn an_erase_is_blamed_on_its_cause_and_its_wait_on_what_holds_the_die() {
-    let mut nand = drive(SERIAL);
-    let first = erase(&mut nand, 0, Cause::Merge, 0);
-    assert_eq!(first.blame, blame(&[(Part::Bus, 1), (Part::Merge, 1500)]));
+    let mut drive = drive(SERIAL);
+    let merge = drive.erase(0, Cause::Merge);
+    let gc = drive.at(100).erase(1, Cause::Gc);
+    let read = drive.at(3000).read(0, Cause::Host);
+    let journal = drive.at(3002).erase(2, Cause::Journal);
+    assert_eq!(drive.end(merge), told(1501, &[(Part::Bus, 1), (Part::Merge, 1500)]));
     // From 100 on it waits for the merge, and then is an erase of its own.
-    let second = erase(&mut nand, 1, Cause::Gc, 100);
     let expected = [(Part::Merge, 1401), (Part::Bus, 1), (Part::Gc, 1500)];
-    assert_eq!((second.now, second.blame), (3002, blame(&expected)));
+    assert_eq!(drive.end(gc), told(3002, &expected));
     // A read of the host waits for it, and an erase for the read.
-    let mut read = Chain::at(3000);
-    nand.read(Ppn::new(0), ME, Cause::Host, &mut read).unwrap();
-    assert_eq!(read.blame, blame(&[(Part::Gc, 2), (Part::Bus, 11), (Part::Die, 25)]));
-    let third = erase(&mut nand, 2, Cause::Journal, 3002);
-    assert_eq!(third.blame, blame(&[(Part::Die, 36), (Part::Bus, 1), (Part::Map, 1500)]));
+    let expected = [(Part::Gc, 2), (Part::Bus, 11), (Part::Die, 25)];
+    assert_eq!(drive.end(read), told(3038, &expected));
+    let expected = [(Part::Die, 36), (Part::Bus, 1), (Part::Map, 1500)];
+    assert_eq!(drive.end(journal), told(4539, &expected));
 }
 
 #[test]
@@ -161,27 +328,43 @@ fn every_cause_has_its_part() {
         (Cause::Journal, Part::Map),
         (Cause::Retire, Part::Gc),
     ] {
-        let mut nand = drive(SERIAL);
-        let own = erase(&mut nand, 0, cause, 0);
-        assert_eq!(own.blame, blame(&[(Part::Bus, 1), (part, 1500)]), "{cause:?}");
-        let wait = erase(&mut nand, 0, Cause::Host, 0);
-        assert_eq!(wait.blame, blame(&[(part, 1501), (Part::Bus, 1), (Part::Die, 1500)]));
+        let mut drive = drive(SERIAL);
+        let (own, wait) = (drive.erase(0, cause), drive.erase(1, Cause::Host));
+        assert_eq!(drive.end(own), told(ERASE, &[(Part::Bus, 1), (part, 1500)]), "{cause:?}");
+        let expected = [(part, 1501), (Part::Bus, 1), (Part::Die, 1500)];
+        assert_eq!(drive.end(wait), told(2 * ERASE, &expected), "{cause:?}");
     }
 }
 
+/// The dies of a unit wait for reads of four causes, and end at the same time.
 #[test]
 fn of_dies_that_end_together_the_last_is_blamed() {
-    // The first die of the unit waits for an erase of cleaning, the last for one of a merge.
-    let mut nand = drive(WIDE);
-    let causes = [Cause::Gc, Cause::Host, Cause::Map, Cause::Merge];
-    for (die, cause) in nand.dies.iter_mut().zip(causes) {
-        (die.free, die.last) = (100, cause);
+    let four = Shape { superblock: 4, channels: 4, ..SERIAL };
+    let mut drive = drive(four);
+    for (page, cause) in (16..).zip([Cause::Gc, Cause::Host, Cause::Map, Cause::Merge]) {
+        drive.read(page, cause);
     }
-    let end = erase(&mut nand, 0, Cause::Wear, 0);
-    assert_eq!(end.blame, blame(&[(Part::Merge, 100), (Part::Bus, 1), (Part::Gc, 1500)]));
+    let erased = drive.erase(0, Cause::Wear);
+    let expected = [(Part::Merge, 36), (Part::Bus, 1), (Part::Gc, 1500)];
+    assert_eq!(drive.end(erased), told(READ + ERASE, &expected));
     // Not if another ends later.
-    nand.dies[1].free = 1700;
-    let end = erase(&mut nand, 0, Cause::Wear, 1601);
-    assert_eq!(end.blame, blame(&[(Part::Gc, 99), (Part::Bus, 1), (Part::Gc, 1500)]));
-    assert_eq!(end.now, 1700 + 1501);
+    let mut drive = self::drive(four);
+    for (page, cause) in [(16, Cause::Gc), (17, Cause::Host), (21, Cause::Remap), (18, Cause::Map)]
+    {
+        drive.read(page, cause);
+    }
+    let erased = drive.erase(0, Cause::Wear);
+    let expected = [(Part::Die, 36), (Part::Remap, 36), (Part::Bus, 1), (Part::Gc, 1500)];
+    assert_eq!(drive.end(erased), told(2 * READ + ERASE, &expected));
+}
+
+#[test]
+fn command_cycles_leave_the_channel_free() {
+    let timing = Timing { command_ns: 30, ..TIMING };
+    let mut drive = scheduled(SHARED, timing, Schedule::default());
+    let first = drive.program(0, Cause::Host);
+    let second = drive.at(20).program(4, Cause::Host);
+    // The first page is transferred from 30 to 40, amid the command of the second.
+    assert_eq!(drive.end(first), told(240, &[(Part::Bus, 40), (Part::Die, 200)]));
+    assert_eq!(drive.end(second), told(260, &[(Part::Bus, 40), (Part::Die, 200)]));
 }

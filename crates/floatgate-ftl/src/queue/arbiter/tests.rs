@@ -1,33 +1,60 @@
+use alloc::collections::VecDeque;
+
 use super::*;
-use crate::nand::Blame;
 use crate::request::Op;
 
 fn request(at_ns: u64, offset: u64) -> Request {
     Request { at_ns, op: Op::Write, offset, length: 1 }
 }
 
-/// Serves requests that take 100 each, one turn at a time; who, from when on, and what entered.
-fn serve(arbiter: &mut Arbiter, requests: &[Request], count: usize) -> Vec<(usize, u64)> {
-    let mut turns = vec![];
-    while let Some(turn) = arbiter.next(requests, count) {
-        let (arrival_ns, done_ns) = (turn.arrival, turn.begin + 100);
-        arbiter.complete(&turn, Completion { arrival_ns, done_ns, blame: Blame::default() });
-        turns.push((turn.at, turn.begin));
+/// A drive that takes 100 for each command: which requests it begins, when they had arrived, when
+/// they are begun, and what has come to stand in the queues.
+#[derive(Default)]
+struct Drive {
+    now: u64,
+    running: VecDeque<(u64, usize)>,
+    begun: Vec<(usize, u64, u64)>,
+    entered: Vec<Vec<usize>>,
+}
+
+impl Drive {
+    fn run(&mut self, arbiter: &mut Arbiter, requests: &[Request], count: usize) -> &mut Self {
+        loop {
+            match arbiter.next(requests, count, self.now) {
+                Choice::Done => return self,
+                Choice::Begin(Turn { at, arrival, queue, .. }) => {
+                    self.begun.push((at, arrival, self.now));
+                    self.entered.push(arbiter.entered().to_vec());
+                    self.running.push_back((self.now + 100, queue));
+                }
+                Choice::Wait(until) => {
+                    let first = self.running.front().map_or(u64::MAX, |&(end, _)| end);
+                    self.now = until.min(first);
+                    while let Some(&(_, queue)) = self.running.front().filter(|r| r.0 <= self.now) {
+                        self.running.pop_front();
+                        arbiter.complete(queue, self.now);
+                    }
+                }
+            }
+        }
     }
-    turns
+
+    fn turns(&self) -> Vec<(usize, u64)> {
+        self.begun.iter().map(|&(at, _, begin)| (at, begin)).collect()
+    }
 }
 
 #[test]
 fn one_serial_queue_is_first_come_first_served() {
     let mut arbiter = Arbiter::new(1, 2, Arrivals::Open, Dispatch::Serial, 100);
     let requests: Vec<_> = [10, 20, 30, 500].map(|at| request(at, 0)).to_vec();
-    assert_eq!(serve(&mut arbiter, &requests, 4), [(0, 10), (1, 110), (2, 210), (3, 500)]);
-    let mut done = vec![];
-    arbiter.take(4, &mut done);
-    assert_eq!(done.iter().map(|c| c.arrival_ns).collect::<Vec<_>>(), [10, 20, 30, 500]);
-    assert_eq!(arbiter.drained(), 600);
+    let mut drive = Drive::default();
+    drive.run(&mut arbiter, &requests, 4);
+    assert_eq!(drive.begun, [(0, 10, 10), (1, 20, 110), (2, 30, 210), (3, 500, 500)]);
+    arbiter.pass(4);
     arbiter.reset_counters();
-    assert_eq!(arbiter.drained(), 0);
+    let mut again = Drive::default();
+    assert_eq!(again.run(&mut arbiter, &requests, 4).begun, drive.begun);
 }
 
 #[test]
@@ -35,12 +62,8 @@ fn queues_take_turns_and_requests_overtake() {
     // Three requests of the first host, then two of the second.
     let mut arbiter = Arbiter::new(2, 4, Arrivals::Open, Dispatch::Serial, 100);
     let requests: Vec<_> = [0, 0, 0, 50, 50].map(|offset| request(5, offset)).to_vec();
-    let turns = serve(&mut arbiter, &requests, 5);
+    let turns = Drive::default().run(&mut arbiter, &requests, 5).turns();
     assert_eq!(turns, [(0, 5), (3, 105), (1, 205), (4, 305), (2, 405)]);
-    let mut done = vec![];
-    arbiter.take(5, &mut done);
-    let done: Vec<u64> = done.iter().map(|completion| completion.done_ns).collect();
-    assert_eq!(done, [105, 305, 505, 205, 405], "in the order of the requests");
 }
 
 #[test]
@@ -48,26 +71,56 @@ fn each_queue_has_its_own_places() {
     // Parallel, one place each: the first host's second request waits, the other host's does not.
     let mut arbiter = Arbiter::new(2, 1, Arrivals::Open, Dispatch::Parallel, 100);
     let requests = [request(1, 0), request(2, 0), request(3, 60)];
-    // The window is two requests: the third is seen when the first is taken.
-    assert_eq!(serve(&mut arbiter, &requests, 1), [(0, 1)]);
-    arbiter.take(1, &mut vec![]);
-    assert_eq!(serve(&mut arbiter, &requests[1..], 2), [(1, 3), (0, 101)]);
+    let mut drive = Drive::default();
+    // The window is two requests: the third is seen when the first is passed.
+    assert_eq!(drive.run(&mut arbiter, &requests, 1).turns(), [(0, 1)]);
+    arbiter.pass(1);
+    drive.begun.clear();
+    assert_eq!(drive.run(&mut arbiter, &requests[1..], 2).turns(), [(1, 3), (0, 101)]);
 }
 
 #[test]
 fn the_drive_sees_what_waits() {
     let mut arbiter = Arbiter::new(1, 3, Arrivals::Open, Dispatch::Serial, 100);
     let requests: Vec<_> = [10, 20, 30, 40, 400].map(|at| request(at, 0)).to_vec();
-    let entered: Vec<Vec<usize>> = (0..5)
-        .map(|_| {
-            let turn = arbiter.next(&requests, 5).expect("not all are done");
-            let entered = arbiter.entered().to_vec();
-            let done_ns = turn.begin + 100;
-            let completion = Completion { arrival_ns: turn.arrival, done_ns, ..Default::default() };
-            arbiter.complete(&turn, completion);
-            entered
-        })
-        .collect();
+    let mut drive = Drive::default();
+    drive.run(&mut arbiter, &requests, 5);
     // Begun at 10, 110, 210, 310 and 410; three places, one of them that of the command begun.
-    assert_eq!(entered, [vec![0], vec![1, 2, 3], vec![], vec![], vec![4]]);
+    assert_eq!(drive.entered, [vec![0], vec![1, 2, 3], vec![], vec![], vec![4]]);
+}
+
+/// A host that waits for a place sends its next command when one is complete, however long that
+/// then stands in the queue.
+#[test]
+fn a_closed_queue_is_always_full() {
+    let mut arbiter = Arbiter::new(1, 3, Arrivals::Closed, Dispatch::Serial, 100);
+    let requests = [request(0, 0); 6];
+    let mut drive = Drive::default();
+    drive.run(&mut arbiter, &requests, 6);
+    let [first, second, third] = [(0, 0, 0), (1, 0, 100), (2, 0, 200)];
+    assert_eq!(drive.begun[..3], [first, second, third]);
+    assert_eq!(drive.begun[3..], [(3, 100, 300), (4, 200, 400), (5, 300, 500)]);
+}
+
+#[test]
+fn a_request_that_overtakes_others_keeps_its_number() {
+    let mut arbiter = Arbiter::new(2, 2, Arrivals::Closed, Dispatch::Parallel, 100);
+    let requests = [0, 1, 60, 2, 61].map(|offset| request(0, offset));
+    let mut begun = Vec::new();
+    let mut first = 0;
+    for count in [1, 1, 1, 2] {
+        loop {
+            match arbiter.next(&requests[first..], count, 0) {
+                Choice::Begin(turn) => {
+                    assert_eq!(turn.number, (first + turn.at) as u64);
+                    begun.push(turn.number);
+                }
+                Choice::Wait(_) => arbiter.complete(0, 0),
+                Choice::Done => break,
+            }
+        }
+        arbiter.pass(count);
+        first += count;
+    }
+    assert_eq!(begun, [0, 2, 1, 4, 3], "each host has half of the drive");
 }

@@ -1,0 +1,114 @@
+//! Requests that were begun, until their completion is told.
+//!
+//! They are begun, and end, in any order; what became of them is told in the order in which the
+//! host sent them.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::nand::{Blame, Chain, Clock, Ended, Fork, Part};
+use crate::request::Completion;
+
+/// A request of the host in the drive.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    arrival: u64,
+    /// What the time before it was begun went into.
+    before: Blame,
+    /// The queue that it came from.
+    queue: usize,
+    /// Where its work ends.
+    end: Chain,
+    /// When that was, and what came of it.
+    completion: Option<Completion>,
+}
+
+/// The requests, by the number in which the host sent them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outstanding {
+    /// The number of the first of them.
+    base: u64,
+    entries: VecDeque<Option<Entry>>,
+    /// How many are not complete.
+    running: usize,
+}
+
+impl Outstanding {
+    /// The number behind the last request that was begun.
+    #[inline(always)]
+    pub(super) fn next(&self) -> u64 {
+        self.base + self.entries.len() as u64
+    }
+
+    /// Requests that are not complete.
+    #[inline(always)]
+    pub(super) fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Request `number` of a queue, which arrived at `arrival` and has waited for `before`, is
+    /// begun; its work ends with `end`.
+    #[inline(always)]
+    pub(super) fn begin(
+        &mut self,
+        number: u64,
+        (queue, arrival, before): (usize, u64, Blame),
+        end: Chain,
+    ) {
+        let at = (number - self.base) as usize;
+        while self.entries.len() <= at {
+            self.entries.push_back(None);
+        }
+        debug_assert!(self.entries[at].is_none(), "a request is begun once");
+        self.entries[at] = Some(Entry { arrival, before, queue, end, completion: None });
+        self.running += 1;
+    }
+
+    /// A request has ended; the answer is its queue.
+    #[inline(always)]
+    pub(super) fn end(&mut self, number: u64, ended: &Ended) -> usize {
+        let entry = self.entries[(number - self.base) as usize].as_mut();
+        let Some(entry) = entry else { unreachable!("a request ends that was begun") };
+        let mut blame = ended.blame;
+        for (sum, ns) in blame.0.iter_mut().zip(entry.before.0) {
+            *sum += ns;
+        }
+        let (arrival_ns, done_ns) = (entry.arrival, ended.at_ns);
+        entry.completion = Some(Completion { arrival_ns, done_ns, blame });
+        self.running -= 1;
+        entry.queue
+    }
+
+    /// Where all that runs has ended.
+    pub(super) fn all(&self, clock: &mut impl Clock) -> Chain {
+        let mut fork = Fork::new(Chain::START);
+        for entry in self.entries.iter().flatten().filter(|entry| entry.completion.is_none()) {
+            fork.join(entry.end, clock);
+        }
+        fork.end()
+    }
+
+    /// Appends what became of the first requests, as far as they are complete.
+    #[inline(always)]
+    pub(super) fn tell(&mut self, done: &mut Vec<Completion>) {
+        while let Some(&Some(Entry { completion: Some(completion), .. })) = self.entries.front() {
+            self.entries.pop_front();
+            self.base += 1;
+            done.push(completion);
+        }
+    }
+
+    /// None is left; numbers begin again.
+    pub(super) fn reset(&mut self) {
+        assert!(self.entries.is_empty(), "counters are reset between workloads");
+        self.base = 0;
+    }
+}
+
+/// What a request went through that arrived at `arrival` and is begun at `now`.
+#[inline(always)]
+pub(super) fn queued(arrival: u64, now: u64) -> Blame {
+    let mut blame = Blame::default();
+    blame.add(Part::Queue, now - arrival);
+    blame
+}

@@ -1,0 +1,108 @@
+//! What the layers above ask of the clock: chains that join, wait, take time and are watched.
+
+use super::graph::{Edge, UNWATCHED, Work};
+use super::schedule::Controller;
+use super::scheduler::{HELD, Scheduler};
+use crate::clock::{Chain, Clock, Ended, Part, Server, Task};
+
+impl Scheduler {
+    /// A chain goes on behind a node.
+    fn extend(&mut self, chain: &mut Chain, work: Work, part: Part, ns: u64) -> u32 {
+        let at = self.graph.add(work, part, ns, *chain, self.now);
+        *chain = self.graph.chain(at, *chain);
+        at
+    }
+}
+
+impl Clock for Scheduler {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    #[inline(always)]
+    fn is_live(&self, chain: Chain) -> bool {
+        self.graph.is_live(chain)
+    }
+
+    #[inline(always)]
+    fn join(&mut self, first: Chain, second: Chain) -> Chain {
+        let at = self.graph.add(Work::Nothing, Part::Queue, 0, first, self.now);
+        self.graph.follow(at, second, Edge::Chain);
+        self.graph.chain(at, first)
+    }
+
+    #[inline(always)]
+    fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
+        self.graph.follow(joined.node, more, Edge::Chain);
+        joined
+    }
+
+    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+        let is_other = (work.node, work.serial) != (chain.node, chain.serial);
+        if is_other && self.graph.is_live(work) {
+            let at = self.extend(chain, Work::Nothing, part, 0);
+            self.graph.follow(at, work, Edge::Work);
+        }
+    }
+
+    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+        if ns > 0 {
+            let at = self.extend(chain, Work::Delay, part, ns);
+            self.begin_if_ready(at);
+        }
+    }
+
+    fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
+        let part = self.desks[server as usize].part;
+        let at = self.extend(chain, Work::Serve(server), part, pass_ns);
+        self.graph.node_mut(at).hold = hold_ns;
+        self.begin_if_ready(at);
+    }
+
+    fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
+        let Controller { task_ns, blocking, .. } = self.schedule.controller;
+        let ns = task_ns[task as usize];
+        if chain.holds_core {
+            self.delay(chain, ns, Part::Controller);
+        } else if blocking && matches!(task, Task::Translate | Task::RemapEntry) {
+            self.serve(chain, Server::Cores, ns, HELD);
+            chain.holds_core = true;
+            return true;
+        } else if ns > 0 {
+            self.serve(chain, Server::Cores, ns, ns);
+        }
+        false
+    }
+
+    fn end_task(&mut self, chain: &mut Chain, holds: bool) {
+        if holds {
+            chain.holds_core = false;
+            let at = self.extend(chain, Work::Release, Part::Controller, 0);
+            self.begin_if_ready(at);
+        }
+    }
+
+    fn watch(&mut self, chain: Chain, ticket: u64) {
+        if self.graph.is_live(chain) {
+            let node = self.graph.node_mut(chain.node);
+            assert_eq!(node.ticket, UNWATCHED, "a chain is watched once");
+            node.ticket = ticket;
+        } else {
+            let (at_ns, blame) = (self.now, Default::default());
+            self.ended.push_back(Ended { ticket, at_ns, blame });
+        }
+    }
+
+    fn play(&mut self, until: u64) -> bool {
+        self.play_until(until, |scheduler| !scheduler.ended.is_empty());
+        !self.ended.is_empty()
+    }
+
+    fn play_chain(&mut self, chain: Chain, until: u64) {
+        self.play_until(until, |scheduler| !scheduler.graph.is_live(chain));
+    }
+
+    fn ended(&mut self) -> Option<Ended> {
+        self.ended.pop_front()
+    }
+}

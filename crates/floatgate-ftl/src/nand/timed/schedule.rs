@@ -1,0 +1,135 @@
+//! How dies choose what to do next, and what they can do at the same time.
+
+use super::graph::Kind;
+use super::lanes::Batch;
+
+/// Which of the operations that wait for a die is the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The one that has waited for longest.
+    Fifo,
+    /// Reads that the host waits for, and then the one that has waited for longest; but what has
+    /// waited for `starve_ns`, and for longer than these reads, goes before them.
+    ReadFirst {
+        /// Nanoseconds.
+        starve_ns: u64,
+    },
+}
+
+/// How a program or an erase is interrupted for reads that go first. One that would end before it
+/// is suspended is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Suspend {
+    /// Until the cells can be read, in nanoseconds.
+    pub suspend_ns: u64,
+    /// Until the operation goes on, in nanoseconds.
+    pub resume_ns: u64,
+    /// Times that one operation can be interrupted.
+    pub most: u32,
+}
+
+/// Page types that a row's number can name: single, or lower, middle and upper pages, and so on.
+pub const PAGE_TYPES: usize = 4;
+
+/// Times of the pages of a block, by row: row r is of type r mod `types`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageTimes {
+    /// How many types there are, 1 to [`PAGE_TYPES`].
+    pub types: u32,
+    /// Cells to register, in nanoseconds.
+    pub read_ns: [u64; PAGE_TYPES],
+    /// Register to cells, in nanoseconds.
+    pub program_ns: [u64; PAGE_TYPES],
+}
+
+/// The controller's cores, and how long tasks occupy one, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Controller {
+    /// Cores, at least 1.
+    pub cores: u32,
+    /// By [`Task`](crate::nand::Task).
+    pub task_ns: [u64; 4],
+    /// Whether a core that translates or remaps waits for the flash, and does nothing else.
+    pub blocking: bool,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        Self { cores: 1, task_ns: [0; 4], blocking: false }
+    }
+}
+
+crate::choice! {
+    /// Over what consecutive pages of an erase unit go first, and over what then.
+    pub enum Stripe {
+        /// Channels, then dies, then planes.
+        ChannelDiePlane = "channel_die_plane",
+        /// Channels, then planes, then dies.
+        ChannelPlaneDie = "channel_plane_die",
+        /// Dies, then channels, then planes.
+        DieChannelPlane = "die_channel_plane",
+        /// Dies, then planes, then channels.
+        DiePlaneChannel = "die_plane_channel",
+        /// Planes, then channels, then dies.
+        PlaneChannelDie = "plane_channel_die",
+        /// Planes, then dies, then channels.
+        PlaneDieChannel = "plane_die_channel",
+    }
+}
+
+impl Stripe {
+    /// What is gone over last comes first in the order of pages.
+    pub(super) fn key(self, channel: u32, die: u32, plane: u32) -> [u32; 3] {
+        match self {
+            Self::ChannelDiePlane => [plane, die, channel],
+            Self::ChannelPlaneDie => [die, plane, channel],
+            Self::DieChannelPlane => [plane, channel, die],
+            Self::DiePlaneChannel => [channel, plane, die],
+            Self::PlaneChannelDie => [die, channel, plane],
+            Self::PlaneDieChannel => [channel, die, plane],
+        }
+    }
+}
+
+/// What a drive can do at the same time, and in which order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// Over what consecutive pages of a unit go.
+    pub stripe: Stripe,
+    /// Whether the cells can work while a page of the operation before or after is transferred.
+    pub cache_register: bool,
+    /// Which operation is next.
+    pub order: Order,
+    /// Whether programs and erases can be interrupted.
+    pub suspend: Option<Suspend>,
+    /// Times by page type; None: all pages are alike.
+    pub pages: Option<PageTimes>,
+    /// The controller's cores.
+    pub controller: Controller,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self {
+            stripe: Stripe::PlaneDieChannel,
+            cache_register: false,
+            order: Order::Fifo,
+            suspend: None,
+            pages: None,
+            controller: Controller::default(),
+        }
+    }
+}
+
+impl Schedule {
+    /// Whether what the cells do can be interrupted, and should be.
+    #[inline(always)]
+    pub(super) fn may_suspend(&self, batch: &Batch, now: u64) -> bool {
+        self.suspend.is_some_and(|suspend| {
+            batch.kind != Kind::Read
+                && batch.suspensions < suspend.most
+                && batch.began <= now
+                && batch.ends - now > suspend.suspend_ns
+        })
+    }
+}

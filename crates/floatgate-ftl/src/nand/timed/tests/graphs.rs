@@ -1,0 +1,256 @@
+//! Who waits for whom: chains, hazards, servers, joins; and the memory that takes.
+
+use super::*;
+use crate::nand::Server;
+
+impl Drive {
+    /// A chain that goes on after so long.
+    fn delayed(&mut self, ns: u64) -> Chain {
+        let mut chain = Chain::START;
+        self.clock().delay(&mut chain, ns, Part::Buffer);
+        chain
+    }
+}
+
+#[test]
+fn a_page_is_read_after_it_was_programmed() {
+    let mut drive = drive(SERIAL);
+    drive.erase(7, Cause::Merge);
+    drive.program(0, Cause::Gc);
+    let [same, other] = [0, 1].map(|page| drive.read(page, Cause::Host));
+    // What is in the way of a page that is there is the die.
+    let waits = [(Part::Merge, ERASE), (Part::Gc, PROGRAM)];
+    let own = [(Part::Bus, 11), (Part::Die, 25)];
+    let programmed = ERASE + PROGRAM;
+    assert_eq!(drive.end(other), told(programmed + READ, &[waits, own].concat()));
+    // The other one waits for its program, and only then comes to stand before the die.
+    let waits = [&waits[..], &[(Part::Die, READ)], &own].concat();
+    assert_eq!(drive.end(same), told(programmed + 2 * READ, &waits));
+}
+
+#[test]
+fn pages_of_a_unit_are_programmed_in_the_order_in_which_they_were_issued() {
+    let mut drive = drive(SERIAL);
+    let mut late = drive.delayed(500);
+    drive.program_in(0, Cause::Gc, &mut late);
+    let late = drive.watch(late);
+    let next = drive.program(1, Cause::Host);
+    let erased = drive.erase(0, Cause::Gc);
+    // Another unit is not concerned.
+    let other = drive.program(4, Cause::Host);
+    assert_eq!(drive.times([other, late]), [PROGRAM, 500 + PROGRAM]);
+    // Until 500 it was kept by what the page before it waited for; its die was busy at first.
+    let waits = [(Part::Die, PROGRAM), (Part::Buffer, 500 - PROGRAM), (Part::Gc, PROGRAM)];
+    let expected = [&waits[..], &[(Part::Bus, 11), (Part::Die, 200)]].concat();
+    assert_eq!(drive.end(next), told(500 + 2 * PROGRAM, &expected));
+    let waits = [(Part::Die, 500), (Part::Gc, PROGRAM), (Part::Die, PROGRAM)];
+    let expected = [&waits[..], &[(Part::Bus, 1), (Part::Gc, 1500)]].concat();
+    assert_eq!(drive.end(erased), told(500 + 2 * PROGRAM + ERASE, &expected));
+}
+
+/// All dies of a unit wait for its readers, wherever these read.
+#[test]
+fn a_unit_is_erased_after_what_was_to_be_read_from_it() {
+    let mut drive = drive(WIDE);
+    let mut late = drive.delayed(500);
+    drive.read_in(6, Cause::Host, &mut late);
+    let late = drive.watch(late);
+    let erased = drive.erase(0, Cause::Gc);
+    // Not what is read of it afterwards.
+    let mut later = drive.delayed(5000);
+    drive.read_in(6, Cause::Host, &mut later);
+    let later = drive.watch(later);
+    let other = drive.erase(1, Cause::Gc);
+    assert_eq!(drive.times([late, other]), [ERASE + READ, ERASE]);
+    let expected = [(Part::Gc, ERASE), (Part::Die, READ), (Part::Bus, 1), (Part::Gc, 1500)];
+    assert_eq!(drive.end(erased), told(2 * ERASE + READ, &expected));
+    assert_eq!(drive.times([later]), [5000 + READ]);
+    assert_eq!(drive.nand.counters().occupation.busy_ns, 8 * ERASE + 2 * READ);
+}
+
+#[test]
+fn operations_of_a_cause_that_is_free_take_no_time() {
+    let mut drive = drive(SERIAL);
+    drive.nand = drive.nand.with_free(&[Cause::Gc, Cause::Wear]);
+    let mut chain = Chain::START;
+    drive.copy_in(&[(0, 4)], Cause::Gc, &mut chain);
+    drive.erase_in(0, Cause::Wear, &mut chain);
+    assert_eq!(chain, Chain::START);
+    let program = drive.program(0, Cause::Host);
+    assert_eq!(drive.end(program), told(PROGRAM, &[(Part::Bus, 11), (Part::Die, 200)]));
+    let flash = drive.nand.counters().flash;
+    assert_eq!((flash.programs[Cause::Gc as usize], flash.erases[Cause::Wear as usize]), (1, 1));
+}
+
+#[test]
+fn a_delay_is_of_one_part() {
+    let mut drive = drive(SERIAL);
+    let mut chain = drive.delayed(500);
+    drive.program_in(0, Cause::Host, &mut chain);
+    drive.clock().delay(&mut chain, 7, Part::Queue);
+    let end = drive.watch(chain);
+    let expected = [(Part::Buffer, 500), (Part::Bus, 11), (Part::Die, 200), (Part::Queue, 7)];
+    assert_eq!(drive.end(end), told(500 + PROGRAM + 7, &expected));
+    let mut chain = Chain::START;
+    drive.clock().delay(&mut chain, 0, Part::Queue);
+    assert_eq!(chain, Chain::START, "no time is no work");
+}
+
+#[test]
+fn a_server_takes_one_after_the_other() {
+    for (server, part) in [
+        (Server::Commands, Part::Queue),
+        (Server::Cores, Part::Controller),
+        (Server::LinkIn, Part::Link),
+        (Server::LinkOut, Part::Link),
+    ] {
+        let mut drive = drive(SERIAL);
+        // The second comes at 50, the third has nothing to wait for.
+        let served = [0, 50, 3000].map(|at| {
+            let mut chain = Chain::START;
+            drive.at(at).clock().serve(&mut chain, server, 700, 1000);
+            drive.watch(chain)
+        });
+        let expected = [
+            told(700, &[(part, 700)]),
+            told(1700, &[(part, 950 + 700)]),
+            told(3700, &[(part, 700)]),
+        ];
+        assert_eq!(drive.ends(served), expected, "{server:?}");
+    }
+}
+
+#[test]
+fn a_server_takes_them_in_the_order_in_which_they_come() {
+    let mut drive = drive(SERIAL);
+    let served = [30, 20, 20].map(|delay| {
+        let mut chain = drive.delayed(delay);
+        drive.clock().serve(&mut chain, Server::Commands, 100, 100);
+        drive.watch(chain)
+    });
+    assert_eq!(drive.times(served), [320, 120, 220]);
+}
+
+#[test]
+fn of_chains_that_are_joined_the_last_to_end_counts() {
+    for (delays, part) in [
+        ([10, 30, 20], Part::Gc),
+        ([30, 10, 20], Part::Map),
+        ([10, 20, 30], Part::Link),
+        // Of equals the one that was made last.
+        ([30, 30, 30], Part::Link),
+        ([30, 30, 20], Part::Gc),
+    ] {
+        let mut drive = drive(SERIAL);
+        let mut fork = Fork::new(Chain::START);
+        for (ns, part) in delays.into_iter().zip([Part::Map, Part::Gc, Part::Link]) {
+            let mut branch = fork.branch();
+            drive.clock().delay(&mut branch, ns, part);
+            fork.join(branch, drive.clock());
+            // A branch in which nothing is done changes nothing.
+            fork.join(fork.branch(), drive.clock());
+        }
+        let end = drive.watch(fork.end());
+        assert_eq!(drive.end(end), told(30, &[(part, 30)]), "{delays:?}");
+    }
+    assert_eq!(Fork::new(Chain::START).end(), Chain::START);
+}
+
+/// In detail it would be a merge, a command and cleaning.
+#[test]
+fn a_wait_for_work_as_a_whole_is_of_one_part() {
+    let mut drive = drive(SERIAL);
+    drive.erase(1, Cause::Merge);
+    let mut chain = drive.delayed(100);
+    let mut work = chain.work();
+    drive.erase_in(0, Cause::Gc, &mut work);
+    drive.clock().wait(&mut chain, work, Part::Gc);
+    drive.program_in(0, Cause::Host, &mut chain);
+    let end = drive.watch(chain);
+    let waits = [(Part::Buffer, 100), (Part::Gc, 2 * ERASE - 100)];
+    let own = [(Part::Bus, 11), (Part::Die, 200)];
+    assert_eq!(drive.end(end), told(2 * ERASE + PROGRAM, &[waits, own].concat()));
+}
+
+#[test]
+fn who_comes_after_the_work_does_not_wait() {
+    let mut drive = drive(SERIAL);
+    let mut work = Chain::START.work();
+    drive.erase_in(0, Cause::Gc, &mut work);
+    let mut chain = drive.delayed(5000);
+    drive.clock().wait(&mut chain, work, Part::Gc);
+    let end = drive.watch(chain);
+    assert_eq!(drive.end(end), told(5000, &[(Part::Buffer, 5000)]));
+    // Work that has ended, and none at all.
+    for work in [work, Chain::START] {
+        let mut chain = Chain::START;
+        drive.clock().wait(&mut chain, work, Part::Gc);
+        assert_eq!(chain, Chain::START);
+    }
+}
+
+/// Its account begins anew, as that of a chain that nothing was done in.
+#[test]
+fn a_chain_the_work_of_which_has_ended_goes_on_at_once() {
+    let mut drive = drive(SERIAL);
+    let mut chain = Chain::START;
+    drive.program_in(0, Cause::Host, &mut chain);
+    assert!(drive.clock().is_live(chain));
+    assert!(!drive.at(PROGRAM).clock().is_live(chain), "what ends then has ended");
+    let late = drive.at(300).watch(chain);
+    assert_eq!(drive.end(late), told(300, &[]));
+    drive.read_in(0, Cause::Host, &mut chain);
+    let read = drive.watch(chain);
+    assert_eq!(drive.end(read), told(300 + READ, &[(Part::Bus, 11), (Part::Die, 25)]));
+}
+
+#[test]
+fn time_passes_until_a_chain_ends_or_until_it_is_told() {
+    let mut drive = drive(SERIAL);
+    let mut chain = Chain::START;
+    drive.erase_in(0, Cause::Gc, &mut chain);
+    let behind = drive.program(0, Cause::Host);
+    let clock = drive.clock();
+    assert_eq!((clock.play(700), clock.now()), (false, 700));
+    clock.play_chain(chain, 1000);
+    assert_eq!(clock.now(), 1000);
+    clock.play_chain(chain, 5000);
+    assert_eq!(clock.now(), ERASE, "it has ended, though nobody watches");
+    assert_eq!((clock.play(5000), clock.now()), (true, ERASE + PROGRAM));
+    assert_eq!((clock.play(5000), clock.now()), (true, ERASE + PROGRAM), "there is one to be told");
+    let ended = clock.ended().unwrap();
+    assert_eq!((ended.ticket, clock.ended()), (behind, None));
+    assert_eq!((clock.play(5000), clock.now()), (false, 5000));
+    assert_eq!((clock.play(u64::MAX), clock.now()), (false, 5000), "nothing is left");
+}
+
+/// The memory is that of the work outstanding, which is nothing when all has ended.
+#[test]
+fn what_is_complete_is_forgotten() {
+    let mut drive = drive(WIDE);
+    for _ in 0..1000 {
+        let mut fork = Fork::new(Chain::new(true));
+        for page in 0..8 {
+            let mut branch = fork.branch();
+            drive.clock().serve(&mut branch, Server::Commands, 3, 5);
+            drive.program_in(page, Cause::Host, &mut branch);
+            drive.read_in(page, Cause::Host, &mut branch);
+            fork.join(branch, drive.clock());
+        }
+        let mut chain = fork.end();
+        let mut work = chain.work();
+        drive.copy_in(&[(0, 32), (1, 33), (5, 37)], Cause::Gc, &mut work);
+        drive.erase_in(0, Cause::Gc, &mut work);
+        drive.clock().wait(&mut chain, work, Part::Gc);
+        // 8 pages of 3, the join, 3 of 2 and a join each, 4 erases, their join and what they wait
+        // for, the wait.
+        let all = 8 * 3 + 1 + 2 * (3 + 1) + 4 + 1 + 1 + 1;
+        assert_eq!(drive.nand.outstanding(), all);
+        let (node, _) = chain.node().unwrap();
+        assert!((node as usize) < all, "places are used again");
+        let end = drive.watch(chain);
+        drive.end(end);
+        assert_eq!(drive.nand.outstanding(), 0);
+        drive.ended.clear();
+    }
+}

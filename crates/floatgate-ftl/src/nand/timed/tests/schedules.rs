@@ -1,0 +1,219 @@
+//! What a die does next, and at the same time: priority, suspension, cache register, page types.
+
+use super::*;
+
+fn read_first(starve_ns: u64) -> Schedule {
+    Schedule { order: Order::ReadFirst { starve_ns }, ..Schedule::default() }
+}
+
+fn interrupted(starve_ns: u64, most: u32) -> Schedule {
+    let suspend = Suspend { suspend_ns: 20, resume_ns: 5, most };
+    Schedule { suspend: Some(suspend), ..read_first(starve_ns) }
+}
+
+fn cached(transfer_ns: u64) -> Drive {
+    let schedule = Schedule { cache_register: true, ..Schedule::default() };
+    scheduled(SERIAL, Timing { transfer_ns, ..TIMING }, schedule)
+}
+
+#[test]
+fn reads_of_the_host_go_first_where_they_may() {
+    let ends = |schedule: Schedule| {
+        let mut drive = scheduled(SERIAL, TIMING, schedule);
+        let programs = [0, 1].map(|page| drive.program(page, Cause::Host));
+        let gc = drive.read(8, Cause::Gc);
+        let read = drive.urgent(20);
+        drive.times([programs[0], programs[1], gc, read])
+    };
+    let in_turn = [PROGRAM, 2 * PROGRAM, 2 * PROGRAM + READ, 2 * PROGRAM + 2 * READ];
+    assert_eq!(ends(Schedule::default()), in_turn);
+    let [first, second, gc, _] = in_turn.map(|end| end + READ);
+    // A read of cleaning waits its turn.
+    assert_eq!(ends(read_first(500)), [first, second, gc, READ]);
+}
+
+#[test]
+fn what_has_stood_there_for_long_goes_before_younger_reads() {
+    let ends = |starve_ns: u64| {
+        let mut drive = scheduled(SERIAL, TIMING, read_first(starve_ns));
+        drive.erase(7, Cause::Gc);
+        let program = drive.at(1).program(0, Cause::Host);
+        let reads = [50, 60].map(|at| drive.at(at).urgent(20));
+        drive.times([program, reads[0], reads[1]])
+    };
+    // When the erase ends the program has stood there for 1500.
+    let at_once = [ERASE + PROGRAM, ERASE + PROGRAM + READ, ERASE + PROGRAM + 2 * READ];
+    assert_eq!(ends(1500), at_once);
+    // Else after one read; and if that is not long, after both.
+    let after_one = [ERASE + READ + PROGRAM, ERASE + READ, ERASE + 2 * READ + PROGRAM];
+    assert_eq!(ends(1501), after_one);
+    assert_eq!(ends(1500 + READ), after_one);
+    let after_both = [ERASE + 2 * READ + PROGRAM, ERASE + READ, ERASE + 2 * READ];
+    assert_eq!(ends(1501 + READ), after_both);
+    // Older reads go before it, for however long it has stood there.
+    let mut drive = scheduled(SERIAL, TIMING, read_first(0));
+    drive.erase(7, Cause::Gc);
+    let read = drive.at(1).urgent(20);
+    let program = drive.at(2).program(0, Cause::Host);
+    assert_eq!(drive.times([read, program]), [ERASE + READ, ERASE + READ + PROGRAM]);
+}
+
+/// Nothing begins at the time until which is played: who comes then may go first.
+#[test]
+fn who_comes_at_an_instant_is_there_when_the_die_chooses() {
+    let mut drive = scheduled(SERIAL, TIMING, read_first(10_000));
+    drive.erase(7, Cause::Gc);
+    let program = drive.program(0, Cause::Host);
+    let read = drive.at(ERASE).urgent(20);
+    assert_eq!(drive.end(read), told(ERASE + READ, &[(Part::Bus, 11), (Part::Die, 25)]));
+    let expected = [(Part::Gc, ERASE), (Part::Die, READ), (Part::Bus, 11), (Part::Die, 200)];
+    assert_eq!(drive.end(program), told(ERASE + READ + PROGRAM, &expected));
+}
+
+#[test]
+fn an_erase_is_interrupted_for_a_read() {
+    let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 2));
+    let erase = drive.erase(7, Cause::Gc);
+    let read = drive.at(100).urgent(0);
+    // The cells are free at 120.
+    let expected = [(Part::Gc, 20), (Part::Bus, 11), (Part::Die, 25)];
+    assert_eq!(drive.end(read), told(120 + READ, &expected));
+    // They go on at 156, work from 161 on, and have 1401 to go.
+    let expected = [(Part::Bus, 1), (Part::Gc, 1500 + 20 + 5), (Part::Die, READ)];
+    assert_eq!(drive.end(erase), told(161 + 1401, &expected));
+}
+
+#[test]
+fn an_operation_is_interrupted_so_many_times() {
+    let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 2));
+    let erase = drive.erase(7, Cause::Gc);
+    let reads = [100, 200, 400].map(|at| drive.at(at).urgent(0));
+    let end = ERASE + 2 * (20 + READ + 5);
+    assert_eq!(drive.times(reads), [120 + READ, 220 + READ, end + READ]);
+    assert_eq!(drive.times([erase]), [end]);
+    // A program is, too.
+    let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 1));
+    let program = drive.program(4, Cause::Host);
+    let reads = [100, 200].map(|at| drive.at(at).urgent(0));
+    let end = PROGRAM + 20 + READ + 5;
+    assert_eq!(drive.times([program, reads[0], reads[1]]), [end, 120 + READ, end + READ]);
+}
+
+#[test]
+fn what_is_nearly_done_is_not_interrupted() {
+    let ends = |at: u64| {
+        let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 2));
+        let erase = drive.erase(7, Cause::Gc);
+        let read = drive.at(at).urgent(0);
+        drive.times([erase, read])
+    };
+    assert_eq!(ends(1481), [ERASE, ERASE + READ]);
+    assert_eq!(ends(1480), [1500 + READ + 5 + 21, 1500 + READ]);
+}
+
+#[test]
+fn what_is_interrupted_goes_on_before_it_starves() {
+    let ends = |starve_ns: u64| {
+        let mut drive = scheduled(SERIAL, TIMING, interrupted(starve_ns, 1));
+        let erase = drive.erase(7, Cause::Gc);
+        drive.at(100);
+        let reads = [0, 1, 2].map(|page| drive.urgent(page));
+        drive.times([erase, reads[0], reads[1], reads[2]])
+    };
+    // Interrupted at 100; reads end at 156, 192 and 228.
+    let [first, second, third] = [1, 2, 3].map(|reads| 120 + reads * READ);
+    assert_eq!(ends(129), [third + 5 + 1401, first, second, third]);
+    let goes_on = second + 5 + 1401;
+    assert_eq!(ends(92), [goes_on, first, second, goes_on + READ]);
+}
+
+/// Not amid its command cycles, but as soon as these are over.
+#[test]
+fn a_command_is_sent_before_it_is_interrupted() {
+    let timing = Timing { command_ns: 50, ..TIMING };
+    let mut drive = scheduled(SERIAL, timing, interrupted(1000, 1));
+    let erase = drive.erase(7, Cause::Gc);
+    let read = drive.at(20).urgent(0);
+    let expected = [(Part::Gc, 30 + 20), (Part::Bus, 60), (Part::Die, 25)];
+    assert_eq!(drive.end(read), told(70 + 85, &expected));
+    assert_eq!(drive.times([erase]), [155 + 5 + 1500]);
+}
+
+#[test]
+fn with_a_cache_register_the_cells_read_while_a_page_is_transferred() {
+    let mut drive = cached(10);
+    let reads = [0, 1, 2].map(|page| drive.read(page, Cause::Host));
+    let own = [(Part::Bus, 11), (Part::Die, 25)];
+    let after = |wait: u64| told(wait + READ, &[&[(Part::Die, wait)], &own[..]].concat());
+    assert_eq!(drive.ends(reads), [after(0), after(26), after(52)]);
+    // The register is taken until 66: what was read by 52 stays in the cells.
+    let mut drive = cached(40);
+    let reads = [0, 1, 2].map(|page| drive.read(page, Cause::Host));
+    let waits = |wait: u64| [(Part::Die, wait + 25), (Part::Bus, 1 + 14 + 40)];
+    let first = told(66, &[(Part::Die, 25), (Part::Bus, 41)]);
+    assert_eq!(drive.ends(reads), [first, told(106, &waits(26)), told(146, &waits(66))]);
+}
+
+#[test]
+fn with_a_cache_register_the_next_page_is_loaded_while_the_cells_program() {
+    let mut drive = cached(10);
+    let programs = [0, 1, 2].map(|page| drive.program(page, Cause::Host));
+    let [first, second, third] = drive.ends(programs);
+    assert_eq!(first, told(211, &[(Part::Bus, 11), (Part::Die, 200)]));
+    // It waits for the die until 11, and in the register from 22 to 211.
+    assert_eq!(second, told(411, &[(Part::Die, 11 + 189 + 200), (Part::Bus, 11)]));
+    let expected = [(Part::Die, 211 + 189 + 200), (Part::Bus, 11)];
+    assert_eq!(third, told(611, &expected));
+}
+
+#[test]
+fn what_waits_in_the_register_goes_before_all_others() {
+    let mut drive = cached(10);
+    drive.erase(7, Cause::Gc);
+    let program = drive.at(100).program(0, Cause::Host);
+    let read = drive.at(105).read(20, Cause::Host);
+    // In the register from 111 on.
+    let expected = [(Part::Bus, 11), (Part::Gc, ERASE - 111), (Part::Die, 200)];
+    assert_eq!(drive.end(program), told(ERASE + 200, &expected));
+    let expected = [(Part::Gc, ERASE - 105), (Part::Die, 200), (Part::Bus, 11), (Part::Die, 25)];
+    assert_eq!(drive.end(read), told(ERASE + 200 + READ, &expected));
+}
+
+/// While a page that was read is transferred an erase may begin, and a program may not.
+#[test]
+fn a_program_needs_the_register() {
+    let mut drive = cached(10);
+    let (read, erase) = (drive.read(0, Cause::Host), drive.erase(7, Cause::Gc));
+    assert_eq!(drive.times([read, erase]), [READ, 26 + ERASE]);
+    let mut drive = cached(10);
+    let (read, program) = (drive.read(0, Cause::Host), drive.program(4, Cause::Host));
+    assert_eq!(drive.times([read, program]), [READ, READ + PROGRAM]);
+}
+
+/// A program that is in the register keeps the erase that the cells do from being interrupted.
+#[test]
+fn what_would_have_to_wait_in_the_register_is_not_interrupted() {
+    let schedule = Schedule { cache_register: true, ..interrupted(10_000, 9) };
+    let mut drive = scheduled(SERIAL, TIMING, schedule);
+    drive.erase(7, Cause::Gc);
+    let program = drive.at(100).program(0, Cause::Host);
+    let read = drive.at(200).urgent(20);
+    // Then the program is interrupted at once.
+    let free = ERASE + 20;
+    // The cells go on while the page that was read is transferred.
+    let expected = [free + 26 + 5 + 200, free + READ];
+    assert_eq!(drive.times([program, read]), expected);
+}
+
+#[test]
+fn pages_of_a_type_have_their_own_times() {
+    let pages = PageTimes { types: 2, read_ns: [10, 40, 0, 0], program_ns: [100, 300, 0, 0] };
+    let schedule = Schedule { pages: Some(pages), ..Schedule::default() };
+    let mut drive = scheduled(SERIAL, TIMING, schedule);
+    let programs = [0, 1, 2].map(|page| drive.program(page, Cause::Host));
+    assert_eq!(drive.times(programs), [111, 111 + 311, 111 + 311 + 111]);
+    let reads = [4, 5, 6].map(|page| drive.read(page, Cause::Host));
+    let erase = drive.erase(7, Cause::Gc);
+    assert_eq!(drive.times(reads), [21, 21 + 51, 21 + 51 + 21].map(|ns| 533 + ns));
+    assert_eq!(drive.times([erase]), [533 + 93 + ERASE], "erases are all alike");
+}

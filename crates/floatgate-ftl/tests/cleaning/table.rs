@@ -1,0 +1,127 @@
+//! The clock by the text of [`Clock`], where nothing ever waits for a server, a die or a channel:
+//! a table of when each node ends, and of what the time until then went into.
+
+use std::collections::VecDeque;
+
+use floatgate_ftl::nand::{Blame, Chain, Clock, Ended, Part, Server};
+
+/// The end of some work.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    end: u64,
+    blame: Blame,
+    /// Of nodes that have been joined: the one that ended last, of equals the one made last.
+    last: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    now: u64,
+    nodes: Vec<Node>,
+    /// Chains that are watched.
+    watched: Vec<Ended>,
+    ended: VecDeque<Ended>,
+}
+
+impl Table {
+    /// When the next operation of a chain begins.
+    pub fn end(&self, chain: Chain) -> u64 {
+        self.node(chain).end
+    }
+
+    /// What is complete goes on now.
+    fn node(&self, chain: Chain) -> Node {
+        let gone = Node { end: self.now, blame: Blame::default(), last: 0 };
+        let Some((at, serial)) = chain.node() else { return gone };
+        let node = self.nodes.get(at as usize).map(|&node| Node { last: serial, ..node });
+        node.filter(|node| node.end > self.now).unwrap_or(gone)
+    }
+
+    /// The chain goes on with a new node.
+    fn add(&mut self, chain: Chain, node: Node) -> Chain {
+        self.nodes.push(node);
+        chain.at_node(self.nodes.len() as u32 - 1, self.nodes.len() as u64)
+    }
+
+    fn go_on(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+        let mut node = self.node(*chain);
+        node.end += ns;
+        node.blame.add(part, ns);
+        *chain = self.add(*chain, node);
+    }
+}
+
+fn later(first: Node, second: Node) -> Node {
+    if (second.end, second.last) > (first.end, first.last) { second } else { first }
+}
+
+impl Clock for Table {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn is_live(&self, chain: Chain) -> bool {
+        self.end(chain) > self.now
+    }
+
+    fn join(&mut self, first: Chain, second: Chain) -> Chain {
+        let node = later(self.node(first), self.node(second));
+        self.add(first, node)
+    }
+
+    fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
+        let more = self.node(more);
+        let node = &mut self.nodes[joined.node().unwrap().0 as usize];
+        *node = later(*node, more);
+        joined
+    }
+
+    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+        let waits = self.end(work).saturating_sub(self.end(*chain));
+        if waits > 0 {
+            self.go_on(chain, waits, part);
+        }
+    }
+
+    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+        self.go_on(chain, ns, part);
+    }
+
+    fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, _: u64) {
+        let part = match server {
+            Server::Commands => Part::Queue,
+            Server::Cores => Part::Controller,
+            Server::LinkIn | Server::LinkOut => Part::Link,
+        };
+        self.go_on(chain, pass_ns, part);
+    }
+
+    fn watch(&mut self, chain: Chain, ticket: u64) {
+        let Node { end: at_ns, blame, .. } = self.node(chain);
+        self.watched.push(Ended { ticket, at_ns, blame });
+    }
+
+    fn play(&mut self, until: u64) -> bool {
+        let next = self.watched.iter().map(|watched| watched.at_ns).min();
+        let next = next.filter(|&end| self.ended.is_empty() && end <= until);
+        match next {
+            Some(end) => self.now = self.now.max(end),
+            None if self.ended.is_empty() => {
+                let all = self.nodes.iter().map(|node| node.end).max().unwrap_or(0);
+                self.now = self.now.max(if until == u64::MAX { all } else { until });
+            }
+            None => {}
+        }
+        let now = self.now;
+        self.ended.extend(self.watched.extract_if(.., |watched| watched.at_ns <= now));
+        !self.ended.is_empty()
+    }
+
+    fn play_chain(&mut self, chain: Chain, until: u64) {
+        self.now = self.end(chain).min(until).max(self.now);
+    }
+
+    fn ended(&mut self) -> Option<Ended> {
+        self.ended.pop_front()
+    }
+}

@@ -1,0 +1,96 @@
+//! What cleaning costs, twice: what requests are told that they waited for it, and how much sooner
+//! the same requests are done on a drive that cleans in no time.
+//!
+//! Policies see no clock, so both drives do the same operations. The host keeps the queue full.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod common;
+
+use common::{Rig, SERIAL};
+use floatgate_ftl::counters::Counters;
+use floatgate_ftl::geometry::Shape;
+use floatgate_ftl::nand::{Cause, Counted, Part, Schedule, Stripe, Timed, Timing};
+use floatgate_ftl::request::{Op, Request};
+use floatgate_ftl::rng::Rng;
+
+/// 4 KiB pages of which a channel transfers one in 10 us.
+const SLOW: Timing = Timing {
+    read_ns: 25_000,
+    program_ns: 200_000,
+    erase_ns: 1_500_000,
+    transfer_ns: 10_000,
+    command_ns: 0,
+};
+
+/// One die.
+const ONE: Shape = Shape { page_bytes: 4096, pages_per_block: 64, ..SERIAL };
+
+/// 32 dies, over all of which a unit lies.
+const MANY: Shape = Shape { channels: 8, dies: 4, superblock: 32, ..ONE };
+
+const REQUESTS: u64 = 40_000;
+
+/// Eight in ten writes go to two tenths of the pages.
+fn writes(pages: u64) -> Vec<Request> {
+    let mut rng = Rng::new(11);
+    let mut page = || {
+        let hot = pages / 5;
+        if rng.below(10) < 8 { rng.below(hot) } else { hot + rng.below(pages - hot) }
+    };
+    let write = |page: u64| Request { at_ns: 0, op: Op::Write, offset: page * 4096, length: 4096 };
+    (0..REQUESTS).map(|_| write(page())).collect()
+}
+
+/// Mean latency and what of it is cleaning, in nanoseconds, and the operations.
+fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
+    let rig = Rig { depth, low_water: 3, ..Rig::new(shape, "ideal", "greedy") };
+    let geometry = rig.geometry();
+    let schedule = Schedule { stripe: Stripe::ChannelDiePlane, ..Schedule::default() };
+    let nand = Timed::with_schedule(Counted::default(), geometry, SLOW, schedule).with_free(free);
+    let mut drive = rig.drive(nand, (), false);
+    let pages = u64::from(shape.logical_pages);
+    let (mut rng, mut done) = (Rng::new(5), vec![]);
+    let fill = |page: u64| Request { at_ns: 0, op: Op::Write, offset: page * 4096, length: 4096 };
+    drive.run(&(0..pages).map(fill).collect::<Vec<_>>(), &mut done);
+    drive.run(&(0..2 * pages).map(|_| fill(rng.below(pages))).collect::<Vec<_>>(), &mut done);
+    drive.reset_counters();
+    done.clear();
+    drive.run(&writes(pages), &mut done);
+    let mean = |sum: u64| sum as f64 / done.len() as f64;
+    let latency = mean(done.iter().map(|done| done.done_ns - done.arrival_ns).sum());
+    let gc = mean(done.iter().map(|done| done.blame.0[Part::Gc as usize]).sum());
+    (latency, gc, drive.counters())
+}
+
+/// A drive of so many units in service, 7 % of them spare.
+fn drive(shape: Shape, units: u32) -> Shape {
+    let pages = shape.pages_per_block * shape.superblock;
+    let logical_pages = (0.93 * f64::from(units * pages)) as u32;
+    Shape { units: units + 2, logical_pages, ..shape }
+}
+
+#[track_caller]
+fn hold(shape: Shape, depth: usize, tolerance: f64) {
+    let (latency, blamed, counters) = measure(shape, depth, &[]);
+    let (without, none, same) = measure(shape, depth, &[Cause::Gc, Cause::GcMap]);
+    assert_eq!((counters.flash, counters.cleans), (same.flash, same.cleans));
+    assert!(counters.cleans.foreground > 100 && blamed > 0.2 * latency, "{blamed} of {latency}");
+    assert_eq!(none, 0.0, "what takes no time is waited for by nobody");
+    let fell = latency - without;
+    assert!((blamed / fell - 1.0).abs() < tolerance, "depth {depth}: {fell}, told {blamed}");
+}
+
+#[test]
+fn on_one_die_latencies_fall_by_what_cleaning_was_blamed_for() {
+    for depth in [1, 8, 32] {
+        hold(drive(ONE, 256), depth, 0.01);
+    }
+}
+
+#[test]
+fn on_many_dies_latencies_fall_by_what_cleaning_was_blamed_for() {
+    for depth in [32, 128] {
+        hold(drive(MANY, 64), depth, 0.05);
+    }
+}

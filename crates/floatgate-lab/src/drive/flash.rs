@@ -1,0 +1,40 @@
+//! The flash of a simulated drive: with time or without, verified or not.
+
+use std::convert::Infallible;
+
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Nand, Stamped, Timed};
+
+use super::Plan;
+
+/// Flash that counts, with time or without.
+pub(super) trait Medium: Nand<Error = Infallible, Clock: Send> + Send + 'static {
+    /// All of the flash of a plan in this shape, erased.
+    fn erased(plan: &Plan, geometry: Geometry) -> Self;
+}
+
+impl Medium for Timed<Counted> {
+    fn erased(plan: &Plan, geometry: Geometry) -> Self {
+        Self::with_schedule(Counted::default(), geometry, plan.timing, plan.schedule)
+    }
+}
+
+impl Medium for Counted {
+    fn erased(_: &Plan, _: Geometry) -> Self {
+        Self::default()
+    }
+}
+
+/// Flash that keeps its rules and a version per page, and that breaks if it is to: erased. With log
+/// blocks units may have gaps.
+pub(super) fn verified<N: Medium>(
+    plan: &Plan,
+    seed: u64,
+    gaps: bool,
+) -> Stamped<Faulty<Checked<N>>> {
+    let faults = Faults { seed, ..plan.faults.unwrap_or_default() };
+    let checked = Checked::new(N::erased(plan, plan.flash), plan.flash);
+    let checked = if gaps { checked.with_gaps() } else { checked };
+    let pages = plan.medium.physical_pages();
+    Stamped::new(Faulty::new(checked, plan.medium, faults), pages)
+}

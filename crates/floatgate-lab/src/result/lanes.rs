@@ -1,0 +1,86 @@
+//! What dies and channels did with their time.
+
+use floatgate_ftl::counters::{Counters, DieUse};
+use floatgate_ftl::nand::{Blame, Part};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What each die did: shares of the time, 0 to 1, that together are 1. One entry per die; those of
+/// the first channel come first. Empty if time is not simulated.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DiesResult {
+    /// Reading cells.
+    pub read: Vec<f64>,
+    /// Programming cells.
+    pub program: Vec<f64>,
+    /// Erasing cells.
+    pub erase: Vec<f64>,
+    /// Sending a page or a command.
+    pub transfer: Vec<f64>,
+    /// Waiting for the channel.
+    pub wait: Vec<f64>,
+    /// Nothing.
+    pub idle: Vec<f64>,
+}
+
+/// For what each channel transferred pages: shares of the time, 0 to 1, that together are 1. One
+/// entry per channel. Empty if time is not simulated.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ChannelsResult {
+    /// Data of the host.
+    pub host: Vec<f64>,
+    /// Translation pages, and the journal.
+    pub map: Vec<f64>,
+    /// Cleaning, and wear levelling.
+    pub gc: Vec<f64>,
+    /// Merges of log blocks.
+    pub merge: Vec<f64>,
+    /// Remapping by command of the host.
+    pub remap: Vec<f64>,
+    /// Nothing.
+    pub idle: Vec<f64>,
+}
+
+/// Nanoseconds of a run, from its start to the end of the last flash operation.
+fn whole(counters: &Counters) -> u64 {
+    counters.occupation.end_ns
+}
+
+/// Shares of `whole`; of nothing there is none.
+fn shares(parts: impl Iterator<Item = u64>, whole: u64) -> Vec<f64> {
+    parts.map(|ns| if whole == 0 { 0.0 } else { ns as f64 / whole as f64 }).collect()
+}
+
+impl DiesResult {
+    pub(super) fn new(counters: &Counters) -> Self {
+        let whole = whole(counters);
+        let of = |ns: fn(&DieUse) -> u64| shares(counters.dies.iter().map(ns), whole);
+        let idle = counters.dies.iter().map(|die| whole - die.busy_ns());
+        Self {
+            read: of(|die| die.read_ns),
+            program: of(|die| die.program_ns),
+            erase: of(|die| die.erase_ns),
+            transfer: of(|die| die.transfer_ns),
+            wait: of(|die| die.wait_ns),
+            idle: shares(idle, whole),
+        }
+    }
+}
+
+impl ChannelsResult {
+    pub(super) fn new(counters: &Counters) -> Self {
+        let whole = whole(counters);
+        let of = |part: Part| {
+            shares(counters.channels.iter().map(|channel| channel.0[part as usize]), whole)
+        };
+        let idle = counters.channels.iter().map(|channel| whole - Blame::total(channel));
+        Self {
+            host: of(Part::Bus),
+            map: of(Part::Map),
+            gc: of(Part::Gc),
+            merge: of(Part::Merge),
+            remap: of(Part::Remap),
+            idle: shares(idle, whole),
+        }
+    }
+}

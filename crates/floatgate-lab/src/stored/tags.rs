@@ -1,0 +1,48 @@
+//! What recovery reads of an image: the tags of its pages.
+
+use floatgate_ftl::addr::{Ppn, Tag, Unit};
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::nand::Tagged;
+
+use super::Stored;
+use super::format::{Content, Found};
+
+fn tag_of(found: Found) -> Option<Tag> {
+    match found {
+        Found::Programmed(record) => Some(record.tag),
+        Found::Erased | Found::Torn => None,
+    }
+}
+
+impl Tagged for Stored {
+    fn tag(&self, ppn: Ppn) -> Option<Tag> {
+        let (unit, page) = self.header.medium.place(ppn);
+        let is_programmed = page < self.programmed[unit.index()];
+        if is_programmed { self.record(ppn).and_then(tag_of) } else { None }
+    }
+
+    fn programmed(&self, unit: Unit) -> u32 {
+        self.programmed[unit.index()]
+    }
+
+    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        let record = match self.record(ppn)? {
+            Found::Programmed(record) if record.content == Content::Note => record,
+            _ => return None,
+        };
+        let mut note = vec![0; record.length as usize];
+        self.image.read(self.layout.data(ppn.get(), 1).start, &mut note)?;
+        record.matches(&note).then_some(note)
+    }
+
+    fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
+        tags.clear();
+        let programmed = self.programmed[unit.index()];
+        if programmed > 0 {
+            let found = self.records(geometry.page(unit, 0).get(), programmed);
+            tags.extend(found.into_iter().flatten().map(tag_of));
+            // A fault leaves nothing that can be read.
+            tags.resize(programmed as usize, None);
+        }
+    }
+}

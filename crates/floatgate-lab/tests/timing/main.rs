@@ -1,0 +1,82 @@
+//! The keys of the clock in whole runs, each with an expectation that comes of its definition: by
+//! hand for a few requests, or as a bound that is met exactly.
+
+#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+
+mod flash;
+mod host;
+mod lanes;
+mod schedule;
+
+use floatgate_ftl::request::{Op, Request};
+use floatgate_lab::config::Config;
+use floatgate_lab::result::{Facts, LatencySummary, RunResult};
+use floatgate_lab::run::{Control, Options, run};
+use floatgate_lab::workload::{Recorded, Workload, generator};
+
+type Sets<'a> = &'a [(&'a str, &'a str)];
+
+const PAGE: u64 = 4096;
+
+/// Cells 50 us and 200 us, transfers 10 us; the pages lie in order.
+const DRIVE: Sets<'_> = &[
+    ("flash.read", "50us"),
+    ("flash.program", "200us"),
+    ("flash.erase", "1ms"),
+    ("flash.bus", "409600KB/s"),
+    ("start.fill", "sequential"),
+];
+/// Nothing lies in the drive: writes need no cleaning.
+const EMPTY: (&str, &str) = ("start.fill", "none");
+/// The queue is kept full.
+const CLOSED: (&str, &str) = ("queue.arrivals", "closed");
+const ALONE: Sets<'_> = &[CLOSED, ("queue.depth", "1")];
+
+fn load(sets: Sets<'_>) -> Result<Config, String> {
+    let sets: Vec<_> = [DRIVE, sets].concat();
+    let sets: Vec<_> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    Config::load(None, None, &sets).map_err(|error| error.to_string())
+}
+
+fn serve(workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
+    let options = Options { span_bytes: 4 << 20, seed: 1, verify: false };
+    let config = load(sets).unwrap();
+    run(&config, workload, Facts::default(), options, &Control::default()).unwrap()
+}
+
+/// A run of what a generator makes.
+fn generated(spec: &str, sets: Sets<'_>) -> RunResult {
+    serve(&mut *generator(&format!("{spec},span=4MiB"), 1).unwrap(), sets)
+}
+
+/// A run of these requests.
+fn asked(requests: &[Request], sets: Sets<'_>) -> RunResult {
+    let mut recorded = Recorded::new("requests", 1, 1.0).unwrap();
+    recorded.push(requests).unwrap();
+    serve(&mut recorded, sets)
+}
+
+/// A request at a time in microseconds, of so many pages from a page on.
+fn ask(op: Op, at_us: u64, page: u64, pages: u64) -> Request {
+    Request { at_ns: 1000 * at_us, op, offset: page * PAGE, length: pages * PAGE }
+}
+
+/// So many requests at once, each of the next page.
+fn each(op: Op, count: u64) -> Vec<Request> {
+    (0..count).map(|page| ask(op, 0, page, 1)).collect()
+}
+
+#[track_caller]
+fn assert_close(given: f64, expected: f64) {
+    assert!((given - expected).abs() <= 1e-9 * expected.abs(), "{given} is not {expected}");
+}
+
+/// The sum of the latencies, in microseconds.
+fn total_us(summary: &LatencySummary) -> f64 {
+    summary.mean_us.unwrap() * summary.requests as f64
+}
+
+/// From the first arrival to the last completion, in microseconds.
+fn span_us(result: &RunResult) -> f64 {
+    result.throughput.device_seconds * 1e6
+}

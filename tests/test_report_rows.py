@@ -190,7 +190,7 @@ def test_nothing_in_the_page_needs_the_network(tmp_path: Path) -> None:
 def test_pictures_are_whole_svg_and_png(tmp_path: Path) -> None:
     results = samples.typed([samples.sample(), samples.sample(scheme="tpftl")])
     drawings = write_pictures(results, tmp_path, "svg")
-    names = ["write-amplification", "hit-ratio", "latency", "blame"]
+    names = ["write-amplification", "hit-ratio", "latency", "blame", "die-use"]
     names += ["timeline", "latency-over-time", "wear", "wear-map"]
     assert [path.name for path in drawings] == [f"{name}.svg" for name in names]
     for path in drawings:
@@ -224,7 +224,7 @@ def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, s
         low, high = sorted((luminance(name), luminance("paper")))
         return (high + 0.05) / (low + 0.05)
 
-    series = [f"series-{i}" for i in range(theme.SERIES)]
+    series = [f"series-{i}" for i in range(theme.PARTS)]
     assert min(map(contrast, series)) >= 3
     assert contrast("ink") >= 7 and contrast("muted") >= 4.5 and contrast("link") >= 4.5
     assert all(colours[a] != colours[b] for a, b in itertools.combinations(series, 2))

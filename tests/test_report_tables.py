@@ -218,6 +218,7 @@ def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, An
     named = {
         "die": "Flash itself", "gc": "Cleaning", "map": "Map", "bus": "Bus", "merge": "Merges",
         "queue": "Queue", "buffer": "Write buffer", "remap": "Remapping",
+        "controller": "Controller", "link": "Host link",
     }  # fmt: skip
     assert table.columns == ["Run", *named.values(), "Sum"]
     for row, document in zip(table.rows, documents, strict=True):

@@ -16,6 +16,8 @@ import report_samples as samples
 from plainly import THIN, decimals, factor, share, size, three, whole
 
 from floatgate.cli.summary import print_comparison, print_summary
+from floatgate.report import summary_rows
+from floatgate.report.overview import overview
 
 Lines = dict[str, list[str]]
 
@@ -28,6 +30,8 @@ BLAMED = {
     "merge": "merges",
     "buffer": "write buffer",
     "remap": "remapping",
+    "controller": "controller",
+    "link": "host link",
 }
 CAUSES = {
     "host": "host writes",
@@ -293,9 +297,28 @@ def test_speed_wear_and_lifetime(summary: Any) -> None:
     assert lines["simulated in"] == [
         f"{three(engine['wall_seconds'])} s, {whole(engine['host_requests_per_second'])} requests/s"
     ]
-    speed["iops"] = life["years"] = None
+    speed["iops"] = life["years"] = life["host_bytes"] = None
     lines = summary(document)
     assert not {"throughput", "device time", "lifetime"} & set(lines)
+
+
+def test_time_that_was_not_simulated(summary: Any) -> None:
+    document = samples.distinct()
+    document["config"] = {"timing": "none"} | document["config"]
+    document["throughput"]["iops"] = None
+    document["latency"]["blame_us"] = dict.fromkeys(document["latency"]["blame_us"])
+    life = document["lifetime"]
+    lines = summary(document)
+    assert lines["latency"] == ["not simulated (timing = none)"]
+    assert not {"all", "read", "write", "mean by cause", "throughput", "device time"} & set(lines)
+    # Bytes need no clock, years do.
+    endurance = f"of {whole(life['endurance'])} erases a unit"
+    assert lines["lifetime"] == [f"{size(life['host_bytes'])} written by the host, {endurance}"]
+    (row,) = summary_rows(samples.typed([document]))
+    assert row["device_seconds"] is None
+    facts = dict(overview(samples.runs([document])))
+    assert facts["Time"] == "not simulated (timing = none)"
+    assert facts["Lifetime"].endswith(f"written by the host, {endurance}")
 
 
 def test_every_doubt_is_told(summary: Any) -> None:

@@ -58,6 +58,11 @@ class Result(ResultFields):
         return value
 
     @property
+    def timed(self) -> bool:
+        """Whether time was simulated; with `timing = "none"` every time in the result is void."""
+        return bool(self.setting("timing") != "none")
+
+    @property
     def timeline(self) -> pl.DataFrame:
         """One row per window of the run, at `host_pages` written and `seconds` simulated.
 

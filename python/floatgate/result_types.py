@@ -311,7 +311,7 @@ class BlameTimes:
     gc: float | None
     """Flash busy with cleaning."""
     bus: float | None
-    """Transfers."""
+    """Transfers of its own, and of other requests."""
     die: float | None
     """The flash operations of requests."""
     merge: float | None
@@ -320,6 +320,10 @@ class BlameTimes:
     """Waiting for the write buffer, and copying to and from it."""
     remap: float | None
     """Remapping by command of the host."""
+    controller: float | None
+    """The controller's cores."""
+    link: float | None
+    """The host's link."""
 
 
 @dataclass(frozen=True)
@@ -370,6 +374,44 @@ class ThroughputResult:
     """Simulated seconds, from the first arrival to the last completion."""
     utilization: float | None
     """Share of the time in which a die was busy, mean over the dies: 0 to 1."""
+
+
+@dataclass(frozen=True)
+class DiesResult:
+    """What each die did: shares of the time, 0 to 1, that together are 1. One entry per die; those
+    of the first channel come first. Empty if time is not simulated."""
+
+    read: tuple[float, ...]
+    """Reading cells."""
+    program: tuple[float, ...]
+    """Programming cells."""
+    erase: tuple[float, ...]
+    """Erasing cells."""
+    transfer: tuple[float, ...]
+    """Sending a page or a command."""
+    wait: tuple[float, ...]
+    """Waiting for the channel."""
+    idle: tuple[float, ...]
+    """Nothing."""
+
+
+@dataclass(frozen=True)
+class ChannelsResult:
+    """For what each channel transferred pages: shares of the time, 0 to 1, that together are 1. One
+    entry per channel. Empty if time is not simulated."""
+
+    host: tuple[float, ...]
+    """Data of the host."""
+    map: tuple[float, ...]
+    """Translation pages, and the journal."""
+    gc: tuple[float, ...]
+    """Cleaning, and wear levelling."""
+    merge: tuple[float, ...]
+    """Merges of log blocks."""
+    remap: tuple[float, ...]
+    """Remapping by command of the host."""
+    idle: tuple[float, ...]
+    """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -526,6 +568,10 @@ class ResultFields:
     """Response times."""
     throughput: ThroughputResult
     """How fast the drive was."""
+    dies: DiesResult
+    """What the dies did."""
+    channels: ChannelsResult
+    """What the channels did."""
     cleaning: CleaningResult
     """Erase units cleaned, by occasion."""
     wear: WearResult

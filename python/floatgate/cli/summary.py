@@ -11,7 +11,7 @@ from rich.text import Text
 
 from floatgate.report import curve_tables, tables
 from floatgate.report.frames import BLAME, KINDS, NAMED
-from floatgate.report.overview import requests_by_kind
+from floatgate.report.overview import UNTIMED, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
 from floatgate.report.values import (
@@ -53,7 +53,7 @@ def print_summary(result: Result, device: str) -> None:
     out = console()
     out.print(fact_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
     out.print()
-    out.print(_latency(result))
+    out.print(_latency(result) if result.timed else fact_grid([("latency", UNTIMED)]))
     out.print()
     out.print(fact_grid([*_causes(result), *_speed(result)]))
     print_messages(out, result.warnings, result.notes)
@@ -241,10 +241,11 @@ def _speed(result: Result) -> Lines:
     least, most = count(wear.erases_min), count(wear.erases_max)
     yield "erases per unit", f"{least} to {most}, mean {mean}, std dev {deviation}"
     life = result.lifetime
-    if life.host_bytes is not None and life.years is not None:
+    if life.host_bytes is not None:
         rated = f"{count(life.endurance)} erases a unit"
-        years = f"{measured(life.years)} years at this rate"
-        yield "lifetime", f"{size(life.host_bytes)} written by the host, {years}, of {rated}"
+        known = result.timed and life.years is not None
+        years = f"{measured(life.years)} years at this rate, " if known else ""
+        yield "lifetime", f"{size(life.host_bytes)} written by the host, {years}of {rated}"
     rate = count(engine.host_requests_per_second)
     yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
 

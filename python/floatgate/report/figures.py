@@ -6,14 +6,15 @@ in words, never shown as an empty plot.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
 from . import charts, frames, tables
-from .figure import Drawing, Figure, Legend, join_title, sentence
-from .legends import first, line_legend, own_legend, say_missing, series, span
-from .over_time import over_time
+from .die_use import die_use
+from .figure import Drawing, Figure, join_title, sentence
+from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
+from .over_time import UNTIMED, over_time
 from .predictions import prediction_frame
 from .runs import Run, panels
 from .sweeps import sweep
@@ -47,6 +48,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         _hit_ratio(drawn),
         _distribution(drawn, runs),
         _blame(drawn, runs),
+        die_use(drawn, runs),
         *over_time(drawn),
         _wear(drawn, runs),
         *wear_map(drawn),
@@ -78,7 +80,7 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_amplification(frame, first(frame["row"]), limit, laws[name])
             what = sentence("Write amplification by cause", name, frame)
             figure.drawings.append(Drawing(name, chart, _predicted(what, laws[name])))
-    figure.legend = _part_legend(by_panel.values(), list(frames.CAUSES.values()))
+    figure.legend = part_legend(by_panel.values(), list(frames.CAUSES.values()))
     say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
     whole = frames.amplification(runs)
     if not whole.is_empty():
@@ -119,8 +121,8 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_blame(frame, first(frame["row"]), limit, unit)
             what = sentence("Mean response time by what it was spent on", name, frame)
             figure.drawings.append(Drawing(name, chart, what))
-    figure.legend = _part_legend(by_panel.values(), list(frames.BLAME.values()))
-    say_missing(figure, by_panel.values(), drawn, "no response times were recorded")
+    figure.legend = part_legend(by_panel.values(), list(frames.BLAME.values()))
+    say_missing(figure, by_panel.values(), drawn, UNTIMED)
     if not whole.is_empty():
         title = f"Mean response time by what it was spent on, {unit} per request"
         scaled = whole.with_columns(pl.col("value") / base)
@@ -179,7 +181,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         figure.drawings.append(Drawing(heading, chart, sentence(what, name, frame), own))
     for kind in ("read", "write"):
         kinds = [frame for (each, _), frame in found.items() if each == kind]
-        why = f"no response times of {kind}s (none in the workload, or not timed)"
+        why = f"no response times of {kind}s (none in the workload, or time was not simulated)"
         say_missing(figure, kinds, drawn, why, f"{kind.capitalize()}s")
     if figure.drawings:
         figure.legend = line_legend(drawn)
@@ -214,11 +216,6 @@ def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     table = tables.wear_table(runs)
     figure.table = table if table.rows else None
     return figure
-
-
-def _part_legend(found: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Legend]:
-    present = {part for frame in found for part in frame["part"]}
-    return [Legend(name, i) for i, name in enumerate(names) if name in present]
 
 
 def _times(column: pl.Series) -> str:

@@ -47,7 +47,8 @@ BLAME = {
     "queue": "queue",
     "buffer": "write buffer",
     "remap": "remapping",
-    "other": "other",
+    "controller": "controller",
+    "link": "host link",
 }
 """Where a request's time went; the same cause has the same colour as in `CAUSES`."""
 
@@ -189,8 +190,9 @@ def _parts(
     if not whole:
         return []
     known = {key: values.get(key, 0.0) for key in names}
-    # A cause without a colour of its own still counts: a bar must end at its sum.
-    known["other"] += whole - sum(known.values())
+    if "other" in known:
+        # A cause without a colour of its own still counts: a bar must end at its sum.
+        known["other"] += whole - sum(known.values())
     return [
         (run.label, run.row, names[key], i, value * scale, value / whole)
         for i, (key, value) in enumerate(known.items())

@@ -63,6 +63,12 @@ def entries(runs: Sequence[Run]) -> list[Legend]:
     return entries
 
 
+def part_legend(found: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Legend]:
+    """The parts of stacked bars that occur in the frames; `names` is in the order of colours."""
+    present = {part for frame in found for part in frame["part"]}
+    return [Legend(name, i) for i, name in enumerate(names) if name in present]
+
+
 def first(values: Iterable[str]) -> list[str]:
     """The different values in order of appearance."""
     return list(dict.fromkeys(values))

@@ -36,7 +36,7 @@ STATE = (
     Metric("hit_ratio", "Map hit ratio", ".1%", "there is no mapping cache"),
 )
 
-UNTIMED = "no response times were recorded"
+UNTIMED = "there are no response times (none in the workload, or time was not simulated)"
 TIMED = (
     Metric("mean_us", "Mean", ",.4~r", UNTIMED),
     Metric("p50_us", "p50", ",.4~r", UNTIMED),

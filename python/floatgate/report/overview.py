@@ -13,6 +13,8 @@ from .runs import Run
 from .told import alike, merged
 from .values import NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
 
+UNTIMED = "not simulated (timing = none)"
+
 SHOWN = 3
 """More different texts than this are counted, not shown."""
 
@@ -29,6 +31,7 @@ def overview(runs: Sequence[Run]) -> Facts:
         ("Workload", _shared(results, _workload)),
         ("Start", _shared(results, start)),
         ("Queue depth", _shared(results, _queue)),
+        ("Time", _shared(results, lambda result: "" if result.timed else UNTIMED)),
         ("Lifetime", _lifetime(results)),
     ]
     return [(name, text) for name, text in facts if text]
@@ -122,7 +125,7 @@ def _lifetime(results: Sequence[Result]) -> str:
         return ""
     unit, base = unit_of(sizes, SIZES)
     text = f"{_range([value / base for value in sizes])}{NARROW_SPACE}{unit} written by the host"
-    if years := _known(result.lifetime.years for result in results):
+    if years := _known(result.lifetime.years for result in results if result.timed):
         text += f", {_range(years)} years at this rate"
     rated = _shared(results, lambda result: count(result.lifetime.endurance))
     return f"{text}, of {rated} erases a unit"

@@ -29,6 +29,8 @@ LIGHT = {
     "series-5": "#6b7280",
     "series-6": "#b3202a",
     "series-7": "#3b3f46",
+    "series-8": "#7a3cf0",
+    "series-9": "#5a2d0c",
 }
 
 DARK = {
@@ -49,10 +51,15 @@ DARK = {
     "series-5": "#9aa3af",
     "series-6": "#ff7b72",
     "series-7": "#e8ecf1",
+    "series-8": "#8f6bff",
+    "series-9": "#a8552a",
 }
 
 SERIES = 8
 """How many lines a plot can carry and still be told apart by colour."""
+
+PARTS = 10
+"""How many parts a stacked bar can have, each with a colour of its own."""
 
 DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
 """Line patterns, as lengths in pixels drawn and left out, for a second thing that varies."""
@@ -95,7 +102,7 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
     return {
         "font": font,
         "view": {"stroke": None},
-        "range": {"category": [colours[f"series-{i}"] for i in range(SERIES)]},
+        "range": {"category": [colours[f"series-{i}"] for i in range(PARTS)]},
         "mark": {"color": colours["series-0"]},
         "axis": {
             "domainColor": colours["rule"],

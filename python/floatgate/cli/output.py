@@ -139,6 +139,9 @@ def _temporary(make: Callable[[], Path], target: Path) -> Iterator[Path]:
     part = None
     try:
         with Signals.Held():
+            # A signal in the middle of this import would be a panic of Polars.
+            import polars  # noqa: F401
+
             part = make()
         yield part
     except OSError as error:

@@ -39,7 +39,11 @@ fn load(sets: Sets<'_>) -> Result<Config, String> {
 }
 
 fn serve(workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
-    let options = Options { span_bytes: 4 << 20, seed: 1, verify: false };
+    serve_on(4 << 20, workload, sets)
+}
+
+fn serve_on(span_bytes: u64, workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
+    let options = Options { span_bytes, seed: 1, verify: false };
     let config = load(sets).unwrap();
     run(&config, workload, Facts::default(), options, &Control::default()).unwrap()
 }
@@ -47,6 +51,11 @@ fn serve(workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
 /// A run of what a generator makes.
 fn generated(spec: &str, sets: Sets<'_>) -> RunResult {
     serve(&mut *generator(&format!("{spec},span=4MiB"), 1).unwrap(), sets)
+}
+
+/// The same on a drive for a larger span, which the text names.
+fn serve_over(span_bytes: u64, spec: &str, sets: Sets<'_>) -> RunResult {
+    serve_on(span_bytes, &mut *generator(spec, 1).unwrap(), sets)
 }
 
 /// A run of these requests.

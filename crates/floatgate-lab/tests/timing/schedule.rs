@@ -92,3 +92,34 @@ fn reads_wait_less_the_more_goes_behind_them() {
     let saved = first - suspended;
     assert!((15.0..25.0).contains(&saved), "{first} {suspended}");
 }
+
+/// A TLC drive of 8 dies under 70 % of the load that it can take, half of it reads: the table of
+/// docs/time.md.
+#[test]
+fn the_tail_of_reads_falls_by_more_than_half() {
+    let drive = [
+        ("flash.channels", "4"),
+        ("flash.dies", "2"),
+        ("flash.superblock", "8"),
+        ("flash.pages_per_block", "192"),
+        ("flash.read", "[\"50us\", \"60us\", \"80us\"]"),
+        ("flash.program", "[\"400us\", \"700us\", \"1000us\"]"),
+        ("flash.erase", "3500us"),
+        ("flash.bus", "800MB/s"),
+        ("queue.depth", "256"),
+    ];
+    let clean: Sets<'_> = &[("capacity.spare_factor", "0.6")];
+    let cleaning: Sets<'_> =
+        &[("capacity.spare_factor", "0.28"), ("cleaning.copies_per_write", "2")];
+    for (cleaning, cleans) in [(clean, false), (cleaning, true)] {
+        let run = |more: &str, sets: Sets<'_>| {
+            let spec = format!("uniform:requests=20000,size=4KiB,reads=0.5{more},span=32MiB");
+            serve_over(32 << 20, &spec, &[&drive, cleaning, sets].concat())
+        };
+        let most = run("", &[CLOSED]).throughput.iops.unwrap();
+        let load = format!(",interarrival={}ns", (1e9 / (0.7 * most)).round());
+        let p99 = |sets: Sets<'_>| run(&load, sets).latency.read.p99_us.unwrap();
+        let (fifo, suspended) = (p99(&[]), p99(SUSPEND));
+        assert!(suspended < 0.5 * fifo, "cleaning {cleans}: {fifo} us, {suspended} us");
+    }
+}

@@ -65,6 +65,12 @@ def _fill(schema: dict[str, Any], given: Any) -> Any:
     return None if "null" in schema["type"] else (empty | {"object": {}})[schema["type"]]
 
 
+DIES = {"read": [0.17], "program": [0.46], "erase": [0.11]}
+DIES |= {"transfer": [0.05], "wait": [0.03], "idle": [0.18]}
+CHANNELS = {"host": [0.03], "map": [0.01], "gc": [0.01]}
+CHANNELS |= {"merge": [0.0], "remap": [0.0], "idle": [0.95]}
+
+
 def sample(
     trace: str = "financial1", scheme: str = "dftl", cache: str = "64KiB", seed: int = 1
 ) -> dict[str, Any]:
@@ -161,14 +167,8 @@ def sample(
             "device_seconds": 2e6 * latency["all"]["mean_us"] / 1e6,
             "utilization": 0.82,
         },
-        "dies": {
-            **{"read": [0.17], "program": [0.46], "erase": [0.11]},
-            **{"transfer": [0.05], "wait": [0.03], "idle": [0.18]},
-        },
-        "channels": {
-            **{"host": [0.03], "map": [0.01], "gc": [0.01]},
-            **{"merge": [0.0], "remap": [0.0], "idle": [0.95]},
-        },
+        "dies": {**DIES},
+        "channels": {**CHANNELS},
         "wear": _wear(rng, sum(erases.values())),
         "lifetime": {
             "endurance": 100_000,

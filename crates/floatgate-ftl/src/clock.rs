@@ -78,6 +78,9 @@ impl Blame {
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// No core.
+pub(crate) const NO_CORE: u32 = 0;
+
 /// The end of some work: what comes next in this chain waits for it. A chain that nothing was done
 /// in, or the work of which has ended, goes on at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,14 +92,14 @@ pub struct Chain {
     pub(crate) is_told: bool,
     /// Whether a read of the host waits for this chain.
     pub(crate) is_read: bool,
-    /// Whether the chain holds a core of the controller.
-    pub(crate) holds_core: bool,
+    /// Names the core of the controller that the chain holds, or [`NO_CORE`].
+    pub(crate) core: u32,
 }
 
 impl Chain {
     /// A chain that begins now, and that no read of the host waits for.
     pub const START: Self =
-        Self { node: NONE, serial: 0, is_told: true, is_read: false, holds_core: false };
+        Self { node: NONE, serial: 0, is_told: true, is_read: false, core: NO_CORE };
 
     /// A chain that begins now, and that a read of the host waits for, or not.
     #[inline(always)]

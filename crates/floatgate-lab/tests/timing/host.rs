@@ -153,3 +153,34 @@ fn a_link_is_passed_twice() {
     assert_close(with.latency.blame_us.link.unwrap(), 2.0 * 7.0);
     assert_close(span_us(&with), span_us(&without) + 100.0 * 2.0 * 7.0);
 }
+
+/// A core that waits must not wait for what needs that core: a later request overtakes one whose
+/// data are on the link, or a remap, and its map page comes to stand behind theirs.
+#[test]
+fn cores_that_wait_do_not_wait_for_each_other() {
+    let waits = ("controller.blocking", "true");
+    let dftl = [
+        CLOSED,
+        waits,
+        ("flash.dies", "4"),
+        ("flash.superblock", "4"),
+        ("mapping.scheme", "dftl"),
+        ("mapping.cache", "512B"),
+        ("link.bandwidth", "50MB/s"),
+    ];
+    let shrd = [
+        CLOSED,
+        waits,
+        ("mapping.scheme", "dftl"),
+        ("mapping.cache", "512B"),
+        ("host.scheme", "shrd"),
+        ("host.log", "256KiB"),
+        ("shrd.contiguous", "8"),
+        ("shrd.block_during_remap", "false"),
+    ];
+    for sets in [&dftl[..], &shrd] {
+        let result = generated("uniform:requests=3000,size=8KiB,reads=0.5", sets);
+        assert_eq!(result.workload.requests, 3000);
+        assert!(result.latency.blame_us.controller.unwrap() > 0.0, "the core is waited for");
+    }
+}

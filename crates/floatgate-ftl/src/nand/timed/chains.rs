@@ -3,7 +3,7 @@
 use super::graph::{Edge, UNWATCHED, Work};
 use super::schedule::Controller;
 use super::scheduler::{HELD, Scheduler};
-use crate::clock::{Chain, Clock, Ended, Part, Server, Task};
+use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Server, Task};
 
 impl Scheduler {
     /// A chain goes on behind a node.
@@ -62,11 +62,12 @@ impl Clock for Scheduler {
     fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
         let Controller { task_ns, blocking, .. } = self.schedule.controller;
         let ns = task_ns[task as usize];
-        if chain.holds_core {
+        if chain.core != NO_CORE {
             self.delay(chain, ns, Part::Controller);
         } else if blocking && matches!(task, Task::Translate | Task::RemapEntry) {
+            self.cores_asked = self.cores_asked.wrapping_add(1).max(1);
+            chain.core = self.cores_asked;
             self.serve(chain, Server::Cores, ns, HELD);
-            chain.holds_core = true;
             return true;
         } else if ns > 0 {
             self.serve(chain, Server::Cores, ns, ns);
@@ -76,8 +77,8 @@ impl Clock for Scheduler {
 
     fn end_task(&mut self, chain: &mut Chain, holds: bool) {
         if holds {
-            chain.holds_core = false;
             let at = self.extend(chain, Work::Release, Part::Controller, 0);
+            chain.core = NO_CORE;
             self.begin_if_ready(at);
         }
     }

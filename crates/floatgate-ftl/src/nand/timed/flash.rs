@@ -1,8 +1,8 @@
 //! What dies and channels do with an operation, from its beginning to its end.
 
 use super::events::{Event, NEVER};
-use super::graph::Kind;
-use super::lanes::{Batch, Next, URGENT, node_of};
+use super::graph::{Kind, Site, Work};
+use super::lanes::{Batch, Next, URGENT, enqueue, node_of};
 use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part};
 
@@ -38,7 +38,7 @@ impl Scheduler {
         self.settle_die(die);
         let (head, planes, ns) = self.take(die, queue);
         let node = self.graph.node(head);
-        let super::graph::Work::Flash(kind) = node.work else { unreachable!("a die works") };
+        let Work::Flash(kind) = node.work else { unreachable!("a die works") };
         let part = node.part;
         let command = self.timing.command_ns;
         let began = self.now + command;
@@ -75,10 +75,9 @@ impl Scheduler {
     /// how long the cells take.
     #[inline(always)]
     fn take(&mut self, die: usize, queue: usize) -> (u32, u32, u64) {
-        let (head, mut last, mut planes, mut count, mut ns) = (NONE, NONE, 0, 0, 0);
+        let (mut head, mut first) = (NONE, Site::default());
+        let (mut last, mut planes, mut count, mut ns) = (NONE, 0, 0, 0);
         let command = self.timing.command_ns;
-        let mut first = super::graph::Site::default();
-        let mut head = head;
         while let Some(&(_, _, entry)) = self.dies[die].queues[queue].front() {
             let at = node_of(entry);
             let node = self.graph.node(at);
@@ -224,7 +223,7 @@ impl Scheduler {
             } else {
                 self.graph.begin_wait(at, self.now, self.channels[channel].account());
                 let waiting = (self.now, self.graph.node(at).serial, at);
-                super::lanes::enqueue(&mut self.channels[channel].queue, waiting);
+                enqueue(&mut self.channels[channel].queue, waiting);
             }
             at = next;
         }

@@ -66,6 +66,8 @@ pub(super) struct Node {
     pub(super) after: u32,
     /// Those who read the same unit.
     pub(super) readers: u32,
+    /// The core that its chain holds.
+    pub(super) core: u32,
     /// Who waits for it: the first of them, and those behind.
     first: u32,
     first_edge: Edge,
@@ -156,6 +158,7 @@ impl Graph {
             before: NONE,
             after: NONE,
             readers: NONE,
+            core: chain.core,
             first: NONE,
             first_edge: Edge::Chain,
             edges: NONE,

@@ -12,7 +12,7 @@ use super::graph::{Graph, Kind, UNWATCHED, Work};
 use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT, enqueue};
 use super::schedule::{Order, Schedule};
 use super::{Geometry, Timing};
-use crate::clock::{Ended, NONE, Part, Server};
+use crate::clock::{Ended, NO_CORE, NONE, Part, Server};
 use crate::counters::{Counters, DieUse, Occupation};
 
 /// A server is held until it is given back.
@@ -42,6 +42,9 @@ pub struct Scheduler {
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Channel>,
     pub(super) desks: [Desk; 4],
+    /// Cores that wait for the flash, by the names that chains have for them; and the last name.
+    cores_held: Vec<u32>,
+    pub(super) cores_asked: u32,
     pub(super) events: Events,
     /// Nodes that wait for nothing any more.
     pub(super) ready: Vec<u32>,
@@ -80,6 +83,8 @@ impl Scheduler {
                 desk(Part::Link, 1),
                 desk(Part::Link, 1),
             ],
+            cores_held: Vec::new(),
+            cores_asked: NO_CORE,
             events: Events::default(),
             ready: Vec::new(),
             dirty_dies: Vec::new(),
@@ -134,7 +139,7 @@ impl Scheduler {
                     self.events.push(self.now + node.ns, Event::Complete(at));
                 }
                 Work::Release => {
-                    self.fire(Event::Free(Server::Cores as u32));
+                    self.give_back(node.core);
                     self.complete(at);
                 }
                 Work::Serve(server) => {
@@ -181,6 +186,16 @@ impl Scheduler {
         self.settle_die(die);
         self.graph.node_mut(at).is_held = true;
         self.graph.begin_wait(at, self.now, self.dies[die].account());
+        // What holds it back may need the core that waits here.
+        self.give_back(self.graph.node(at).core);
+    }
+
+    /// A core is free for others, if it is held.
+    fn give_back(&mut self, core: u32) {
+        if let Some(held) = self.cores_held.iter().position(|&held| held == core) {
+            self.cores_held.swap_remove(held);
+            self.fire(Event::Free(Server::Cores as u32));
+        }
     }
 
     /// A node is complete now.
@@ -253,7 +268,9 @@ impl Scheduler {
             let node = self.graph.node(at);
             self.desks[desk].free -= 1;
             self.events.push(self.now + node.ns, Event::Complete(at));
-            if node.hold != HELD {
+            if node.hold == HELD {
+                self.cores_held.push(node.core);
+            } else {
                 self.events.push(self.now + node.hold, Event::Free(desk as u32));
             }
         }

@@ -48,6 +48,8 @@ pub struct Scheduler {
     pub(super) events: Events,
     /// Nodes that wait for nothing any more.
     pub(super) ready: Vec<u32>,
+    /// Operations that were found held back, and whose chains hold cores.
+    held: Vec<u32>,
     dirty_dies: Vec<u32>,
     dirty_channels: Vec<u32>,
     desks_dirty: bool,
@@ -87,6 +89,7 @@ impl Scheduler {
             cores_asked: NO_CORE,
             events: Events::default(),
             ready: Vec::new(),
+            held: Vec::new(),
             dirty_dies: Vec::new(),
             dirty_channels: Vec::new(),
             desks_dirty: false,
@@ -150,6 +153,14 @@ impl Scheduler {
                 Work::Flash(kind) => self.enter(at, kind),
             }
         }
+        // What holds an operation back may need the core that waits here; unless it was held back
+        // for no time at all.
+        while let Some(at) = self.held.pop() {
+            let node = self.graph.node(at);
+            if !node.has_entered {
+                self.give_back(node.core);
+            }
+        }
     }
 
     /// An operation that nothing holds back comes to stand before its die.
@@ -186,8 +197,9 @@ impl Scheduler {
         self.settle_die(die);
         self.graph.node_mut(at).is_held = true;
         self.graph.begin_wait(at, self.now, self.dies[die].account());
-        // What holds it back may need the core that waits here.
-        self.give_back(self.graph.node(at).core);
+        if self.graph.node(at).core != NO_CORE {
+            self.held.push(at);
+        }
     }
 
     /// A core is free for others, if it is held.

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Lpn;
-use crate::nand::{Blame, Clock, Counted, Ended, Nand, Part};
+use crate::nand::{Blame, Clock, Counted, Ended, Nand, Part, Task};
 
 const ME: Owner = Owner::Data(Lpn::new(0));
 const SERIAL: Shape = Shape {

@@ -254,3 +254,22 @@ fn what_is_complete_is_forgotten() {
         drive.ended.clear();
     }
 }
+
+/// The chains before two programs of a unit end at the same instant, in either order: the younger
+/// stands before the die then, and its core is held until it is complete.
+#[test]
+fn what_is_held_back_for_no_time_keeps_its_core() {
+    let controller = Controller { task_ns: [7, 50, 0, 0], blocking: true, ..Controller::default() };
+    let schedule = Schedule { controller, ..Schedule::default() };
+    let mut drive = scheduled(SERIAL, TIMING, schedule);
+    let mut first = drive.delayed(50);
+    drive.program_in(0, Cause::Host, &mut first);
+    let mut second = Chain::START;
+    let holds = drive.clock().begin_task(&mut second, Task::Translate);
+    drive.program_in(1, Cause::Host, &mut second);
+    drive.clock().end_task(&mut second, holds);
+    let mut third = Chain::START;
+    drive.clock().begin_task(&mut third, Task::Command);
+    let watched = [first, second, third].map(|chain| drive.watch(chain));
+    assert_eq!(drive.times(watched), [50 + PROGRAM, 50 + 2 * PROGRAM, 57 + 2 * PROGRAM]);
+}

@@ -1,84 +1,113 @@
-//! docs/time.md as a program: lists that are searched from end to end at every instant, and a
-//! blame that is added up from one instant to the next.
+//! docs/time.md as a program: what is to be done, and an instant after the other. Lists are
+//! searched from end to end at every instant, and blame is added up from one instant to the next.
+//! What is asked of it is in `medium.rs`, what dies do in `dies.rs`.
 
-use crate::dies::Phase::{Cells, Command, Full, Kept, Resuming, Suspended, Suspending, Transfer};
-use crate::dies::{Channel, Die, Job};
-use floatgate_ftl::nand::{Blame, Ended, Order, Part, Schedule, Timing};
-use std::collections::BTreeMap;
+use crate::dies::Job;
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::nand::{Blame, Counted, Ended, Order, Part, Schedule, Server, Timing};
+use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    Nothing,
+    /// It goes on where chains, or a chain and work, have ended.
+    Join,
     Delay,
     Serve,
+    /// It gives back the core that its chain holds.
+    GiveBack,
     Read,
     Program,
     Erase,
 }
 
-/// Die, unit, row, plane.
-pub type Place = (usize, u32, u32, u32);
+/// How far a step is; each is behind those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum State {
+    /// It waits for its chain.
+    Follows,
+    /// Its chain has ended, then: it waits for work, or a hazard holds it back.
+    Held(u64),
+    /// It stands before its die or server, since then.
+    Stands(u64),
+    /// A delay, or a service, until then.
+    Runs(u64),
+    /// Its die does it.
+    Begun,
+    /// Its page stands before the channel since then, is transferred until then, has been.
+    Ready(u64),
+    Moves(u64),
+    Moved,
+    Ended(u64),
+}
+use State::{Begun, Ended as Done, Follows, Held, Moved, Moves, Ready, Runs, Stands};
+
+/// Where a page is; an erase is of all pages of a unit on a die.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    pub die: usize,
+    pub unit: u32,
+    pub row: u32,
+    pub plane: u32,
+}
 
 /// A step of a chain. Steps are numbered as they are issued.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub kind: Kind,
     pub part: Part,
-    pub place: Place,
-    /// Of a service: whose it is, and when the server takes the next.
-    pub server: usize,
-    pub hold: u64,
     /// How long the cells, the delay or the service take.
     pub ns: u64,
+    /// Of a service: whose it is, and after what time the server takes the next.
+    pub server: usize,
+    pub hold: u64,
+    /// The core that its chain holds: the step that took it.
+    pub core: Option<usize>,
+    pub place: Place,
     pub is_urgent: bool,
     pub is_told: bool,
     pub ticket: Option<u64>,
-    pub issued: u64,
     /// The ends of its chain; what else is to end; who is to stand before the die.
     pub follows: Vec<usize>,
-    pub hazards: Vec<usize>,
+    pub awaits: Vec<usize>,
     pub behind: Option<usize>,
-    /// What it waited for last before it was ready.
-    pub kept: Part,
-    /// While a hazard held it back: what its die did, and how long that was idle.
-    pub held: Blame,
-    pub idle: u64,
-    /// How long work that is not told has waited for operations of the host.
-    pub of_host: u64,
-    /// When it came to stand before its die or server, and when it ended.
-    pub stood: Option<u64>,
-    pub end: Option<u64>,
+    pub state: State,
+    /// When its chain began, and what the time since then went into.
+    pub began: u64,
     pub blame: Blame,
+    /// What it waited for last before it was ready, and how long it was held back while its die was
+    /// idle.
+    pub kept: Part,
+    pub idle: u64,
+    /// How long it has waited, on the longest path, while dies did operations of the host.
+    pub of_host: u64,
 }
 
 impl Step {
-    /// Nothing to be done, and nothing waited for.
-    pub fn new(kind: Kind, part: Part) -> Self {
-        let (follows, hazards, behind, kept) = (vec![], vec![], None, part);
-        let (is_urgent, is_told, ticket, issued) = (false, true, None, 0);
-        let (place, server, hold, ns) = ((0, 0, 0, 0), 0, 0, 0);
-        let (stood, end, blame) = (None, None, Blame::default());
-        let (held, idle, of_host) = (Blame::default(), 0, 0);
-        #[rustfmt::skip]
-        return Self {
-            kind, part, place, server, hold, ns, is_urgent, is_told, ticket, issued,
-            follows, hazards, behind, kept, held, idle, of_host, stood, end, blame,
-        };
+    pub fn is_flash(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Program | Kind::Erase)
+    }
+
+    pub fn is_live(&self) -> bool {
+        !matches!(self.state, Done(_))
     }
 }
 
+/// The drive as it is specified.
 pub struct Brute {
+    pub geometry: Geometry,
     pub timing: Timing,
     pub schedule: Schedule,
+    pub counted: Counted,
     pub steps: Vec<Step>,
-    pub dies_per_channel: usize,
-    pub dies: Vec<Die>,
-    pub channels: Vec<Channel>,
-    /// Who stands before each server, and when it takes the next.
-    servers: [(Vec<usize>, Option<u64>); 4],
-    /// Delays and services: when they end.
-    running: Vec<(u64, usize)>,
-    pub ended: Vec<Ended>,
+    /// Those that have not ended.
+    pub live: Vec<usize>,
+    pub jobs: Vec<Job>,
+    /// Servers that are taken: which, until when, by what step.
+    pub taken: Vec<(usize, u64, usize)>,
+    /// How long dies were busy, and what channels transferred.
+    pub busy: Vec<u64>,
+    pub channels: Vec<Blame>,
+    pub ended: VecDeque<Ended>,
     pub now: u64,
     pub end: u64,
     /// What has happened how often.
@@ -86,250 +115,275 @@ pub struct Brute {
 }
 
 impl Brute {
-    pub fn new(channels: u32, dies_per_channel: u32, timing: Timing, schedule: Schedule) -> Self {
-        let (channels, dies_per_channel) = (channels as usize, dies_per_channel as usize);
-        Self {
-            timing,
-            schedule,
-            steps: vec![],
-            dies_per_channel,
-            dies: vec![Die::default(); channels * dies_per_channel],
-            channels: vec![Channel::default(); channels],
-            servers: Default::default(),
-            running: vec![],
-            ended: vec![],
-            now: 0,
-            end: 0,
-            seen: BTreeMap::new(),
-        }
-    }
-
-    pub fn busy(&self) -> Vec<u64> {
-        self.dies.iter().map(|die| die.busy).collect()
+    pub fn new(geometry: Geometry, timing: Timing, schedule: Schedule) -> Self {
+        let shape = geometry.shape();
+        let (steps, live, jobs, taken, ended) = Default::default();
+        let (counted, seen) = Default::default();
+        let busy = vec![0; (shape.channels * shape.dies) as usize];
+        let channels = vec![Blame::default(); shape.channels as usize];
+        let (now, end) = (0, 0);
+        #[rustfmt::skip]
+        return Self {
+            geometry, timing, schedule, counted, steps, live, jobs, taken, busy, channels, ended,
+            now, end, seen,
+        };
     }
 
     pub fn see(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }
 
+    pub fn channel(&self, die: usize) -> usize {
+        die / self.geometry.shape().dies as usize
+    }
+
+    /// Of the steps that have not ended, those that are like that.
+    pub fn live(&self, is: impl Fn(&Step) -> bool) -> Vec<usize> {
+        self.live.iter().copied().filter(|&at| is(&self.steps[at])).collect()
+    }
+
     /// Plays until `until`, or until the front may begin something.
-    pub fn play(&mut self, until: u64, stops: impl Fn(&Self) -> bool) {
+    pub fn play_until(&mut self, until: u64, stops: impl Fn(&Self) -> bool) {
         loop {
-            while self.end_something() {}
+            self.end_all();
             if stops(self) || self.now >= until {
                 return;
             }
-            if self.begin_what_can() {
+            if self.begin_all() {
                 continue;
             }
             match self.next_time() {
-                Some(next) if next <= until => self.advance(next),
+                Some(next) if next <= until => self.pass(next),
                 _ if until == u64::MAX => return,
-                _ => self.advance(until),
+                _ => self.pass(until),
             }
         }
     }
 
-    fn next_time(&self) -> Option<u64> {
-        let timed = |job: &&Job| [Command, Cells, Suspending, Resuming].contains(&job.phase);
-        let jobs = self.dies.iter().flat_map(|die| [&die.cells, &die.register]).flatten();
-        let jobs = jobs.filter(timed).map(|job| job.until);
-        let running = self.running.iter().map(|running| running.0);
-        let servers = self.servers.iter().filter_map(|server| server.1);
-        let pages = self.channels.iter().filter_map(|channel| channel.page.map(|page| page.0));
-        let standing = self.dies.iter().flat_map(|die| &die.queue);
-        let starving = standing.filter_map(|&at| match self.schedule.order {
-            Order::Fifo => None,
-            Order::ReadFirst { starve_ns } => self.steps[at].stood.map(|time| time + starve_ns),
-        });
-        let starving = starving.filter(|&time| time > self.now);
-        jobs.chain(running).chain(servers).chain(pages).chain(starving).min()
-    }
+    // First everything that ends.
 
-    // First what ends.
-
-    fn end_something(&mut self) -> bool {
+    fn end_all(&mut self) {
+        while self.end_steps() || self.end_phases() {}
         let now = self.now;
-        let is_due = |due: &Option<u64>| due.is_some_and(|time| time <= now);
-        if let Some(at) = (0..self.steps.len()).find(|&at| self.can_stand(&self.steps[at])) {
-            self.stand(at);
-        } else if let Some(at) = self.running.iter().position(|running| running.0 <= now) {
-            let (_, at) = self.running.remove(at);
-            let Step { part, stood, .. } = self.steps[at];
-            self.steps[at].blame.add(part, now - stood.unwrap());
-            self.complete(at);
-        } else if let Some(server) = self.servers.iter_mut().find(|server| is_due(&server.1)) {
-            server.1 = None;
-        } else if let Some(channel) =
-            self.channels.iter_mut().find(|channel| is_due(&channel.page.map(|page| page.0)))
-        {
-            let (_, at) = channel.page.take().unwrap();
-            self.transferred(at);
-        } else {
-            return (0..self.dies.len()).any(|die| self.end_phase(die));
+        self.taken.retain(|&(_, until, _)| until > now);
+        // What holds an operation back may need the core that waits for it.
+        for at in self.live(|step| step.is_flash() && matches!(step.state, Held(_))) {
+            if self.give_back(self.steps[at].core) {
+                self.see("core given back early");
+            }
         }
-        true
     }
 
-    fn can_stand(&self, step: &Step) -> bool {
-        let has_ended = |&at: &usize| self.steps[at].end.is_some();
-        step.stood.is_none()
-            && step.follows.iter().chain(&step.hazards).all(has_ended)
-            && step.behind.is_none_or(|at| self.steps[at].stood.is_some())
+    fn end_steps(&mut self) -> bool {
+        let (now, mut has_ended) = (self.now, false);
+        let live = |at: &usize| self.steps[*at].is_live();
+        self.live = self.live.iter().copied().filter(live).collect();
+        for at in self.live.clone() {
+            let step = &self.steps[at];
+            let is_done = |&at: &usize| !self.steps[at].is_live();
+            let may_stand = |at: usize| self.steps[at].state >= Stands(0);
+            match step.state {
+                Follows if step.follows.iter().all(is_done) => self.reach(at),
+                Held(since)
+                    if step.awaits.iter().all(is_done) && step.behind.is_none_or(may_stand) =>
+                {
+                    self.stand(at, now - since);
+                }
+                Runs(until) if until <= now => self.complete(at),
+                Moves(until) if until <= now => self.transferred(at),
+                _ => continue,
+            }
+            has_ended = true;
+        }
+        has_ended
     }
 
-    /// What others are told who wait for what this step waited for.
-    fn kept(&self, at: usize) -> Part {
+    /// The chain before a step has ended. It takes over the account of what ended last.
+    fn reach(&mut self, at: usize) {
+        let follows = self.steps[at].follows.iter();
+        if let Some(&last) = follows.max_by_key(|&&at| (self.steps[at].state, at)) {
+            let &Step { kind, part, kept, began, blame, is_told, of_host, .. } = &self.steps[last];
+            let step = &mut self.steps[at];
+            (step.began, step.blame) = (began, blame);
+            step.kept = if kind == Kind::Join { kept } else { part };
+            step.of_host = if is_told { 0 } else { of_host };
+        }
+        self.steps[at].state = Held(self.now);
+    }
+
+    /// Nothing is waited for any more.
+    fn stand(&mut self, at: usize, waited: u64) {
         let step = &self.steps[at];
-        if step.is_told { step.kept } else { step.part }
-    }
-
-    /// Nothing is waited for any more. The account is that of what ended last.
-    fn stand(&mut self, at: usize) {
-        let (now, mut step) = (self.now, self.steps[at].clone());
-        let mut since = step.issued;
-        if let Some(&last) = step.follows.iter().max_by_key(|&&at| (self.steps[at].end, at)) {
-            let before = &self.steps[last];
-            (step.blame, since) = (before.blame, before.end.unwrap());
-            step.of_host += if before.is_told { 0 } else { before.of_host };
-            step.kept = if before.kind == Kind::Nothing { before.kept } else { before.part };
-        }
-        if now > since {
-            step.kept = match (step.kind, step.behind.or(step.hazards.last().copied())) {
-                (Kind::Nothing, _) => step.part,
-                (Kind::Erase, _) | (_, None) => Part::Die,
-                (_, Some(hazard)) => self.kept(hazard),
+        let awaited = step.behind.or(step.awaits.last().copied()).map(|at| &self.steps[at]);
+        let mut kept = step.kept;
+        if let (Some(awaited), 1..) = (awaited, waited) {
+            kept = match step.kind {
+                Kind::Join => step.part,
+                Kind::Erase => Part::Die,
+                _ => {
+                    if awaited.is_told {
+                        awaited.kept
+                    } else {
+                        awaited.part
+                    }
+                }
             };
         }
-        if let (Kind::Nothing, Some(&work)) = (step.kind, step.hazards.last()) {
-            let work = &self.steps[work];
-            let of_host = if work.is_told { 0 } else { work.of_host.min(now - since) };
-            step.blame.add(Part::Die, of_host);
-            step.blame.add(step.part, now - since - of_host);
-        } else {
-            step.blame.add(step.kept, step.idle);
-            for (part, ns) in step.held.0.into_iter().enumerate() {
-                step.blame.0[part] += ns;
+        let of_host = awaited.map_or(0, |work| if work.is_told { 0 } else { work.of_host });
+        let (now, kind, step) = (self.now, step.kind, &mut self.steps[at]);
+        step.kept = kept;
+        step.blame.add(kept, step.idle);
+        match kind {
+            Kind::Join => {
+                step.blame.add(Part::Die, of_host.min(waited));
+                step.blame.add(step.part, waited - of_host.min(waited));
+                self.complete(at);
             }
-        }
-        match step.kind {
-            Kind::Nothing => {}
-            Kind::Delay => self.running.push((now + step.ns, at)),
-            Kind::Serve => self.servers[step.server].0.push(at),
-            _ => self.dies[step.place.0].queue.push(at),
-        }
-        let is_nothing = step.kind == Kind::Nothing;
-        self.steps[at] = Step { stood: Some(now), ..step };
-        if is_nothing {
-            self.complete(at);
+            Kind::GiveBack => self.complete(at),
+            Kind::Delay => step.state = Runs(now + step.ns),
+            _ => step.state = Stands(now),
         }
     }
 
     pub fn complete(&mut self, at: usize) {
         let (at_ns, step) = (self.now, &mut self.steps[at]);
-        step.end = Some(at_ns);
-        if [Kind::Read, Kind::Program, Kind::Erase].contains(&step.kind) {
-            self.end = at_ns;
-        }
+        assert_eq!(step.blame.total(), at_ns - step.began, "the parts sum to it: {step:?}");
+        step.state = Done(at_ns);
         let blame = if step.is_told { step.blame } else { Blame::default() };
         self.ended.extend(step.ticket.map(|ticket| Ended { ticket, at_ns, blame }));
+        if step.is_flash() {
+            self.end = at_ns;
+        }
+        let Step { kind, core, .. } = *step;
+        if kind == Kind::GiveBack && self.give_back(core) {
+            self.see("core held over the flash");
+        }
+    }
+
+    /// Whether a core was held until now.
+    fn give_back(&mut self, core: Option<usize>) -> bool {
+        let taken = self.taken.len();
+        self.taken.retain(|&(_, _, by)| Some(by) != core);
+        self.taken.len() < taken
     }
 
     // Then what begins: servers, dies, channels.
 
-    fn begin_what_can(&mut self) -> bool {
+    fn begin_all(&mut self) -> bool {
         let mut has_begun = false;
-        for (queue, until) in &mut self.servers {
-            let first = queue.iter().copied().min_by_key(|&at| (self.steps[at].stood, at));
-            if let (None, Some(at)) = (&until, first) {
-                queue.retain(|&other| other != at);
-                *until = Some(self.now + self.steps[at].hold);
-                self.running.push((self.now + self.steps[at].ns, at));
+        for server in 0..4 {
+            let is_cores = server == Server::Cores as usize;
+            let places = if is_cores { self.schedule.controller.cores as usize } else { 1 };
+            while self.taken.iter().filter(|taken| taken.0 == server).count() < places
+                && let Some(at) = self.first(|step| match step.state {
+                    Stands(since) if (step.kind, step.server) == (Kind::Serve, server) => {
+                        Some(since)
+                    }
+                    _ => None,
+                })
+            {
+                let Step { ns, hold, .. } = self.steps[at];
+                self.steps[at].state = Runs(self.now + ns);
+                self.taken.push((server, self.now.saturating_add(hold), at));
                 has_begun = true;
             }
         }
-        for die in 0..self.dies.len() {
+        for die in 0..self.busy.len() {
             while self.begin_on(die) {
                 has_begun = true;
             }
         }
-        for channel in &mut self.channels {
-            let first = channel.queue.iter().min().copied();
-            if let (None, Some(first)) = (channel.page, first) {
-                channel.queue.retain(|&page| page != first);
-                channel.page = Some((self.now + self.timing.transfer_ns, first.1));
+        for channel in 0..self.channels.len() {
+            let ready = self.first(|step| match step.state {
+                Ready(since) if self.channel(step.place.die) == channel => Some(since),
+                _ => None,
+            });
+            if let (None, Some(at)) = (self.moving(channel), ready) {
+                self.steps[at].state = Moves(self.now + self.timing.transfer_ns);
                 has_begun = true;
             }
         }
         has_begun
     }
 
+    /// Of those that wait for the same, the one that has waited for longest, or is the oldest.
+    fn first(&self, since: impl Fn(&Step) -> Option<u64>) -> Option<usize> {
+        let waiting = self.live.iter().filter_map(|&at| Some((since(&self.steps[at])?, at)));
+        waiting.min().map(|(_, at)| at)
+    }
+
+    /// The page that is on a channel.
+    fn moving(&self, channel: usize) -> Option<usize> {
+        let is_moving = |step: &Step| matches!(step.state, Moves(_));
+        let on = |step: &Step| is_moving(step) && self.channel(step.place.die) == channel;
+        self.live.iter().copied().find(|&at| on(&self.steps[at]))
+    }
+
     // Then time passes.
 
-    /// What a wait for the channel is told as.
+    fn next_time(&self) -> Option<u64> {
+        let starve = match self.schedule.order {
+            Order::Fifo => u64::MAX,
+            Order::ReadFirst { starve_ns } => starve_ns,
+        };
+        let steps = self.live.iter().filter_map(|&at| match self.steps[at].state {
+            Runs(until) | Moves(until) => Some(until),
+            Stands(since) => Some(since.saturating_add(starve)),
+            _ => None,
+        });
+        let jobs = self.jobs.iter().map(|job| job.until);
+        let times = steps.chain(jobs).chain(self.taken.iter().map(|taken| taken.1));
+        times.filter(|&time| time > self.now && time < u64::MAX).min()
+    }
+
+    /// What a wait for a channel is told as.
     fn moves(&self, channel: usize) -> Option<Part> {
-        let part = self.channels[channel].page.map(|(_, at)| self.steps[at].part);
+        let part = self.moving(channel).map(|at| self.steps[at].part);
         part.map(|part| if part == Part::Die { Part::Bus } else { part })
     }
 
-    /// What a wait for the die is told as.
-    fn does(&self, at: usize) -> Option<Part> {
-        let channel = at / self.dies_per_channel;
-        let job = self.dies[at].cells.as_ref().or(self.dies[at].register.as_ref())?;
-        let moved = self.channels[channel].page.map(|(_, page)| page);
-        let waits = job.phase == Transfer && !job.pages.iter().any(|&page| moved == Some(page));
-        if waits { self.moves(channel) } else { Some(job.part) }
+    /// What a wait for a die is told as.
+    fn does(&self, die: usize) -> Option<Part> {
+        let at = self.cells(die).or(self.register(die))?;
+        let is_ready = |&page: &usize| matches!(self.steps[page].state, Ready(_));
+        let is_moving = |&page: &usize| matches!(self.steps[page].state, Moves(_));
+        let pages = &self.jobs[at].pages;
+        let waits = pages.iter().any(is_ready) && !pages.iter().any(is_moving);
+        if waits { self.moves(self.channel(die)) } else { Some(self.jobs[at].part) }
     }
 
-    /// Operations whose chain has ended, but that a hazard holds back from their dies.
-    fn hold(&mut self, ns: u64) {
-        let has_ended = |&at: &usize| self.steps[at].end.is_some();
-        let is_held = |step: &Step| {
-            matches!(step.kind, Kind::Read | Kind::Program | Kind::Erase)
-                && step.stood.is_none()
-                && step.follows.iter().all(has_ended)
-        };
-        let held: Vec<_> = (0..self.steps.len()).filter(|&at| is_held(&self.steps[at])).collect();
-        for at in held {
-            let does = self.does(self.steps[at].place.0);
-            let step = &mut self.steps[at];
-            match does {
-                Some(part) => step.held.add(part, ns),
-                None => step.idle += ns,
-            }
-            step.of_host += if does == Some(Part::Die) { ns } else { 0 };
+    /// What a piece of a step's time is told as, and whether it waits for its die.
+    fn told(&self, at: usize, does: Option<Part>, moves: Option<Part>) -> (Option<Part>, bool) {
+        let step = &self.steps[at];
+        match step.state {
+            Held(_) | Stands(_) if step.is_flash() => (does, true),
+            Stands(_) | Runs(_) => (Some(step.part), false),
+            Begun => self.told_by_job(at, does),
+            Ready(_) => (moves, false),
+            Moves(_) | Moved => (Some(Part::Bus), false),
+            Follows | Held(_) | Done(_) => (None, false),
         }
     }
 
-    fn advance(&mut self, to: u64) {
+    fn pass(&mut self, to: u64) {
         let ns = to - self.now;
-        self.hold(ns);
-        for at in 0..self.dies.len() {
-            let (die, channel) = (&self.dies[at], at / self.dies_per_channel);
-            let (does, moves) = (self.does(at), self.moves(channel));
-            // A die that something stands before does something.
-            let mut blamed: Vec<_> = die.queue.iter().map(|&at| (at, does.unwrap())).collect();
-            for job in [&die.cells, &die.register, &die.suspended].into_iter().flatten() {
-                blamed.extend(job.pages.iter().map(|&page| {
-                    let waits = self.channels[channel].queue.iter().any(|&(_, at)| at == page);
-                    let part = match job.phase {
-                        Cells | Suspending | Resuming => job.part,
-                        Full | Suspended => does.unwrap(),
-                        Transfer if waits => moves.unwrap(),
-                        Command | Transfer | Kept => Part::Bus,
-                    };
-                    (page, part)
-                }));
+        let does: Vec<_> = (0..self.busy.len()).map(|die| self.does(die)).collect();
+        let moves: Vec<_> = (0..self.channels.len()).map(|channel| self.moves(channel)).collect();
+        for at in self.live.clone() {
+            let die = self.steps[at].place.die;
+            let (told, waits) = self.told(at, does[die], moves[self.channel(die)]);
+            let step = &mut self.steps[at];
+            match told {
+                Some(part) => step.blame.add(part, ns),
+                None => step.idle += if waits { ns } else { 0 },
             }
-            let waits = |job: &&Job| [Full, Suspended, Suspending].contains(&job.phase);
-            let jobs = [&die.cells, &die.register, &die.suspended].into_iter().flatten();
-            let waiting = jobs.filter(waits).flat_map(|job| &job.pages).chain(&die.queue);
-            let waiting: Vec<usize> = waiting.copied().collect();
-            if does == Some(Part::Die) {
-                waiting.into_iter().for_each(|at| self.steps[at].of_host += ns);
-            }
-            self.dies[at].busy += if does.is_some() { ns } else { 0 };
-            blamed.into_iter().for_each(|(at, part)| self.steps[at].blame.add(part, ns));
+            step.of_host += if waits && does[die] == Some(Part::Die) { ns } else { 0 };
+        }
+        for (busy, does) in self.busy.iter_mut().zip(does) {
+            *busy += if does.is_some() { ns } else { 0 };
+        }
+        for (channel, moves) in self.channels.iter_mut().zip(moves) {
+            moves.into_iter().for_each(|part| channel.add(part, ns));
         }
         self.now = to;
     }

@@ -1,6 +1,6 @@
 //! docs/time.md as a program: what a die does.
 
-use crate::brute::{Brute, Kind, Step};
+use crate::brute::{Brute, Kind, State, Step};
 use floatgate_ftl::nand::{Order, Part};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,7 +11,7 @@ pub enum Phase {
     Kept,
     /// Pages wait for the channel, or are on it.
     Transfer,
-    /// All pages are in the register.
+    /// All pages are in the register, and wait for the cells.
     Full,
     Suspending,
     Suspended,
@@ -19,15 +19,16 @@ pub enum Phase {
 }
 use Phase::{Cells, Command, Full, Kept, Resuming, Suspended, Suspending, Transfer};
 
-/// An operation: an erase, or pages of one row on several planes.
+/// An operation that a die has begun: an erase, or pages of one row on several planes.
 #[derive(Clone, Debug)]
 pub struct Job {
+    pub die: usize,
     pub pages: Vec<usize>,
     /// Those of the first page.
     pub kind: Kind,
     pub part: Part,
     pub phase: Phase,
-    /// When the phase ends, and what is left to the cells then.
+    /// When the phase ends, if that is known, and what is left to the cells then.
     pub until: u64,
     pub left: u64,
     /// How often it was interrupted, and when the last time.
@@ -35,223 +36,245 @@ pub struct Job {
     pub since: u64,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Die {
-    pub queue: Vec<usize>,
-    pub cells: Option<Job>,
-    pub register: Option<Job>,
-    pub suspended: Option<Job>,
-    pub busy: u64,
-}
+const NEVER: u64 = u64::MAX;
 
-#[derive(Clone, Debug, Default)]
-pub struct Channel {
-    /// Pages, and since when they are ready.
-    pub queue: Vec<(u64, usize)>,
-    pub page: Option<(u64, usize)>,
-}
+/// The queues of a die.
+const URGENT: usize = 0;
+const READS: usize = 1;
+const CHANGES: usize = 2;
 
 impl Brute {
-    /// Who stands before a die: urgent reads, other reads, programs and erases.
-    fn queue(&self, die: usize, name: usize) -> Vec<usize> {
-        let name_of = |at: &usize| match self.steps[*at].kind {
-            Kind::Read if self.steps[*at].is_urgent && self.schedule.order != Order::Fifo => 0,
-            Kind::Read => 1,
-            _ => 2,
+    /// Who stands before a die in one of its queues.
+    fn queue(&self, die: usize, queue: usize) -> Vec<usize> {
+        let queue_of = |step: &Step| match step.kind {
+            Kind::Read if step.is_urgent && self.schedule.order != Order::Fifo => URGENT,
+            Kind::Read => READS,
+            _ => CHANGES,
         };
-        let mut queue = self.dies[die].queue.clone();
-        queue.retain(|at| name_of(at) == name);
-        queue.sort_by_key(|&at| (self.steps[at].stood, at));
-        queue
+        let stands = |step: &Step| step.is_flash() && matches!(step.state, State::Stands(_));
+        let is_here = |step: &Step| step.place.die == die && stands(step);
+        let mut all = self.live(|step| is_here(step) && queue_of(step) == queue);
+        all.sort_by_key(|&at| (self.steps[at].state, at));
+        all
+    }
+
+    /// Since when the head of a queue has stood there, and its number.
+    fn head(&self, die: usize, queue: usize) -> Option<(u64, usize)> {
+        let at = *self.queue(die, queue).first()?;
+        let State::Stands(since) = self.steps[at].state else { return None };
+        Some((since, at))
     }
 
     /// The queue whose head is the next in line.
     fn next(&self, die: usize) -> Option<usize> {
-        let stood = |name| self.queue(die, name).first().map(|&at| (self.steps[at].stood, at));
-        let others = [1, 2].into_iter().filter(|&name| stood(name).is_some());
-        let other = others.min_by_key(|&name| stood(name));
+        let others = [READS, CHANGES].into_iter().filter(|&queue| self.head(die, queue).is_some());
+        let other = others.min_by_key(|&queue| self.head(die, queue));
         let Order::ReadFirst { starve_ns } = self.schedule.order else { return other };
-        let Some((Some(urgent), _)) = stood(0) else { return other };
-        let starves = |&name: &usize| {
-            let since = stood(name).unwrap().0.unwrap();
+        let Some((urgent, _)) = self.head(die, URGENT) else { return other };
+        let starves = |&queue: &usize| {
+            let (since, _) = self.head(die, queue).unwrap();
             self.now - since >= starve_ns && since < urgent
         };
-        other.filter(starves).or(Some(0))
+        other.filter(starves).or(Some(URGENT))
     }
 
-    fn next_kind(&self, die: usize) -> Option<Kind> {
-        self.next(die).map(|name| self.steps[self.queue(die, name)[0]].kind)
+    fn next_is_program(&self, die: usize) -> bool {
+        let head = self.next(die).and_then(|queue| self.head(die, queue));
+        head.is_some_and(|(_, at)| self.steps[at].kind == Kind::Program)
     }
 
-    /// A die begins something, if it can.
-    pub fn begin_on(&mut self, at: usize) -> bool {
-        let (cache, die) = (self.schedule.cache_register, &self.dies[at]);
-        if let Some(job) = &die.cells {
-            return if job.kind == Kind::Read || die.register.is_some() || job.phase == Suspending {
-                false
-            } else if self.can_suspend(at, job) {
-                self.suspend(at)
-            } else {
-                cache && self.next_kind(at) == Some(Kind::Program) && self.begin(at, 2)
-            };
-        }
-        if let Some(job) = &die.suspended {
-            let Order::ReadFirst { starve_ns } = self.schedule.order else { unreachable!() };
-            let is_starving = self.now - job.since >= starve_ns;
-            let has_urgent = !self.queue(at, 0).is_empty();
-            return if die.register.is_some() && !cache {
-                false
-            } else if has_urgent && !is_starving {
-                self.begin(at, 0)
-            } else {
-                self.resume(at, has_urgent)
-            };
-        }
-        match &die.register {
-            Some(job) if job.phase == Full => {
-                let mut job = self.dies[at].register.take().unwrap();
-                (job.phase, job.until) = (Cells, self.now + job.left);
-                self.dies[at].cells = Some(job);
-                return true;
-            }
-            Some(job) => {
-                if !cache || job.kind != Kind::Read || self.next_kind(at) == Some(Kind::Program) {
-                    return false;
-                }
-                self.see("cells that work beside a read in the register");
-            }
-            None => {}
-        }
-        self.next(at).is_some_and(|name| self.begin(at, name))
+    fn job(&self, die: usize, is: impl Fn(&Job) -> bool) -> Option<usize> {
+        self.jobs.iter().position(|job| job.die == die && is(job))
     }
 
-    fn can_suspend(&self, die: usize, job: &Job) -> bool {
-        self.schedule.suspend.is_some_and(|suspend| {
-            !self.queue(die, 0).is_empty()
-                && job.phase == Cells
-                && job.times < suspend.most
-                && job.until - self.now > suspend.suspend_ns
+    /// Who has the cells of a die.
+    pub fn cells(&self, die: usize) -> Option<usize> {
+        self.job(die, |job| match job.phase {
+            Command => job.kind != Kind::Program,
+            phase => matches!(phase, Cells | Kept | Suspending | Resuming),
         })
     }
 
-    fn suspend(&mut self, die: usize) -> bool {
-        let (now, suspend_ns) = (self.now, self.schedule.suspend.unwrap().suspend_ns);
-        let job = self.dies[die].cells.as_mut().unwrap();
-        (job.left, job.until) = (job.until - now, now + suspend_ns);
-        (job.phase, job.times, job.since) = (Suspending, job.times + 1, now);
-        let again = if job.times > 1 { "interrupted again" } else { "interrupted" };
-        self.see(again);
+    /// Who has its register.
+    pub fn register(&self, die: usize) -> Option<usize> {
+        self.job(die, |job| match job.phase {
+            Command => job.kind == Kind::Program,
+            phase => matches!(phase, Transfer | Full),
+        })
+    }
+
+    fn suspended(&self, die: usize) -> Option<usize> {
+        self.job(die, |job| job.phase == Suspended)
+    }
+
+    /// A die begins something, if it can.
+    pub fn begin_on(&mut self, die: usize) -> bool {
+        let cache = self.schedule.cache_register;
+        let has_urgent = self.head(die, URGENT).is_some();
+        match (self.cells(die), self.suspended(die), self.register(die)) {
+            (Some(at), _, None) if self.can_suspend(&self.jobs[at]) => self.suspend(at),
+            (Some(at), _, None) => {
+                let Job { kind, phase, .. } = self.jobs[at];
+                let works = kind != Kind::Read && phase != Suspending;
+                works && cache && self.next_is_program(die) && self.begin(die, Some(CHANGES))
+            }
+            (Some(_), _, Some(_)) => false,
+            (None, Some(_), Some(_)) if !cache => false,
+            (None, Some(at), _) => {
+                let Order::ReadFirst { starve_ns } = self.schedule.order else { unreachable!() };
+                match has_urgent && self.now - self.jobs[at].since < starve_ns {
+                    true => self.begin(die, Some(URGENT)),
+                    false => self.resume(at, has_urgent),
+                }
+            }
+            (None, None, Some(at)) if self.jobs[at].phase == Full => {
+                let left = self.jobs[at].left;
+                self.enter(at, Cells, self.now + left)
+            }
+            (None, None, Some(at)) => {
+                let begins =
+                    cache && self.jobs[at].kind == Kind::Read && !self.next_is_program(die);
+                begins && self.begin(die, self.next(die))
+            }
+            (None, None, None) => self.begin(die, self.next(die)),
+        }
+    }
+
+    fn enter(&mut self, at: usize, phase: Phase, until: u64) -> bool {
+        (self.jobs[at].phase, self.jobs[at].until) = (phase, until);
         true
     }
 
-    fn resume(&mut self, die: usize, is_starving: bool) -> bool {
-        let mut job = self.dies[die].suspended.take().unwrap();
-        let resume_ns = self.schedule.suspend.unwrap().resume_ns;
-        (job.phase, job.until) = (Resuming, self.now + resume_ns);
-        job.times = if is_starving { u32::MAX } else { job.times };
-        self.dies[die].cells = Some(job);
-        self.pass_phase(die);
-        self.see(if is_starving { "goes on before urgent reads" } else { "goes on" });
-        true
+    fn can_suspend(&self, job: &Job) -> bool {
+        self.schedule.suspend.is_some_and(|suspend| {
+            job.kind != Kind::Read
+                && job.phase == Cells
+                && job.times < suspend.most
+                && job.until - self.now > suspend.suspend_ns
+                && self.head(job.die, URGENT).is_some()
+        })
+    }
+
+    fn suspend(&mut self, at: usize) -> bool {
+        let (now, suspend_ns) = (self.now, self.schedule.suspend.unwrap().suspend_ns);
+        let job = &mut self.jobs[at];
+        (job.left, job.times, job.since) = (job.until - now, job.times + 1, now);
+        let again = job.times > 1;
+        self.see(if again { "interrupted again" } else { "interrupted" });
+        self.enter(at, Suspending, now + suspend_ns)
+    }
+
+    fn resume(&mut self, at: usize, has_urgent: bool) -> bool {
+        if has_urgent {
+            self.jobs[at].times = u32::MAX;
+        }
+        self.see(if has_urgent { "goes on before urgent reads" } else { "goes on" });
+        self.enter(at, Resuming, self.now + self.schedule.suspend.unwrap().resume_ns);
+        self.pass_phase(at)
     }
 
     /// The head of a queue begins, and those behind it that are of the same row and other planes.
-    fn begin(&mut self, die: usize, name: usize) -> bool {
-        let queue = self.queue(die, name);
-        let Step { kind, part, ns: left, place: (_, unit, row, _), .. } = self.steps[queue[0]];
+    fn begin(&mut self, die: usize, queue: Option<usize>) -> bool {
+        let Some(queue) = queue.map(|queue| self.queue(die, queue)) else { return false };
+        let Step { kind, part, ns: left, place, .. } = self.steps[queue[0]].clone();
         let mut pages: Vec<usize> = vec![];
         for at in queue {
-            let step = &self.steps[at];
-            let is_taken = pages.iter().any(|&page| self.steps[page].place.3 == step.place.3);
-            let joins = step.kind == kind && (step.place.1, step.place.2) == (unit, row);
-            if !pages.is_empty() && (kind == Kind::Erase || !joins || is_taken) {
+            let other = &self.steps[at];
+            let is_taken = pages.iter().any(|&page| self.steps[page].place == other.place);
+            let is_row = (other.place.unit, other.place.row) == (place.unit, place.row);
+            let joins = kind != Kind::Erase && other.kind == kind && is_row && !is_taken;
+            if !pages.is_empty() && !joins {
                 break;
             }
             pages.push(at);
         }
         self.see(if pages.len() > 1 { "multi-plane" } else { "one page or erase" });
-        let die_queue = &mut self.dies[die].queue;
-        die_queue.retain(|at| !pages.contains(at));
-        let has_cells = self.dies[die].cells.is_some();
-        let until = self.now + self.timing.command_ns;
-        let job = Job { pages, kind, part, phase: Command, until, left, times: 0, since: 0 };
-        match kind {
-            Kind::Program => self.dies[die].register = Some(job),
-            _ => self.dies[die].cells = Some(job),
+        match (self.cells(die), self.register(die)) {
+            (Some(_), _) => self.see("a program in the register beside working cells"),
+            (_, Some(_)) => self.see("cells that work beside a read in the register"),
+            _ => {}
         }
-        self.pass_phase(die);
-        if has_cells {
-            self.see("a program in the register beside working cells");
-        }
-        true
+        pages.iter().for_each(|&page| self.steps[page].state = State::Begun);
+        let (phase, until, times, since) = (Command, self.now + self.timing.command_ns, 0, 0);
+        self.jobs.push(Job { die, pages, kind, part, phase, until, left, times, since });
+        self.pass_phase(self.jobs.len() - 1)
     }
 
-    /// Command cycles and resumptions of no time are no step at all.
-    fn pass_phase(&mut self, die: usize) {
-        let Die { cells, register, .. } = &self.dies[die];
-        let passes = |job: &Job| [Command, Resuming].contains(&job.phase) && job.until <= self.now;
-        if cells.iter().chain(register).any(passes) {
-            self.end_phase(die);
+    /// Command cycles and a resumption of no time are no step at all.
+    fn pass_phase(&mut self, at: usize) -> bool {
+        if self.jobs[at].until == self.now {
+            self.end_phase(at);
         }
+        true
     }
 
     // What ends.
 
-    /// A page has been transferred.
-    pub fn transferred(&mut self, at: usize) {
-        let die = &mut self.dies[self.steps[at].place.0];
-        let channel = &self.channels[self.steps[at].place.0 / self.dies_per_channel];
-        let job = die.register.as_mut().unwrap();
-        if job.kind == Kind::Read {
-            job.pages.retain(|&page| page != at);
-            if job.pages.is_empty() {
-                die.register = None;
+    pub fn end_phases(&mut self) -> bool {
+        let is_due = |job: &Job| match job.phase {
+            Kept => self.register(job.die).is_none(),
+            _ => job.until <= self.now,
+        };
+        let due = self.jobs.iter().position(is_due);
+        due.is_some_and(|at| self.end_phase(at))
+    }
+
+    fn end_phase(&mut self, at: usize) -> bool {
+        let Job { kind, phase, left, die, .. } = self.jobs[at];
+        match (phase, kind) {
+            (Command, Kind::Program) | (Kept, _) => self.transfer(at),
+            (Command | Resuming, _) => self.enter(at, Cells, self.now + left),
+            (Suspending, _) => self.enter(at, Suspended, NEVER),
+            (_, Kind::Read) => {
+                if self.register(die).is_some() {
+                    self.see("a read that waits for the register");
+                }
+                self.enter(at, Kept, NEVER)
             }
-            self.complete(at);
-        } else if !channel.queue.iter().any(|(_, page)| job.pages.contains(page)) {
-            job.phase = Full;
+            _ => {
+                let pages = self.jobs.remove(at).pages;
+                pages.into_iter().for_each(|page| self.complete(page));
+                true
+            }
         }
     }
 
     /// The pages in the register come to stand before the channel.
-    fn transfer(&mut self, die: usize) {
-        let job = self.dies[die].register.as_mut().unwrap();
-        job.phase = Transfer;
-        for at in job.pages.clone() {
-            match self.timing.transfer_ns {
-                0 => self.transferred(at),
-                _ => self.channels[die / self.dies_per_channel].queue.push((self.now, at)),
+    fn transfer(&mut self, at: usize) -> bool {
+        self.enter(at, Transfer, NEVER);
+        for page in self.jobs[at].pages.clone() {
+            self.steps[page].state = State::Ready(self.now);
+        }
+        if self.timing.transfer_ns == 0 {
+            self.jobs[at].pages.clone().into_iter().for_each(|page| self.transferred(page));
+        }
+        true
+    }
+
+    /// A page has been transferred.
+    pub fn transferred(&mut self, page: usize) {
+        let at = self.register(self.steps[page].place.die).unwrap();
+        self.steps[page].state = State::Moved;
+        if self.jobs[at].kind == Kind::Read {
+            self.complete(page);
+            self.jobs[at].pages.retain(|&other| other != page);
+            if self.jobs[at].pages.is_empty() {
+                self.jobs.remove(at);
             }
+        } else if self.jobs[at].pages.iter().all(|&at| self.steps[at].state == State::Moved) {
+            self.jobs[at].pages.iter().for_each(|&page| self.steps[page].state = State::Begun);
+            self.enter(at, Full, NEVER);
         }
     }
 
-    pub fn end_phase(&mut self, at: usize) -> bool {
-        let (now, die) = (self.now, &mut self.dies[at]);
-        if die.register.as_ref().is_some_and(|job| job.phase == Command && job.until <= now) {
-            self.transfer(at);
-            return true;
-        }
-        let Some(job) = &mut die.cells else { return false };
+    /// What the time of a page that its die has begun is told as, and whether it waits for the die.
+    pub fn told_by_job(&self, page: usize, does: Option<Part>) -> (Option<Part>, bool) {
+        let job = self.jobs.iter().find(|job| job.pages.contains(&page)).unwrap();
         match job.phase {
-            Kept if die.register.is_none() => {
-                die.register = die.cells.take();
-                self.transfer(at);
-            }
-            Kept => return false,
-            _ if job.until > now => return false,
-            Command | Resuming => (job.phase, job.until) = (Cells, now + job.left),
-            Suspending => {
-                job.phase = Suspended;
-                die.suspended = die.cells.take();
-            }
-            _ if job.kind == Kind::Read => {
-                job.phase = Kept;
-                if die.register.is_some() {
-                    self.see("a read that waits for the register");
-                }
-            }
-            _ => die.cells.take().unwrap().pages.into_iter().for_each(|page| self.complete(page)),
+            Command | Kept | Transfer => (Some(Part::Bus), false),
+            Cells | Resuming => (Some(job.part), false),
+            Suspending => (Some(job.part), true),
+            Suspended | Full => (does, true),
         }
-        true
     }
 }

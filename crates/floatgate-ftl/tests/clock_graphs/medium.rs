@@ -1,0 +1,273 @@
+//! docs/time.md as a program: what is asked of the drive, and what each step has to wait for.
+
+use crate::brute::{Brute, Kind, Place, State, Step};
+use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
+use floatgate_ftl::counters::{Counters, DieUse, Occupation};
+use floatgate_ftl::nand::{
+    Blame, Cause, Chain, Clock, Controller, Ended, Fork, Move, Nand, Part, Server, Task,
+};
+use floatgate_ftl::parameters::Choice;
+use std::convert::Infallible;
+
+/// What a wait for an operation is told as.
+fn part(cause: Cause) -> Part {
+    match cause {
+        Cause::Host => Part::Die,
+        Cause::Map | Cause::Journal => Part::Map,
+        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire => Part::Gc,
+        Cause::Merge => Part::Merge,
+        Cause::Remap => Part::Remap,
+    }
+}
+
+impl Brute {
+    /// A step that goes on a chain.
+    fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
+        let (at, core) = (self.steps.len(), self.core(*chain));
+        let before = chain.node().map(|(before, _)| before as usize);
+        let follows = before.filter(|_| self.is_live(*chain)).into_iter().collect();
+        // Work that is waited for as a whole differs, and a chain that a read of the host waits for.
+        let is_told = *chain != chain.work();
+        let is_urgent = chain.at_node(0, 0) == Chain::new(true).at_node(0, 0);
+        *chain = chain.at_node(at as u32, at as u64);
+        self.live.push(at);
+        let (state, began, blame, kept) = (State::Follows, self.now, Blame::default(), part);
+        let (server, hold, place, idle, of_host) = (0, 0, Place::default(), 0, 0);
+        let (ticket, awaits, behind) = (None, vec![], None);
+        #[rustfmt::skip]
+        self.steps.push(Step {
+            kind, part, ns, server, hold, core, place, is_urgent, is_told, ticket, follows, awaits,
+            behind, state, began, blame, kept, idle, of_host,
+        });
+        &mut self.steps[at]
+    }
+
+    /// The core that a chain holds.
+    fn core(&self, chain: Chain) -> Option<usize> {
+        let (at, _) = chain.node()?;
+        let step = &self.steps[at as usize];
+        step.core.filter(|_| step.kind != Kind::GiveBack)
+    }
+
+    /// The planes of a unit, in the order in which its pages go over them.
+    fn planes(&self, unit: u32) -> Vec<u32> {
+        let shape = self.geometry.shape();
+        let all = shape.channels * shape.dies * shape.planes;
+        let first = unit * shape.superblock % all;
+        let number = |plane: u32, of: &str| match of {
+            "plane" => plane % shape.planes,
+            "die" => plane / shape.planes % shape.dies,
+            _ => plane / shape.planes / shape.dies,
+        };
+        let mut planes: Vec<u32> = (first..first + shape.superblock).collect();
+        for of in self.schedule.stripe.name().split('_') {
+            planes.sort_by_key(|&plane| number(plane, of));
+        }
+        planes
+    }
+
+    fn place(&self, ppn: Ppn) -> Place {
+        let (shape, (unit, page)) = (self.geometry.shape(), self.geometry.place(ppn));
+        let plane = self.planes(unit.0)[(page % shape.superblock) as usize];
+        let (die, row) = ((plane / shape.planes) as usize, page / shape.superblock);
+        Place { die, unit: unit.0, row, plane: plane % shape.planes }
+    }
+
+    fn issue_read(&mut self, from: Ppn, cause: Cause, chain: &mut Chain) {
+        let place = self.place(from);
+        let ns = match &self.schedule.pages {
+            None => self.timing.read_ns,
+            Some(pages) => pages.read_ns[(place.row % pages.types) as usize],
+        };
+        let awaits = self.live(|step| step.kind == Kind::Program && step.place == place);
+        let step = self.issue(chain, Kind::Read, part(cause), ns);
+        (step.place, step.awaits) = (place, awaits);
+    }
+
+    fn issue_program(&mut self, to: Ppn, cause: Cause, chain: &mut Chain) {
+        let place = self.place(to);
+        let ns = match &self.schedule.pages {
+            None => self.timing.program_ns,
+            Some(pages) => pages.program_ns[(place.row % pages.types) as usize],
+        };
+        let behind = self.last_change(place);
+        let step = self.issue(chain, Kind::Program, part(cause), ns);
+        (step.place, step.behind) = (place, behind);
+    }
+
+    fn issue_erase(&mut self, unit: u32, cause: Cause, chain: &mut Chain) {
+        let mut dies: Vec<u32> = self.planes(unit);
+        dies.iter_mut().for_each(|plane| *plane /= self.geometry.shape().planes);
+        dies.sort_unstable();
+        dies.dedup();
+        let awaits = self.live(|step| step.kind == Kind::Read && step.place.unit == unit);
+        let mut fork = Fork::new(*chain);
+        for die in dies {
+            let mut end = fork.branch();
+            let place = Place { die: die as usize, unit, ..Place::default() };
+            let (behind, awaits) = (self.last_change(place), awaits.clone());
+            let step = self.issue(&mut end, Kind::Erase, part(cause), self.timing.erase_ns);
+            (step.place, step.behind, step.awaits) = (place, behind, awaits);
+            fork.join(end, self);
+        }
+        *chain = fork.end();
+    }
+
+    /// The program or erase of a unit on a die that was issued last.
+    fn last_change(&self, Place { die, unit, .. }: Place) -> Option<usize> {
+        let is_change = |step: &Step| matches!(step.kind, Kind::Program | Kind::Erase);
+        let is_here = |step: &Step| (step.place.die, step.place.unit) == (die, unit);
+        self.live(|step| is_change(step) && is_here(step)).pop()
+    }
+}
+
+impl Nand for Brute {
+    type Error = Infallible;
+    type Clock = Self;
+
+    fn clock(&self) -> &Self {
+        self
+    }
+
+    fn clock_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn read(&mut self, at: Ppn, of: Owner, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        self.issue_read(at, why, on);
+        self.counted.read(at, of, why, on)
+    }
+
+    fn program(&mut self, at: Ppn, of: Tag, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        self.issue_program(at, why, on);
+        self.counted.program(at, of, why, on)
+    }
+
+    fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        for is_read in [true, false] {
+            let mut fork = Fork::new(*on);
+            for &Move { from, to, .. } in moves {
+                let mut end = fork.branch();
+                match is_read {
+                    true => self.issue_read(from, why, &mut end),
+                    false => self.issue_program(to, why, &mut end),
+                }
+                fork.join(end, self);
+            }
+            *on = fork.end();
+        }
+        self.counted.copy(moves, why, on)
+    }
+
+    fn erase(&mut self, unit: Unit, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        self.issue_erase(unit.0, why, on);
+        self.counted.erase(unit, why, on)
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        self.counted.report(counters);
+        // What dies are busy with is not told apart.
+        let busy = |&read_ns: &u64| DieUse { read_ns, ..DieUse::default() };
+        counters.dies = self.busy.iter().map(busy).collect();
+        counters.channels.clone_from(&self.channels);
+        let (busy_ns, busiest_ns) = (self.busy.iter().sum(), *self.busy.iter().max().unwrap());
+        counters.occupation = Occupation { end_ns: self.end, busy_ns, busiest_ns };
+    }
+
+    fn reset_counters(&mut self) {
+        let seen = std::mem::take(&mut self.seen);
+        *self = Self { seen, ..Self::new(self.geometry, self.timing, self.schedule) };
+    }
+}
+
+impl Clock for Brute {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn is_live(&self, chain: Chain) -> bool {
+        chain.node().is_some_and(|(at, _)| self.steps[at as usize].is_live())
+    }
+
+    fn join(&mut self, first: Chain, second: Chain) -> Chain {
+        let mut chain = first;
+        self.issue(&mut chain, Kind::Join, Part::Queue, 0);
+        self.join_more(chain, second)
+    }
+
+    fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
+        let (Some((at, _)), Some((more, _))) = (joined.node(), more.node()) else { unreachable!() };
+        self.steps[at as usize].follows.push(more as usize);
+        joined
+    }
+
+    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+        if self.is_live(work) && work.node() != chain.node() {
+            let awaits = work.node().into_iter().map(|(at, _)| at as usize).collect();
+            self.issue(chain, Kind::Join, part, 0).awaits = awaits;
+        }
+    }
+
+    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+        if ns > 0 {
+            self.issue(chain, Kind::Delay, part, ns);
+        }
+    }
+
+    fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
+        let part = match server {
+            Server::Commands => Part::Queue,
+            Server::Cores => Part::Controller,
+            Server::LinkIn | Server::LinkOut => Part::Link,
+        };
+        let step = self.issue(chain, Kind::Serve, part, pass_ns);
+        (step.server, step.hold) = (server as usize, hold_ns);
+    }
+
+    fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
+        let Controller { task_ns, blocking, .. } = self.schedule.controller;
+        let ns = task_ns[task as usize];
+        let holds = blocking && matches!(task, Task::Translate | Task::RemapEntry);
+        match self.core(*chain) {
+            Some(_) => self.delay(chain, ns, Part::Controller),
+            None if holds => {
+                self.serve(chain, Server::Cores, ns, u64::MAX);
+                let at = self.steps.len() - 1;
+                self.steps[at].core = Some(at);
+                return true;
+            }
+            None if ns > 0 => self.serve(chain, Server::Cores, ns, ns),
+            None => {}
+        }
+        false
+    }
+
+    fn end_task(&mut self, chain: &mut Chain, holds: bool) {
+        if holds {
+            self.issue(chain, Kind::GiveBack, Part::Controller, 0);
+        }
+    }
+
+    fn watch(&mut self, chain: Chain, ticket: u64) {
+        match chain.node().filter(|_| self.is_live(chain)) {
+            Some((at, _)) => self.steps[at as usize].ticket = Some(ticket),
+            None => {
+                let (at_ns, blame) = (self.now, Blame::default());
+                self.ended.push_back(Ended { ticket, at_ns, blame });
+            }
+        }
+    }
+
+    fn play(&mut self, until: u64) -> bool {
+        self.play_until(until, |brute| !brute.ended.is_empty());
+        !self.ended.is_empty()
+    }
+
+    fn play_chain(&mut self, chain: Chain, until: u64) {
+        self.play_until(until, |brute| !brute.is_live(chain));
+    }
+
+    fn ended(&mut self) -> Option<Ended> {
+        self.ended.pop_front()
+    }
+}

@@ -1,0 +1,52 @@
+//! Drives at random, and what is compared of them.
+
+use floatgate_ftl::counters::{Counters, DieUse};
+use floatgate_ftl::nand::{
+    Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend, Timing,
+};
+use floatgate_ftl::parameters::Choice;
+use floatgate_ftl::rng::Rng;
+
+pub fn any<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
+    of[rng.below(of.len() as u64) as usize]
+}
+
+/// Short times, so that many things happen at the same time.
+pub fn timing(rng: &mut Rng) -> Timing {
+    Timing {
+        read_ns: rng.below(7),
+        program_ns: rng.below(30),
+        erase_ns: rng.below(40),
+        transfer_ns: rng.below(5),
+        command_ns: any(rng, &[0, 0, 1, 2]),
+    }
+}
+
+pub fn schedule(rng: &mut Rng) -> Schedule {
+    let starve_ns = any(rng, &[0, 5, 30, 1 << 40]);
+    let order = any(rng, &[Order::Fifo, Order::ReadFirst { starve_ns }]);
+    let (suspend_ns, resume_ns) = (rng.below(4), rng.below(4));
+    let suspend = Suspend { suspend_ns, resume_ns, most: 1 + rng.below(3) as u32 };
+    let mut times = |most| std::array::from_fn(|_| rng.below(most));
+    let (read_ns, program_ns): ([u64; PAGE_TYPES], _) = (times(8), times(25));
+    let pages = PageTimes { types: 1 + rng.below(4) as u32, read_ns, program_ns };
+    let task_ns = std::array::from_fn(|_| rng.below(4));
+    let (cores, blocking) = (1 + rng.below(2) as u32, any(rng, &[false, true]));
+    Schedule {
+        stripe: Stripe::named(any(rng, Stripe::VARIANTS).name).unwrap(),
+        cache_register: any(rng, &[false, true]),
+        order,
+        suspend: any(rng, &[None, Some(suspend), Some(suspend)]),
+        pages: any(rng, &[None, Some(pages)]),
+        controller: Controller { cores, task_ns, blocking },
+    }
+}
+
+/// The same flash operations, dies that were busy for as long, channels that transferred the same.
+pub fn same_use(scheduled: &Counters, specified: &Counters, case: &str) {
+    let used = |counters: &Counters| {
+        let busy: Vec<_> = counters.dies.iter().map(DieUse::busy_ns).collect();
+        (counters.flash, counters.occupation, busy, counters.channels.clone())
+    };
+    assert_eq!(used(scheduled), used(specified), "scheduled, and specified: {case}");
+}

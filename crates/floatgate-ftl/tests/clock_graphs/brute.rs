@@ -6,6 +6,7 @@ use crate::dies::Job;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::{Blame, Counted, Ended, Order, Part, Schedule, Server, Timing};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -92,6 +93,9 @@ impl Step {
     }
 }
 
+/// What has happened how often.
+pub type Seen = Arc<Mutex<BTreeMap<&'static str, u64>>>;
+
 /// The drive as it is specified.
 pub struct Brute {
     pub geometry: Geometry,
@@ -101,17 +105,20 @@ pub struct Brute {
     pub steps: Vec<Step>,
     /// Those that have not ended.
     pub live: Vec<usize>,
+    /// Who stands before each die, and since when; what the dies have begun.
+    pub standing: Vec<Vec<(u64, usize)>>,
     pub jobs: Vec<Job>,
     /// Servers that are taken: which, until when, by what step.
     pub taken: Vec<(usize, u64, usize)>,
-    /// How long dies were busy, and what channels transferred.
+    /// How long dies were busy.
     pub busy: Vec<u64>,
-    pub channels: Vec<Blame>,
+    /// The pages that channels transfer, and what they did so far.
+    pub moving: Vec<Option<usize>>,
+    pub moved: Vec<Blame>,
     pub ended: VecDeque<Ended>,
     pub now: u64,
     pub end: u64,
-    /// What has happened how often.
-    pub seen: BTreeMap<&'static str, u64>,
+    pub seen: Seen,
 }
 
 impl Brute {
@@ -119,18 +126,20 @@ impl Brute {
         let shape = geometry.shape();
         let (steps, live, jobs, taken, ended) = Default::default();
         let (counted, seen) = Default::default();
-        let busy = vec![0; (shape.channels * shape.dies) as usize];
-        let channels = vec![Blame::default(); shape.channels as usize];
+        let dies = (shape.channels * shape.dies) as usize;
+        let (busy, standing) = (vec![0; dies], vec![vec![]; dies]);
+        let channels = shape.channels as usize;
+        let (moving, moved) = (vec![None; channels], vec![Blame::default(); channels]);
         let (now, end) = (0, 0);
         #[rustfmt::skip]
         return Self {
-            geometry, timing, schedule, counted, steps, live, jobs, taken, busy, channels, ended,
-            now, end, seen,
+            geometry, timing, schedule, counted, steps, live, standing, jobs, taken, busy,
+            moving, moved, ended, now, end, seen,
         };
     }
 
-    pub fn see(&mut self, what: &'static str) {
-        *self.seen.entry(what).or_default() += 1;
+    pub fn see(&self, what: &'static str) {
+        *self.seen.lock().unwrap().entry(what).or_default() += 1;
     }
 
     pub fn channel(&self, die: usize) -> usize {
@@ -241,7 +250,11 @@ impl Brute {
             }
             Kind::GiveBack => self.complete(at),
             Kind::Delay => step.state = Runs(now + step.ns),
-            _ => step.state = Stands(now),
+            Kind::Serve => step.state = Stands(now),
+            Kind::Read | Kind::Program | Kind::Erase => {
+                step.state = Stands(now);
+                self.standing[step.place.die].push((now, at));
+            }
         }
     }
 
@@ -271,18 +284,14 @@ impl Brute {
 
     fn begin_all(&mut self) -> bool {
         let mut has_begun = false;
-        for server in 0..4 {
+        for (_, at) in self.who(|step| match step.state {
+            Stands(since) if step.kind == Kind::Serve => Some(since),
+            _ => None,
+        }) {
+            let Step { server, ns, hold, .. } = self.steps[at];
             let is_cores = server == Server::Cores as usize;
             let places = if is_cores { self.schedule.controller.cores as usize } else { 1 };
-            while self.taken.iter().filter(|taken| taken.0 == server).count() < places
-                && let Some(at) = self.first(|step| match step.state {
-                    Stands(since) if (step.kind, step.server) == (Kind::Serve, server) => {
-                        Some(since)
-                    }
-                    _ => None,
-                })
-            {
-                let Step { ns, hold, .. } = self.steps[at];
+            if self.taken.iter().filter(|taken| taken.0 == server).count() < places {
                 self.steps[at].state = Runs(self.now + ns);
                 self.taken.push((server, self.now.saturating_add(hold), at));
                 has_begun = true;
@@ -293,30 +302,26 @@ impl Brute {
                 has_begun = true;
             }
         }
-        for channel in 0..self.channels.len() {
-            let ready = self.first(|step| match step.state {
-                Ready(since) if self.channel(step.place.die) == channel => Some(since),
-                _ => None,
-            });
-            if let (None, Some(at)) = (self.moving(channel), ready) {
+        for (_, at) in self.who(|step| match step.state {
+            Ready(since) => Some(since),
+            _ => None,
+        }) {
+            let channel = self.channel(self.steps[at].place.die);
+            if self.moving[channel].is_none() {
                 self.steps[at].state = Moves(self.now + self.timing.transfer_ns);
+                self.moving[channel] = Some(at);
                 has_begun = true;
             }
         }
         has_begun
     }
 
-    /// Of those that wait for the same, the one that has waited for longest, or is the oldest.
-    fn first(&self, since: impl Fn(&Step) -> Option<u64>) -> Option<usize> {
+    /// Who waits, and since when, in that order; of those since the same instant the oldest first.
+    fn who(&self, since: impl Fn(&Step) -> Option<u64>) -> Vec<(u64, usize)> {
         let waiting = self.live.iter().filter_map(|&at| Some((since(&self.steps[at])?, at)));
-        waiting.min().map(|(_, at)| at)
-    }
-
-    /// The page that is on a channel.
-    fn moving(&self, channel: usize) -> Option<usize> {
-        let is_moving = |step: &Step| matches!(step.state, Moves(_));
-        let on = |step: &Step| is_moving(step) && self.channel(step.place.die) == channel;
-        self.live.iter().copied().find(|&at| on(&self.steps[at]))
+        let mut waiting: Vec<_> = waiting.collect();
+        waiting.sort_unstable();
+        waiting
     }
 
     // Then time passes.
@@ -338,7 +343,7 @@ impl Brute {
 
     /// What a wait for a channel is told as.
     fn moves(&self, channel: usize) -> Option<Part> {
-        let part = self.moving(channel).map(|at| self.steps[at].part);
+        let part = self.moving[channel].map(|at| self.steps[at].part);
         part.map(|part| if part == Part::Die { Part::Bus } else { part })
     }
 
@@ -346,7 +351,7 @@ impl Brute {
     fn does(&self, die: usize) -> Option<Part> {
         let at = self.cells(die).or(self.register(die))?;
         let is_ready = |&page: &usize| matches!(self.steps[page].state, Ready(_));
-        let is_moving = |&page: &usize| matches!(self.steps[page].state, Moves(_));
+        let is_moving = |&page: &usize| self.moving.contains(&Some(page));
         let pages = &self.jobs[at].pages;
         let waits = pages.iter().any(is_ready) && !pages.iter().any(is_moving);
         if waits { self.moves(self.channel(die)) } else { Some(self.jobs[at].part) }
@@ -368,7 +373,7 @@ impl Brute {
     fn pass(&mut self, to: u64) {
         let ns = to - self.now;
         let does: Vec<_> = (0..self.busy.len()).map(|die| self.does(die)).collect();
-        let moves: Vec<_> = (0..self.channels.len()).map(|channel| self.moves(channel)).collect();
+        let moves: Vec<_> = (0..self.moving.len()).map(|channel| self.moves(channel)).collect();
         for at in self.live.clone() {
             let die = self.steps[at].place.die;
             let (told, waits) = self.told(at, does[die], moves[self.channel(die)]);
@@ -382,7 +387,7 @@ impl Brute {
         for (busy, does) in self.busy.iter_mut().zip(does) {
             *busy += if does.is_some() { ns } else { 0 };
         }
-        for (channel, moves) in self.channels.iter_mut().zip(moves) {
+        for (channel, moves) in self.moved.iter_mut().zip(moves) {
             moves.into_iter().for_each(|part| channel.add(part, ns));
         }
         self.now = to;

@@ -44,25 +44,21 @@ const READS: usize = 1;
 const CHANGES: usize = 2;
 
 impl Brute {
-    /// Who stands before a die in one of its queues.
-    fn queue(&self, die: usize, queue: usize) -> Vec<usize> {
+    /// Who stands before a die in one of its queues, and since when.
+    fn queue(&self, die: usize, queue: usize) -> Vec<(u64, usize)> {
         let queue_of = |step: &Step| match step.kind {
             Kind::Read if step.is_urgent && self.schedule.order != Order::Fifo => URGENT,
             Kind::Read => READS,
             _ => CHANGES,
         };
-        let stands = |step: &Step| step.is_flash() && matches!(step.state, State::Stands(_));
-        let is_here = |step: &Step| step.place.die == die && stands(step);
-        let mut all = self.live(|step| is_here(step) && queue_of(step) == queue);
-        all.sort_by_key(|&at| (self.steps[at].state, at));
+        let mut all = self.standing[die].clone();
+        all.retain(|&(_, at)| queue_of(&self.steps[at]) == queue);
+        all.sort_unstable();
         all
     }
 
-    /// Since when the head of a queue has stood there, and its number.
     fn head(&self, die: usize, queue: usize) -> Option<(u64, usize)> {
-        let at = *self.queue(die, queue).first()?;
-        let State::Stands(since) = self.steps[at].state else { return None };
-        Some((since, at))
+        self.queue(die, queue).first().copied()
     }
 
     /// The queue whose head is the next in line.
@@ -176,9 +172,9 @@ impl Brute {
     /// The head of a queue begins, and those behind it that are of the same row and other planes.
     fn begin(&mut self, die: usize, queue: Option<usize>) -> bool {
         let Some(queue) = queue.map(|queue| self.queue(die, queue)) else { return false };
-        let Step { kind, part, ns: left, place, .. } = self.steps[queue[0]].clone();
+        let Step { kind, part, ns: left, place, .. } = self.steps[queue[0].1].clone();
         let mut pages: Vec<usize> = vec![];
-        for at in queue {
+        for (_, at) in queue {
             let other = &self.steps[at];
             let is_taken = pages.iter().any(|&page| self.steps[page].place == other.place);
             let is_row = (other.place.unit, other.place.row) == (place.unit, place.row);
@@ -195,6 +191,7 @@ impl Brute {
             _ => {}
         }
         pages.iter().for_each(|&page| self.steps[page].state = State::Begun);
+        self.standing[die].retain(|(_, at)| !pages.contains(at));
         let (phase, until, times, since) = (Command, self.now + self.timing.command_ns, 0, 0);
         self.jobs.push(Job { die, pages, kind, part, phase, until, left, times, since });
         self.pass_phase(self.jobs.len() - 1)
@@ -253,7 +250,9 @@ impl Brute {
 
     /// A page has been transferred.
     pub fn transferred(&mut self, page: usize) {
-        let at = self.register(self.steps[page].place.die).unwrap();
+        let die = self.steps[page].place.die;
+        let (at, channel) = (self.register(die).unwrap(), self.channel(die));
+        self.moving[channel].take_if(|moving| *moving == page);
         self.steps[page].state = State::Moved;
         if self.jobs[at].kind == Kind::Read {
             self.complete(page);

@@ -169,7 +169,7 @@ impl Nand for Brute {
         // What dies are busy with is not told apart.
         let busy = |&read_ns: &u64| DieUse { read_ns, ..DieUse::default() };
         counters.dies = self.busy.iter().map(busy).collect();
-        counters.channels.clone_from(&self.channels);
+        counters.channels.clone_from(&self.moved);
         let (busy_ns, busiest_ns) = (self.busy.iter().sum(), *self.busy.iter().max().unwrap());
         counters.occupation = Occupation { end_ns: self.end, busy_ns, busiest_ns };
     }

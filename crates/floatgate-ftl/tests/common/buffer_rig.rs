@@ -4,7 +4,7 @@ use core::convert::Infallible;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, BufferConfig, parts};
-use floatgate_ftl::device::{Acknowledge, Device, HostData, Ssd, WriteBuffer, pages};
+use floatgate_ftl::device::{Acknowledge, Device, HostData, HostLink, Ssd, WriteBuffer, pages};
 use floatgate_ftl::ftl::Ftl;
 use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder};
 use floatgate_ftl::geometry::{Geometry, Shape};
@@ -58,21 +58,35 @@ impl BufferRig {
     }
 }
 
-/// The drive with a buffer, if there is to be one.
-pub fn buffered<F, D>(
-    rig: Option<BufferRig>,
-    ssd: Ssd<F, D>,
-    (geometry, depth, arrivals): (&Geometry, usize, Arrivals),
-) -> Ssd<F, D>
-where
-    F: Ftl<Medium: Nand<Error = Infallible>>,
-    D: HostData<F::Medium>,
-{
-    let Some(rig) = rig else { return ssd };
-    let bytes = u64::from(geometry.logical_pages()) << geometry.log2_page_bytes();
-    let arbiter = || Arbiter::new(1, depth, arrivals, Dispatch::Serial, bytes);
-    let buffer = WriteBuffer::new(rig.buffer(geometry), rig.acknowledge, 3);
-    ssd.with_arbiter(rig.serial.then(arbiter)).with_buffer(Some(buffer))
+/// What stands before a drive, beside a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Front {
+    /// How many queues, and how commands are begun, if not by one queue that begins them at once.
+    pub queues: Option<(usize, Dispatch)>,
+    pub link: HostLink,
+}
+
+impl Front {
+    /// The drive behind it, with a buffer, if there is to be one.
+    pub fn before<F, D>(
+        &self,
+        ssd: Ssd<F, D>,
+        buffer: Option<BufferRig>,
+        (geometry, depth, arrivals): (&Geometry, usize, Arrivals),
+    ) -> Ssd<F, D>
+    where
+        F: Ftl<Medium: Nand<Error = Infallible>>,
+        D: HostData<F::Medium>,
+    {
+        let bytes = u64::from(geometry.logical_pages()) << geometry.log2_page_bytes();
+        let serial = buffer.filter(|rig| rig.serial).map(|_| (1, Dispatch::Serial));
+        let arbiter = self
+            .queues
+            .or(serial)
+            .map(|(queues, dispatch)| Arbiter::new(queues, depth, arrivals, dispatch, bytes));
+        let buffer = buffer.map(|rig| WriteBuffer::new(rig.buffer(geometry), rig.acknowledge, 3));
+        ssd.with_arbiter(arbiter).with_buffer(buffer).with_link(self.link)
+    }
 }
 
 /// Translation layers for a buffer to stand before.

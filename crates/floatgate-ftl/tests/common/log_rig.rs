@@ -9,7 +9,7 @@ use floatgate_ftl::nand::{Shadow, Timing};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 
-use super::buffer_rig::{BufferRig, buffered};
+use super::buffer_rig::{BufferRig, Front};
 use super::log::{Log, Logged};
 use super::{TIMING, TestNand};
 
@@ -26,6 +26,7 @@ pub struct LogRig {
     pub depth: usize,
     pub arrivals: Arrivals,
     pub buffer: Option<BufferRig>,
+    pub front: Front,
 }
 
 impl LogRig {
@@ -43,6 +44,7 @@ impl LogRig {
             depth: 4,
             arrivals: Arrivals::Closed,
             buffer: None,
+            front: Front::default(),
         }
     }
 
@@ -93,8 +95,8 @@ impl LogRig {
                         let drive = LogFtlConfig { geometry, logs, free_order, journal: None };
                         let Ok(ftl) = LogFtl::new(nand, scheme, drive);
                         let ssd = Ssd::new(ftl, data, queue, &geometry);
-                        let front = (&geometry, self.depth, self.arrivals);
-                        Box::new(buffered(self.buffer, ssd, front))
+                        let queue = (&geometry, self.depth, self.arrivals);
+                        Box::new(self.front.before(ssd, self.buffer, queue))
                     })*
                     unknown => panic!("no scheme of log blocks is called {unknown}"),
                 }

@@ -29,7 +29,7 @@ use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VictimConfig, victim};
 
-use buffer_rig::{BufferRig, buffered};
+use buffer_rig::{BufferRig, Front};
 use log::{Log, Logged};
 
 /// The medium of most tests: everything that can object is in it.
@@ -123,6 +123,7 @@ pub struct Rig {
     pub depth: usize,
     pub arrivals: Arrivals,
     pub buffer: Option<BufferRig>,
+    pub front: Front,
     /// Slots of the log of SHRD; 0 without it. They come on top of the shape's logical pages.
     pub log: u32,
     /// Pages that are programmed between two checkpoints, if there is a journal.
@@ -149,6 +150,7 @@ impl Rig {
             depth: 4,
             arrivals: Arrivals::Closed,
             buffer: None,
+            front: Front::default(),
             log: 0,
             journal: None,
             tune_host: |_, _| {},
@@ -256,8 +258,8 @@ impl Rig {
         let Ok(ftl) = PageFtl::new(nand, mapping, self.page_config(verify));
         let queue = Queue::new(self.depth, self.arrivals);
         let ssd = Ssd::new(ftl, data, queue, &self.geometry());
-        let front = (&self.geometry(), self.depth, self.arrivals);
-        Box::new(buffered(self.buffer, ssd, front))
+        let queue = (&self.geometry(), self.depth, self.arrivals);
+        Box::new(self.front.before(ssd, self.buffer, queue))
     }
 
     /// The mapping that is named.

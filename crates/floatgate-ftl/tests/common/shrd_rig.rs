@@ -67,7 +67,8 @@ impl Rig {
     {
         let queue = Queue::new(self.depth, self.arrivals);
         let (host, dispatching) = self.host();
-        ShrdDevice::new(Ssd::new(ftl, data, queue, &self.geometry()), host, dispatching)
+        let ssd = Ssd::new(ftl, data, queue, &self.geometry()).with_link(self.front.link);
+        ShrdDevice::new(ssd, host, dispatching)
     }
 }
 

@@ -50,7 +50,7 @@ fn agrees(seed: u64) -> BTreeMap<&'static str, u64> {
     let case = Case::new(seed);
     let seen = Seen::default();
     let (geometry, timing, schedule) = (case.medium(), case.timing, case.schedule);
-    let specified = Brute { seen: seen.clone(), ..Brute::new(geometry, timing, schedule) };
+    let specified = Brute::new(geometry, timing, schedule, seen.clone());
     let (expected, specified) = run(&case, seed, case.drive(specified));
     let scheduled = Timed::with_schedule(Counted::default(), geometry, timing, schedule);
     let (found, scheduled) = run(&case, seed, case.drive(scheduled));

@@ -12,7 +12,7 @@ mod medium;
 #[path = "clock_graphs/random.rs"]
 mod random;
 
-use brute::Brute;
+use brute::{Brute, Seen};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
@@ -261,7 +261,7 @@ fn agrees(seed: u64) -> BTreeMap<&'static str, u64> {
     let (timing, schedule) = (timing(&mut rng), schedule(&mut rng));
     let geometry = Geometry::new(shape).unwrap();
     let case = format!("seed {seed}: {shape:?}\n{timing:?}\n{schedule:?}");
-    let mut specified = Brute::new(geometry, timing, schedule);
+    let mut specified = Brute::new(geometry, timing, schedule, Seen::default());
     let expected = run(seed, &geometry, &mut specified);
     let mut scheduled = Timed::with_schedule(Counted::default(), geometry, timing, schedule);
     let found = run(seed, &geometry, &mut scheduled);

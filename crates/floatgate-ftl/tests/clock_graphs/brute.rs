@@ -1,10 +1,9 @@
-//! docs/time.md as a program: what is to be done, and an instant after the other. Lists are
-//! searched from end to end at every instant, and blame is added up from one instant to the next.
-//! What is asked of it is in `medium.rs`, what dies do in `dies.rs`.
+//! docs/time.md as a program: an instant after the other. Lists are searched from end to end at
+//! every instant, and blame is added up from one instant to the next. What is asked of the drive is
+//! in `medium.rs`, what its dies do in `dies.rs`.
 
-use crate::dies::Job;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Blame, Counted, Ended, Order, Part, Schedule, Server, Timing};
+use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Timing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +20,7 @@ pub enum Kind {
     Erase,
 }
 
-/// How far a step is; each is behind those before it.
+/// What a step does, since when, or until when. Those before `Stands` are not ready.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
     /// It waits for its chain.
@@ -30,19 +29,26 @@ pub enum State {
     Held(u64),
     /// It stands before its die or server, since then.
     Stands(u64),
-    /// A delay, or a service, until then.
+    /// It is delayed, or served, until then.
     Runs(u64),
-    /// Its die does it.
-    Begun,
-    /// Its page stands before the channel since then, is transferred until then, has been.
+    /// Of a die that has begun it: until then its command is sent, and its cells work.
+    Command(u64),
+    Cells(u64),
+    /// The cells keep what they have read: the register is taken.
+    Kept,
+    /// It stands before the channel since then, is transferred until then, has been.
     Ready(u64),
     Moves(u64),
     Moved,
+    Suspending(u64),
+    Suspended,
+    Resuming(u64),
     Ended(u64),
 }
-use State::{Begun, Ended as Done, Follows, Held, Moved, Moves, Ready, Runs, Stands};
+use State::{Cells, Command, Ended as Done, Follows, Held, Kept, Moved, Moves, Ready};
+use State::{Resuming, Runs, Stands, Suspended, Suspending};
 
-/// Where a page is; an erase is of all pages of a unit on a die.
+/// Where a page is, or an erase: that has no row and no plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     pub die: usize,
@@ -72,6 +78,12 @@ pub struct Step {
     pub awaits: Vec<usize>,
     pub behind: Option<usize>,
     pub state: State,
+    /// The first page of the operation that it is a page of. Of that: what is left to the cells, how
+    /// often they were interrupted, and when the last time.
+    pub head: usize,
+    pub left: u64,
+    pub times: u32,
+    pub since: u64,
     /// When its chain began, and what the time since then went into.
     pub began: u64,
     pub blame: Blame,
@@ -91,6 +103,15 @@ impl Step {
     pub fn is_live(&self) -> bool {
         !matches!(self.state, Done(_))
     }
+
+    /// When what it does ends.
+    pub fn until(&self) -> Option<u64> {
+        match self.state {
+            Runs(until) | Command(until) | Cells(until) | Moves(until) => Some(until),
+            Suspending(until) | Resuming(until) => Some(until),
+            _ => None,
+        }
+    }
 }
 
 /// What has happened how often.
@@ -103,17 +124,13 @@ pub struct Brute {
     pub schedule: Schedule,
     pub counted: Counted,
     pub steps: Vec<Step>,
-    /// Those that have not ended.
+    /// Those that have not ended, and those of them that stand before a die, or that it does.
     pub live: Vec<usize>,
-    /// Who stands before each die, and since when; what the dies have begun.
-    pub standing: Vec<Vec<(u64, usize)>>,
-    pub jobs: Vec<Job>,
+    pub dies: Vec<Vec<usize>>,
     /// Servers that are taken: which, until when, by what step.
     pub taken: Vec<(usize, u64, usize)>,
-    /// How long dies were busy.
+    /// How long dies were busy, and what channels have transferred.
     pub busy: Vec<u64>,
-    /// The pages that channels transfer, and what they did so far.
-    pub moving: Vec<Option<usize>>,
     pub moved: Vec<Blame>,
     pub ended: VecDeque<Ended>,
     pub now: u64,
@@ -122,28 +139,8 @@ pub struct Brute {
 }
 
 impl Brute {
-    pub fn new(geometry: Geometry, timing: Timing, schedule: Schedule) -> Self {
-        let shape = geometry.shape();
-        let (steps, live, jobs, taken, ended) = Default::default();
-        let (counted, seen) = Default::default();
-        let dies = (shape.channels * shape.dies) as usize;
-        let (busy, standing) = (vec![0; dies], vec![vec![]; dies]);
-        let channels = shape.channels as usize;
-        let (moving, moved) = (vec![None; channels], vec![Blame::default(); channels]);
-        let (now, end) = (0, 0);
-        #[rustfmt::skip]
-        return Self {
-            geometry, timing, schedule, counted, steps, live, standing, jobs, taken, busy,
-            moving, moved, ended, now, end, seen,
-        };
-    }
-
     pub fn see(&self, what: &'static str) {
         *self.seen.lock().unwrap().entry(what).or_default() += 1;
-    }
-
-    pub fn channel(&self, die: usize) -> usize {
-        die / self.geometry.shape().dies as usize
     }
 
     /// Of the steps that have not ended, those that are like that.
@@ -172,7 +169,7 @@ impl Brute {
     // First everything that ends.
 
     fn end_all(&mut self) {
-        while self.end_steps() || self.end_phases() {}
+        while self.end_steps() {}
         let now = self.now;
         self.taken.retain(|&(_, until, _)| until > now);
         // What holds an operation back may need the core that waits for it.
@@ -184,22 +181,24 @@ impl Brute {
     }
 
     fn end_steps(&mut self) -> bool {
-        let (now, mut has_ended) = (self.now, false);
-        let live = |at: &usize| self.steps[*at].is_live();
-        self.live = self.live.iter().copied().filter(live).collect();
+        let mut has_ended = false;
+        self.live = self.live(Step::is_live);
         for at in self.live.clone() {
             let step = &self.steps[at];
-            let is_done = |&at: &usize| !self.steps[at].is_live();
+            let has_ended_too = |&at: &usize| !self.steps[at].is_live();
             let may_stand = |at: usize| self.steps[at].state >= Stands(0);
             match step.state {
-                Follows if step.follows.iter().all(is_done) => self.reach(at),
+                Follows if step.follows.iter().all(has_ended_too) => self.reach(at),
                 Held(since)
-                    if step.awaits.iter().all(is_done) && step.behind.is_none_or(may_stand) =>
+                    if step.awaits.iter().all(has_ended_too)
+                        && step.behind.is_none_or(may_stand) =>
                 {
-                    self.stand(at, now - since);
+                    self.stand(at, self.now - since);
                 }
-                Runs(until) if until <= now => self.complete(at),
-                Moves(until) if until <= now => self.transferred(at),
+                Kept if self.register(step.place.die).is_none_or(|head| head == step.head) => {
+                    self.go_on(at);
+                }
+                _ if step.until().is_some_and(|until| until <= self.now) => self.go_on(at),
                 _ => continue,
             }
             has_ended = true;
@@ -222,12 +221,11 @@ impl Brute {
 
     /// Nothing is waited for any more.
     fn stand(&mut self, at: usize, waited: u64) {
-        let step = &self.steps[at];
-        let awaited = step.behind.or(step.awaits.last().copied()).map(|at| &self.steps[at]);
-        let mut kept = step.kept;
+        let &Step { kind, part, mut kept, behind, ref awaits, place, ns, .. } = &self.steps[at];
+        let awaited = behind.or(awaits.last().copied()).map(|at| &self.steps[at]);
         if let (Some(awaited), 1..) = (awaited, waited) {
-            kept = match step.kind {
-                Kind::Join => step.part,
+            kept = match kind {
+                Kind::Join => part,
                 Kind::Erase => Part::Die,
                 _ => {
                     if awaited.is_told {
@@ -239,22 +237,20 @@ impl Brute {
             };
         }
         let of_host = awaited.map_or(0, |work| if work.is_told { 0 } else { work.of_host });
-        let (now, kind, step) = (self.now, step.kind, &mut self.steps[at]);
+        let step = &mut self.steps[at];
         step.kept = kept;
         step.blame.add(kept, step.idle);
+        step.state = Stands(self.now);
         match kind {
             Kind::Join => {
                 step.blame.add(Part::Die, of_host.min(waited));
-                step.blame.add(step.part, waited - of_host.min(waited));
+                step.blame.add(part, waited - of_host.min(waited));
                 self.complete(at);
             }
             Kind::GiveBack => self.complete(at),
-            Kind::Delay => step.state = Runs(now + step.ns),
-            Kind::Serve => step.state = Stands(now),
-            Kind::Read | Kind::Program | Kind::Erase => {
-                step.state = Stands(now);
-                self.standing[step.place.die].push((now, at));
-            }
+            Kind::Delay => step.state = Runs(self.now + ns),
+            Kind::Serve => {}
+            Kind::Read | Kind::Program | Kind::Erase => self.dies[place.die].push(at),
         }
     }
 
@@ -266,6 +262,7 @@ impl Brute {
         self.ended.extend(step.ticket.map(|ticket| Ended { ticket, at_ns, blame }));
         if step.is_flash() {
             self.end = at_ns;
+            self.dies[step.place.die].retain(|&other| other != at);
         }
         let Step { kind, core, .. } = *step;
         if kind == Kind::GiveBack && self.give_back(core) {
@@ -284,10 +281,8 @@ impl Brute {
 
     fn begin_all(&mut self) -> bool {
         let mut has_begun = false;
-        for (_, at) in self.who(|step| match step.state {
-            Stands(since) if step.kind == Kind::Serve => Some(since),
-            _ => None,
-        }) {
+        let stands = |step: &Step| matches!(step.state, Stands(_));
+        for at in self.in_turn(|step| step.kind == Kind::Serve && stands(step)) {
             let Step { server, ns, hold, .. } = self.steps[at];
             let is_cores = server == Server::Cores as usize;
             let places = if is_cores { self.schedule.controller.cores as usize } else { 1 };
@@ -297,64 +292,36 @@ impl Brute {
                 has_begun = true;
             }
         }
-        for die in 0..self.busy.len() {
+        for die in 0..self.dies.len() {
             while self.begin_on(die) {
                 has_begun = true;
             }
         }
-        for (_, at) in self.who(|step| match step.state {
-            Ready(since) => Some(since),
-            _ => None,
-        }) {
-            let channel = self.channel(self.steps[at].place.die);
-            if self.moving[channel].is_none() {
+        for at in self.in_turn(|step| matches!(step.state, Ready(_))) {
+            if self.moving(self.channel(self.steps[at].place.die)).is_none() {
                 self.steps[at].state = Moves(self.now + self.timing.transfer_ns);
-                self.moving[channel] = Some(at);
                 has_begun = true;
             }
         }
         has_begun
     }
 
-    /// Who waits, and since when, in that order; of those since the same instant the oldest first.
-    fn who(&self, since: impl Fn(&Step) -> Option<u64>) -> Vec<(u64, usize)> {
-        let waiting = self.live.iter().filter_map(|&at| Some((since(&self.steps[at])?, at)));
-        let mut waiting: Vec<_> = waiting.collect();
-        waiting.sort_unstable();
-        waiting
+    /// Such steps, those first that wait for longest, and of those the oldest.
+    fn in_turn(&self, is: impl Fn(&Step) -> bool) -> Vec<usize> {
+        let mut steps = self.live(is);
+        steps.sort_by_key(|&at| (self.steps[at].state, at));
+        steps
     }
 
     // Then time passes.
 
     fn next_time(&self) -> Option<u64> {
-        let starve = match self.schedule.order {
-            Order::Fifo => u64::MAX,
-            Order::ReadFirst { starve_ns } => starve_ns,
-        };
         let steps = self.live.iter().filter_map(|&at| match self.steps[at].state {
-            Runs(until) | Moves(until) => Some(until),
-            Stands(since) => Some(since.saturating_add(starve)),
-            _ => None,
+            Stands(since) => Some(since.saturating_add(self.starve())),
+            _ => self.steps[at].until(),
         });
-        let jobs = self.jobs.iter().map(|job| job.until);
-        let times = steps.chain(jobs).chain(self.taken.iter().map(|taken| taken.1));
+        let times = steps.chain(self.taken.iter().map(|taken| taken.1));
         times.filter(|&time| time > self.now && time < u64::MAX).min()
-    }
-
-    /// What a wait for a channel is told as.
-    fn moves(&self, channel: usize) -> Option<Part> {
-        let part = self.moving[channel].map(|at| self.steps[at].part);
-        part.map(|part| if part == Part::Die { Part::Bus } else { part })
-    }
-
-    /// What a wait for a die is told as.
-    fn does(&self, die: usize) -> Option<Part> {
-        let at = self.cells(die).or(self.register(die))?;
-        let is_ready = |&page: &usize| matches!(self.steps[page].state, Ready(_));
-        let is_moving = |&page: &usize| self.moving.contains(&Some(page));
-        let pages = &self.jobs[at].pages;
-        let waits = pages.iter().any(is_ready) && !pages.iter().any(is_moving);
-        if waits { self.moves(self.channel(die)) } else { Some(self.jobs[at].part) }
     }
 
     /// What a piece of a step's time is told as, and whether it waits for its die.
@@ -363,17 +330,21 @@ impl Brute {
         match step.state {
             Held(_) | Stands(_) if step.is_flash() => (does, true),
             Stands(_) | Runs(_) => (Some(step.part), false),
-            Begun => self.told_by_job(at, does),
+            Command(_) | Kept | Moves(_) => (Some(Part::Bus), false),
+            Cells(_) | Resuming(_) => (Some(self.steps[step.head].part), false),
+            Suspending(_) => (Some(self.steps[step.head].part), true),
+            Suspended => (does, true),
             Ready(_) => (moves, false),
-            Moves(_) | Moved => (Some(Part::Bus), false),
+            Moved if self.is_full(step.head) => (does, true),
+            Moved => (Some(Part::Bus), false),
             Follows | Held(_) | Done(_) => (None, false),
         }
     }
 
     fn pass(&mut self, to: u64) {
         let ns = to - self.now;
-        let does: Vec<_> = (0..self.busy.len()).map(|die| self.does(die)).collect();
-        let moves: Vec<_> = (0..self.moving.len()).map(|channel| self.moves(channel)).collect();
+        let does: Vec<_> = (0..self.dies.len()).map(|die| self.does(die)).collect();
+        let moves: Vec<_> = (0..self.moved.len()).map(|channel| self.moves(channel)).collect();
         for at in self.live.clone() {
             let die = self.steps[at].place.die;
             let (told, waits) = self.told(at, does[die], moves[self.channel(die)]);
@@ -387,8 +358,8 @@ impl Brute {
         for (busy, does) in self.busy.iter_mut().zip(does) {
             *busy += if does.is_some() { ns } else { 0 };
         }
-        for (channel, moves) in self.moved.iter_mut().zip(moves) {
-            moves.into_iter().for_each(|part| channel.add(part, ns));
+        for (moved, moves) in self.moved.iter_mut().zip(moves) {
+            moves.into_iter().for_each(|part| moved.add(part, ns));
         }
         self.now = to;
     }

@@ -1,12 +1,15 @@
 //! docs/time.md as a program: what is asked of the drive, and what each step has to wait for.
 
-use crate::brute::{Brute, Kind, Place, State, Step};
+use crate::brute::{Brute, Kind, Place, Seen, State, Step};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
+use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::{
-    Blame, Cause, Chain, Clock, Controller, Ended, Fork, Move, Nand, Part, Server, Task,
+    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
+    Server, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 
 /// What a wait for an operation is told as.
@@ -21,24 +24,60 @@ fn part(cause: Cause) -> Part {
 }
 
 impl Brute {
+    /// An idle drive, which writes down what it has seen.
+    pub fn new(geometry: Geometry, timing: Timing, schedule: Schedule, seen: Seen) -> Self {
+        let (channels, dies) = (geometry.shape().channels, geometry.shape().dies);
+        Self {
+            geometry,
+            timing,
+            schedule,
+            counted: Counted::default(),
+            steps: vec![],
+            live: vec![],
+            dies: vec![vec![]; (channels * dies) as usize],
+            taken: vec![],
+            busy: vec![0; (channels * dies) as usize],
+            moved: vec![Blame::default(); channels as usize],
+            ended: VecDeque::new(),
+            now: 0,
+            end: 0,
+            seen,
+        }
+    }
+
     /// A step that goes on a chain.
     fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
-        let (at, core) = (self.steps.len(), self.core(*chain));
+        let at = self.steps.len();
         let before = chain.node().map(|(before, _)| before as usize);
-        let follows = before.filter(|_| self.is_live(*chain)).into_iter().collect();
-        // Work that is waited for as a whole differs, and a chain that a read of the host waits for.
-        let is_told = *chain != chain.work();
-        let is_urgent = chain.at_node(0, 0) == Chain::new(true).at_node(0, 0);
+        let step = Step {
+            kind,
+            part,
+            ns,
+            server: 0,
+            hold: 0,
+            core: self.core(*chain),
+            place: Place::default(),
+            // A chain that a read of the host waits for, and work as a whole, differ in this.
+            is_urgent: chain.at_node(0, 0) == Chain::new(true).at_node(0, 0),
+            is_told: *chain != chain.work(),
+            ticket: None,
+            follows: before.filter(|_| self.is_live(*chain)).into_iter().collect(),
+            awaits: vec![],
+            behind: None,
+            state: State::Follows,
+            head: at,
+            left: 0,
+            times: 0,
+            since: 0,
+            began: self.now,
+            blame: Blame::default(),
+            kept: part,
+            idle: 0,
+            of_host: 0,
+        };
         *chain = chain.at_node(at as u32, at as u64);
         self.live.push(at);
-        let (state, began, blame, kept) = (State::Follows, self.now, Blame::default(), part);
-        let (server, hold, place, idle, of_host) = (0, 0, Place::default(), 0, 0);
-        let (ticket, awaits, behind) = (None, vec![], None);
-        #[rustfmt::skip]
-        self.steps.push(Step {
-            kind, part, ns, server, hold, core, place, is_urgent, is_told, ticket, follows, awaits,
-            behind, state, began, blame, kept, idle, of_host,
-        });
+        self.steps.push(step);
         &mut self.steps[at]
     }
 
@@ -50,10 +89,10 @@ impl Brute {
     }
 
     /// The planes of a unit, in the order in which its pages go over them.
-    fn planes(&self, unit: u32) -> Vec<u32> {
+    fn planes(&self, unit: Unit) -> Vec<u32> {
         let shape = self.geometry.shape();
         let all = shape.channels * shape.dies * shape.planes;
-        let first = unit * shape.superblock % all;
+        let first = unit.0 * shape.superblock % all;
         let number = |plane: u32, of: &str| match of {
             "plane" => plane % shape.planes,
             "die" => plane / shape.planes % shape.dies,
@@ -68,56 +107,52 @@ impl Brute {
 
     fn place(&self, ppn: Ppn) -> Place {
         let (shape, (unit, page)) = (self.geometry.shape(), self.geometry.place(ppn));
-        let plane = self.planes(unit.0)[(page % shape.superblock) as usize];
+        let plane = self.planes(unit)[(page % shape.superblock) as usize];
         let (die, row) = ((plane / shape.planes) as usize, page / shape.superblock);
         Place { die, unit: unit.0, row, plane: plane % shape.planes }
     }
 
-    fn issue_read(&mut self, from: Ppn, cause: Cause, chain: &mut Chain) {
-        let place = self.place(from);
-        let ns = match &self.schedule.pages {
-            None => self.timing.read_ns,
-            Some(pages) => pages.read_ns[(place.row % pages.types) as usize],
-        };
-        let awaits = self.live(|step| step.kind == Kind::Program && step.place == place);
-        let step = self.issue(chain, Kind::Read, part(cause), ns);
-        (step.place, step.awaits) = (place, awaits);
-    }
-
-    fn issue_program(&mut self, to: Ppn, cause: Cause, chain: &mut Chain) {
-        let place = self.place(to);
-        let ns = match &self.schedule.pages {
-            None => self.timing.program_ns,
-            Some(pages) => pages.program_ns[(place.row % pages.types) as usize],
-        };
-        let behind = self.last_change(place);
-        let step = self.issue(chain, Kind::Program, part(cause), ns);
-        (step.place, step.behind) = (place, behind);
-    }
-
-    fn issue_erase(&mut self, unit: u32, cause: Cause, chain: &mut Chain) {
-        let mut dies: Vec<u32> = self.planes(unit);
-        dies.iter_mut().for_each(|plane| *plane /= self.geometry.shape().planes);
+    /// An erase is of all pages of a unit on a die.
+    fn places(&self, unit: Unit) -> Vec<Place> {
+        let planes = self.planes(unit);
+        let mut dies: Vec<_> = planes.iter().map(|p| p / self.geometry.shape().planes).collect();
         dies.sort_unstable();
         dies.dedup();
-        let awaits = self.live(|step| step.kind == Kind::Read && step.place.unit == unit);
+        let place = |die| Place { die: die as usize, unit: unit.0, ..Place::default() };
+        dies.into_iter().map(place).collect()
+    }
+
+    fn cells_ns(&self, kind: Kind, row: u32) -> u64 {
+        match (kind, &self.schedule.pages) {
+            (Kind::Read, None) => self.timing.read_ns,
+            (Kind::Read, Some(pages)) => pages.read_ns[(row % pages.types) as usize],
+            (Kind::Program, None) => self.timing.program_ns,
+            (Kind::Program, Some(pages)) => pages.program_ns[(row % pages.types) as usize],
+            _ => self.timing.erase_ns,
+        }
+    }
+
+    /// Operations of the flash that begin together.
+    fn begin(&mut self, kind: Kind, places: &[Place], cause: Cause, chain: &mut Chain) {
         let mut fork = Fork::new(*chain);
-        for die in dies {
-            let mut end = fork.branch();
-            let place = Place { die: die as usize, unit, ..Place::default() };
-            let (behind, awaits) = (self.last_change(place), awaits.clone());
-            let step = self.issue(&mut end, Kind::Erase, part(cause), self.timing.erase_ns);
-            (step.place, step.behind, step.awaits) = (place, behind, awaits);
+        for &place in places {
+            let is_change = |step: &Step| matches!(step.kind, Kind::Program | Kind::Erase);
+            let is_here =
+                |step: &Step| (step.place.die, step.place.unit) == (place.die, place.unit);
+            let is_hazard = |step: &Step| match kind {
+                Kind::Read => step.kind == Kind::Program && step.place == place,
+                Kind::Erase => step.kind == Kind::Read && step.place.unit == place.unit,
+                _ => false,
+            };
+            let awaits = self.live(|step| step.is_live() && is_hazard(step));
+            let last = self.live(|step| step.is_live() && is_change(step) && is_here(step)).pop();
+            let (mut end, ns) = (fork.branch(), self.cells_ns(kind, place.row));
+            let step = self.issue(&mut end, kind, part(cause), ns);
+            (step.place, step.awaits) = (place, awaits);
+            step.behind = last.filter(|_| kind != Kind::Read);
             fork.join(end, self);
         }
         *chain = fork.end();
-    }
-
-    /// The program or erase of a unit on a die that was issued last.
-    fn last_change(&self, Place { die, unit, .. }: Place) -> Option<usize> {
-        let is_change = |step: &Step| matches!(step.kind, Kind::Program | Kind::Erase);
-        let is_here = |step: &Step| (step.place.die, step.place.unit) == (die, unit);
-        self.live(|step| is_change(step) && is_here(step)).pop()
     }
 }
 
@@ -134,33 +169,25 @@ impl Nand for Brute {
     }
 
     fn read(&mut self, at: Ppn, of: Owner, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        self.issue_read(at, why, on);
+        self.begin(Kind::Read, &[self.place(at)], why, on);
         self.counted.read(at, of, why, on)
     }
 
     fn program(&mut self, at: Ppn, of: Tag, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        self.issue_program(at, why, on);
+        self.begin(Kind::Program, &[self.place(at)], why, on);
         self.counted.program(at, of, why, on)
     }
 
     fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        for is_read in [true, false] {
-            let mut fork = Fork::new(*on);
-            for &Move { from, to, .. } in moves {
-                let mut end = fork.branch();
-                match is_read {
-                    true => self.issue_read(from, why, &mut end),
-                    false => self.issue_program(to, why, &mut end),
-                }
-                fork.join(end, self);
-            }
-            *on = fork.end();
-        }
+        let from: Vec<_> = moves.iter().map(|step| self.place(step.from)).collect();
+        let to: Vec<_> = moves.iter().map(|step| self.place(step.to)).collect();
+        self.begin(Kind::Read, &from, why, on);
+        self.begin(Kind::Program, &to, why, on);
         self.counted.copy(moves, why, on)
     }
 
     fn erase(&mut self, unit: Unit, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        self.issue_erase(unit.0, why, on);
+        self.begin(Kind::Erase, &self.places(unit), why, on);
         self.counted.erase(unit, why, on)
     }
 
@@ -175,8 +202,7 @@ impl Nand for Brute {
     }
 
     fn reset_counters(&mut self) {
-        let seen = std::mem::take(&mut self.seen);
-        *self = Self { seen, ..Self::new(self.geometry, self.timing, self.schedule) };
+        *self = Self::new(self.geometry, self.timing, self.schedule, self.seen.clone());
     }
 }
 

@@ -5,13 +5,14 @@
 mod common;
 
 use common::log::Kind;
-use common::workload::{ANYTHING, Mix, Workload};
-use common::{MapPages, ODD, Probe, Rig, SERIAL, STRIPED};
+use common::workload::{ANYTHING, Mix, WRITES, Workload};
+use common::{MapPages, ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
-use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::device::{Device, Dispatching, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::Ideal;
+use floatgate_ftl::host::ShrdConfig;
+use floatgate_ftl::mapping::{Dftl, Ideal};
 use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, Timed, Timing};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::request::{Op, Request};
@@ -65,7 +66,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
 /// The same through the host layer: one twrite, one window.
 #[test]
 fn the_example_through_the_host_layer() {
-    let tune_host = |host: &mut floatgate_ftl::host::ShrdConfig, _: &mut _| host.remap_size = 4;
+    let tune_host = |host: &mut ShrdConfig, _: &mut _| host.remap_size = 4;
     let (mut drive, log) = Rig { tune_host, depth: 8, ..example() }.build_behind_shrd();
     log.take();
     let mut done = vec![];
@@ -228,6 +229,28 @@ fn a_power_cut_leaves_the_log_empty_and_loses_nothing() {
     drive.run(&reads, &mut done);
     assert_eq!(drive.counters().host.empty_reads, 0);
     assert_eq!(done.len(), 10);
+}
+
+/// A host that goes on during a remap may shut down while it is under way.
+#[test]
+fn a_remap_that_is_under_way_is_done_before_the_drive_rests() {
+    let tune_host = |host: &mut ShrdConfig, dispatching: &mut Dispatching| {
+        (host.remap_threshold, host.remap_size) = (8, 4);
+        dispatching.block_during_remap = false;
+    };
+    let rig = Rig { log: 48, tune_host, low_water: 5, ..Rig::new(SERIAL, "dftl", "greedy") };
+    let rig = rig.spare(4);
+    let mut under_way = 0;
+    for seed in 0..300 {
+        let nand = Timed::new(Counted::default(), rig.geometry(), TIMING);
+        let mut drive = rig.behind_shrd(nand, Dftl::new(&rig.map_config()), (), false);
+        let mut workload = Workload::new(seed, WRITES, SERIAL.logical_pages, 64);
+        drive.run(&workload.batch(30 + seed as usize % 50), &mut vec![]);
+        under_way += u32::from(drive.drive().ftl().nand().outstanding() > 0);
+        drive.write_back();
+        assert_eq!(drive.drive().ftl().nand().outstanding(), 0, "seed {seed}");
+    }
+    assert!(under_way > 5, "{under_way}");
 }
 
 /// Commands cost time, and packing saves them.

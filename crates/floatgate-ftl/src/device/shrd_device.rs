@@ -374,10 +374,9 @@ where
 
     /// Has all of the log remapped, as a host does that shuts down.
     pub fn flush_log(&mut self) {
-        while self.remap() {
-            while self.remapping {
-                self.play(u64::MAX);
-            }
+        // One may be under way from before.
+        while self.remapping || self.remap() {
+            self.play(u64::MAX);
         }
         self.drive.rest();
     }

@@ -22,6 +22,13 @@ use floatgate_ftl::rng::Rng;
 use floatgate_ftl::victim::VICTIMS;
 use std::convert::Infallible;
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layers {
+    Pages,
+    Shrd,
+    Logs,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum Layer {
     /// A map of pages, behind SHRD if it has a log.
@@ -38,13 +45,13 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(layers: Layers, seed: u64) -> Self {
         let rng = &mut Rng::new(seed);
         let shape = shape(rng);
-        let layer = match rng.below(8) {
-            0..4 => Layer::Pages(pages(rng, shape)),
-            4..6 => Layer::Pages(behind_shrd(rng, shape)),
-            _ => Layer::Logs(logs(rng, shape)),
+        let layer = match layers {
+            Layers::Pages => Layer::Pages(pages(rng, shape)),
+            Layers::Shrd => Layer::Pages(behind_shrd(rng, shape)),
+            Layers::Logs => Layer::Logs(logs(rng, shape)),
         };
         let requests = requests(rng, &shape);
         Self { layer, timing: timing(rng), schedule: schedule(rng), requests }

@@ -198,7 +198,9 @@ impl Nand for Brute {
         counters.dies = self.busy.iter().map(busy).collect();
         counters.channels.clone_from(&self.moved);
         let (busy_ns, busiest_ns) = (self.busy.iter().sum(), *self.busy.iter().max().unwrap());
-        counters.occupation = Occupation { end_ns: self.end, busy_ns, busiest_ns };
+        let is_busy = (0..self.dies.len()).any(|die| self.does(die).is_some());
+        let end_ns = if is_busy { self.now } else { self.end };
+        counters.occupation = Occupation { end_ns, busy_ns, busiest_ns };
     }
 
     fn reset_counters(&mut self) {

@@ -68,6 +68,25 @@ impl Case {
         }
     }
 
+    /// When requests arrive, and how many of them are in each of how many queues.
+    pub fn host(&self) -> (Arrivals, usize, usize) {
+        let (arrivals, depth, front, has_queues) = match &self.layer {
+            Layer::Pages(rig) => (rig.arrivals, rig.depth, rig.front, rig.log == 0),
+            Layer::Logs(rig) => (rig.arrivals, rig.depth, rig.front, true),
+        };
+        let queues = front.queues.filter(|_| has_queues).map_or(1, |(queues, _)| queues);
+        (arrivals, depth, queues)
+    }
+
+    /// What the host may address.
+    pub fn bytes(&self) -> u64 {
+        let geometry = match &self.layer {
+            Layer::Pages(rig) => rig.geometry(),
+            Layer::Logs(rig) => rig.geometry(),
+        };
+        u64::from(geometry.logical_pages()) << geometry.log2_page_bytes()
+    }
+
     /// The drive on this medium.
     pub fn drive<N>(&self, nand: N) -> Box<dyn Device>
     where
@@ -88,7 +107,7 @@ impl Case {
 fn shape(rng: &mut Rng) -> Shape {
     let mut up_to = |n| 1 + rng.below(n) as u32;
     let (channels, dies, planes) = (up_to(2), up_to(2), up_to(3));
-    let (pages_per_block, logical_pages) = (1 + up_to(3), 20 + up_to(40));
+    let (pages_per_block, logical_pages) = (2 + up_to(3), 20 + up_to(40));
     let all = channels * dies * planes;
     let divisors: Vec<u32> = (1..=all).filter(|n| all % n == 0).collect();
     let superblock = any(rng, &divisors);
@@ -172,7 +191,7 @@ fn pages(rng: &mut Rng, shape: Shape) -> Rig {
 fn with_room(rig: Rig, rng: &mut Rng) -> Rig {
     let low_water = rig.cleaning().least_low_water(rig.frontiers()) + rig.log.min(1);
     let journal = if rig.journal.is_some() { 2 } else { 0 };
-    Rig { low_water, ..rig }.spare(2 + journal + rng.below(3) as u32)
+    Rig { low_water, ..rig }.spare(3 + journal + rng.below(4) as u32)
 }
 
 const HOST: &[fn(&mut ShrdConfig, &mut Dispatching)] = &[

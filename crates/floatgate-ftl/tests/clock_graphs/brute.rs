@@ -78,8 +78,8 @@ pub struct Step {
     pub awaits: Vec<usize>,
     pub behind: Option<usize>,
     pub state: State,
-    /// The first page of the operation that it is a page of. Of that: what is left to the cells, how
-    /// often they were interrupted, and when the last time.
+    /// The first page of the operation that it is a page of. Of that: what is left to the cells,
+    /// how often they were interrupted, and when the last time.
     pub head: usize,
     pub left: u64,
     pub times: u32,
@@ -185,13 +185,12 @@ impl Brute {
         self.live = self.live(Step::is_live);
         for at in self.live.clone() {
             let step = &self.steps[at];
-            let has_ended_too = |&at: &usize| !self.steps[at].is_live();
+            let is_done = |&at: &usize| !self.steps[at].is_live();
             let may_stand = |at: usize| self.steps[at].state >= Stands(0);
             match step.state {
-                Follows if step.follows.iter().all(has_ended_too) => self.reach(at),
+                Follows if step.follows.iter().all(is_done) => self.reach(at),
                 Held(since)
-                    if step.awaits.iter().all(has_ended_too)
-                        && step.behind.is_none_or(may_stand) =>
+                    if step.awaits.iter().all(is_done) && step.behind.is_none_or(may_stand) =>
                 {
                     self.stand(at, self.now - since);
                 }
@@ -227,13 +226,8 @@ impl Brute {
             kept = match kind {
                 Kind::Join => part,
                 Kind::Erase => Part::Die,
-                _ => {
-                    if awaited.is_told {
-                        awaited.kept
-                    } else {
-                        awaited.part
-                    }
-                }
+                _ if awaited.is_told => awaited.kept,
+                _ => awaited.part,
             };
         }
         let of_host = awaited.map_or(0, |work| if work.is_told { 0 } else { work.of_host });

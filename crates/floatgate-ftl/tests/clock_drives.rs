@@ -22,7 +22,7 @@ use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::nand::{Counted, Timed};
 use floatgate_ftl::queue::Arrivals;
-use floatgate_ftl::request::Completion;
+use floatgate_ftl::request::{Completion, Op};
 use floatgate_ftl::rng::Rng;
 use random::comparable;
 use std::collections::BTreeMap;
@@ -44,8 +44,8 @@ fn run(case: &Case, seed: u64, mut drive: Box<dyn Device>) -> (Vec<Completion>, 
     (done, drive.counters())
 }
 
-/// Requests arrive as the host has it, whatever the drive does: that is no matter of the medium,
-/// which is why both could be wrong.
+/// Requests arrive as the host has it, and a flush waits for all of its queue before it, whatever
+/// the drive does: that is no matter of the medium, which is why both could be wrong.
 fn arrive(case: &Case, done: &[Completion]) {
     let (arrivals, depth, queues) = case.host();
     let share = case.bytes().div_ceil(queues as u64);
@@ -63,6 +63,8 @@ fn arrive(case: &Case, done: &[Completion]) {
         };
         assert_eq!(arrival_ns, expected, "request {number} arrives: {case:?}");
         assert!(done_ns >= place, "request {number} has no place: {case:?}");
+        let all = if queues == 1 && request.op == Op::Flush { ends.last().copied() } else { None };
+        assert!(Some(done_ns) >= all, "request {number} waits for all before it: {case:?}");
         assert_eq!(blame.total(), done_ns - arrival_ns, "request {number}: {case:?}");
         ends.push(done_ns);
     }

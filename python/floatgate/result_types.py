@@ -361,6 +361,28 @@ class LatencyResult:
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """How long requests of one kind took, or how much of that one cause took, at full resolution: a
+    histogram of three significant digits with every bucket that counts any."""
+
+    operation: str
+    """Which requests: "read", "write", or "all" of these."""
+    cause: str
+    """What took the time: an entry of `latency.blame_us` such as "gc", or "response", all of it."""
+    requests: int
+    """How many requests there were."""
+    none: int
+    """How many of them spent no time on it; they are in no bucket."""
+    mean_us: float | None
+    """Mean over all of the requests in microseconds, exact."""
+    ns: tuple[int, ...]
+    """The longest time that each bucket counts in nanoseconds, rising; what it counts is longer
+    than the entry before, and shorter than its own by at most 0.1 %."""
+    counts: tuple[int, ...]
+    """How many requests each bucket counts."""
+
+
+@dataclass(frozen=True)
 class ThroughputResult:
     """How fast the drive was."""
 
@@ -566,6 +588,9 @@ class ResultFields:
     """The layer above the drive."""
     latency: LatencyResult
     """Response times."""
+    distributions: tuple[Distribution, ...]
+    """Response times and what they went into at full resolution, by kind of request and by cause;
+    empty without `latency.distribution = "full"`."""
     throughput: ThroughputResult
     """How fast the drive was."""
     dies: DiesResult

@@ -37,8 +37,8 @@ pub use presets::{Preset, presets};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{
-    Capacity, Cleaning, Controller, Fill, Flash, Ftl, Link, Mapping, Order, Placement, Queue,
-    Schedule, Start, Timing, WearLeveling,
+    Capacity, Cleaning, Controller, Fill, Flash, Ftl, Latency, Link, Mapping, Order, Placement,
+    Queue, Resolution, Schedule, Start, Timing, WearLeveling,
 };
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
@@ -78,6 +78,8 @@ impl std::error::Error for ConfigError {}
 pub struct Config {
     /// Whether the drive's time is simulated.
     pub timing: Timing,
+    /// What is kept of the latencies of requests.
+    pub latency: Latency,
     /// The flash: geometry and timing.
     pub flash: Flash,
     /// The order in which dies work.

@@ -1,5 +1,7 @@
 //! What is measured over a run: latencies, what they went into, and how things changed meanwhile.
 
+mod distributions;
+
 use std::collections::VecDeque;
 
 use floatgate_ftl::device::Counters;
@@ -8,6 +10,8 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+pub use distributions::{Distributions, Times};
 
 /// Latencies of one kind of request. Percentiles are within 0.1 %; mean and deviation are exact.
 #[derive(Clone, Debug)]
@@ -128,7 +132,7 @@ impl Latencies {
         let point = |(part, whole)| Some((self.at(part, whole)?, part as f64 / whole as f64));
         LatencySummary {
             requests: self.count,
-            mean_us: self.mean().map(|ns| ns / 1000.0),
+            mean_us: self.mean_us(),
             stdev_us: self.deviation().map(|ns| ns / 1000.0),
             p50_us: self.at(1, 2),
             p95_us: self.at(95, 100),
@@ -183,6 +187,8 @@ pub struct Metrics {
     pub write: Latencies,
     /// What the latencies of `all` went into, summed.
     pub blame_ns: [u128; PARTS],
+    /// Latencies by operation and by part at full resolution, if they are kept.
+    pub distributions: Option<Box<Distributions>>,
     /// Bytes asked for by reads.
     pub read_bytes: u64,
     /// Bytes of writes.
@@ -277,6 +283,9 @@ impl Metrics {
         }
         kind.record(latency);
         self.interval.record(latency);
+        if let Some(distributions) = &mut self.distributions {
+            distributions.record(request.op, &completion.blame);
+        }
         for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
             *sum += u128::from(part);
         }
@@ -315,7 +324,7 @@ impl Metrics {
         timeline.seconds.push(self.span_ns.map_or(0.0, |(_, end)| end as f64 / 1e9));
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
-        timeline.mean_us.push(latencies.mean().map(|ns| ns / 1000.0));
+        timeline.mean_us.push(latencies.mean_us());
         timeline.p50_us.push(latencies.at(1, 2));
         timeline.p99_us.push(latencies.at(99, 100));
         timeline.p999_us.push(latencies.at(999, 1000));

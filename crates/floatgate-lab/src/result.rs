@@ -7,6 +7,7 @@
 //! Times are of the simulated clock if nothing else is said, pages are flash pages. A number is
 //! absent (`null`) where it does not exist: the write amplification of a run that wrote nothing.
 
+mod distribution;
 mod drive;
 mod engine;
 mod flash;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::metrics::{LatencySummary, Timeline};
+pub use distribution::Distribution;
 pub use drive::{DriveResult, StartResult, WorkloadResult};
 pub use engine::EngineResult;
 pub use flash::{CauseCounts, CleaningResult, FaultsResult, FlashResult, MergesResult};
@@ -106,6 +108,9 @@ pub struct RunResult {
     pub host: HostResult,
     /// Response times.
     pub latency: LatencyResult,
+    /// Response times and what they went into at full resolution, by kind of request and by cause;
+    /// empty without `latency.distribution = "full"`.
+    pub distributions: Vec<Distribution>,
     /// How fast the drive was.
     pub throughput: ThroughputResult,
     /// What the dies did.
@@ -156,6 +161,7 @@ impl RunResult {
             placement: PlacementResult::new(&readings),
             host: HostResult::new(counters),
             latency: LatencyResult::new(metrics),
+            distributions: metrics.distributions.as_deref().map_or(vec![], Distribution::all),
             throughput: ThroughputResult::new(metrics, counters, plan),
             dies: DiesResult::new(counters),
             channels: ChannelsResult::new(counters),

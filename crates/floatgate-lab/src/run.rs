@@ -9,8 +9,9 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::future::FutureKnowledge;
 use floatgate_ftl::queue::Arrivals;
 
-use crate::config::Config;
+use crate::config::{Config, Resolution};
 use crate::drive::{Plan, build};
+use crate::metrics::Metrics;
 use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::warnings::{notes, warnings};
 use crate::workload::Workload;
@@ -56,12 +57,22 @@ pub fn run(
     let known = future_knowledge(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
     let start = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
-    let (metrics, wall_seconds) = measure(&plan, device.as_mut(), workload, control)?;
+    let (measured, wall_seconds) =
+        measure(metrics(config, &plan), device.as_mut(), workload, control)?;
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
-    let mut result = RunResult::new(&subject, &metrics, options.seed, wall_seconds);
+    let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
     result.warnings = warnings(&result);
     result.notes.extend(notes(&result));
     Ok(result)
+}
+
+/// What is to be measured on a drive.
+fn metrics(config: &Config, plan: &Plan) -> Metrics {
+    let (pages, log2_page) = (plan.geometry.logical_pages(), plan.geometry.log2_page_bytes());
+    let mut metrics = Metrics::new(pages, log2_page, plan.is_timed);
+    let is_full = config.latency.distribution == Resolution::Full;
+    metrics.distributions = is_full.then(Box::default);
+    metrics
 }
 
 /// Brings a drive to its start state, of which nothing is counted.

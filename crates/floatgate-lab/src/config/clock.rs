@@ -3,7 +3,7 @@
 
 use floatgate_ftl::nand::{self, PageTimes, Suspend};
 
-use super::{Config, ConfigError, Flash, Order, Schedule, expect};
+use super::{Config, ConfigError, Flash, Order, Resolution, Schedule, Timing, expect, expect_text};
 
 impl Config {
     /// What the drive can do at the same time, and in which order.
@@ -37,6 +37,10 @@ impl Config {
     }
 
     pub(super) fn check_schedule(&self) -> Result<(), ConfigError> {
+        if self.timing == Timing::None && self.latency.distribution == Resolution::Full {
+            let untimed = "timing = \"none\": there are no latencies";
+            expect_text("latency.distribution", "full", "summary", untimed)?;
+        }
         let Schedule { order, suspend, .. } = &self.schedule;
         if let Some(suspend) = suspend {
             let given = format!("\"{suspend}\"");

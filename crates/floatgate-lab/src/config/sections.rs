@@ -240,6 +240,26 @@ pub enum Timing {
     None,
 }
 
+/// What is kept of the latencies of requests.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Latency {
+    /// How much of their distribution the result has.
+    pub distribution: Resolution,
+}
+
+/// How much of a distribution is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Resolution {
+    /// Percentiles of reads, writes and all, finer towards the tail.
+    #[default]
+    Summary,
+    /// That, and all of it for reads, writes and all, and for each cause of their latency:
+    /// `distributions` in the result. Takes at most 15 MiB of memory.
+    Full,
+}
+
 /// The order in which dies work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -7,7 +7,6 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::request::{Completion, Request};
 
 use super::{BATCH, Control, RunError};
-use crate::drive::Plan;
 use crate::metrics::Metrics;
 use crate::workload::Workload;
 
@@ -33,21 +32,16 @@ impl Measured {
     }
 }
 
-/// Serves the workload; the answer is what was measured, and the seconds of real time that it took.
+/// Serves the workload. The answer is `metrics` with what was measured, and the seconds of real time that it took.
 pub(super) fn measure(
-    plan: &Plan,
+    metrics: Metrics,
     device: &mut dyn Device,
     workload: &mut dyn Workload,
     control: &Control,
 ) -> Result<(Metrics, f64), RunError> {
     let begin = Instant::now();
-    let geometry = &plan.geometry;
-    let (pages, log2_page) = (geometry.logical_pages(), geometry.log2_page_bytes());
-    let mut measured = Measured {
-        metrics: Metrics::new(pages, log2_page, plan.is_timed),
-        running: VecDeque::new(),
-        done: Vec::with_capacity(BATCH),
-    };
+    let mut measured =
+        Measured { metrics, running: VecDeque::new(), done: Vec::with_capacity(BATCH) };
     let mut requests = Vec::with_capacity(BATCH);
     control.begin("run", workload.requests());
     let interval = workload.requests().div_ceil(INTERVALS).max(1);

@@ -103,7 +103,7 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     };
     assert_eq!(counters, levels);
     assert_eq!(*device.checks.lock().unwrap(), 0);
-    measure(&plan, &mut device, &mut *workload, &control).unwrap();
+    measure(metrics(&config, &plan), &mut device, &mut *workload, &control).unwrap();
     assert_eq!(device.notes, [&before[..], &["run"]].concat());
     assert_eq!(*device.checks.lock().unwrap(), 1, "every run ends with a check");
 }

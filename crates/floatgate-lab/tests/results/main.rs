@@ -5,6 +5,7 @@
 
 mod case;
 mod check;
+mod distributions;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::workload::{Recorded, generator};
@@ -20,6 +21,8 @@ const PAGE_MAPPED: &[(&str, &str)] = &[
     ("ftl.journal", "true"),
     ("ftl.checkpoint_every", "500"),
 ];
+/// Latencies are kept at full resolution.
+const FULL: (&str, &str) = ("latency.distribution", "full");
 const MANY_DIES: &[(&str, &str)] = &[("flash.channels", "2"), ("flash.dies", "3")];
 
 #[test]
@@ -30,6 +33,7 @@ fn every_number_of_a_page_mapped_drive() {
     check::mapping(&case);
     check::cleaning(&case);
     check::absent(&case.result, &["merges"]);
+    assert_eq!(case.result["distributions"], serde_json::json!([]), "nobody asked for them");
     let programs = &case.result["flash"]["programs"];
     for cause in ["host", "map", "gc", "gc_map", "journal"] {
         assert!(check::of(programs, &[cause]) > 0, "{cause}");
@@ -38,7 +42,8 @@ fn every_number_of_a_page_mapped_drive() {
 
 #[test]
 fn every_number_of_many_dies() {
-    let case = Case::new(&[PAGE_MAPPED, MANY_DIES].concat());
+    let case = Case::new(&[PAGE_MAPPED, MANY_DIES, &[FULL]].concat());
+    distributions::full(&case);
     check::everywhere(&case);
     check::drive(&case, false);
     check::mapping(&case);
@@ -48,8 +53,9 @@ fn every_number_of_many_dies() {
 #[test]
 fn every_number_of_log_blocks() {
     for scheme in ["bast", "fast"] {
-        let case = Case::new(&[("ftl.scheme", scheme)]);
+        let case = Case::new(&[("ftl.scheme", scheme), FULL]);
         check::everywhere(&case);
+        distributions::full(&case);
         check::drive(&case, true);
         check::merges(&case, scheme == "fast");
         check::absent(&case.result, &["placement"]);

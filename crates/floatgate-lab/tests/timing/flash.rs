@@ -173,6 +173,15 @@ fn wrong_keys_are_named() {
         ),
         (&[("flash.program", "[]")], "flash.program = []: expected a duration from 0ns"),
         (&[("flash.program", "[\"1us\", 7]")], "flash.program = [\"1us\", 7]: expected a duration"),
+        (
+            &[("latency.distribution", "full"), ("timing", "none")],
+            "latency.distribution = \"full\": expected \"summary\" with timing = \"none\": there are \
+             no latencies",
+        ),
+        (
+            &[("latency.distribution", "all")],
+            "latency.distribution = \"all\": expected one of summary, full",
+        ),
         (&[("timing", "x")], "timing = \"x\": expected one of scheduled, none"),
     ] {
         let error = load(sets).unwrap_err();

@@ -1,0 +1,70 @@
+//! Times at full resolution: of whole requests, and of each part that their blame has.
+
+use floatgate_ftl::nand::{Blame, PARTS};
+use floatgate_ftl::request::Op;
+
+use super::Latencies;
+
+/// Times of reads and of writes. That takes at most 15 MiB when the result is made, however many
+/// requests there are: 33 histograms of at most 55 x 1024 counts of 8 bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Distributions {
+    read: Times,
+    write: Times,
+}
+
+/// Times of one kind of request.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// From arrival to completion.
+    pub response: Latencies,
+    /// What of it went into each part, in the order of [`Blame`].
+    pub parts: [Latencies; PARTS],
+}
+
+impl Distributions {
+    /// Takes in a request; trims and flushes have no latencies.
+    pub(super) fn record(&mut self, op: Op, blame: &Blame) {
+        match op {
+            Op::Read => self.read.record(blame),
+            Op::Write => self.write.record(blame),
+            Op::Trim | Op::Flush => {}
+        }
+    }
+
+    /// The times of each kind of request with its name; "all" are reads and writes together.
+    pub fn by_operation(&self) -> [(&'static str, Times); 3] {
+        let mut all = self.read.clone();
+        all.add(&self.write);
+        [("all", all), ("read", self.read.clone()), ("write", self.write.clone())]
+    }
+}
+
+impl Times {
+    fn record(&mut self, blame: &Blame) {
+        self.response.record(blame.total());
+        for (times, ns) in self.parts.iter_mut().zip(blame.0) {
+            times.record(ns);
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.response.add(&other.response);
+        for (times, others) in self.parts.iter_mut().zip(&other.parts) {
+            times.add(others);
+        }
+    }
+}
+
+impl Latencies {
+    /// Mean in microseconds, exact.
+    pub fn mean_us(&self) -> Option<f64> {
+        self.mean().map(|ns| ns / 1000.0)
+    }
+
+    /// Every bucket that has counted any: the longest time in it in nanoseconds, and how many.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let recorded = self.histogram.iter_recorded();
+        recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+    }
+}

@@ -91,7 +91,7 @@ def test_hit_ratios_have_their_own_counts() -> None:
 def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> None:
     document = samples.sample()
     write = document["latency"]["write"]
-    curve = frames.distribution(samples.runs([document]), frames.KINDS["write"])
+    curve = frames.distribution(samples.runs([document]), "write")
     known = {share: us for us, share in write["cdf"]}
     for us, share, nines in curve.select("us", "share", "nines").rows()[:-1]:
         assert known[share] == us
@@ -116,12 +116,11 @@ def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> Non
 def test_a_distribution_leaves_out_what_a_log_axis_cannot_show() -> None:
     cdf = [[0.0, 0.2], [5.0, 0.5], [90.0, 0.9], [400.0, 1.0]]
     run = _run(latency={"read": {"cdf": cdf, "requests": 100, "max_us": 80.0}})
-    read = frames.KINDS["read"]
-    curve = frames.distribution([run], read).select("us", "share", "nines").rows()
+    curve = frames.distribution([run], "read").select("us", "share", "nines").rows()
     # The end of the last bin lies behind the slowest request, which no request is.
     assert [row[:2] for row in curve] == [(5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
     assert curve[-1][2] == 2.0
-    assert frames.distribution([_run(latency={"read": {}})], read).is_empty()
+    assert frames.distribution([_run(latency={"read": {}})], "read").is_empty()
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,19 @@ sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 import report_samples as samples
 from browser import Seen, browser
 
+import floatgate
 from floatgate.report import summary_rows, write_report
 from floatgate.report.values import ratio
 
 __all__ = ["browser"]
+
+
+def _kept(scheme: str) -> dict[str, Any]:
+    """A run with all of its latencies."""
+    drive = {"mapping.scheme": scheme, "mapping.cache": "2KiB", "start.fill": "random"}
+    drive["latency.distribution"] = "full"
+    return floatgate.run("uniform:span=16MiB,writes=6k,reads=0.4", set=drive).to_dict()
+
 
 CASES = {
     "one": lambda: [samples.sample()],
@@ -27,6 +36,8 @@ CASES = {
     "bare": lambda: [samples.bare()],
     "mixed": lambda: [samples.bare(), samples.sample()],
     "hostile": lambda: [samples.hostile(), samples.sample()],
+    "causes": lambda: [_kept("dftl")],
+    "runs by cause": lambda: [_kept("dftl"), _kept("ideal")],
     "repeated": lambda: [samples.sample(seed=seed) for seed in range(1, 13)],
 }
 
@@ -167,6 +178,28 @@ def test_a_column_sorts_by_its_numbers_from_the_keyboard(
                 "cells => cells.map((cell) => Number(cell.dataset.order))"
             )
             assert orders == sorted(orders, reverse=reverse)
+
+
+def test_latencies_have_a_line_for_each_cause_or_run(
+    browser: Any, reports: dict[str, Path]
+) -> None:
+    for name, counts, lines, legend in (
+        ("causes", [2, 4], {"Reads": 3, "Writes, tail": 3}, ["flash itself", "cleaning", "map"]),
+        ("runs by cause", [2, 6], {"Cleaning": 2, "Map": 1}, ["dftl", "ideal"]),
+    ):
+        with Seen(browser, reports[name]) as seen:
+            for figure, count in zip(("latency-cdf", "latency-causes"), counts, strict=True):
+                assert seen.page.locator(f"section:has(#{figure}) .plot").count() == count
+            section = seen.page.locator("section:has(#latency-causes)")
+            assert section.locator(".legend li").all_inner_texts() == legend
+            headings = section.locator("h3").all_inner_texts()
+            for heading, drawn in lines.items():
+                plot = f"#latency-causes-{headings.index(heading)}"
+                assert seen.page.locator(f"{plot} .mark-line path").count() == drawn
+            seen.page.locator("#latency-causes-0").hover()
+            seen.page.wait_for_function("!document.getElementById('tip').hidden")
+            tip = seen.page.locator("#tip").inner_text()
+            assert ("Cause" if name == "causes" else "Run") in tip and "Requests no slower" in tip
 
 
 def test_warnings_and_notes_stand_first_with_the_runs_they_are_about(

@@ -29,7 +29,9 @@ where it does not exist.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 '''
 
@@ -50,6 +52,27 @@ ADDED = {
         """Operations of all causes."""
         return sum(vars(self).values())
 ''',
+    "Distribution": '''
+    @property
+    def cdf(self) -> tuple[tuple[float, float], ...]:
+        """Time in microseconds and share of requests (0 to 1) that took no longer, rising: 0 with
+        those of no time, then every bucket."""
+        ranks = accumulate(self.counts, initial=self.none)
+        times = zip((0, *self.ns), ranks, strict=True)
+        return tuple((ns / 1000, rank / self.requests) for ns, rank in times if self.requests)
+
+    def quantile_us(self, share: float) -> float | None:
+        """The time in microseconds that `share` (0 to 1) of the requests did not exceed, within
+        0.1 %; None of no requests."""
+        rank = max(1, math.ceil(round(share * self.requests, 6))) - 0.5
+        return next((us for us, part in self.cdf if part * self.requests > rank), None)
+
+    def share_above(self, us: float) -> float | None:
+        """The share of the requests (0 to 1) that it took longer than `us` microseconds, to
+        within 0.1 % of `us`; None of no requests."""
+        above = (count for ns, count in zip(self.ns, self.counts, strict=True) if ns > us * 1000)
+        return sum(above) / self.requests if self.requests else None
+''',
     "LatencyResult": "".join(
         f'''
     @property
@@ -60,7 +83,7 @@ ADDED = {
         for name, words in PERCENTILES.items()
     ),
 }
-"""Properties that Python adds to a class."""
+"""What Python adds to a class."""
 
 
 def module(schema: dict[str, Any]) -> str:

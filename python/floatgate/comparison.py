@@ -60,6 +60,20 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
+def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame | None:
+    """The `latencies` of all results that kept them, with what tells these apart; None of none."""
+    found = [
+        result.latencies.select(
+            *(pl.lit(value).alias(name) for name, value in labels(result, keys).items()),
+            pl.lit(result.seed).alias("seed"),
+            pl.all(),
+        )
+        for result in results
+        if result.distributions
+    ]
+    return pl.concat(found, how="vertical_relaxed") if found else None
+
+
 def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     """Those of `keys` that change no metric: rows of a comparison that differ in one are equal."""
     return [

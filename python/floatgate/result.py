@@ -74,6 +74,41 @@ class Result(ResultFields):
 
         return pl.DataFrame(self.to_dict()["timeline"], strict=False)
 
+    @property
+    def latencies(self) -> pl.DataFrame:
+        """The whole distribution of latencies, with `latency.distribution = "full"`.
+
+        One row per time that occurs: of the requests of `operation` ("read", "write", or "all" of
+        these), `requests` had `ns` nanoseconds of `cause`, which is "response" for all of their
+        latency or an entry of `latency.blame_us`. Times that differ by up to 0.1 % are one row,
+        with the longest; requests that spent nothing on a cause have a row with 0. So the
+        `requests` of an operation and a cause sum to all that there were.
+
+        Raises ValueError where the run kept a summary only.
+        """
+        import polars as pl
+
+        if not self.distributions:
+            raise ValueError('the run kept a summary; latency.distribution = "full" keeps all')
+        schema = {
+            "operation": pl.String,
+            "cause": pl.String,
+            "ns": pl.UInt64,
+            "requests": pl.UInt64,
+        }
+        return pl.concat(
+            pl.DataFrame(
+                {
+                    "operation": one.operation,
+                    "cause": one.cause,
+                    "ns": (0, *one.ns),
+                    "requests": (one.none, *one.counts),
+                },
+                schema=schema,
+            )
+            for one in self.distributions
+        ).filter(pl.col("requests") > 0)
+
     def to_dict(self) -> dict[str, Any]:
         """The whole document, the timeline included."""
         return _parse(self._text)

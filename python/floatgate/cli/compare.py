@@ -65,6 +65,7 @@ def compare(
     seeds: Seeds = None,
     baseline: Baseline = None,
     workers: Workers = None,
+    latencies: options.Latencies = None,
     how: RunOptions,
     out: options.Out = None,
     force: options.Force = False,
@@ -80,7 +81,7 @@ def compare(
     as it has ended: --resume takes it instead of running it again.
     """
     varied = _varied(vary, traces, seeds)
-    settings = options.pairs("--set", set)
+    settings = options.settings(set, latencies)
     base = _baseline(baseline, varied)
     if out is None and (pictures or resume or not json):
         out = DEFAULT_OUT
@@ -202,14 +203,16 @@ def _write(
     pictures: options.PictureKind | None,
 ) -> None:
     """results.json, the tables as Parquet and CSV, report.html and, if asked for, the pictures."""
+    from floatgate.comparison import latency_rows
     from floatgate.report import write_pictures, write_report
-    from floatgate.report.files import write_frame
+    from floatgate.report.files import write_table
 
     text = json_text.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")
     for name, table in tables.items():
-        for suffix in ("parquet", "csv"):
-            write_frame(directory / f"{name}.{suffix}", table)
+        write_table(directory, name, table)
+    if (latencies := latency_rows(results, results.keys)) is not None:
+        write_table(directory, "latencies", latencies)
     write_report(results, directory / "report.html")
     if pictures:
         write_pictures(results, directory, pictures)

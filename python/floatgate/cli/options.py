@@ -41,6 +41,13 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Set a config key; may be repeated."),
 ]
+Latencies = Annotated[
+    Literal["summary", "full"] | None,
+    typer.Option(
+        help="Keep percentiles of the latencies, or all of them, by operation and by cause "
+        "(latency.distribution)."
+    ),
+]
 Repeat = Annotated[int, typer.Option(help="Number of times to play the trace.")]
 Limit = Annotated[
     int | None, typer.Option(help="Play only this many requests, from the start of the trace.")
@@ -149,6 +156,16 @@ def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:
             raise typer.BadParameter(f"{key} is given twice", param_hint=f"'{option}'")
         found[key] = value
     return found
+
+
+def settings(set: Sequence[str] | None, latencies: str | None) -> dict[str, str]:
+    """The config keys of --set, and the one of --latencies."""
+    key, found = "latency.distribution", pairs("--set", set)
+    if latencies is None:
+        return found
+    if found.get(key, latencies) != latencies:
+        raise typer.BadParameter(f"--set {key} is {found[key]}", param_hint="'--latencies'")
+    return found | {key: latencies}
 
 
 def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:

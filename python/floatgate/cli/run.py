@@ -21,6 +21,7 @@ def run(
     *,
     device: options.Device = None,
     set: options.Set = None,
+    latencies: options.Latencies = None,
     how: RunOptions,
     out: options.Out = None,
     force: options.Force = False,
@@ -31,7 +32,7 @@ def run(
     """Simulate one trace on one device."""
     if pictures and out is None:
         raise typer.BadParameter("pictures are written into --out DIR", param_hint="'--pictures'")
-    settings = options.pairs("--set", set)
+    settings = options.settings(set, latencies)
     with output.staged(out, force=force, inputs=[trace]) as part:
         from floatgate import api
 
@@ -50,12 +51,14 @@ def run(
 
 
 def _write(result: Result, directory: Path, pictures: options.PictureKind | None) -> None:
-    """result.json, timeline.parquet, report.html and, if asked for, the pictures."""
+    """result.json, timeline.parquet, report.html and, if asked for, the latencies and pictures."""
     from floatgate.report import write_pictures, write_report
-    from floatgate.report.files import write_frame
+    from floatgate.report.files import write_frame, write_table
 
     (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
     write_frame(directory / "timeline.parquet", result.timeline)
+    if result.distributions:
+        write_table(directory, "latencies", result.latencies)
     write_report([result], directory / "report.html")
     if pictures:
         write_pictures([result], directory, pictures)

@@ -55,6 +55,9 @@ def print_summary(result: Result, device: str) -> None:
     out.print()
     out.print(_latency(result) if result.timed else fact_grid([("latency", UNTIMED)]))
     out.print()
+    if result.distributions:
+        out.print(_by_cause(result))
+        out.print()
     out.print(fact_grid([*_causes(result), *_speed(result)]))
     print_messages(out, result.warnings, result.notes)
 
@@ -72,7 +75,9 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         for metric, title in ((tables.METRICS[name], title) for name, title in COLUMNS.items())
     ]
     # A key is broken at its dots: the room is the numbers'.
-    drawn = empty_table([name.replace(".", ".\n") for name in names], map(_heading, columns))
+    drawn = empty_table(
+        [name.replace(".", ".\n") for name in names], (_heading(column.title) for column in columns)
+    )
     for told, numbers in zip(
         zip(*names.values(), strict=True),
         zip(*(column.cells for column in columns), strict=True),
@@ -213,9 +218,19 @@ def _latency(result: Result) -> Table:
     """Response times by kind of request; a unit to each column."""
     timed = {kind: times for kind, of in KINDS.items() if (times := of(result)).requests}
     columns = tables.latency_columns([*timed.values()])
-    drawn = empty_table(["latency"], (_heading(column).lower() for column in columns))
+    drawn = empty_table(["latency"], (_heading(column.title).lower() for column in columns))
     for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
         drawn.add_row(kind, *(cell.text for cell in cells))
+    return drawn
+
+
+def _by_cause(result: Result) -> Table:
+    """Percentiles of the time that each cause took, where all of the latencies are kept."""
+    known = tables.cause_table(label_runs([result]))
+    headings = (_heading(title).lower() for title in known.columns[3:])
+    drawn = empty_table(["time", "by cause"], headings)
+    for _, *cells in known.rows:
+        drawn.add_row(*(cell.text for cell in cells))
     return drawn
 
 
@@ -268,9 +283,9 @@ def _about(told: Told, total: int) -> str:
     return f"{text} ({'; '.join(runs) if len(runs) <= 3 else f'{len(runs)} of {total} runs'})"
 
 
-def _heading(column: tables.Column) -> str:
-    """The column's title with its unit below it, as a terminal is narrow."""
-    return column.title.replace(",\N{NO-BREAK SPACE}", "\n")
+def _heading(title: str) -> str:
+    """The title of a column with its unit below it, as a terminal is narrow."""
+    return title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
 def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:

@@ -99,23 +99,16 @@ def chart_shares(
     return in_rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
 
 
-def chart_distribution(
-    frame: pl.DataFrame,
-    colours: Sequence[str],
-    dashes: Sequence[str],
-    domain: tuple[float, float],
-    top: float,
-    unit: str,
-) -> Plot:
-    """Lines: share of requests faster than a time, both axes log; `top` is the most nines.
+def nines_axis(top: float) -> alt.Y:
+    """The share of requests faster than a time, where each step up leaves a tenth of them.
 
-    `time` and the domain are in `unit`.
+    `top` is the most nines.
     """
     nines = range(1, math.floor(top) + 1)
     ticks = {0.0: "0%", 0.301: "50%"} | {
         float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}%" for n in nines
     }
-    y = alt.Y(
+    return alt.Y(
         "nines:Q",
         scale=alt.Scale(domain=[0, top]),
         axis=alt.Axis(
@@ -126,17 +119,36 @@ def chart_distribution(
             labelOverlap=False,
         ),
     )
+
+
+def share_axis() -> alt.Y:
+    """The share of requests no slower than a time, from none to all."""
+    axis = alt.Axis(title="Requests no slower", format=".0%", tickCount=5)
+    return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def chart_distribution(
+    frame: pl.DataFrame,
+    colours: Sequence[str],
+    dashes: Sequence[str],
+    domain: tuple[float, float],
+    y: alt.Y,
+    title: str,
+    line: tuple[str, str] = ("run", "Run"),
+    steps: bool = False,
+) -> Plot:
+    """Lines: shares of requests by `time`, on a log scale over the domain; `title` has its unit.
+
+    `line` is the field that tells the lines apart, with its name. With `steps` a share holds until
+    the next point.
+    """
     x = alt.X(
         "time:Q",
         scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(title=f"Response time, {unit}", format="~s", values=_log_ticks(*domain)),
+        axis=alt.Axis(title=title, format="~s", values=_log_ticks(*domain)),
     )
-    tooltip = [
-        ("run", "Run", ""),
-        ("time", f"Response time, {unit}", ",.4~r"),
-        ("share", "Requests no slower", ".7~%"),
-    ]
-    return _lines(frame, x, y, colours, dashes, tooltip, 300)
+    tooltip = [(*line, ""), ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
+    return _lines(frame, x, y, colours, dashes, tooltip, 300, steps=steps)
 
 
 def chart_timeline(
@@ -325,11 +337,18 @@ def _lines(
     tooltip: Told,
     height: int,
     dots: bool = False,
+    steps: bool = False,
 ) -> Plot:
     """Lines with the point nearest to the pointer described."""
     data = inline_data(frame, LINE_DIGITS)
     base = alt.Chart(data).encode(x=x, y=y, color=_line_colour(colours))
-    line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True, point=False)
+    line = base.mark_line(
+        strokeWidth=2,
+        strokeJoin="round",
+        clip=True,
+        point=False,
+        interpolate="step-after" if steps else "linear",
+    )
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
         line = line.encode(strokeDash=alt.StrokeDash("dash:N", scale=pattern, legend=alt.Legend()))

@@ -12,6 +12,7 @@ import polars as pl
 
 from . import charts, frames, tables
 from .die_use import die_use
+from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
@@ -47,6 +48,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         _amplification(drawn, runs),
         _hit_ratio(drawn),
         _distribution(drawn, runs),
+        *distributions(drawn, runs),
         _blame(drawn, runs),
         die_use(drawn, runs),
         *over_time(drawn),
@@ -158,7 +160,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     )
     groups = panels(drawn)
     found = {
-        (kind, name): frames.distribution(group, frames.KINDS[kind])
+        (kind, name): frames.distribution(group, kind)
         for kind in ("read", "write")
         for name, group in groups.items()
     }
@@ -172,8 +174,8 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             *series(drawn, groups[name]),
             # A log scale needs two different ends.
             (ends[0] / base * 0.9, ends[1] / base * 1.1),
-            max(nines[1], 1.0),
-            unit,
+            charts.nines_axis(max(nines[1], 1.0)),
+            f"Response time, {unit}",
         )
         heading = join_title(f"{kind.capitalize()}s", name)
         what = f"Distribution of {kind} response times, {_times(frame['us'])}"

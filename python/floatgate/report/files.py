@@ -43,6 +43,12 @@ def write_frame(path: Path, frame: pl.DataFrame) -> None:
     write_whole(path, content.getvalue())
 
 
+def write_table(directory: Path, name: str, frame: pl.DataFrame) -> None:
+    """Writes a table as Parquet and as CSV, as `write_frame` does."""
+    for suffix in ("parquet", "csv"):
+        write_frame(directory / f"{name}.{suffix}", frame)
+
+
 def _umask() -> int:
     """The process's file mode mask; reading it means setting it for a moment."""
     mask = os.umask(0o077)

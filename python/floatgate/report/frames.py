@@ -16,6 +16,7 @@ from floatgate.result import (
     BlameTimes,
     BufferResult,
     CauseCounts,
+    Distribution,
     LatencySummary,
     MappingResult,
     Result,
@@ -63,13 +64,23 @@ KINDS: dict[str, Times] = {
     "write": lambda result: result.latency.write,
     "all": lambda result: result.latency.all,
 }
+
+
+def kept(run: Run, operation: str, cause: str = "response") -> Distribution | None:
+    """The whole distribution of a time, where the run kept it and it is not nothing throughout."""
+    for one in run.result.distributions:
+        if (one.operation, one.cause) == (operation, cause) and one.ns:
+            return one
+    return None
+
+
 HISTOGRAM_BARS = 40
 CURVE_STEP = 0.02
 """Points of a distribution closer than this, in decades both ways, are one point on screen."""
 
 ROW = {"run": pl.String, "row": pl.String}
 _PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
-_LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
+LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
 def amplification(runs: Iterable[Run]) -> pl.DataFrame:
@@ -101,9 +112,10 @@ def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
 
 
-def distribution(runs: Iterable[Run], times: Times) -> pl.DataFrame:
+def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
     """Response times (`us`) against the share of requests that are faster, to the slowest.
 
+    That of a run that kept all of it is at full resolution, others are in steps of a percentile.
     `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %, so that the tail, where
     devices differ, takes as much room as the body. The slowest of n requests is as slow as
     1/n of them: it stands at log10(n).
@@ -112,9 +124,9 @@ def distribution(runs: Iterable[Run], times: Times) -> pl.DataFrame:
     for run in runs:
         rows += [
             (run.label, run.colour, run.dash, us, share, nines)
-            for us, share, nines in _curve(times(run.result))
+            for us, share, nines in _curve(KINDS[kind](run.result), kept(run, kind))
         ]
-    schema = _LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
+    schema = LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -123,7 +135,7 @@ def timeline(runs: Iterable[Run], metrics: Sequence[str]) -> pl.DataFrame:
 
     A run with a single window has no timeline.
     """
-    schema = _LINE | {"pages": pl.Float64, "seconds": pl.Float64}
+    schema = LINE | {"pages": pl.Float64, "seconds": pl.Float64}
     schema |= dict.fromkeys(metrics, pl.Float64)
     found = [pl.DataFrame(schema=schema)]
     for run in runs:
@@ -177,7 +189,7 @@ def sweep(
         (run.label, run.colour, run.dash, at, metric(run.result))
         for run, at in zip(runs, axis, strict=True)
     ]
-    schema = _LINE | {"at": pl.Float64, "value": pl.Float64}
+    schema = LINE | {"at": pl.Float64, "value": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("value")
 
 
@@ -200,11 +212,11 @@ def _parts(
     ]
 
 
-def _curve(times: LatencySummary) -> list[tuple[float, float, float]]:
+def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[float, float, float]]:
     """Time, share and nines of the points that show on screen, the slowest request the last."""
     points: list[tuple[float, float, float]] = []
     slowest = times.max_us
-    for us, share in times.cdf:
+    for us, share in times.cdf if whole is None else whole.cdf:
         # No logarithm of zero: a request that took no time (a full buffer hit) stands at the edge.
         if us <= 0 or not 0 <= share < 1:
             continue

@@ -12,7 +12,7 @@ import polars as pl
 from floatgate.result import LatencySummary, Result
 
 from . import overview
-from .frames import KINDS, NAMED
+from .frames import BLAME, KINDS, NAMED, kept
 from .runs import Run, Varying, label_runs
 from .values import (
     ABSENT,
@@ -190,6 +190,33 @@ def latency_table(runs: Sequence[Run]) -> Table:
     names = {"Run": [run for run, _, _ in timed], "Kind": [kind for _, kind, _ in timed]}
     columns = latency_columns([summary for _, _, summary in timed])
     return beside("Response time by kind of request", names, columns)
+
+
+TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.0}
+"""What is said of the time that a cause took: shares of the requests, by heading."""
+
+
+def cause_table(runs: Sequence[Run]) -> Table:
+    """Percentiles of the time that each cause took of the requests; the runs below each other."""
+    found = [
+        ((run.name, kind, text), one)
+        for kind in ("all", "read", "write")
+        for cause, text in ({"response": "response"} | BLAME).items()
+        for run in runs
+        if (one := kept(run, kind, cause))
+    ]
+    titles = enumerate(("Run", "Kind", "Cause"))
+    names = {title: [row[i] for row, _ in found] for i, title in titles}
+    known = [one for _, one in found]
+    columns = [
+        written(percent)("Requests with any", [1 - one.none / one.requests for one in known]),
+        times("Mean", [one.mean_us for one in known]),
+        *(
+            times(name, [one.quantile_us(at) for one in known])
+            for name, at in TIMES_BY_CAUSE.items()
+        ),
+    ]
+    return beside("Time by kind of request and cause", names, columns)
 
 
 def parts_table(title: str, frame: pl.DataFrame, names: Iterable[str], digits: int) -> Table:

@@ -6,7 +6,7 @@ use floatgate_ftl::request::Op;
 use super::Latencies;
 
 /// Times of reads and of writes. That takes at most 15 MiB when the result is made, however many
-/// requests there are: 33 histograms of at most 55 x 1024 counts of 8 bytes.
+/// requests there are: 33 histograms of at most 56,320 counts of 8 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Distributions {
     read: Times,

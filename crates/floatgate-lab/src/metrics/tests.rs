@@ -79,6 +79,14 @@ fn mean_and_deviation_are_exact() {
     assert!(summary.cdf.is_sorted());
 }
 
+/// What `latency.distribution = "full"` takes at most is stated with this number.
+#[test]
+fn a_histogram_of_any_times_has_56320_counts() {
+    let mut latencies = Latencies::default();
+    latencies.record(u64::MAX);
+    assert_eq!(latencies.histogram.distinct_values(), 56_320);
+}
+
 #[test]
 fn of_no_requests_nothing_is_said() {
     let none = Latencies::default().summary();

@@ -32,7 +32,8 @@ impl Measured {
     }
 }
 
-/// Serves the workload. The answer is `metrics` with what was measured, and the seconds of real time that it took.
+/// Serves the workload. The answer is `metrics` with what was measured, and the seconds of real
+/// time that it took.
 pub(super) fn measure(
     metrics: Metrics,
     device: &mut dyn Device,

@@ -175,8 +175,8 @@ fn wrong_keys_are_named() {
         (&[("flash.program", "[\"1us\", 7]")], "flash.program = [\"1us\", 7]: expected a duration"),
         (
             &[("latency.distribution", "full"), ("timing", "none")],
-            "latency.distribution = \"full\": expected \"summary\" with timing = \"none\": there are \
-             no latencies",
+            "latency.distribution = \"full\": expected \"summary\" with timing = \"none\": \
+             there are no latencies",
         ),
         (
             &[("latency.distribution", "all")],

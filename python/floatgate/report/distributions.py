@@ -1,0 +1,173 @@
+"""The figures of latencies at full resolution: by kind of request, and by cause.
+
+Runs have them with `latency.distribution = "full"`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from floatgate.result import Distribution
+
+from . import charts
+from .figure import Drawing, Figure, Legend, join_title, sentence
+from .frames import BLAME, CURVE_STEP, LINE, kept
+from .legends import line_legend, own_legend, say_missing, series, span
+from .runs import Run, panels
+from .tables import cause_table
+from .values import TIMES, unit_of
+
+SHARE_STEP = 0.004
+"""Points of a line closer than this in their share, and otherwise, are one point on screen."""
+
+ABSENT = "the run kept a summary of its latencies, or there are none"
+
+Lines = dict[tuple[str, str], pl.DataFrame]
+"""The lines of each plot, by its title and its panel."""
+
+
+def distributions(drawn: Sequence[Run], runs: Sequence[Run]) -> list[Figure]:
+    """Nothing where no run kept the whole distribution."""
+    if not any(run.result.distributions for run in drawn):
+        return []
+    return [_by_operation(drawn), _by_cause(drawn, runs)]
+
+
+def lines(found: Iterable[tuple[Run, str, Distribution | None]]) -> pl.DataFrame:
+    """The points of a line for each distribution, with what tells its colour.
+
+    `share` of the requests (0 to 1) took `us` microseconds or less; `nines` is -log10(1 - share),
+    at the longest the log10 of their number. A line begins at the least time that any took, with
+    the share of those that took none.
+    """
+    rows = [
+        (run.label, colour, run.dash, *point)
+        for run, colour, one in found
+        if one is not None
+        for point in _points(one)
+    ]
+    schema = LINE | {"us": pl.Float64, "share": pl.Float64, "nines": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _points(one: Distribution) -> list[tuple[float, float, float]]:
+    """Time, share and nines of the points that show on screen, the longest time the last."""
+    (_, none), *rest = one.cdf
+    points: list[tuple[float, float, float]] = []
+    for us, share in ((rest[0][0], none), *rest):
+        nines = -math.log10(1 - share) if share < 1 else math.log10(one.requests)
+        point = (us, share, nines)
+        if len(points) < 2 or share == 1 or not _close(points[-1], point):
+            points.append(point)
+    return points
+
+
+def _close(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool:
+    """Whether two points fall on nearly the same place on either scale of shares."""
+    near = math.log10(b[0] / a[0]) < CURVE_STEP and b[2] - a[2] < CURVE_STEP
+    return near and b[1] - a[1] < SHARE_STEP
+
+
+def _by_operation(drawn: Sequence[Run]) -> Figure:
+    figure = Figure(
+        "latency-cdf",
+        "Response time, cumulative",
+        "Share of requests answered within a time, at full resolution.",
+        lines=True,
+    )
+    found: Lines = {}
+    for kind in ("read", "write"):
+        title = f"{kind.capitalize()}s"
+        own = {
+            (title, name): lines((run, run.colour, kept(run, kind)) for run in group)
+            for name, group in panels(drawn).items()
+        }
+        say_missing(figure, own.values(), drawn, ABSENT, title)
+        found |= own
+    _draw(figure, drawn, found, ("share",))
+    figure.legend = line_legend(drawn)
+    return figure
+
+
+def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
+    figure = Figure(
+        "latency-causes",
+        "Time by cause",
+        "Share of requests of which a cause took a time or less, at full resolution: from none to "
+        "all, and with the room that the tail needs. Lines begin at the share of those of which it "
+        "took nothing.",
+        lines=True,
+    )
+    if len(drawn) == 1:
+        _causes_of(figure, drawn[0])
+    else:
+        found = {
+            (text.capitalize(), name): lines(
+                (run, run.colour, kept(run, "all", cause)) for run in group
+            )
+            for cause, text in BLAME.items()
+            for name, group in panels(drawn).items()
+        }
+        _draw(figure, drawn, found, ("share", "nines"))
+        say_missing(figure, found.values(), drawn, ABSENT)
+        figure.legend = line_legend(drawn)
+    figure.table = cause_table(runs)
+    return figure
+
+
+def _causes_of(figure: Figure, run: Run) -> None:
+    """The plots of one run: a line for each cause."""
+    found = {
+        (f"{kind.capitalize()}s", ""): lines(
+            (run, text, kept(run, kind, cause)) for cause, text in BLAME.items()
+        )
+        for kind in ("read", "write")
+    }
+    _draw(figure, [run], found, ("share", "nines"), list(BLAME.values()))
+    present = {text for frame in found.values() for text in frame["colour"]}
+    figure.legend = [Legend(text, i) for i, text in enumerate(BLAME.values()) if text in present]
+
+
+def _draw(
+    figure: Figure,
+    drawn: Sequence[Run],
+    found: Lines,
+    scales: Sequence[str],
+    causes: Sequence[str] = (),
+) -> None:
+    """A plot for each of the scales of shares, all over the same times; `causes` are colours."""
+    ends, nines = span(found.values(), "us"), span(found.values(), "nines")
+    if ends is None or nines is None:
+        return
+    unit, base = unit_of(ends, TIMES)
+    domain = (ends[0] / base * 0.9, ends[1] / base * 1.1)
+    axes = {"share": charts.share_axis(), "nines": charts.nines_axis(max(nines[1], 1.0))}
+    for (title, name), frame in found.items():
+        if frame.is_empty():
+            continue
+        group = panels(drawn)[name]
+        colours, dashes = (causes, [""]) if causes else series(drawn, group)
+        for scale in scales:
+            chart = charts.chart_distribution(
+                _from_edge(frame.with_columns(time=pl.col("us") / base).drop("us"), domain[0]),
+                colours,
+                dashes,
+                domain,
+                axes[scale],
+                f"Time, {unit}",
+                ("colour", "Cause") if causes else ("run", "Run"),
+                steps=True,
+            )
+            heading = join_title(title if scale == "share" else f"{title}, tail", name)
+            what = sentence(f"Distribution of times, {heading}", "", frame)
+            own = [] if causes else own_legend(drawn, group)
+            figure.drawings.append(Drawing(heading, chart, what, own))
+
+
+def _from_edge(frame: pl.DataFrame, edge: float) -> pl.DataFrame:
+    """The lines drawn from the edge of the plot on: as many took no time, or less than any did."""
+    begin = frame.group_by(*LINE, maintain_order=True).first().with_columns(time=pl.lit(edge))
+    return pl.concat([begin.select(frame.columns), frame])

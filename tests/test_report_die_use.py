@@ -127,6 +127,9 @@ def test_time_that_was_not_simulated_is_said_so() -> None:
     assert figure.reasons == [
         f"{kind}: not drawn: time was not simulated." for kind in ("Dies", "Channels")
     ]
+    assert result.throughput.device_seconds is None and result.lifetime.years is None
+    assert result.timeline.height > 1
+    assert result.timeline["seconds"].null_count() == result.timeline.height
 
 
 def test_a_run_of_no_time_keeps_no_die_busy() -> None:

@@ -305,7 +305,8 @@ def test_speed_wear_and_lifetime(summary: Any) -> None:
 def test_time_that_was_not_simulated(summary: Any) -> None:
     document = samples.distinct()
     document["config"] = {"timing": "none"} | document["config"]
-    document["throughput"]["iops"] = None
+    speed = document["throughput"]
+    speed["iops"] = speed["device_seconds"] = document["lifetime"]["years"] = None
     document["latency"]["blame_us"] = dict.fromkeys(document["latency"]["blame_us"])
     life = document["lifetime"]
     lines = summary(document)

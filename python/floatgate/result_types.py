@@ -414,8 +414,9 @@ class ThroughputResult:
     """Megabytes (10^6 bytes) read per second of simulated time."""
     write_mb_s: float | None
     """Megabytes (10^6 bytes) written per second of simulated time."""
-    device_seconds: float
-    """Simulated seconds, from the first arrival to the last completion."""
+    device_seconds: float | None
+    """Simulated seconds, from the first arrival to the last completion; absent if time is not
+    simulated."""
     utilization: float | None
     """Share of the time in which a die was busy, mean over the dies: 0 to 1."""
 

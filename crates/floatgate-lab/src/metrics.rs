@@ -151,8 +151,8 @@ impl Latencies {
 pub struct Timeline {
     /// Pages written by the host since the start of the measurement, at the end of the window.
     pub host_pages: Vec<u64>,
-    /// Seconds of simulated time at the end of the window.
-    pub seconds: Vec<f64>,
+    /// Seconds of simulated time at the end of the window; absent if time is not simulated.
+    pub seconds: Vec<Option<f64>>,
     /// Programs per page that the host wrote in the window.
     pub write_amplification: Vec<Option<f64>>,
     /// Hits per look-up of the mapping cache in the window, 0 to 1.
@@ -305,7 +305,7 @@ impl Metrics {
         self.touched.bits.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Seconds from the first arrival to the last completion.
+    /// Seconds from the first arrival to the last completion, if time is simulated.
     pub fn seconds(&self) -> Option<f64> {
         self.span_ns.map(|(begin, end)| (end - begin) as f64 / 1e9)
     }
@@ -321,7 +321,7 @@ impl Metrics {
         };
         let timeline = &mut self.timeline;
         timeline.host_pages.push(now.host.write_pages);
-        timeline.seconds.push(self.span_ns.map_or(0.0, |(_, end)| end as f64 / 1e9));
+        timeline.seconds.push(self.span_ns.map(|(_, end)| end as f64 / 1e9));
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push(latencies.mean_us());

@@ -258,7 +258,7 @@ def _speed(result: Result) -> Lines:
     life = result.lifetime
     if life.host_bytes is not None:
         rated = f"{count(life.endurance)} erases a unit"
-        known = result.timed and life.years is not None
+        known = life.years is not None
         years = f"{measured(life.years)} years at this rate, " if known else ""
         yield "lifetime", f"{size(life.host_bytes)} written by the host, {years}of {rated}"
     rate = count(engine.host_requests_per_second)

@@ -125,7 +125,7 @@ def _lifetime(results: Sequence[Result]) -> str:
         return ""
     unit, base = unit_of(sizes, SIZES)
     text = f"{_range([value / base for value in sizes])}{NARROW_SPACE}{unit} written by the host"
-    if years := _known(result.lifetime.years for result in results if result.timed):
+    if years := _known(result.lifetime.years for result in results):
         text += f", {_range(years)} years at this rate"
     rated = _shared(results, lambda result: count(result.lifetime.endurance))
     return f"{text}, of {rated} erases a unit"

@@ -107,7 +107,7 @@ METRICS = {
     "device_seconds": Metric(
         "Device time,\N{NO-BREAK SPACE}s",
         written(measured),
-        lambda result: result.throughput.device_seconds if result.timed else None,
+        lambda result: result.throughput.device_seconds,
     ),
     "lifetime_bytes": Metric(
         "Lifetime", in_unit_of(SIZES), lambda result: result.lifetime.host_bytes

@@ -187,7 +187,7 @@ fn an_interval_is_what_came_since_the_one_before() {
         merge_programs,
     } = &metrics.timeline;
     assert_eq!(host_pages, &[10, 10, 14]);
-    assert_eq!(seconds, &[3e-6, 9e-6, 15e-6]);
+    assert_eq!(seconds, &[3e-6, 9e-6, 15e-6].map(Some));
     let each = [4, 2, 3, 5, 9, 17, 33, 65, 129].iter().sum::<u64>() as f64 / 4.0;
     assert_eq!(write_amplification, &[Some(26.5), None, Some(each)]);
     assert_eq!(hit_ratio, &[Some(0.75), None, Some(0.1)]);

@@ -87,16 +87,18 @@ pub struct ThroughputResult {
     pub read_mb_s: Option<f64>,
     /// Megabytes (10^6 bytes) written per second of simulated time.
     pub write_mb_s: Option<f64>,
-    /// Simulated seconds, from the first arrival to the last completion.
-    pub device_seconds: f64,
+    /// Simulated seconds, from the first arrival to the last completion; absent if time is not
+    /// simulated.
+    pub device_seconds: Option<f64>,
     /// Share of the time in which a die was busy, mean over the dies: 0 to 1.
     pub utilization: Option<f64>,
 }
 
 impl ThroughputResult {
     pub(super) fn new(metrics: &Metrics, counters: &Counters, plan: &Plan) -> Self {
-        let seconds = metrics.seconds().unwrap_or_default();
-        let per_second = |n: f64| (seconds > 0.0).then(|| n / seconds);
+        let seconds = metrics.seconds();
+        let per_second =
+            |n: f64| seconds.filter(|&seconds| seconds > 0.0).map(|seconds| n / seconds);
         let shape = plan.geometry.shape();
         let dies = f64::from(shape.channels * shape.dies);
         Self {

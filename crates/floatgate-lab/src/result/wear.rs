@@ -94,14 +94,15 @@ impl LifetimeResult {
         let most = f64::from(wear.iter().copied().max().unwrap_or(0));
         let written = metrics.write_bytes as f64;
         let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
-        let seconds = metrics.seconds().unwrap_or_default();
-        let years = |bytes: f64| bytes / written * seconds / (365.25 * 86_400.0);
+        let years = |bytes: f64| Some(bytes / written * metrics.seconds()? / (365.25 * 86_400.0));
         Self {
             endurance: subject.config.flash.endurance,
             host_bytes: until(mean(wear)),
             host_bytes_first_unit: until(most),
             // Without a write, or without time, there is no rate.
-            years: until(mean(wear)).map(years).filter(|years| years.is_finite() && *years > 0.0),
+            years: until(mean(wear))
+                .and_then(years)
+                .filter(|years| years.is_finite() && *years > 0.0),
         }
     }
 }

@@ -140,6 +140,10 @@ fn without_timing_the_same_is_counted() {
         assert_eq!(latency.blame_us.die.is_some(), is_timed);
         assert_eq!(given.throughput.iops.is_some(), is_timed);
         assert_eq!(given.throughput.utilization.is_some(), is_timed);
+        assert_eq!(given.throughput.device_seconds.is_some(), is_timed);
+        assert!(given.timeline.seconds.iter().all(|seconds| seconds.is_some() == is_timed));
+        assert_eq!(given.lifetime.years.is_some(), is_timed);
+        assert!(given.lifetime.host_bytes.is_some(), "bytes need no clock");
         assert_eq!(given.workload.duration_s.is_some(), is_timed);
         assert_eq!(given.timeline.mean_us.iter().any(Option::is_some), is_timed);
         assert_eq!([given.dies.idle.len(), given.channels.idle.len()] == [2, 2], is_timed);

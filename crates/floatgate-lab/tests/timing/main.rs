@@ -87,5 +87,5 @@ fn total_us(summary: &LatencySummary) -> f64 {
 
 /// From the first arrival to the last completion, in microseconds.
 fn span_us(result: &RunResult) -> f64 {
-    result.throughput.device_seconds * 1e6
+    result.throughput.device_seconds.unwrap() * 1e6
 }

@@ -4,7 +4,7 @@ use floatgate_ftl::nand::Part;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::metrics::{Distributions, Latencies};
+use crate::metrics::{Distributions, Latencies, Times};
 
 /// How long requests of one kind took, or how much of that one cause took, at full resolution: a
 /// histogram of three significant digits with every bucket that counts any.
@@ -30,7 +30,7 @@ pub struct Distribution {
 impl Distribution {
     /// All of them: for each kind of request the response times, then each cause.
     pub(super) fn all(kept: &Distributions) -> Vec<Self> {
-        let of = |(operation, times): (_, crate::metrics::Times)| {
+        let of = |(operation, times): (_, Times)| {
             let parts = Part::NAMES.into_iter().zip(&times.parts);
             let every = [("response", &times.response)].into_iter().chain(parts);
             every.map(|(cause, times)| Self::new(operation, cause, times)).collect::<Vec<_>>()

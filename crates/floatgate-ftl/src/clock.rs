@@ -5,7 +5,12 @@
 //! operation waits for. A [`Clock`] plays the graph in the order of time, and tells when chains
 //! that are watched end, and what their time went into.
 
+mod recording;
+
+pub use recording::{Around, Recorded, Recording, Served, Span, Use};
+
 use alloc::collections::VecDeque;
+use core::ops::Range;
 
 /// What a request's time went into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -268,6 +273,26 @@ pub trait Clock {
 
     /// The next of the chains that have ended.
     fn ended(&mut self) -> Option<Ended>;
+
+    /// From now on a window of time is recorded.
+    fn record(&mut self, _: Recording) {}
+
+    /// Operations from now on, until [`Clock::watch`], are those of these reads or writes of the
+    /// host, by number.
+    #[inline(always)]
+    fn begin_requests(&mut self, _: Range<u64>) {}
+
+    /// A read or a write of the host is complete. The answer is whether it is the one that is
+    /// looked at now.
+    #[inline(always)]
+    fn end_request(&mut self, _: &Served) -> bool {
+        false
+    }
+
+    /// What was recorded; of a window that has not ended, what there is until now.
+    fn recorded(&self) -> Option<Recorded> {
+        None
+    }
 }
 
 /// The clock of a drive whose operations take no time.

@@ -23,6 +23,7 @@ use core::ops::Range;
 pub use crate::counters::{BufferCounts, Counters, HostCounts, LayerCounts};
 use crate::future::FutureKnowledge;
 pub use crate::nand::HostData;
+use crate::nand::{Recorded, Recording};
 use crate::request::{Completion, Request};
 use crate::unit_table::UnitTable;
 
@@ -58,6 +59,15 @@ pub trait Device: Send {
 
     /// Tells the policies that are bounds what the host will do from now on.
     fn set_future(&mut self, _: FutureKnowledge) {}
+
+    /// From now on a window of time is recorded, until the counters are reset; on a drive without
+    /// a clock there is none.
+    fn record(&mut self, _: Recording) {}
+
+    /// What was recorded, and the request that is looked at, if the window has begun.
+    fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
+        None
+    }
 
     /// The power fails and comes back between two requests: what only the write buffer held is
     /// gone. The translation layer is taken to know all that it did.

@@ -33,7 +33,10 @@ pub use timed::{
 use alloc::vec::Vec;
 
 use crate::addr::{Owner, Ppn, Tag, Unit};
-pub use crate::clock::{Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Server, Task};
+pub use crate::clock::{
+    Around, Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Recorded, Recording, Served,
+    Server, Span, Task, Use,
+};
 use crate::counters::Counters;
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
 use crate::geometry::Geometry;

@@ -25,6 +25,22 @@ impl Op {
             _ => None,
         }
     }
+
+    /// Whether latencies are of such requests: reads and writes.
+    #[inline(always)]
+    pub const fn is_measured(self) -> bool {
+        matches!(self, Self::Read | Self::Write)
+    }
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Flush => "flush",
+        }
+    }
 }
 
 /// One host request. Offset and length are bytes; a flush has neither.

@@ -7,11 +7,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::nand::{Blame, Chain, Clock, Ended, Fork, Part};
-use crate::request::Completion;
+use crate::request::{Completion, Request};
 
 /// A request of the host in the drive.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
+    request: Request,
     arrival: u64,
     /// What the time before it was begun went into.
     before: Blame,
@@ -51,7 +52,7 @@ impl Outstanding {
     #[inline(always)]
     pub(super) fn begin(
         &mut self,
-        number: u64,
+        (number, request): (u64, &Request),
         (queue, arrival, before): (usize, u64, Blame),
         end: Chain,
     ) {
@@ -60,13 +61,14 @@ impl Outstanding {
             self.entries.push_back(None);
         }
         debug_assert!(self.entries[at].is_none(), "a request is begun once");
-        self.entries[at] = Some(Entry { arrival, before, queue, end, completion: None });
+        let request = *request;
+        self.entries[at] = Some(Entry { request, arrival, before, queue, end, completion: None });
         self.running += 1;
     }
 
-    /// A request has ended; the answer is its queue.
+    /// A request has ended: which, its queue, and what came of it.
     #[inline(always)]
-    pub(super) fn end(&mut self, number: u64, ended: &Ended) -> usize {
+    pub(super) fn end(&mut self, number: u64, ended: &Ended) -> (Request, usize, Completion) {
         let entry = self.entries[(number - self.base) as usize].as_mut();
         let Some(entry) = entry else { unreachable!("a request ends that was begun") };
         let mut blame = ended.blame;
@@ -74,9 +76,10 @@ impl Outstanding {
             *sum += ns;
         }
         let (arrival_ns, done_ns) = (entry.arrival, ended.at_ns);
-        entry.completion = Some(Completion { arrival_ns, done_ns, blame });
+        let completion = Completion { arrival_ns, done_ns, blame };
+        entry.completion = Some(completion);
         self.running -= 1;
-        entry.queue
+        (entry.request, entry.queue, completion)
     }
 
     /// Where all that runs has ended.

@@ -8,40 +8,24 @@
 //! a request are.
 
 mod ticket;
+mod turn;
+
+pub use turn::Dispatching;
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use ticket::Ticket;
+use turn::Turn;
 
-use super::outstanding::queued;
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
 use crate::ftl::Remap;
 use crate::future::FutureKnowledge;
 use crate::host::{Piece, Remapping, Shrd};
-use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand, Part};
+use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand, Recorded, Recording};
 use crate::request::{Completion, Op, Request};
 use crate::unit_table::UnitTable;
-
-/// When the host layer dispatches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dispatching {
-    /// Commands in the drive at once. A twrite is one; so are a read and all its parts.
-    pub commands: usize,
-    /// Whether nothing is dispatched while a remap is under way.
-    pub block_during_remap: bool,
-    /// How long the host must have asked for nothing for the log to be remapped. None: never.
-    pub idle_after_ns: Option<u64>,
-    /// A twrite of no more requests than this waits for more, so many times.
-    pub low_packing: (usize, u32),
-}
-
-impl Default for Dispatching {
-    fn default() -> Self {
-        Self { commands: 32, block_during_remap: true, idle_after_ns: None, low_packing: (16, 0) }
-    }
-}
 
 /// A drive with translation layer `F` behind SHRD.
 pub struct ShrdDevice<F, D> {
@@ -59,22 +43,6 @@ pub struct ShrdDevice<F, D> {
     packed: Vec<u64>,
     pieces: Vec<Piece>,
     dropped: Vec<Remapping>,
-}
-
-/// When a request was the next, and when it was dispatched after a remap.
-#[derive(Clone, Copy)]
-struct Turn {
-    ready: u64,
-    begin: u64,
-}
-
-impl Turn {
-    /// What a request that arrived at `arrival` went through until it was dispatched.
-    fn wait(&self, arrival: u64) -> Blame {
-        let mut blame = queued(arrival, self.ready.max(arrival));
-        blame.add(Part::Remap, self.begin - self.ready.max(arrival));
-        blame
-    }
 }
 
 impl<F, D> ShrdDevice<F, D>
@@ -133,19 +101,32 @@ where
         let arrival = self.drive.queue().arrival(rest[0].at_ns, 0);
         self.drive.queue().admit();
         let before = turn.wait(arrival);
+        self.begin_requests(&rest[..1]);
         let (mut end, is_redirected) = self.serve(&rest[0]);
         self.drive.acknowledge(&mut end);
         self.redirected += usize::from(is_redirected);
-        self.begin_command(&[(arrival, before)], end, is_redirected);
+        self.begin_command(&rest[..1], &[(arrival, before)], end, is_redirected);
         1
     }
 
+    /// Operations from now on are those of the next requests.
+    fn begin_requests(&mut self, requests: &[Request]) {
+        let first = self.drive.outstanding().next();
+        self.drive.begin_requests(first, requests);
+    }
+
     /// A command for requests that arrived, and have waited, so long is in the drive.
-    fn begin_command(&mut self, requests: &[(u64, Blame)], end: Chain, is_redirected: bool) {
+    fn begin_command(
+        &mut self,
+        requests: &[Request],
+        waits: &[(u64, Blame)],
+        end: Chain,
+        is_redirected: bool,
+    ) {
         let outstanding = self.drive.outstanding();
         let first = outstanding.next();
-        for (number, &(arrival, before)) in (first..).zip(requests) {
-            outstanding.begin(number, (0, arrival, before), end);
+        for (numbered, &(arrival, before)) in (first..).zip(requests).zip(waits) {
+            outstanding.begin(numbered, (0, arrival, before), end);
         }
         self.commands += 1;
         let ticket = Ticket::Command { first, requests: requests.len() as u64, is_redirected };
@@ -253,7 +234,7 @@ where
         if self.packed.is_empty() {
             return false;
         }
-        self.write_log(turn);
+        self.write_log(&rest[..self.packed.len()], turn);
         true
     }
 
@@ -264,19 +245,20 @@ where
         }
     }
 
-    fn write_log(&mut self, turn: Turn) {
+    fn write_log(&mut self, requests: &[Request], turn: Turn) {
+        self.begin_requests(requests);
         let mut start = Chain::START;
         // The header, and when that is through the data.
         self.drive.send(&mut start);
         self.drive.send(&mut start);
-        let (requests, twrite) = (self.packed.len() as u64, self.host.twrite());
+        let twrite = self.host.twrite();
         let bytes = self.drive.io().bytes(twrite.entries.len());
         self.drive.receive(bytes, &mut start);
-        let mut end = self.drive.io().write_log(twrite, requests, start);
+        let mut end = self.drive.io().write_log(twrite, requests.len() as u64, start);
         self.drive.acknowledge(&mut end);
         self.packed.iter().for_each(|_| self.drive.queue().admit());
         let waits: Vec<_> = self.packed.iter().map(|&at| (at, turn.wait(at))).collect();
-        self.begin_command(&waits, end, false);
+        self.begin_command(requests, &waits, end, false);
     }
 
     /// A request that does not go to the log. The answer is where it ends, and whether it reads
@@ -424,6 +406,14 @@ where
 
     fn set_future(&mut self, known: FutureKnowledge) {
         self.drive.set_future(known);
+    }
+
+    fn record(&mut self, recording: Recording) {
+        self.drive.record(recording);
+    }
+
+    fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
+        self.drive.recorded()
     }
 
     /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)

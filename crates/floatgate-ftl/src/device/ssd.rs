@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
+use core::slice;
 
 use super::outstanding::{Outstanding, queued};
 use super::page_io::PageIo;
@@ -10,7 +11,7 @@ use crate::addr::Lpn;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
-use crate::nand::{Chain, Clock, Ended, Nand, Part, Server};
+use crate::nand::{Chain, Clock, Ended, Nand, Part, Recorded, Recording, Served, Server};
 use crate::queue::{Arbiter, Choice, Queue};
 use crate::request::{Completion, Op, Request};
 use crate::unit_table::UnitTable;
@@ -24,6 +25,8 @@ pub struct Ssd<F, D> {
     buffer: Option<WriteBuffer>,
     link: HostLink,
     outstanding: Outstanding,
+    /// The request that a recording looks at.
+    recorded: Option<Request>,
 }
 
 impl<F, D> Ssd<F, D>
@@ -34,8 +37,15 @@ where
     /// A drive at time zero.
     pub fn new(ftl: F, data: D, queue: Queue, geometry: &Geometry) -> Self {
         let io = PageIo::new(ftl, data, geometry);
-        let outstanding = Outstanding::default();
-        Self { io, queue, arbiter: None, buffer: None, link: HostLink::default(), outstanding }
+        Self {
+            io,
+            queue,
+            arbiter: None,
+            buffer: None,
+            link: HostLink::default(),
+            outstanding: Outstanding::default(),
+            recorded: None,
+        }
     }
 
     /// The same drive behind several queues, or one that begins commands one by one.
@@ -83,6 +93,15 @@ where
     /// The queue that requests are admitted to.
     pub(super) fn queue(&mut self) -> &mut Queue {
         &mut self.queue
+    }
+
+    /// Operations from now on are those of requests from `number` on: they are read or written
+    /// together, or there is one.
+    #[inline(always)]
+    pub(super) fn begin_requests(&mut self, number: u64, requests: &[Request]) {
+        if requests.iter().all(|request| request.op.is_measured()) {
+            self.io.clock().begin_requests(number..number + requests.len() as u64);
+        }
     }
 
     /// A command is sent.
@@ -180,7 +199,13 @@ where
     /// A request is complete.
     #[inline(always)]
     pub(super) fn end(&mut self, number: u64, ended: &Ended) {
-        let queue = self.outstanding.end(number, ended);
+        let (request, queue, completion) = self.outstanding.end(number, ended);
+        let Completion { arrival_ns, done_ns, blame } = completion;
+        if request.op.is_measured()
+            && self.io.clock().end_request(&Served { number, arrival_ns, done_ns, blame })
+        {
+            self.recorded = Some(request);
+        }
         match &mut self.arbiter {
             None => self.queue.complete(ended.at_ns),
             Some(arbiter) => arbiter.complete(queue, ended.at_ns),
@@ -219,6 +244,7 @@ where
     #[inline(always)]
     fn serve(&mut self, request: &Request, number: u64, (queue, arrival): (usize, u64)) {
         let mut chain = Chain::new(request.op == Op::Read);
+        self.begin_requests(number, slice::from_ref(request));
         self.send(&mut chain);
         if self.io.accepts(request) {
             if request.op == Op::Write {
@@ -231,7 +257,7 @@ where
         }
         self.acknowledge(&mut chain);
         let before = queued(arrival, self.io.now());
-        self.outstanding.begin(number, (queue, arrival, before), chain);
+        self.outstanding.begin((number, request), (queue, arrival, before), chain);
         self.io.clock().watch(chain, number);
     }
 
@@ -345,6 +371,15 @@ where
             buffer.set_future(blocks);
         }
         self.io.ftl.set_future(known);
+    }
+
+    fn record(&mut self, recording: Recording) {
+        self.recorded = None;
+        self.io.clock().record(recording);
+    }
+
+    fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
+        Some((self.io.ftl.nand().clock().recorded()?, self.recorded))
     }
 
     fn cut_power(&mut self) {

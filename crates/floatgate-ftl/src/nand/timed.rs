@@ -21,6 +21,7 @@ mod flash;
 mod graph;
 mod issue;
 mod lanes;
+mod recorder;
 mod schedule;
 mod scheduler;
 

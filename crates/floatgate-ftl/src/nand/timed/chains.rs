@@ -1,9 +1,13 @@
 //! What the layers above ask of the clock: chains that join, wait, take time and are watched.
 
+use alloc::boxed::Box;
+use core::ops::Range;
+
 use super::graph::{Edge, UNWATCHED, Work};
+use super::recorder::Recorder;
 use super::schedule::Controller;
 use super::scheduler::{HELD, Scheduler};
-use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Server, Task};
+use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Task};
 
 impl Scheduler {
     /// A chain goes on behind a node.
@@ -84,6 +88,7 @@ impl Clock for Scheduler {
     }
 
     fn watch(&mut self, chain: Chain, ticket: u64) {
+        self.begin_requests(0..0);
         if self.graph.is_live(chain) {
             let node = self.graph.node_mut(chain.node);
             assert_eq!(node.ticket, UNWATCHED, "a chain is watched once");
@@ -105,5 +110,26 @@ impl Clock for Scheduler {
 
     fn ended(&mut self) -> Option<Ended> {
         self.ended.pop_front()
+    }
+
+    fn record(&mut self, recording: Recording) {
+        let lanes = self.dies.len() + self.channels.len();
+        self.recorder = Some(Box::new(Recorder::new(recording, lanes)));
+    }
+
+    #[inline(always)]
+    fn begin_requests(&mut self, numbers: Range<u64>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin_requests(numbers);
+        }
+    }
+
+    #[inline(always)]
+    fn end_request(&mut self, served: &Served) -> bool {
+        self.recorder.as_mut().is_some_and(|recorder| recorder.end_request(served))
+    }
+
+    fn recorded(&self) -> Option<Recorded> {
+        self.recorder.as_ref()?.recorded(&self.dies, self.now)
     }
 }

@@ -244,6 +244,7 @@ impl Scheduler {
         self.channels[channel].current = at;
         self.channels[channel].part = if part == Part::Die { Part::Bus } else { part };
         self.dies[die].is_transferring = true;
+        self.record_transfer(channel);
         let end = self.now + self.timing.transfer_ns;
         self.events.push(end, Event::Transfer(channel as u32));
     }

@@ -11,6 +11,7 @@ impl Scheduler {
     /// An operation is issued.
     #[inline(always)]
     pub(super) fn issue(&mut self, kind: Kind, site: Site, part: Part, chain: &mut Chain) {
+        self.record_issue(site.die, *chain);
         let ns = self.cells_ns(kind, site.row);
         let at = self.graph.add(Work::Flash(kind), part, ns, *chain, self.now);
         self.graph.node_mut(at).site = site;

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use super::events::NEVER;
 use super::graph::Kind;
 use super::schedule::{Order, Schedule};
-use crate::clock::{Blame, NONE, Part};
+use crate::clock::{Blame, NONE, Part, Use};
 use crate::counters::DieUse;
 
 /// A node that waits, since when, and its serial.
@@ -21,16 +21,6 @@ pub(super) fn enqueue(queue: &mut VecDeque<Waiting>, waiting: Waiting) {
         queue.swap(at - 1, at);
         at -= 1;
     }
-}
-
-/// What the time of a die goes into.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Use {
-    Read,
-    Program,
-    Erase,
-    Transfer,
-    Wait,
 }
 
 impl DieUse {
@@ -115,7 +105,7 @@ pub(super) struct Die {
     pub(super) is_transferring: bool,
     pub(super) is_commanded: bool,
     pub(super) is_dirty: bool,
-    since: u64,
+    pub(super) since: u64,
     /// What the time so far went into.
     account: Lane,
     /// The account of the channel when the die began to wait for it.
@@ -143,7 +133,7 @@ impl Die {
     }
 
     /// What it does, for whom.
-    fn doing(&self) -> Option<(Use, Part)> {
+    pub(super) fn doing(&self) -> Option<(Use, Part)> {
         let cells = |batch: &Batch| match batch.kind {
             Kind::Read if batch.ends <= self.since => Use::Wait,
             Kind::Read => Use::Read,

@@ -4,12 +4,14 @@
 //! channels do. A die that something waits for is never idle; the channel takes the transfer that
 //! was ready first. Equal times are decided by age: the node that was made first goes first.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::events::{Event, Events, NEVER};
 use super::graph::{Graph, Kind, UNWATCHED, Work};
 use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT, enqueue};
+use super::recorder::Recorder;
 use super::schedule::{Order, Schedule};
 use super::{Geometry, Timing};
 use crate::clock::{Ended, NO_CORE, NONE, Part, Server};
@@ -63,6 +65,7 @@ pub struct Scheduler {
     pub(super) unit_readers: Vec<u32>,
     pub(super) readers: Vec<Readers>,
     pub(super) free_readers: Vec<u32>,
+    pub(super) recorder: Option<Box<Recorder>>,
 }
 
 impl Scheduler {
@@ -100,6 +103,7 @@ impl Scheduler {
             unit_readers: alloc::vec![NONE; units],
             readers: Vec::new(),
             free_readers: Vec::new(),
+            recorder: None,
         }
     }
 
@@ -223,6 +227,7 @@ impl Scheduler {
 
     #[inline(always)]
     pub(super) fn settle_die(&mut self, die: usize) {
+        self.record_die(die);
         let channel = &mut self.channels[self.dies[die].channel];
         channel.account_for(self.now);
         self.dies[die].account_for(self.now, channel);

@@ -1,6 +1,7 @@
 //! The clock by worked examples. `tests/clock_graphs.rs` holds it against a naive one.
 
 mod graphs;
+mod recordings;
 mod schedules;
 
 use std::vec::Vec;

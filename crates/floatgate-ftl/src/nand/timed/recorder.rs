@@ -1,0 +1,259 @@
+//! A recording of a window of time, for who wants to see what dies and channels did in it.
+//!
+//! Which request takes longest is known when it is complete, so what was done last is always kept,
+//! as much as the window is long. When a request is complete that took longer than all before it,
+//! recording goes on to the end of the window around it, and what is in the window is put aside.
+//!
+//! Spans come from where the account of a die is brought up to date, so that they sum to it.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::lanes::Die;
+use super::scheduler::Scheduler;
+use crate::clock::{Around, Chain, Recorded, Recording, Served, Span, Use};
+
+/// A part of the time.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    from_ns: u64,
+    to_ns: u64,
+    /// What it is around.
+    at_ns: u64,
+}
+
+impl Window {
+    /// `before` of `window_ns` before a time, the rest behind it.
+    fn around(at_ns: u64, before: u64, window_ns: u64) -> Self {
+        let to_ns = at_ns.saturating_add(window_ns - before);
+        Self { from_ns: at_ns.saturating_sub(before), to_ns, at_ns }
+    }
+
+    /// The share of something that is for what lies behind the time.
+    fn behind(&self, whole: usize) -> usize {
+        let (behind, all) = (self.to_ns - self.at_ns, (self.to_ns - self.from_ns).max(1));
+        (whole as u128 * u128::from(behind) / u128::from(all)) as usize
+    }
+}
+
+/// Keeps what dies and channels did.
+#[derive(Clone, Debug)]
+pub(super) struct Recorder {
+    asked: Recording,
+    /// What was done, about in the order in which it ended.
+    spans: VecDeque<Span>,
+    /// What each lane did last, which may go on.
+    last: Vec<Option<Span>>,
+    /// Until then spans are missing that were too many.
+    missing_until: u64,
+    /// The window that has not ended, and the spans since the time that it is around.
+    open: Option<Window>,
+    behind: usize,
+    /// The window that was put aside.
+    kept: Recorded,
+    /// Requests that are not complete, with the dies of their operations.
+    dies: BTreeMap<u64, Vec<u32>>,
+    /// Those of them that operations are begun for.
+    beginning: Range<u64>,
+    /// The request that is looked at, and the dies of its operations.
+    served: Option<Served>,
+    served_by: Vec<u32>,
+}
+
+impl Recorder {
+    /// So many lanes, of which nothing is known yet.
+    pub(super) fn new(asked: Recording, lanes: usize) -> Self {
+        let window = asked.window_ns;
+        Self {
+            asked,
+            spans: VecDeque::new(),
+            last: alloc::vec![None; lanes],
+            missing_until: 0,
+            open: match asked.around {
+                Around::Worst => None,
+                Around::Time(at_ns) => Some(Window::around(at_ns, window / 2, window)),
+            },
+            behind: 0,
+            kept: Recorded::default(),
+            dies: BTreeMap::new(),
+            beginning: 0..0,
+            served: None,
+            served_by: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin_requests(&mut self, numbers: Range<u64>) {
+        self.beginning = numbers;
+    }
+
+    /// An operation of a request on a die.
+    fn issue(&mut self, die: u32) {
+        for number in self.beginning.clone() {
+            let dies = self.dies.entry(number).or_default();
+            if let Err(at) = dies.binary_search(&die) {
+                dies.insert(at, die);
+            }
+        }
+    }
+
+    /// A request is complete: the answer is whether it is the one that is looked at now.
+    pub(super) fn end_request(&mut self, served: &Served) -> bool {
+        let dies = self.dies.remove(&served.number).unwrap_or_default();
+        let longest = self.served.as_ref().map(Served::latency_ns);
+        if longest.is_some_and(|longest| served.latency_ns() <= longest) {
+            return false;
+        }
+        match self.asked.around {
+            Around::Time(at) if !(served.arrival_ns..=served.done_ns).contains(&at) => {
+                return false;
+            }
+            Around::Time(_) => {}
+            Around::Worst => {
+                let window = self.asked.window_ns;
+                self.open = Some(Window::around(served.done_ns, window - window / 4, window));
+                self.behind = 0;
+            }
+        }
+        (self.served, self.served_by) = (Some(*served), dies);
+        true
+    }
+
+    /// Something was done; the same may have been done before it.
+    fn add(&mut self, span: Span) {
+        let last = &mut self.last[span.lane as usize];
+        match last {
+            Some(before) if before.goes_on(&span) => before.to_ns = span.to_ns,
+            _ => {
+                let before = last.replace(span);
+                before.into_iter().for_each(|before| self.push(before));
+            }
+        }
+    }
+
+    /// Keeps a span, and none that nobody will ask for any more.
+    fn push(&mut self, span: Span) {
+        let begin = self.open.map_or(span.to_ns.saturating_sub(self.asked.window_ns), |window| {
+            self.behind += usize::from(span.to_ns > window.at_ns);
+            window.from_ns
+        });
+        while let Some(first) = self.spans.front()
+            && (first.to_ns <= begin || self.spans.len() >= self.asked.spans_max)
+        {
+            if first.to_ns > begin {
+                self.missing_until = self.missing_until.max(first.to_ns);
+            }
+            self.spans.pop_front();
+        }
+        if span.to_ns > begin {
+            self.spans.push_back(span);
+        }
+    }
+
+    /// Whether what comes would push out what lies before the time that the window is around.
+    fn is_full(&self, window: &Window) -> bool {
+        let most = self.asked.spans_max;
+        self.spans.len() >= most && self.behind > window.behind(most)
+    }
+
+    /// Puts the window aside if it has ended.
+    fn close_if_due(&mut self, dies: &[Die], now: u64) {
+        if let Some(window) = self.open
+            && (now >= window.to_ns || self.is_full(&window))
+        {
+            self.kept = self.cut(&window, dies, now);
+            self.open = None;
+        }
+    }
+
+    /// Whether there is nothing to be recorded any more.
+    fn is_done(&self) -> bool {
+        self.open.is_none() && self.asked.around != Around::Worst
+    }
+
+    /// What is in a window until now.
+    fn cut(&self, window: &Window, dies: &[Die], now: u64) -> Recorded {
+        let to_ns = window.to_ns.min(now);
+        let from_ns = window.from_ns.max(self.missing_until).min(to_ns);
+        let running = dies.iter().zip(0..).filter_map(|(die, lane)| doing(die, lane, now));
+        let done = self.spans.iter().chain(self.last.iter().flatten()).copied();
+        let all = done.chain(running);
+        let mut spans: Vec<_> = all.filter_map(|span| span.within(from_ns, to_ns)).collect();
+        spans.sort_unstable_by_key(|span| (span.lane, span.from_ns));
+        spans.dedup_by(|next, span| {
+            let goes_on = span.goes_on(next);
+            if goes_on {
+                span.to_ns = next.to_ns;
+            }
+            goes_on
+        });
+        let behind = if self.is_full(window) { window.to_ns - to_ns } else { 0 };
+        let left_out_ns = from_ns.saturating_sub(window.from_ns) + behind;
+        Recorded { from_ns, to_ns, left_out_ns, spans, ..Recorded::default() }
+    }
+
+    /// What was recorded, if the window has begun.
+    pub(super) fn recorded(&self, dies: &[Die], now: u64) -> Option<Recorded> {
+        let window = match &self.open {
+            Some(window) => self.cut(window, dies, now),
+            None => self.kept.clone(),
+        };
+        let (served, dies) = (self.served, self.served_by.clone());
+        (window.from_ns < window.to_ns).then_some(Recorded { served, dies, ..window })
+    }
+}
+
+/// What a die has done since its account was brought up to date.
+fn doing(die: &Die, lane: u32, now: u64) -> Option<Span> {
+    let (doing, part) = die.doing()?;
+    let span = Span { lane, doing, part, from_ns: die.since, to_ns: now };
+    (die.since < now).then_some(span)
+}
+
+/// Where the scheduler is recorded; nothing of it costs more than a look whether it is.
+impl Scheduler {
+    /// The account of a die is about to be brought up to date.
+    #[inline(always)]
+    pub(super) fn record_die(&mut self, die: usize) {
+        if self.recorder.is_some() {
+            self.record_span(die);
+        }
+    }
+
+    #[cold]
+    fn record_span(&mut self, die: usize) {
+        let Some(recorder) = &mut self.recorder else { return };
+        recorder.close_if_due(&self.dies, self.now);
+        if !recorder.is_done()
+            && let Some(span) = doing(&self.dies[die], die as u32, self.now)
+        {
+            recorder.add(span);
+        }
+    }
+
+    /// A channel has begun to transfer a page.
+    #[inline(always)]
+    pub(super) fn record_transfer(&mut self, channel: usize) {
+        if let Some(recorder) = &mut self.recorder
+            && !recorder.is_done()
+        {
+            recorder.add(Span {
+                lane: (self.dies.len() + channel) as u32,
+                doing: Use::Transfer,
+                part: self.channels[channel].part,
+                from_ns: self.now,
+                to_ns: self.now + self.timing.transfer_ns,
+            });
+        }
+    }
+
+    /// An operation of a chain joins the graph.
+    #[inline(always)]
+    pub(super) fn record_issue(&mut self, die: u32, chain: Chain) {
+        if let Some(recorder) = &mut self.recorder
+            && chain.is_told
+        {
+            recorder.issue(die);
+        }
+    }
+}

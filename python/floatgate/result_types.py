@@ -460,6 +460,68 @@ class ChannelsResult:
 
 
 @dataclass(frozen=True)
+class LookedAtResult:
+    """The read or write that took longest, the first of them; with a time as `lanes.around` of
+    those that were under way then. Nothing is in it if there was none."""
+
+    number: int | None
+    """Its place in the workload, from 0."""
+    op: str | None
+    """"read" or "write"."""
+    offset: int | None
+    """Its first byte."""
+    length: int | None
+    """How many bytes."""
+    arrival_ns: int | None
+    """When it arrived, in nanoseconds of simulated time from the start of the run."""
+    done_ns: int | None
+    """When it was complete."""
+    latency_us: float | None
+    """Its response time in microseconds."""
+    blame_us: BlameTimes
+    """What it waited for, in microseconds."""
+    dies: tuple[int, ...]
+    """The dies of its own operations, its translation pages included; not those of cleaning, merges
+    and evictions that it waited for."""
+
+
+@dataclass(frozen=True)
+class SpansResult:
+    """What dies and channels did: an entry per span, in which a lane did the same for the same
+    cause. By lane, and then by time; no two of a lane overlap, and in what is between them it was
+    idle."""
+
+    lane: tuple[int, ...]
+    """Which lane: the dies are numbered as in `dies`, and the channels follow."""
+    doing: tuple[str, ...]
+    """"read", "program" or "erase" of cells, "transfer" of a page or a command, or "wait" for the
+    channel; a channel transfers."""
+    cause: tuple[str, ...]
+    """For what: "host", "map", "gc", "merge" or "remap"."""
+    from_ns: tuple[int, ...]
+    """From when, in nanoseconds of simulated time from the start of the run."""
+    to_ns: tuple[int, ...]
+    """Until when."""
+
+
+@dataclass(frozen=True)
+class LanesResult:
+    """What each die and each channel did in a window of the run, and the request that it is around.
+    Nothing is in it if none was asked for, or if the run had ended before."""
+
+    from_ns: int | None
+    """Begin of the window, in nanoseconds of simulated time from the start of the run."""
+    to_ns: int | None
+    """Its end."""
+    left_out_ns: int
+    """Nanoseconds that it should be longer, and would have more than `lanes.spans` spans."""
+    request: LookedAtResult
+    """The request that the window is around."""
+    spans: SpansResult
+    """What dies and channels did."""
+
+
+@dataclass(frozen=True)
 class CleaningResult:
     """Erase units cleaned, by occasion."""
 
@@ -620,6 +682,8 @@ class ResultFields:
     """What the dies did."""
     channels: ChannelsResult
     """What the channels did."""
+    lanes: LanesResult
+    """All that dies and channels did in a window of time, if one was asked for (`lanes.window`)."""
     cleaning: CleaningResult
     """Erase units cleaned, by occasion."""
     wear: WearResult

@@ -10,6 +10,7 @@ mod clock;
 mod demands;
 mod faults;
 mod hosts;
+mod lanes;
 mod layers;
 mod log_blocks;
 mod parameters;
@@ -31,6 +32,7 @@ pub use buffers::Buffer;
 pub use choice::Chosen;
 pub use faults::Faults;
 pub use hosts::Host;
+pub use lanes::{Lanes, Moment};
 pub use parameters::Policies;
 pub use policies::policies;
 pub use presets::{Preset, presets};
@@ -108,6 +110,8 @@ pub struct Config {
     pub start: Start,
     /// Flash that breaks.
     pub faults: Faults,
+    /// What is recorded of dies and channels, to be looked at.
+    pub lanes: Lanes,
     /// Parameters of policies: a section for each policy that has any.
     #[serde(flatten)]
     #[schemars(skip)]
@@ -156,6 +160,7 @@ impl Config {
         self.check_host()?;
         self.check_faults()?;
         self.check_schedule()?;
+        self.check_lanes()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
         let page = &flash.page;

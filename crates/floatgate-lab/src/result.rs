@@ -18,6 +18,7 @@ mod policies;
 mod readings;
 mod schema;
 mod wear;
+mod window;
 
 use floatgate_ftl::device::Device;
 use schemars::JsonSchema;
@@ -34,6 +35,7 @@ pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
 pub use schema::schema;
 pub use wear::{LifetimeResult, WearMap, WearResult};
+pub use window::{LanesResult, LookedAtResult, SpansResult};
 
 use crate::config::Config;
 use crate::drive::Plan;
@@ -117,6 +119,8 @@ pub struct RunResult {
     pub dies: DiesResult,
     /// What the channels did.
     pub channels: ChannelsResult,
+    /// All that dies and channels did in a window of time, if one was asked for (`lanes.window`).
+    pub lanes: LanesResult,
     /// Erase units cleaned, by occasion.
     pub cleaning: CleaningResult,
     /// Erases per erase unit.
@@ -165,6 +169,7 @@ impl RunResult {
             throughput: ThroughputResult::new(metrics, counters, plan),
             dies: DiesResult::new(counters),
             channels: ChannelsResult::new(counters),
+            lanes: LanesResult::new(readings.recorded.as_ref()),
             cleaning: CleaningResult::new(counters, plan.geometry.pages_per_unit()),
             wear: WearResult::new(&readings, plan.geometry.pages_per_unit()),
             lifetime: LifetimeResult::new(subject, metrics, &readings.wear),

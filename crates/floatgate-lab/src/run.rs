@@ -89,6 +89,7 @@ fn prepare(
     device.write_back();
     device.set_future(known);
     device.reset_counters();
+    config.recording().into_iter().for_each(|recording| device.record(recording));
     Ok(started)
 }
 

@@ -6,6 +6,7 @@
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
 use crate::result::{RunResult, Timeline};
+use crate::units::Time;
 
 /// Write amplification of the last quarter may differ from the quarter before by this share.
 const STEADY: f64 = 0.1;
@@ -54,6 +55,7 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
             drive.units_added, drive.spare_factor
         ));
     }
+    warnings.extend(window(result));
     let unwritten = result.workload.unwritten_pages_read as f64;
     let share = unwritten / result.workload.read_pages.max(1) as f64;
     if share > UNWRITTEN {
@@ -64,6 +66,28 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Why there is less of the window that was to be recorded.
+fn window(result: &RunResult) -> Option<String> {
+    let asked = result.config.lanes.window?;
+    let left_out = Time(result.lanes.left_out_ns);
+    if result.lanes.to_ns.is_none() {
+        let around = result.config.lanes.around;
+        return Some(format!(
+            "no dies and channels were recorded: no time passed in the window around \
+             lanes.around = \"{around}\"; the run took {} s",
+            result.throughput.device_seconds
+        ));
+    }
+    (left_out.0 > 0).then(|| {
+        format!(
+            "of dies and channels {left_out} of the {asked} that were asked for were not recorded: \
+             there is more than lanes.spans = {} in it; use a smaller lanes.window, or a larger \
+             lanes.spans",
+            result.config.lanes.spans
+        )
+    })
 }
 
 /// Why write amplification is not that of a drive that has been in use for long.

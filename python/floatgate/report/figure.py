@@ -28,6 +28,8 @@ class Drawing:
     description: str
     legend: list[Legend] = field(default_factory=list)
     """Its own, where the figure's plots do not share one."""
+    text: str = ""
+    """What a reader is told of it above the plot."""
 
 
 @dataclass
@@ -39,6 +41,8 @@ class Figure:
     caption: str
     lines: bool = False
     """Whether the legend's swatches are lines rather than areas."""
+    wide: bool = False
+    """Whether each plot takes all of the width."""
     drawings: list[Drawing] = field(default_factory=list)
     legend: list[Legend] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)

@@ -14,6 +14,7 @@ from . import charts, frames, tables
 from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
+from .lane_view import lane_view
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
 from .predictions import prediction_frame
@@ -50,6 +51,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         _distribution(drawn, runs),
         *distributions(drawn, runs),
         _blame(drawn, runs),
+        *lane_view(drawn),
         die_use(drawn, runs),
         *over_time(drawn),
         _wear(drawn, runs),

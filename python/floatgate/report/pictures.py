@@ -52,7 +52,7 @@ def write_figure(figure: Figure, directory: Path, kind: str) -> Path:
 
 def _spec(figure: Figure) -> dict[str, Any]:
     """The figure's plots side by side in one Vega-Lite spec, with its title."""
-    alone = len(figure.drawings) == 1
+    alone = figure.wide or len(figure.drawings) == 1
     own = any(drawing.legend for drawing in figure.drawings)
     how = "shared" if figure.legend else "independent"
     plots = [

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
-use super::{Config, ConfigError, parameters};
+use super::{Config, ConfigError, Moment, parameters};
 use crate::suggest::nearest;
 use crate::units::{Rate, Size, Time};
 
@@ -98,6 +98,7 @@ pub(super) fn expected(leaf: &Value) -> String {
             let one = format!("a duration {}, such as \"{example}\"", bounds());
             return format!("{one}, or a list of 1 to {most}");
         }
+        Some("moment") => return "\"worst\", or a duration such as \"1.25s\"".to_owned(),
         Some("rate") => return "a rate such as \"40MB/s\", or \"none\"".to_owned(),
         _ => {}
     }
@@ -136,6 +137,7 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
             return (1..=most).contains(&times.len())
                 && times.iter().all(|time| is_time(leaf, time));
         }
+        Some("moment") => return value.as_str().is_some_and(|text| Moment::parse(text).is_ok()),
         Some("rate") => return value.as_str().is_some_and(|text| Rate::parse(text).is_ok()),
         _ => {}
     }

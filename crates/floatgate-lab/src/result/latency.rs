@@ -59,7 +59,7 @@ pub struct BlameTimes {
 
 impl BlameTimes {
     /// The means over `count` requests of sums by [`Part`].
-    fn new(blame_ns: [u128; PARTS], count: u64) -> Self {
+    pub(super) fn new(blame_ns: [u128; PARTS], count: u64) -> Self {
         let mean = |part: Part| {
             (count > 0).then(|| blame_ns[part as usize] as f64 / count as f64 / 1000.0)
         };

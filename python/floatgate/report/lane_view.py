@@ -1,0 +1,333 @@
+"""The figure of a window of the run: a lane per die and channel, and the request it is around."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+import altair as alt
+import polars as pl
+
+from floatgate.result import LookedAtResult, Result
+
+from .charts import Plot, inline_data
+from .figure import Drawing, Figure
+from .frames import BLAME
+from .legends import part_legend, say_missing
+from .runs import Run
+from .tables import Cell, Table
+from .values import ABSENT, TIMES, count, measured, percent, size, unit_of
+
+CAUSES = {"host": "host", "gc": "cleaning", "map": "map", "merge": "merges", "remap": "remapping"}
+"""For what something is done; each has the colour of its part of a response time."""
+
+COLOURS = ["host", *list(BLAME.values())[1:]]
+"""The causes in the order of the palette; the host's operations are "flash itself" there."""
+
+HEIGHTS = {"erase": 1.0, "program": 0.74, "read": 0.48, "transfer": 0.24, "wait": 0.1}
+"""How high the bar of a use is, as a share of its lane."""
+
+KEY = "Height of a bar: erase (highest), program, read, transfer of a page or command, wait"
+
+OWN = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"
+"""Marks the dies of the request."""
+
+LANES = 96
+"""More lanes than this are not drawn: first those of the request, then in their order."""
+
+LANE = 15
+"""Pixels from a lane to the next; a gap of half of it sets channels apart."""
+
+TOP = -1.3
+"""Where the plot begins above the first lane, in lanes: the ends of the request are named there."""
+
+DIGITS = 12
+"""Digits of a time: the reader may zoom into microseconds of a second."""
+
+FULL = 0.84
+"""The share of a lane's pixels that its highest bar takes."""
+
+BARS = 20_000
+"""Where a window has more spans, those that are too short to be seen are joined."""
+
+SPAN = ("place", "lane", "doing", "cause", "start", "end")
+
+
+def lane_view(drawn: Sequence[Run]) -> list[Figure]:
+    """One figure, if a run was asked to record a window: a plot for each run that has one."""
+    if not any(run.result.setting("lanes.window") for run in drawn):
+        return []
+    figure = Figure(
+        "lanes",
+        "What dies and channels did around a request",
+        "A lane for each channel and for each of its dies; colour is the cause, height the kind "
+        "of operation. The band is the time from the request's arrival to its completion, "
+        "darker in the lanes of the dies that worked for it.",
+        wide=True,
+    )
+    found = []
+    for run in drawn:
+        frame = window_spans(run.result).with_columns(run=pl.lit(run.label))
+        if frame.is_empty():
+            continue
+        found.append(frame)
+        shown, hidden = _lanes(run.result)
+        if hidden:
+            figure.reasons.append(f"{run.name}: {hidden} lanes are not drawn.")
+        legend = part_legend([frame.rename({"cause": "part"})], COLOURS)
+        heading = run.name if len(drawn) > 1 else ""
+        words = request_words(run.result)
+        chart = _chart(run.result, frame, shown)
+        what = f"Lanes of dies and channels in a window of the run. {words}"
+        figure.drawings.append(Drawing(heading, chart, what, legend, words))
+    say_missing(figure, found, drawn, "nothing was recorded in such a window")
+    table = shares_table([run for run in drawn if run.result.lanes.spans.lane])
+    figure.table = table if table.rows else None
+    return [figure]
+
+
+def request_words(result: Result) -> str:
+    """The request that the window is around, and what it waited for, in words."""
+    request = result.lanes.request
+    if request.latency_us is None:
+        return "No read or write was under way at that time."
+    unit, us = unit_of([request.latency_us], TIMES)
+    arrived = _time((request.arrival_ns or 0) / 1000)
+    length, dies = size(request.length), ", ".join(map(str, request.dies))
+    where = f"; its own operations were on die{'s' * (len(request.dies) > 1)} {dies}"
+    return (
+        f"Request {count(request.number)}, a {request.op} of {length} at byte "
+        f"{count(request.offset)}, arrived at {arrived} and took {measured(request.latency_us / us)} "
+        f"{unit}: {blame_words(request)}{where * bool(dies)}."
+    )
+
+
+def blame_words(request: LookedAtResult) -> str:
+    """What a request waited for, the longest first, in the unit of the whole."""
+    unit, us = unit_of([request.latency_us], TIMES)
+    parts = {BLAME[part]: n for part, n in vars(request.blame_us).items() if n}
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    return " + ".join(f"{name} {measured(n / us)}" for name, n in ordered) or f"0 {unit}"
+
+
+def window_spans(result: Result) -> pl.DataFrame:
+    """A row per span that is drawn: its lane, what was done for what, from when until when.
+
+    Times are in the unit of `time_axis`; `place` is where the lane is, from the top.
+    """
+    spans, places = result.lanes.spans, dict(_lanes(result)[0])
+    unit, zero = time_axis(result)[1:]
+    frame = pl.DataFrame(
+        {
+            "number": pl.Series(spans.lane, dtype=pl.Int64),
+            "doing": pl.Series(spans.doing, dtype=pl.String),
+            "cause": pl.Series([CAUSES[cause] for cause in spans.cause], dtype=pl.String),
+            "start": (pl.Series(spans.from_ns, dtype=pl.Int64) - zero) / unit,
+            "end": (pl.Series(spans.to_ns, dtype=pl.Int64) - zero) / unit,
+        }
+    )
+    lanes = pl.DataFrame(
+        [(number, place, lane_name(result, number)) for number, place in places.items()],
+        schema={"number": pl.Int64, "place": pl.Float64, "lane": pl.String},
+        orient="row",
+    )
+    return frame.join(lanes, on="number", maintain_order="left").select(SPAN)
+
+
+def time_axis(result: Result) -> tuple[str, float, int]:
+    """The title of the axis, nanoseconds of its unit, and of its zero: the request's arrival."""
+    lanes = result.lanes
+    begin, end = lanes.from_ns or 0, lanes.to_ns or 0
+    name, us = unit_of([(end - begin) / 10_000], TIMES)
+    zero, what = begin, f"from {_time(begin / 1000)} of the run on"
+    if lanes.request.arrival_ns is not None:
+        zero, what = lanes.request.arrival_ns, "since the request arrived"
+    return f"Time {what}, {name}", us * 1000, zero
+
+
+def join_short(frame: pl.DataFrame, bars: int = BARS) -> pl.DataFrame:
+    """The frame with about so many spans: neighbours too short to be seen are one, which is what
+    most of its time was."""
+    if frame.height <= bars:
+        return frame
+    begin, end = float(frame["start"].min() or 0), float(frame["end"].max() or 0)  # type: ignore[arg-type]
+    shortest = (end - begin) * frame["place"].n_unique() / bars
+    rows: list[dict[str, Any]] = []
+    for _, lane in groupby(frame.iter_rows(named=True), key=lambda row: row["place"]):
+        for _, near in groupby(lane, key=lambda row: (row["start"] - begin) // shortest):
+            spans = list(near)
+            longest = max(spans, key=lambda row: row["end"] - row["start"])
+            rows.append(longest | {"start": spans[0]["start"], "end": spans[-1]["end"]})
+    return pl.DataFrame(rows, schema=frame.schema)
+
+
+def shares_table(runs: Sequence[Run]) -> Table:
+    """Shares of the window's time by use and cause, mean over the dies and over the channels."""
+    columns = ["Of what", *(name.capitalize() for name in CAUSES.values()), "Sum"]
+    rows = []
+    for run in runs:
+        lanes, dies = run.result.lanes, len(run.result.dies.idle)
+        channels = len(run.result.channels.idle)
+        window = (lanes.to_ns or 0) - (lanes.from_ns or 0)
+        sums: dict[tuple[str, str, str], float] = {}
+        for number, doing, cause, begin, end in zip(*vars(lanes.spans).values(), strict=True):
+            kind, of = ("Dies", dies) if number < dies else ("Channels", channels)
+            key = (kind, doing, cause)
+            sums[key] = sums.get(key, 0.0) + (end - begin) / window / of
+        for kind, doing in [*(("Dies", use) for use in HEIGHTS), ("Channels", "transfer")]:
+            shares = [sums.get((kind, doing, cause), 0.0) for cause in CAUSES]
+            if any(shares):
+                name = f"{kind}: {doing}"
+                first = Cell(name, name) if len(runs) == 1 else Cell(f"{run.name}, {name}")
+                cells = [Cell(percent(share) if share else ABSENT, share) for share in shares]
+                rows.append([first, *cells, Cell(percent(sum(shares)), sum(shares))])
+    return Table("Shares of the window's time, means over dies and channels", columns, rows)
+
+
+def lane_name(result: Result, number: int) -> str:
+    """A die, marked if it worked for the request, or a channel."""
+    dies = len(result.dies.idle)
+    if number >= dies:
+        return f"channel {number - dies}"
+    own = number in result.lanes.request.dies
+    return f"{OWN} die {number}" if own else f"die {number}"
+
+
+def _lanes(result: Result) -> tuple[list[tuple[int, float]], int]:
+    """The lanes that are drawn with their places from the top, and how many are not."""
+    dies, channels = len(result.dies.idle), len(result.channels.idle)
+    own = result.lanes.request.dies
+    each = max(dies // max(channels, 1), 1)
+    wanted = [*own, *(dies + die // each for die in own), *range(dies + channels)]
+    kept = set(list(dict.fromkeys(wanted))[:LANES])
+    shown: list[tuple[int, float]] = []
+    place = 0.0
+    for channel in range(channels):
+        lanes = [dies + channel, *range(channel * each, (channel + 1) * each)]
+        for lane in (lane for lane in lanes if lane in kept):
+            shown.append((lane, place))
+            place += 1
+        place += 0.5
+    return shown, dies + channels - len(kept)
+
+
+def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float]]) -> Plot:
+    lanes = result.lanes
+    title, unit, zero = time_axis(result)
+    begin, end = (((time or 0) - zero) / unit for time in (lanes.from_ns, lanes.to_ns))
+    bottom = shown[-1][1] + 1
+    x = alt.X(
+        "start:Q",
+        scale=alt.Scale(domain=[begin, end], nice=False, zero=False),
+        axis=alt.Axis(title=[title, KEY], grid=False, tickCount=8),
+    )
+    y = alt.Y(
+        "low:Q",
+        scale=alt.Scale(domain=[bottom, TOP], nice=False, zero=False),
+        axis=_lane_axis([lane_name(result, lane) for lane, _ in shown], [at for _, at in shown]),
+    )
+    present = [name for name in COLOURS if name in set(frame["cause"])]
+    colour = alt.Color(
+        "cause:N", scale=alt.Scale(domain=COLOURS), legend=alt.Legend(values=present)
+    )
+    frame = frame.select(SPAN)
+    joined = join_short(frame)
+    bars = (
+        alt.Chart(inline_data(joined, DIGITS))
+        .transform_calculate(
+            low=f"datum.place + {(1 + FULL) / 2}",
+            high=f"datum.low - {FULL} * {json.dumps(HEIGHTS)}[datum.doing]",
+            took="datum.end - datum.start",
+        )
+        .mark_rect(clip=True, strokeWidth=0)
+        .encode(x=x, x2="end:Q", y=y, y2="high:Q", color=colour, tooltip=_tooltip(title))
+    )
+    plot = alt.layer(bars, *_marks(result, shown, x, y), *_texts(result, x, y))
+    zoom: dict[str, Any] = {"domain": [begin, end], "most": BARS}
+    if joined.height < frame.height:
+        zoom["whole"] = inline_data(frame, DIGITS).values
+    drawn: Plot = plot.properties(height=LANE * (bottom - TOP), usermeta={"zoom": zoom})
+    return drawn
+
+
+def _lane_axis(names: Sequence[str], places: Sequence[float]) -> alt.Axis:
+    """The names of the lanes, each at its middle."""
+    index = " + ".join(f"(datum.value > {place})" for place in places[1:]) or "0"
+    return alt.Axis(
+        title=None,
+        values=[place + 0.5 for place in places],
+        labelExpr=f"{json.dumps(names)}[{index}]",
+        labelLimit=120,
+        labelOverlap=False,
+        domain=False,
+        grid=False,
+        ticks=False,
+    )
+
+
+def _tooltip(title: str) -> list[alt.Tooltip]:
+    unit = title.rpartition(", ")[2]
+    return [
+        alt.Tooltip("lane:N", title="Lane"),
+        alt.Tooltip("doing:N", title="Does"),
+        alt.Tooltip("cause:N", title="For"),
+        alt.Tooltip("start:Q", title=f"From, {unit}", format=",.4~f"),
+        alt.Tooltip("end:Q", title=f"Until, {unit}", format=",.4~f"),
+        alt.Tooltip("took:Q", title=f"Takes, {unit}", format=",.4~f"),
+    ]
+
+
+def _marks(
+    result: Result, shown: Sequence[tuple[int, float]], x: alt.X, y: alt.Y
+) -> list[alt.Chart]:
+    """The time of the request, over all lanes, and darker over those of its dies."""
+    request = _request_times(result)
+    if request is None:
+        return []
+    bottom = shown[-1][1] + 1
+    own = [(at, at + 1.0, 0.14) for lane, at in shown if lane in result.lanes.request.dies]
+    bands = [
+        alt.Chart(_times([request], low, high))
+        .mark_rect(clip=True, opacity=shade, style="mean", aria=False)
+        .encode(x=x, x2="end:Q", y=y, y2="high:Q")
+        for high, low, shade in [(0.0, bottom, 0.06), *own]
+    ]
+    ends = alt.Chart(_times([(time, time) for time in request], bottom, TOP))
+    return [*bands, ends.mark_rule(clip=True, style="mean", aria=False).encode(x=x, y=y, y2="high:Q")]
+
+
+def _texts(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """What the ends of the request's time are called, outside of it."""
+    request, latency = _request_times(result), result.lanes.request.latency_us
+    if request is None or latency is None:
+        return []
+    sides: list[tuple[str, Literal["left", "right"], int]] = [
+        ("arrives", "right", -5),
+        (f"complete after {_time(latency)}", "left", 5),
+    ]
+    return [
+        alt.Chart(_times([(time, time)], TOP / 2, TOP))
+        .mark_text(clip=True, align=align, dx=dx, style="total", aria=False)
+        .encode(x=x, y=y, text=alt.value(text))
+        for time, (text, align, dx) in zip(request, sides, strict=True)
+    ]
+
+
+def _times(times: Sequence[tuple[float, float]], low: float, high: float) -> alt.InlineData:
+    rows = [{"start": start, "end": end, "low": low, "high": high} for start, end in times]
+    return inline_data(pl.DataFrame(rows), DIGITS)
+
+
+def _request_times(result: Result) -> tuple[float, float] | None:
+    """Arrival and completion of the request, as on the axis."""
+    request, (_, unit, zero) = result.lanes.request, time_axis(result)
+    if request.arrival_ns is None or request.done_ns is None:
+        return None
+    return (request.arrival_ns - zero) / unit, (request.done_ns - zero) / unit
+
+
+def _time(us: float) -> str:
+    unit, base = unit_of([us], TIMES)
+    return f"{measured(us / base)} {unit}"

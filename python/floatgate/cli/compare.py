@@ -62,6 +62,8 @@ def compare(
     vary: Vary = None,
     device: options.Device = None,
     set: options.Set = None,
+    lanes: options.Lanes = None,
+    lanes_at: options.LanesAt = None,
     seeds: Seeds = None,
     baseline: Baseline = None,
     workers: Workers = None,
@@ -81,7 +83,7 @@ def compare(
     as it has ended: --resume takes it instead of running it again.
     """
     varied = _varied(vary, traces, seeds)
-    settings = options.settings(set, latencies)
+    keys = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
     base = _baseline(baseline, varied)
     if out is None and (pictures or resume or not json):
         out = DEFAULT_OUT
@@ -93,7 +95,7 @@ def compare(
                 traces,
                 vary=varied,
                 device=device,
-                set=settings,
+                set=keys,
                 seeds=_seeds(seeds),
                 workers=workers,
                 keep=keep,
@@ -111,10 +113,9 @@ def compare(
         output.print_json(document)
     else:
         _print(results, tables.get("summary"))
-    for text in document["warnings"]:
-        output.say(f"warning: {text}", quiet)
-    if out:
-        output.say(f"report: {out / 'report.html'}", quiet)
+    texts = [f"warning: {text}" for text in document["warnings"]]
+    for text in [*texts, f"report: {out / 'report.html'}"] if out else texts:
+        output.say(text, quiet)
 
 
 def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:

@@ -48,6 +48,22 @@ Latencies = Annotated[
         "(latency.distribution)."
     ),
 ]
+Lanes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DURATION",
+        help="Record what dies and channels do in a window of this length, such as 10ms, and draw "
+        "it in the report.",
+    ),
+]
+LanesAt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="worst|TIME",
+        help="With --lanes: around the request that took longest (default), or around this time "
+        "from the start of the run, such as 1.25s.",
+    ),
+]
 Repeat = Annotated[int, typer.Option(help="Number of times to play the trace.")]
 Limit = Annotated[
     int | None, typer.Option(help="Play only this many requests, from the start of the trace.")
@@ -158,14 +174,20 @@ def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def settings(set: Sequence[str] | None, latencies: str | None) -> dict[str, str]:
-    """The config keys of --set, and the one of --latencies."""
-    key, found = "latency.distribution", pairs("--set", set)
-    if latencies is None:
-        return found
-    if found.get(key, latencies) != latencies:
-        raise typer.BadParameter(f"--set {key} is {found[key]}", param_hint="'--latencies'")
-    return found | {key: latencies}
+def settings(
+    texts: Sequence[str] | None, *, latencies: str | None, lanes: str | None, lanes_at: str | None
+) -> dict[str, str]:
+    """The config keys of --set, and those that have options of their own."""
+    found = pairs("--set", texts)
+    own = {
+        "latency.distribution": ("--latencies", latencies),
+        "lanes.window": ("--lanes", lanes),
+        "lanes.around": ("--lanes-at", lanes_at),
+    }
+    for key, (option, value) in own.items():
+        if value is not None and found.get(key, value) != value:
+            raise typer.BadParameter(f"--set {key} is {found[key]}", param_hint=f"'{option}'")
+    return found | {key: value for key, (_, value) in own.items() if value is not None}
 
 
 def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:

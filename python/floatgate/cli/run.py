@@ -22,6 +22,8 @@ def run(
     device: options.Device = None,
     set: options.Set = None,
     latencies: options.Latencies = None,
+    lanes: options.Lanes = None,
+    lanes_at: options.LanesAt = None,
     how: RunOptions,
     out: options.Out = None,
     force: options.Force = False,
@@ -32,7 +34,7 @@ def run(
     """Simulate one trace on one device."""
     if pictures and out is None:
         raise typer.BadParameter("pictures are written into --out DIR", param_hint="'--pictures'")
-    settings = options.settings(set, latencies)
+    settings = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
     with output.staged(out, force=force, inputs=[trace]) as part:
         from floatgate import api
 

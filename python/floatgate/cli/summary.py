@@ -11,6 +11,7 @@ from rich.text import Text
 
 from floatgate.report import curve_tables, tables
 from floatgate.report.frames import BLAME, KINDS, NAMED
+from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
@@ -240,6 +241,8 @@ def _causes(result: Result) -> Lines:
         unit, us = unit_of([sum(blame.values())], TIMES)
         ordered = dict(sorted(blame.items(), key=lambda part: -part[1]))
         yield f"mean by cause, {unit}", _sum(ordered, lambda time: measured(time / us))
+    if result.lanes.request.latency_us is not None:
+        yield "looked at", request_words(result)
     for name, cache in (("map cache", result.mapping), ("write buffer", result.buffer)):
         if cache.hit_ratio is not None:
             yield name, f"{percent(cache.hit_ratio)} hits, {count(cache.misses)} misses"

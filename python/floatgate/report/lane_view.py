@@ -27,12 +27,12 @@ COLOURS = ["host", *list(BLAME.values())[1:]]
 """The causes in the order of the palette; the host's operations are "flash itself" there."""
 
 HEIGHTS = {"erase": 1.0, "program": 0.74, "read": 0.48, "transfer": 0.24, "wait": 0.1}
-"""How high the bar of a use is, as a share of its lane."""
+"""How high the bar of a use of a die is, as a share of its lane."""
+
+USE = "datum.lane[0] === 'c' ? 'program' : datum.doing"
+"""Of whose height a bar is: a channel does nothing but transfer."""
 
 KEY = "Height of a bar: erase (highest), program, read, transfer of a page or command, wait"
-
-OWN = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"
-"""Marks the dies of the request."""
 
 LANES = 96
 """More lanes than this are not drawn: first those of the request, then in their order."""
@@ -107,9 +107,9 @@ def request_words(result: Result) -> str:
 def blame_words(request: LookedAtResult) -> str:
     """What a request waited for, the longest first, in the unit of the whole."""
     unit, us = unit_of([request.latency_us], TIMES)
-    parts = {BLAME[part]: n for part, n in vars(request.blame_us).items() if n}
-    ordered = sorted(parts.items(), key=lambda part: -part[1])
-    return " + ".join(f"{name} {measured(n / us)}" for name, n in ordered) or f"0 {unit}"
+    parts = [(n, BLAME[part]) for part, n in vars(request.blame_us).items() if n]
+    told = [f"{name} {measured(n / us)}" for n, name in sorted(parts, reverse=True)]
+    return " + ".join(told) or f"0 {unit}"
 
 
 def window_spans(result: Result) -> pl.DataFrame:
@@ -187,12 +187,8 @@ def shares_table(runs: Sequence[Run]) -> Table:
 
 
 def lane_name(result: Result, number: int) -> str:
-    """A die, marked if it worked for the request, or a channel."""
     dies = len(result.dies.idle)
-    if number >= dies:
-        return f"channel {number - dies}"
-    own = number in result.lanes.request.dies
-    return f"{OWN} die {number}" if own else f"die {number}"
+    return f"die {number}" if number < dies else f"channel {number - dies}"
 
 
 def _lanes(result: Result) -> tuple[list[tuple[int, float]], int]:
@@ -226,7 +222,7 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
     y = alt.Y(
         "low:Q",
         scale=alt.Scale(domain=[bottom, TOP], nice=False, zero=False),
-        axis=_lane_axis([lane_name(result, lane) for lane, _ in shown], [at for _, at in shown]),
+        axis=_lane_axis(result, shown),
     )
     present = [name for name in COLOURS if name in set(frame["cause"])]
     colour = alt.Color(
@@ -238,13 +234,13 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
         alt.Chart(inline_data(joined, DIGITS))
         .transform_calculate(
             low=f"datum.place + {(1 + FULL) / 2}",
-            high=f"datum.low - {FULL} * {json.dumps(HEIGHTS)}[datum.doing]",
+            high=f"datum.low - {FULL} * {json.dumps(HEIGHTS)}[{USE}]",
             took="datum.end - datum.start",
         )
         .mark_rect(clip=True, strokeWidth=0)
         .encode(x=x, x2="end:Q", y=y, y2="high:Q", color=colour, tooltip=_tooltip(title))
     )
-    plot = alt.layer(bars, *_marks(result, shown, x, y), *_texts(result, x, y))
+    plot = alt.layer(*_bands(result, shown, x, y), bars, *_ends(result, x, y))
     zoom: dict[str, Any] = {"domain": [begin, end], "most": BARS}
     if joined.height < frame.height:
         zoom["whole"] = inline_data(frame, DIGITS).values
@@ -252,13 +248,18 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
     return drawn
 
 
-def _lane_axis(names: Sequence[str], places: Sequence[float]) -> alt.Axis:
-    """The names of the lanes, each at its middle."""
-    index = " + ".join(f"(datum.value > {place})" for place in places[1:]) or "0"
+def _lane_axis(result: Result, shown: Sequence[tuple[int, float]]) -> alt.Axis:
+    """The names of the lanes, each at its middle; those of the request's dies stand out."""
+    own = [place + 0.5 for lane, place in shown if lane in result.lanes.request.dies]
+    names = [lane_name(result, lane) for lane, _ in shown]
+    index = " + ".join(f"(datum.value > {place})" for _, place in shown[1:]) or "0"
     return alt.Axis(
         title=None,
-        values=[place + 0.5 for place in places],
+        values=[place + 0.5 for _, place in shown],
         labelExpr=f"{json.dumps(names)}[{index}]",
+        labelFontWeight=alt.condition(
+            f"indexof({own}, datum.value) >= 0", alt.value("bold"), alt.value("normal")
+        ),
         labelLimit=120,
         labelOverlap=False,
         domain=False,
@@ -279,45 +280,48 @@ def _tooltip(title: str) -> list[alt.Tooltip]:
     ]
 
 
-def _marks(
+def _bands(
     result: Result, shown: Sequence[tuple[int, float]], x: alt.X, y: alt.Y
 ) -> list[alt.Chart]:
     """The time of the request, over all lanes, and darker over those of its dies."""
     request = _request_times(result)
     if request is None:
         return []
-    bottom = shown[-1][1] + 1
     own = [(at, at + 1.0, 0.14) for lane, at in shown if lane in result.lanes.request.dies]
-    bands = [
-        alt.Chart(_times([request], low, high))
+    return [
+        alt.Chart(_times(request, low, high))
         .mark_rect(clip=True, opacity=shade, style="mean", aria=False)
         .encode(x=x, x2="end:Q", y=y, y2="high:Q")
-        for high, low, shade in [(0.0, bottom, 0.06), *own]
+        for high, low, shade in [(0.0, shown[-1][1] + 1, 0.06), *own]
     ]
-    ends = alt.Chart(_times([(time, time) for time in request], bottom, TOP))
-    return [*bands, ends.mark_rule(clip=True, style="mean", aria=False).encode(x=x, y=y, y2="high:Q")]
 
 
-def _texts(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """What the ends of the request's time are called, outside of it."""
+def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """A rule where the request arrives and one where it is complete, named on the outer side."""
     request, latency = _request_times(result), result.lanes.request.latency_us
     if request is None or latency is None:
         return []
+    bottom = _lanes(result)[0][-1][1] + 1
     sides: list[tuple[str, Literal["left", "right"], int]] = [
         ("arrives", "right", -5),
         (f"complete after {_time(latency)}", "left", 5),
     ]
-    return [
-        alt.Chart(_times([(time, time)], TOP / 2, TOP))
-        .mark_text(clip=True, align=align, dx=dx, style="total", aria=False)
-        .encode(x=x, y=y, text=alt.value(text))
-        for time, (text, align, dx) in zip(request, sides, strict=True)
-    ]
+    marks = []
+    for time, (text, align, dx) in zip(request, sides, strict=True):
+        rule = alt.Chart(_times((time, time), bottom, TOP)).mark_rule(clip=True, style="mean")
+        name = alt.Chart(_times((time, time), TOP / 2, TOP))
+        marks += [
+            rule.encode(x=x, y=y, y2="high:Q"),
+            name.mark_text(clip=True, align=align, dx=dx, style="total").encode(
+                x=x, y=y, text=alt.value(text)
+            ),
+        ]
+    return marks
 
 
-def _times(times: Sequence[tuple[float, float]], low: float, high: float) -> alt.InlineData:
-    rows = [{"start": start, "end": end, "low": low, "high": high} for start, end in times]
-    return inline_data(pl.DataFrame(rows), DIGITS)
+def _times(times: tuple[float, float], low: float, high: float) -> alt.InlineData:
+    row = {"start": times[0], "end": times[1], "low": low, "high": high}
+    return inline_data(pl.DataFrame([row]), DIGITS)
 
 
 def _request_times(result: Result) -> tuple[float, float] | None:

@@ -21,7 +21,12 @@ def payload(found: Sequence[Figure]) -> dict[str, Any]:
     for figure in found:
         for i, drawing in enumerate(figure.drawings):
             spec = drawing.chart.to_dict()
-            for name, rows in spec.pop("datasets", {}).items():
+            tables = spec.pop("datasets", {})
+            zoom = spec.get("usermeta", {}).get("zoom", {})
+            if "whole" in zoom:
+                name = f"{figure.key}-{i}-whole"
+                tables[name], zoom["whole"] = zoom["whole"], name
+            for name, rows in tables.items():
                 if name not in data:
                     data[name] = columns(json.loads(rows) if isinstance(rows, str) else rows)
             plots[f"{figure.key}-{i}"] = _plot(figure, drawing, spec)

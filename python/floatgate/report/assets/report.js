@@ -1,6 +1,6 @@
 "use strict";
 // Draws the plots, first those in sight, and keeps them as wide as their box; shows tooltips;
-// sorts tables; saves plots and tables as files.
+// zooms into those that have a window of time; sorts tables; saves plots and tables as files.
 // Colours are CSS variables, so a change of colour scheme is none of this script's business.
 (() => {
   const { config, width: pictureWidth, plots, data } = JSON.parse(
@@ -98,11 +98,102 @@
     });
   };
 
+  // A plot that can be zoomed into has a begin and an end of its axis that can be set.
+  const movable = (spec) => {
+    const zoom = spec.usermeta?.zoom;
+    if (!zoom) return;
+    spec.params = ["from", "to"].map((name, i) => ({ name, value: zoom.domain[i] }));
+    for (const { encoding } of layersOf(spec)) {
+      const { domain, ...scale } = encoding.x.scale ?? {};
+      encoding.x.scale = { ...scale, domainMin: { expr: "from" }, domainMax: { expr: "to" } };
+    }
+  };
+
+  // Dragging over a plot zooms into that part of it; the buttons do it for those who do not drag.
+  const zoomable = (box, spec, view) => {
+    const { domain, most, whole } = spec.usermeta?.zoom ?? {};
+    if (!domain) return;
+    const [least, end] = domain;
+    const bars = layersOf(spec).find(({ encoding }) => encoding.color).data.name;
+    const joined = whole && spec.datasets[bars];
+    let all;
+    let [from, to] = domain;
+    const show = (a, b) => {
+      const width = Math.min(Math.max(b - a, (end - least) / 1e5), end - least);
+      from = Math.min(Math.max(a, least), end - width);
+      to = from + width;
+      view.signal("from", from).signal("to", to);
+      if (whole) {
+        // What was too short to be seen is shown as soon as there is not too much of it.
+        all ??= rowsOf(whole);
+        const inside = all.filter((row) => row.end > from && row.start < to);
+        view.data(bars, inside.length > most ? joined : inside);
+      }
+      box.dataset.zoom = `${from} ${to}`;
+      return view.runAsync();
+    };
+    const part = (begin, share) => () => show(from + begin * (to - from), from + (begin + share) * (to - from));
+    const buttons = document.createElement("span");
+    buttons.className = "save zoom";
+    for (const [text, title, act] of [
+      ["+", "Zoom in", part(0.25, 0.5)],
+      ["\u2212", "Zoom out", part(-0.5, 2)],
+      ["\u2190", "Earlier", part(-0.5, 1)],
+      ["\u2192", "Later", part(0.5, 1)],
+      ["All", "The whole window", () => show(least, end)],
+    ]) {
+      const button = buttons.appendChild(document.createElement("button"));
+      Object.assign(button, { type: "button", textContent: text, title });
+      button.setAttribute("aria-label", title);
+      button.addEventListener("click", act);
+    }
+    box.before(buttons);
+
+    const chosen = document.createElement("span");
+    chosen.className = "chosen";
+    chosen.hidden = true;
+    box.append(chosen);
+    box.classList.add("draggable");
+    let begin = null;
+    // Where the pointer is, from the left end of the axis.
+    const at = (event) => {
+      const left = box.querySelector("svg").getBoundingClientRect().left + view.origin()[0];
+      return Math.min(Math.max(event.clientX - left, 0), view.width());
+    };
+    const reach = (event) => [begin, at(event)].sort((a, b) => a - b);
+    box.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      begin = at(event);
+      box.setPointerCapture(event.pointerId);
+    });
+    box.addEventListener("pointermove", (event) => {
+      if (begin === null) return;
+      const [left, right] = reach(event);
+      chosen.hidden = right - left < 4;
+      chosen.style.left = `${left + view.origin()[0]}px`;
+      chosen.style.width = `${right - left}px`;
+    });
+    const leave = () => {
+      begin = null;
+      chosen.hidden = true;
+    };
+    box.addEventListener("pointerup", (event) => {
+      if (begin === null) return;
+      const [left, right] = reach(event);
+      leave();
+      const scale = view.scale("x");
+      if (right - left >= 4) show(scale.invert(left), scale.invert(right));
+    });
+    box.addEventListener("pointercancel", leave);
+    box.addEventListener("dblclick", () => show(least, end));
+  };
+
   const drawings = new Map();
 
   const draw = async (box) => {
     const width = box.clientWidth;
     const spec = filled(plots[box.id], false);
+    movable(spec);
     const fit = { width, autosize: { type: "fit-x", contains: "padding" } };
     const { view } = await vegaEmbed(box, { ...spec, ...fit }, {
       actions: false,
@@ -114,6 +205,7 @@
     box.style.minHeight = "";
     drawings.set(box, { view, width });
     describeNearest(box, spec, view);
+    zoomable(box, spec, view);
     watcher.observe(box);
   };
 

@@ -32,13 +32,24 @@ HEIGHTS = {"erase": 1.0, "program": 0.74, "read": 0.48, "transfer": 0.24, "wait"
 USE = "datum.lane[0] === 'c' ? 'program' : datum.doing"
 """Of whose height a bar is: a channel does nothing but transfer."""
 
-KEY = "Height of a bar: erase (highest), program, read, transfer of a page or command, wait"
+KEY = (
+    "Height of a bar: erase (highest), program, read,",
+    "transfer of a page or command, wait for the channel",
+)
+
+JOINED = "spans too short to be seen are drawn together; they are told apart by zooming in."
+
+SMALL = 0.0005
+"""Parts of a response time below this share of it are not told."""
 
 LANES = 96
 """More lanes than this are not drawn: first those of the request, then in their order."""
 
-LANE = 15
-"""Pixels from a lane to the next; a gap of half of it sets channels apart."""
+LANE = (15, 30)
+"""Least and most pixels from a lane to the next; half of that sets channels apart."""
+
+HEIGHT = 240
+"""Pixels of the plot, if that makes lanes of such a size."""
 
 TOP = -1.3
 """Where the plot begins above the first lane, in lanes: the ends of the request are named there."""
@@ -76,6 +87,8 @@ def lane_view(drawn: Sequence[Run]) -> list[Figure]:
         shown, hidden = _lanes(run.result)
         if hidden:
             figure.reasons.append(f"{run.name}: {hidden} lanes are not drawn.")
+        if frame.height > BARS:
+            figure.reasons.append(f"{run.name}: {JOINED}")
         legend = part_legend([frame.rename({"cause": "part"})], COLOURS)
         heading = run.name if len(drawn) > 1 else ""
         words = request_words(run.result)
@@ -93,21 +106,21 @@ def request_words(result: Result) -> str:
     request = result.lanes.request
     if request.latency_us is None:
         return "No read or write was under way at that time."
-    unit, us = unit_of([request.latency_us], TIMES)
-    arrived = _time((request.arrival_ns or 0) / 1000)
-    length, dies = size(request.length), ", ".join(map(str, request.dies))
+    arrived, took = _time((request.arrival_ns or 0) / 1000), _time(request.latency_us)
+    what = f"a {request.op} of {size(request.length)} at byte {count(request.offset)}"
+    dies = ", ".join(map(str, request.dies))
     where = f"; its own operations were on die{'s' * (len(request.dies) > 1)} {dies}"
     return (
-        f"Request {count(request.number)}, a {request.op} of {length} at byte "
-        f"{count(request.offset)}, arrived at {arrived} and took {measured(request.latency_us / us)} "
-        f"{unit}: {blame_words(request)}{where * bool(dies)}."
+        f"Request {count(request.number)}, {what}, arrived at {arrived} and took {took}: "
+        f"{blame_words(request)}{where if dies else ''}."
     )
 
 
 def blame_words(request: LookedAtResult) -> str:
     """What a request waited for, the longest first, in the unit of the whole."""
     unit, us = unit_of([request.latency_us], TIMES)
-    parts = [(n, BLAME[part]) for part, n in vars(request.blame_us).items() if n]
+    least = SMALL * (request.latency_us or 0)
+    parts = [(n, BLAME[part]) for part, n in vars(request.blame_us).items() if n and n > least]
     told = [f"{name} {measured(n / us)}" for n, name in sorted(parts, reverse=True)]
     return " + ".join(told) or f"0 {unit}"
 
@@ -140,26 +153,31 @@ def time_axis(result: Result) -> tuple[str, float, int]:
     """The title of the axis, nanoseconds of its unit, and of its zero: the request's arrival."""
     lanes = result.lanes
     begin, end = lanes.from_ns or 0, lanes.to_ns or 0
-    name, us = unit_of([(end - begin) / 10_000], TIMES)
+    name, us = unit_of([(end - begin) / 1000], TIMES)
     zero, what = begin, f"from {_time(begin / 1000)} of the run on"
     if lanes.request.arrival_ns is not None:
         zero, what = lanes.request.arrival_ns, "since the request arrived"
     return f"Time {what}, {name}", us * 1000, zero
 
 
-def join_short(frame: pl.DataFrame, bars: int = BARS) -> pl.DataFrame:
-    """The frame with about so many spans: neighbours too short to be seen are one, which is what
-    most of its time was."""
-    if frame.height <= bars:
+def join_short(frame: pl.DataFrame, most: int = BARS) -> pl.DataFrame:
+    """The frame with about so many spans: of neighbours too short to be seen one is drawn, as
+    long as all of them together, and as what most of that time was."""
+    if frame.height <= most:
         return frame
-    begin, end = float(frame["start"].min() or 0), float(frame["end"].max() or 0)  # type: ignore[arg-type]
-    shortest = (end - begin) * frame["place"].n_unique() / bars
-    rows: list[dict[str, Any]] = []
+    begin, end = frame["start"].to_numpy().min(), frame["end"].to_numpy().max()
+    shortest = (end - begin) * frame["place"].n_unique() / most
+    rows = []
     for _, lane in groupby(frame.iter_rows(named=True), key=lambda row: row["place"]):
         for _, near in groupby(lane, key=lambda row: (row["start"] - begin) // shortest):
             spans = list(near)
-            longest = max(spans, key=lambda row: row["end"] - row["start"])
-            rows.append(longest | {"start": spans[0]["start"], "end": spans[-1]["end"]})
+            took: dict[tuple[str, str], float] = {}
+            for span in spans:
+                what = (span["doing"], span["cause"])
+                took[what] = took.get(what, 0.0) + span["end"] - span["start"]
+            doing, cause = max(took, key=lambda what: took[what])
+            end = spans[0]["start"] + sum(took.values())
+            rows.append(spans[0] | {"doing": doing, "cause": cause, "end": end})
     return pl.DataFrame(rows, schema=frame.schema)
 
 
@@ -210,14 +228,13 @@ def _lanes(result: Result) -> tuple[list[tuple[int, float]], int]:
 
 
 def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float]]) -> Plot:
-    lanes = result.lanes
-    title, unit, zero = time_axis(result)
-    begin, end = (((time or 0) - zero) / unit for time in (lanes.from_ns, lanes.to_ns))
+    title, _, _ = time_axis(result)
+    begin, end = _window(result)
     bottom = shown[-1][1] + 1
     x = alt.X(
         "start:Q",
         scale=alt.Scale(domain=[begin, end], nice=False, zero=False),
-        axis=alt.Axis(title=[title, KEY], grid=False, tickCount=8),
+        axis=alt.Axis(title=[title, *KEY], grid=False, tickCount=8),
     )
     y = alt.Y(
         "low:Q",
@@ -244,7 +261,8 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
     zoom: dict[str, Any] = {"domain": [begin, end], "most": BARS}
     if joined.height < frame.height:
         zoom["whole"] = inline_data(frame, DIGITS).values
-    drawn: Plot = plot.properties(height=LANE * (bottom - TOP), usermeta={"zoom": zoom})
+    pixels = min(max(HEIGHT / (bottom - TOP), LANE[0]), LANE[1])
+    drawn: Plot = plot.properties(height=pixels * (bottom - TOP), usermeta={"zoom": zoom})
     return drawn
 
 
@@ -252,7 +270,7 @@ def _lane_axis(result: Result, shown: Sequence[tuple[int, float]]) -> alt.Axis:
     """The names of the lanes, each at its middle; those of the request's dies stand out."""
     own = [place + 0.5 for lane, place in shown if lane in result.lanes.request.dies]
     names = [lane_name(result, lane) for lane, _ in shown]
-    index = " + ".join(f"(datum.value > {place})" for _, place in shown[1:]) or "0"
+    index = " + ".join(["0", *(f"(datum.value > {place})" for _, place in shown[1:])])
     return alt.Axis(
         title=None,
         values=[place + 0.5 for _, place in shown],
@@ -302,12 +320,16 @@ def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     if request is None or latency is None:
         return []
     bottom = _lanes(result)[0][-1][1] + 1
-    sides: list[tuple[str, Literal["left", "right"], int]] = [
-        ("arrives", "right", -5),
-        (f"complete after {_time(latency)}", "left", 5),
+    begin, end = _window(result)
+    # Inside, where there is no room on the outer side.
+    before, behind = (request[0] - begin) / (end - begin), (end - request[1]) / (end - begin)
+    sides: list[tuple[str, Literal["left", "right"]]] = [
+        ("arrives", "left" if 0 <= before < 0.1 else "right"),
+        (f"done, {_time(latency)}", "right" if 0 <= behind < 0.15 else "left"),
     ]
     marks = []
-    for time, (text, align, dx) in zip(request, sides, strict=True):
+    for time, (text, align) in zip(request, sides, strict=True):
+        dx = 5 if align == "left" else -5
         rule = alt.Chart(_times((time, time), bottom, TOP)).mark_rule(clip=True, style="mean")
         name = alt.Chart(_times((time, time), TOP / 2, TOP))
         marks += [
@@ -322,6 +344,13 @@ def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 def _times(times: tuple[float, float], low: float, high: float) -> alt.InlineData:
     row = {"start": times[0], "end": times[1], "low": low, "high": high}
     return inline_data(pl.DataFrame([row]), DIGITS)
+
+
+def _window(result: Result) -> tuple[float, float]:
+    """Begin and end of the window, as on the axis."""
+    _, unit, zero = time_axis(result)
+    begin, end = result.lanes.from_ns or 0, result.lanes.to_ns or 0
+    return (begin - zero) / unit, (end - zero) / unit
 
 
 def _request_times(result: Result) -> tuple[float, float] | None:

@@ -123,7 +123,7 @@ const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("drive", &["config", "stored"]),
     ("metrics", &[]),
     ("result", &["config", "drive", "metrics"]),
-    ("warnings", &["config", "drive", "result", "units"]),
+    ("warnings", &["config", "drive", "result"]),
     ("run", &["config", "warnings", "drive", "metrics", "result", "workload"]),
     ("crash", &["config", "drive", "run", "workload"]),
     ("curve", &["config", "run", "workload"]),

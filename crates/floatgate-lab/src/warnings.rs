@@ -6,7 +6,6 @@
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
 use crate::result::{RunResult, Timeline};
-use crate::units::Time;
 
 /// Write amplification of the last quarter may differ from the quarter before by this share.
 const STEADY: f64 = 0.1;
@@ -71,7 +70,7 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
 /// Why there is less of the window that was to be recorded.
 fn window(result: &RunResult) -> Option<String> {
     let asked = result.config.lanes.window?;
-    let left_out = Time(result.lanes.left_out_ns);
+    let left_out = result.lanes.left_out_ns;
     if result.lanes.to_ns.is_none() {
         let around = result.config.lanes.around;
         return Some(format!(
@@ -80,11 +79,11 @@ fn window(result: &RunResult) -> Option<String> {
             result.throughput.device_seconds
         ));
     }
-    (left_out.0 > 0).then(|| {
+    (left_out > 0).then(|| {
         format!(
-            "of dies and channels {left_out} of the {asked} that were asked for were not recorded: \
-             there is more than lanes.spans = {} in it; use a smaller lanes.window, or a larger \
-             lanes.spans",
+            "{} ms of lanes.window = \"{asked}\" were left out: dies and channels did more in it \
+             than lanes.spans = {}; use a smaller lanes.window, or a larger lanes.spans",
+            left_out as f64 / 1e6,
             result.config.lanes.spans
         )
     })

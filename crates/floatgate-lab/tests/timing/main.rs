@@ -7,6 +7,7 @@ mod flash;
 mod host;
 mod lanes;
 mod schedule;
+mod window;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;

@@ -51,7 +51,7 @@ pub(super) struct Recorder {
     open: Option<Window>,
     behind: usize,
     /// The window that was put aside.
-    kept: Recorded,
+    kept: Option<(Window, Recorded)>,
     /// Requests that are not complete, with the dies of their operations.
     dies: BTreeMap<u64, Vec<u32>>,
     /// Those of them that operations are begun for.
@@ -75,7 +75,7 @@ impl Recorder {
                 Around::Time(at_ns) => Some(Window::around(at_ns, window / 2, window)),
             },
             behind: 0,
-            kept: Recorded::default(),
+            kept: None,
             dies: BTreeMap::new(),
             beginning: 0..0,
             served: None,
@@ -161,7 +161,7 @@ impl Recorder {
         if let Some(window) = self.open
             && (now >= window.to_ns || self.is_full(&window))
         {
-            self.kept = self.cut(&window, dies, now);
+            self.kept = Some((window, self.cut(&window, dies, now)));
             self.open = None;
         }
     }
@@ -187,19 +187,19 @@ impl Recorder {
             }
             goes_on
         });
-        let behind = if self.is_full(window) { window.to_ns - to_ns } else { 0 };
-        let left_out_ns = from_ns.saturating_sub(window.from_ns) + behind;
-        Recorded { from_ns, to_ns, left_out_ns, spans, ..Recorded::default() }
+        Recorded { from_ns, to_ns, spans, ..Recorded::default() }
     }
 
     /// What was recorded, if the window has begun.
     pub(super) fn recorded(&self, dies: &[Die], now: u64) -> Option<Recorded> {
-        let window = match &self.open {
-            Some(window) => self.cut(window, dies, now),
-            None => self.kept.clone(),
+        let (window, cut) = match self.open {
+            Some(window) => (window, self.cut(&window, dies, now)),
+            None => self.kept.clone()?,
         };
+        let all = window.to_ns.min(now).saturating_sub(window.from_ns);
+        let left_out_ns = all - (cut.to_ns - cut.from_ns);
         let (served, dies) = (self.served, self.served_by.clone());
-        (window.from_ns < window.to_ns).then_some(Recorded { served, dies, ..window })
+        (all > 0).then_some(Recorded { left_out_ns, served, dies, ..cut })
     }
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -232,3 +234,18 @@ def test_a_window_behind_the_end_of_the_run_is_said_so() -> None:
     assert not figure.drawings and figure.table is None
     assert figure.reasons == ["Not drawn: nothing was recorded in such a window."]
     assert any("lanes.around" in warning for warning in result.warnings)
+
+
+def test_the_example_of_the_docs_is_what_comes_out() -> None:
+    docs = (Path(__file__).resolve().parents[1] / "docs" / "time.md").read_text("utf-8")
+    section = docs.partition("## Looking at a window")[2].partition("\n## ")[0]
+    (command,) = re.findall(r"^    (floatgate run .*)$", re.sub(r"\\\n\s*", "", section), re.M)
+    words = shlex.split(command)
+    settings = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "--set")
+    settings["lanes.window"] = words[words.index("--lanes") + 1]
+    request = floatgate.run(words[2], device="small-nvme", set=settings).lanes.request
+    assert f"Request {request.number:,}, a {request.op} of one page" in section
+    blame = request.blame_us
+    told = [time / 1000 for time in (request.latency_us, blame.gc, blame.die) if time]
+    assert f"took {told[0]:.1f} ms: {told[1]:.1f} of cleaning and {told[2]:.2f} of" in section
+    assert request.dies == (6,)

@@ -73,10 +73,10 @@ fn window(result: &RunResult) -> Option<String> {
     let left_out = result.lanes.left_out_ns;
     if result.lanes.to_ns.is_none() {
         let around = result.config.lanes.around;
+        let seconds = result.throughput.device_seconds?;
         return Some(format!(
             "no dies and channels were recorded: no time passed in the window around \
-             lanes.around = \"{around}\"; the run took {} s",
-            result.throughput.device_seconds
+             lanes.around = \"{around}\"; the run took {seconds} s"
         ));
     }
     (left_out > 0).then(|| {

@@ -304,6 +304,7 @@ fn every_key_is_described() {
         "dac.old",
         "perfect.hot_pages",
         "faults.spare_units",
+        "lanes.window",
     ];
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

@@ -80,7 +80,7 @@ def test_the_command_takes_a_time(cli) -> None:
         (("--lanes", "1ms", "--lanes-at", "p99"), 'lanes.around = "p99": expected "worst", or a'),
         (("--lanes-at", "1s"), "expected lanes.window to be set as well"),
         (("--lanes", "1ms", "--set", "timing=none"), 'expected none with timing = "none"'),
-        (("--lanes", "1ms", "--set", "lanes.window=2ms"), "lanes.window is given with --set, too"),
+        (("--lanes", "1ms", "--set", "lanes.window=2ms"), "--set lanes.window is 2ms"),
     ],
 )
 def test_what_cannot_be_recorded_is_an_error(cli, options: Sequence[str], expected: str) -> None:

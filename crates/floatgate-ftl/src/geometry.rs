@@ -42,6 +42,11 @@ pub enum ShapeError {
         /// Planes of the drive.
         planes: u32,
     },
+    /// More dies than the clock can name.
+    TooManyDies {
+        /// Dies of all channels.
+        dies: u64,
+    },
     /// A page that is no power of two.
     Page {
         /// Bytes in a page.
@@ -56,6 +61,9 @@ pub enum ShapeError {
     },
 }
 
+/// The most dies that a drive has.
+const DIES_MAX: u64 = 1 << 16;
+
 impl core::fmt::Display for ShapeError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
@@ -68,6 +76,9 @@ impl core::fmt::Display for ShapeError {
                 "flash.superblock = {superblock} must divide the drive's {planes} planes \
                  (channels x dies x planes)"
             ),
+            Self::TooManyDies { dies } => {
+                write!(f, "flash.channels x flash.dies must be at most {DIES_MAX}, not {dies}")
+            }
             Self::Page { page_bytes } => {
                 write!(f, "flash.page must be a power of two, not {page_bytes} bytes")
             }
@@ -139,6 +150,9 @@ impl Geometry {
         let pages = per_unit.saturating_mul(u64::from(shape.units));
         if planes > u64::from(PAGE_MAX) || pages > u64::from(PAGE_MAX) {
             return Err(ShapeError::TooManyPages { pages });
+        }
+        if dies > DIES_MAX {
+            return Err(ShapeError::TooManyDies { dies });
         }
         if !planes.is_multiple_of(u64::from(shape.superblock)) {
             let planes = planes as u32;
@@ -330,6 +344,9 @@ mod tests {
         check(Shape { units: u32::MAX, ..SHAPE }, "at most");
         let most = u32::MAX;
         check(Shape { channels: most, dies: most, planes: most, ..SHAPE }, "at most");
+        let shape = Shape { channels: 1 << 9, dies: 1 << 7, planes: 1, superblock: 1, ..SHAPE };
+        assert_eq!(Geometry::new(shape).map(|_| ()), Ok(()));
+        check(Shape { dies: (1 << 7) + 1, ..shape }, "at most 65536, not 66048");
         check(Shape { page_bytes: 3000, ..SHAPE }, "a power of two, not 3000");
         check(Shape { page_bytes: 2, ..SHAPE }, "cannot hold map entries");
     }

@@ -15,19 +15,23 @@
 //! Two simplifications: command cycles delay an operation but leave the channel free, and an
 //! operation that stands before its die can not be joined by a page that comes once it has begun.
 
+mod account;
 mod chains;
 mod events;
 mod flash;
 mod graph;
 mod issue;
 mod lanes;
+mod node;
+mod pool;
 mod recorder;
 mod schedule;
 mod scheduler;
+mod suspension;
 
 use alloc::vec::Vec;
 
-use graph::{Kind, Site};
+use node::{Kind, Operation};
 pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend};
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
@@ -68,7 +72,7 @@ pub struct Timed<N> {
 /// Where a plane is. A table of them, so that no operation has to divide.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
-    die: u32,
+    die: u16,
     /// The plane among those of its die.
     number: u8,
 }
@@ -83,7 +87,7 @@ fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
     };
     planes.chunks_mut(shape.superblock as usize).for_each(|unit| unit.sort_by_key(key));
     let place = |plane: u32| Plane {
-        die: plane / shape.planes,
+        die: (plane / shape.planes) as u16,
         number: (plane % shape.planes).min(63) as u8,
     };
     planes.into_iter().map(place).collect()
@@ -115,22 +119,13 @@ impl<N> Timed<N> {
         self
     }
 
-    #[inline(always)]
-    fn site(&self, ppn: Ppn) -> Site {
-        let unit = self.geometry.unit(ppn);
-        let (plane, row) = self.geometry.plane_and_row(ppn);
-        let Plane { die, number } = self.planes[plane as usize];
-        let slot = self.slot(unit, die);
-        Site { die, unit: unit.0, row, page: ppn.get(), slot, plane: number }
-    }
-
     /// The number of a unit and one of its dies.
     #[inline(always)]
-    fn slot(&self, unit: Unit, die: u32) -> u32 {
+    fn slot(&self, unit: Unit, die: u16) -> u32 {
         if self.dies_of_unit == 1 {
             return unit.0;
         }
-        unit.0 * self.dies_of_unit + (die - self.first_die(unit))
+        unit.0 * self.dies_of_unit + (u32::from(die) - self.first_die(unit))
     }
 
     /// The first of the dies that a unit lies on.
@@ -144,7 +139,11 @@ impl<N> Timed<N> {
         if self.free[cause as usize] {
             return;
         }
-        self.scheduler.issue(kind, self.site(ppn), cause.part(), chain);
+        let unit = self.geometry.unit(ppn);
+        let (plane, row) = self.geometry.plane_and_row(ppn);
+        let Plane { die, number } = self.planes[plane as usize];
+        let operation = Operation::new(kind, die, number, self.slot(unit, die), row);
+        self.scheduler.issue(operation, unit, cause.part(), chain);
     }
 
     /// Operations that do not depend on each other: all begin now, the chain goes on after the one
@@ -173,16 +172,16 @@ impl<N> Timed<N> {
         }
         let first = self.geometry.first_plane(unit);
         let last = first + self.geometry.shape().superblock - 1;
-        let [first, last] = [first, last].map(|plane| plane / self.geometry.shape().planes);
+        let planes = self.geometry.shape().planes;
+        let [first, last] = [first, last].map(|plane| (plane / planes) as u16);
         let mut fork = Fork::new(*chain);
         for die in first..=last {
             let mut branch = fork.branch();
-            let (unit, slot) = (unit.0, self.slot(unit, die));
-            let site = Site { die, unit, row: u32::MAX, page: u32::MAX, slot, plane: 0 };
-            self.scheduler.issue(Kind::Erase, site, cause.part(), &mut branch);
+            let erase = Operation::new(Kind::Erase, die, 0, self.slot(unit, die), u32::MAX);
+            self.scheduler.issue(erase, unit, cause.part(), &mut branch);
             fork.join(branch, &mut self.scheduler);
         }
-        self.scheduler.end_reading(unit.index());
+        self.scheduler.end_reading(unit);
         *chain = fork.end();
     }
 

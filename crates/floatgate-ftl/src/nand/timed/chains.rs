@@ -3,16 +3,16 @@
 use alloc::boxed::Box;
 use core::ops::Range;
 
-use super::graph::{Edge, UNWATCHED, Work};
+use super::node::{Edge, Work};
 use super::recorder::Recorder;
 use super::schedule::Controller;
-use super::scheduler::{HELD, Scheduler};
+use super::scheduler::{HELD, Scheduler, Service};
 use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Task};
 
 impl Scheduler {
     /// A chain goes on behind a node.
-    fn extend(&mut self, chain: &mut Chain, work: Work, part: Part, ns: u64) -> u32 {
-        let at = self.graph.add(work, part, ns, *chain, self.now);
+    fn extend(&mut self, chain: &mut Chain, work: Work, part: Part) -> u32 {
+        let at = self.graph.add(work, part, *chain, self.now);
         *chain = self.graph.chain(at, *chain);
         at
     }
@@ -30,7 +30,8 @@ impl Clock for Scheduler {
 
     #[inline(always)]
     fn join(&mut self, first: Chain, second: Chain) -> Chain {
-        let at = self.graph.add(Work::Nothing, Part::Queue, 0, first, self.now);
+        let join = Work::Join { ended: self.now, last: 0 };
+        let at = self.graph.add(join, Part::Queue, first, self.now);
         self.graph.follow(at, second, Edge::Chain);
         self.graph.chain(at, first)
     }
@@ -44,22 +45,22 @@ impl Clock for Scheduler {
     fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
         let is_other = (work.node, work.serial) != (chain.node, chain.serial);
         if is_other && self.graph.is_live(work) {
-            let at = self.extend(chain, Work::Nothing, part, 0);
+            let at = self.extend(chain, Work::Join { ended: self.now, last: 0 }, part);
             self.graph.follow(at, work, Edge::Work);
         }
     }
 
     fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
         if ns > 0 {
-            let at = self.extend(chain, Work::Delay, part, ns);
+            let at = self.extend(chain, Work::Delay { ns }, part);
             self.begin_if_ready(at);
         }
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
         let part = self.desks[server as usize].part;
-        let at = self.extend(chain, Work::Serve(server), part, pass_ns);
-        self.graph.node_mut(at).hold = hold_ns;
+        let service = self.services.put(|| Service { pass_ns, hold_ns });
+        let at = self.extend(chain, Work::Serve { server, service }, part);
         self.begin_if_ready(at);
     }
 
@@ -81,7 +82,7 @@ impl Clock for Scheduler {
 
     fn end_task(&mut self, chain: &mut Chain, holds: bool) {
         if holds {
-            let at = self.extend(chain, Work::Release, Part::Controller, 0);
+            let at = self.extend(chain, Work::Release, Part::Controller);
             chain.core = NO_CORE;
             self.begin_if_ready(at);
         }
@@ -90,9 +91,7 @@ impl Clock for Scheduler {
     fn watch(&mut self, chain: Chain, ticket: u64) {
         self.begin_requests(0..0);
         if self.graph.is_live(chain) {
-            let node = self.graph.node_mut(chain.node);
-            assert_eq!(node.ticket, UNWATCHED, "a chain is watched once");
-            node.ticket = ticket;
+            self.graph.watch(chain.node, ticket);
         } else {
             let (at_ns, blame) = (self.now, Default::default());
             self.ended.push_back(Ended { ticket, at_ns, blame });

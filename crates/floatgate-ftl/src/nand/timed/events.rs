@@ -1,7 +1,9 @@
 //! When what happens next.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
+
+use super::schedule::PAGE_TYPES;
 
 /// No time at all.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -23,21 +25,78 @@ pub(super) enum Event {
     Free(u32),
 }
 
-/// The next events. A die, a channel or a server has few of them at a time.
-#[derive(Clone, Debug, Default)]
+/// What always takes the same time, and so ends in the order in which it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Run(u8);
+
+/// How many runs there are.
+const RUNS: usize = 3 + 2 * PAGE_TYPES;
+
+impl Run {
+    pub(super) const TRANSFER: Self = Self(0);
+    pub(super) const COMMAND: Self = Self(1);
+    pub(super) const ERASE: Self = Self(2);
+
+    /// Reads of pages of a type.
+    #[inline(always)]
+    pub(super) fn read(page_type: u32) -> Self {
+        Self(3 + page_type as u8)
+    }
+
+    /// Programs of pages of a type.
+    #[inline(always)]
+    pub(super) fn program(page_type: u32) -> Self {
+        Self(3 + PAGE_TYPES as u8 + page_type as u8)
+    }
+}
+
+/// The next events. Almost all are the end of a run, so that the next is the first of one of few
+/// queues; the others are sorted.
+#[derive(Clone, Debug)]
 pub(super) struct Events {
+    /// The first time of all, and where it is: a run, or [`RUNS`].
+    first: u64,
+    at: usize,
+    /// The first time of each run, and of the others.
+    heads: [u64; RUNS + 1],
+    runs: [VecDeque<(u64, Event)>; RUNS],
     /// Time, kind and number of each, as one number that is the smaller the sooner it is.
-    heap: BinaryHeap<Reverse<u128>>,
+    others: BinaryHeap<Reverse<u128>>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self {
+            first: NEVER,
+            at: RUNS,
+            heads: [NEVER; RUNS + 1],
+            runs: Default::default(),
+            others: BinaryHeap::new(),
+        }
+    }
 }
 
 impl Events {
     /// The first time.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
-        self.heap.peek().map_or(NEVER, |Reverse(first)| (first >> 64) as u64)
+        self.first
     }
 
+    /// The end of one of a run that begins now.
     #[inline(always)]
+    pub(super) fn push_run(&mut self, Run(at): Run, time: u64, event: Event) {
+        let at = usize::from(at);
+        let run = &mut self.runs[at];
+        debug_assert!(run.back().is_none_or(|last| last.0 <= time), "what began first ends first");
+        run.push_back((time, event));
+        if self.heads[at] == NEVER {
+            self.heads[at] = time;
+            self.first_of(at, time);
+        }
+    }
+
+    /// Any other event.
     pub(super) fn push(&mut self, time: u64, event: Event) {
         let (kind, number) = match event {
             Event::Cells(die) => (0, die),
@@ -47,16 +106,46 @@ impl Events {
             Event::Wake(die) => (4, die),
             Event::Free(server) => (5, server),
         };
-        self.heap.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
+        self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
+        if time < self.heads[RUNS] {
+            self.heads[RUNS] = time;
+            self.first_of(RUNS, time);
+        }
+    }
+
+    #[inline(always)]
+    fn first_of(&mut self, at: usize, time: u64) {
+        if time < self.first {
+            (self.first, self.at) = (time, at);
+        }
     }
 
     /// The next event, if it is due.
     #[inline(always)]
     pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
-        if self.first() > now {
+        if self.first > now {
             return None;
         }
-        let Reverse(first) = self.heap.pop()?;
+        let at = self.at;
+        let event = match self.runs.get_mut(at) {
+            Some(run) => {
+                let (_, event) = run.pop_front()?;
+                self.heads[at] = run.front().map_or(NEVER, |&(time, _)| time);
+                event
+            }
+            None => self.pop_other()?,
+        };
+        let (mut first, mut of) = (NEVER, RUNS);
+        for (run, &time) in self.heads.iter().enumerate() {
+            (first, of) = if time < first { (time, run) } else { (first, of) };
+        }
+        (self.first, self.at) = (first, of);
+        Some(event)
+    }
+
+    fn pop_other(&mut self) -> Option<Event> {
+        let Reverse(first) = self.others.pop()?;
+        self.heads[RUNS] = self.others.peek().map_or(NEVER, |Reverse(next)| (next >> 64) as u64);
         let number = first as u32;
         Some(match (first >> 32) as u32 {
             0 => Event::Cells(number),
@@ -72,6 +161,7 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn what_is_sooner_comes_first() {
@@ -90,5 +180,30 @@ mod tests {
             assert_eq!(events.pop_due(time), Some(event));
         }
         assert_eq!((events.first(), events.pop_due(u64::MAX)), (NEVER, None));
+    }
+
+    #[test]
+    fn runs_and_others_are_one_order() {
+        let mut events = Events::default();
+        events.push_run(Run::program(0), 70, Event::Cells(1));
+        events.push_run(Run::read(3), 20, Event::Cells(2));
+        events.push(30, Event::Wake(9));
+        events.push_run(Run::TRANSFER, 5, Event::Transfer(3));
+        events.push_run(Run::read(3), 25, Event::Cells(4));
+        events.push_run(Run::program(0), 75, Event::Cells(2));
+        let found: Vec<_> = core::iter::from_fn(|| {
+            let time = events.first();
+            events.pop_due(time).map(|event| (time, event))
+        })
+        .collect();
+        let expected = [
+            (5, Event::Transfer(3)),
+            (20, Event::Cells(2)),
+            (25, Event::Cells(4)),
+            (30, Event::Wake(9)),
+            (70, Event::Cells(1)),
+            (75, Event::Cells(2)),
+        ];
+        assert_eq!(found, expected);
     }
 }

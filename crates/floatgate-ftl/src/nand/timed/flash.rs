@@ -1,21 +1,138 @@
 //! What dies and channels do with an operation, from its beginning to its end.
 
-use super::events::{Event, NEVER};
-use super::graph::{Kind, Site, Work};
-use super::lanes::{Batch, Next, URGENT, enqueue, node_of};
+use alloc::vec::Vec;
+
+use super::Timing;
+use super::events::{Event, Events, NEVER, Run};
+use super::graph::Graph;
+use super::lanes::{Batch, Channel, Die, Next, enqueue, node_of};
+use super::node::{Kind, Operation};
+use super::schedule::Schedule;
 use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part};
 
+/// A die, its channel, and what they work with.
+pub(super) struct Post<'a> {
+    pub(super) die: &'a mut Die,
+    channel: &'a mut Channel,
+    graph: &'a mut Graph,
+    pub(super) events: &'a mut Events,
+    dirty_channels: &'a mut Vec<u32>,
+    timing: &'a Timing,
+    pub(super) schedule: &'a Schedule,
+    planes: u32,
+    pub(super) now: u64,
+    /// Pages that have been read or transferred, programs and erases that are done.
+    complete: &'a mut Vec<u32>,
+}
+
 impl Scheduler {
+    /// A die, and what it works with.
+    #[inline(always)]
+    fn post(&mut self, die: usize) -> Post<'_> {
+        self.record_die(die);
+        let die = &mut self.dies[die];
+        Post {
+            channel: &mut self.channels[die.channel],
+            die,
+            graph: &mut self.graph,
+            events: &mut self.events,
+            dirty_channels: &mut self.dirty_channels,
+            timing: &self.timing,
+            schedule: &self.schedule,
+            planes: self.planes,
+            now: self.now,
+            complete: &mut self.completed,
+        }
+    }
+
     /// A die begins what it can.
+    #[inline(always)]
     pub(super) fn begin_die(&mut self, die: usize) {
+        self.post(die).begin_all();
+    }
+
+    /// The cells are done, or interrupted.
+    #[inline(always)]
+    pub(super) fn end_cells(&mut self, die: usize) {
+        if self.dies[die].due != self.now {
+            return;
+        }
+        self.post(die).end_cells();
+        self.complete_all();
+        self.mark_if_free(die);
+    }
+
+    /// A command has been sent: the pages follow.
+    pub(super) fn commanded(&mut self, die: usize) {
+        self.post(die).commanded();
+        self.mark_die(die);
+    }
+
+    /// A channel takes the page that was ready first.
+    #[inline(always)]
+    pub(super) fn begin_transfer(&mut self, channel: usize) {
+        if self.channels[channel].current != NONE {
+            return;
+        }
+        let Some((_, _, at)) = self.channels[channel].queue.pop_front() else { return };
+        let die = usize::from(self.graph.operation(at).die);
+        self.post(die).begin_transfer(at);
+        self.record_transfer(channel);
+        let end = self.now + self.timing.transfer_ns;
+        self.events.push_run(Run::TRANSFER, end, Event::Transfer(channel as u32));
+    }
+
+    /// A page has gone over a channel.
+    #[inline(always)]
+    pub(super) fn end_transfer(&mut self, channel: usize) {
+        let at = self.channels[channel].current;
+        let die = usize::from(self.graph.operation(at).die);
+        self.mark_channel(channel);
+        self.post(die).end_transfer(at);
+        self.complete_all();
+        self.mark_if_free(die);
+    }
+
+    /// A die has changed.
+    #[inline(always)]
+    fn mark_if_free(&mut self, die: usize) {
+        if self.dies[die].may_begin(&self.schedule) {
+            self.mark_die(die);
+        }
+    }
+
+    #[inline(always)]
+    fn complete_all(&mut self) {
+        while let Some(at) = self.completed.pop() {
+            self.complete_flash(at);
+        }
+    }
+}
+
+impl Post<'_> {
+    /// To be called before the die changes.
+    #[inline(always)]
+    pub(super) fn account(&mut self) {
+        self.die.account_for(self.now, self.channel);
+    }
+
+    /// The die does something else now.
+    #[inline(always)]
+    pub(super) fn turn(&mut self) {
+        self.die.turn(self.now, self.channel);
+    }
+
+    #[inline(always)]
+    fn begin_all(&mut self) {
+        self.die.unmark();
         loop {
-            match self.dies[die].next(self.now, &self.schedule) {
-                Next::Nothing => return self.wake_when_starved(die),
-                Next::Begin(queue) => self.begin(die, queue),
-                Next::Load => self.load(die),
-                Next::Suspend => self.suspend(die),
-                Next::Resume => self.resume(die),
+            match self.die.next(self.now, self.schedule) {
+                Next::Nothing => return self.wake_when_starved(),
+                Next::Begin(queue) => self.begin(queue),
+                Next::Load => self.load(),
+                Next::Suspend => self.suspend(),
+                Next::Resume => self.resume(),
             }
         }
     }
@@ -23,330 +140,284 @@ impl Scheduler {
     /// A program that is behind urgent reads may be transferred while the cells work as soon as it
     /// has stood there for long enough.
     #[inline(always)]
-    fn wake_when_starved(&mut self, die: usize) {
-        if let Some(time) = self.dies[die].starves_at(&self.schedule)
+    fn wake_when_starved(&mut self) {
+        if let Some(time) = self.die.starves_at(self.schedule)
             && time > self.now
         {
-            self.events.push(time, Event::Wake(die as u32));
+            self.events.push(time, Event::Wake(self.die.number));
         }
     }
 
     /// The first operation of a queue begins, and with it those behind it that can be done by the
     /// other planes at the same time.
     #[inline(always)]
-    fn begin(&mut self, die: usize, queue: usize) {
-        self.settle_die(die);
-        let (head, planes, ns) = self.take(die, queue);
-        let node = self.graph.node(head);
-        let Work::Flash(kind) = node.work else { unreachable!("a die works") };
-        let part = node.part;
-        let command = self.timing.command_ns;
-        let began = self.now + command;
-        let batch = Batch {
-            head,
-            kind,
-            part,
-            left: planes,
-            began,
-            ends: began + ns,
-            suspensions: 0,
-            is_suspending: false,
-            suspended: 0,
+    fn begin(&mut self, queue: usize) {
+        self.account();
+        let Some((mut batch, first)) = self.pop(queue) else {
+            unreachable!("an operation is next")
         };
-        if kind != Kind::Program {
-            self.dies[die].array = Some(batch);
-            self.end_cells_at(die, began + ns);
-            if kind == Kind::Erase {
-                self.work_from(die, began);
+        if self.planes > 1 && batch.kind != Kind::Erase {
+            self.join_planes(queue, &mut batch, first);
+        }
+        let began = self.now + self.timing.command_ns;
+        match batch.kind {
+            Kind::Read => self.work(batch, began),
+            Kind::Erase => {
+                self.work(batch, began);
+                self.work_from(began);
             }
-        } else {
-            self.dies[die].register = Some(batch);
-            if command > 0 {
-                self.dies[die].is_commanded = true;
-                self.events.push(began, Event::Commanded(die as u32));
-            } else {
-                self.transfer(die);
+            Kind::Program => {
+                self.die.register = Some(batch);
+                self.die.left = batch.pages;
+                if began > self.now {
+                    self.die.is_commanded = true;
+                    let event = Event::Commanded(self.die.number);
+                    self.events.push_run(Run::COMMAND, began, event);
+                } else {
+                    self.transfer();
+                }
             }
         }
-        self.die_changed(die);
+        self.turn();
     }
 
-    /// Takes the pages of an operation out of a queue: the first of them, how many they are, and
-    /// how long the cells take.
+    /// The cells work on an operation from its beginning on.
     #[inline(always)]
-    fn take(&mut self, die: usize, queue: usize) -> (u32, u32, u64) {
-        let (mut head, mut first) = (NONE, Site::default());
-        let (mut last, mut planes, mut count, mut ns) = (NONE, 0, 0, 0);
-        let command = self.timing.command_ns;
-        while let Some(&(_, _, entry)) = self.dies[die].queues[queue].front() {
-            let at = node_of(entry);
-            let node = self.graph.node(at);
-            let site = node.site;
-            let plane = 1_u64 << site.plane;
-            let joins = (site.unit, site.row) == (first.unit, first.row)
-                && plane & planes == 0
-                && at == entry;
-            if head != NONE && !joins {
-                break;
+    fn work(&mut self, batch: Batch, began: u64) {
+        let ends = began + batch.ends;
+        self.die.array = Some(Batch { began, ends, ..batch });
+        self.die.due = ends;
+        self.events.push_run(batch.run, ends, Event::Cells(self.die.number));
+    }
+
+    /// Which run an operation is of, and how long the cells take.
+    #[inline(always)]
+    fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
+        let pages = self.schedule.pages.as_ref();
+        let of = pages.map_or(0, |pages| row % pages.types);
+        match kind {
+            Kind::Erase => (Run::ERASE, self.timing.erase_ns),
+            Kind::Read => {
+                let ns = pages.map_or(self.timing.read_ns, |pages| pages.read_ns[of as usize]);
+                (Run::read(of), ns)
             }
-            ns = node.ns;
-            self.graph.end_wait(at, self.dies[die].account());
-            if let Some(account) = self.graph.account(at) {
-                account.blame.add(Part::Bus, command);
-            }
-            self.dies[die].queues[queue].pop_front();
-            if head == NONE {
-                (head, first) = (at, site);
-            } else {
-                self.graph.node_mut(last).next = at;
-            }
-            (last, planes, count) = (at, planes | plane, count + 1);
-            if at != entry {
-                break;
+            Kind::Program => {
+                let ns =
+                    pages.map_or(self.timing.program_ns, |pages| pages.program_ns[of as usize]);
+                (Run::program(of), ns)
             }
         }
-        (head, count, ns)
+    }
+
+    /// Those of a queue that are of the same unit and row and of other planes join an operation.
+    fn join_planes(&mut self, queue: usize, batch: &mut Batch, first: Operation) {
+        let (mut last, mut planes) = (batch.head, 1_u64 << first.plane);
+        while let Some(&(_, _, entry)) = self.die.queues[queue].front()
+            && entry == node_of(entry)
+        {
+            let &Operation { slot, row, plane, .. } = self.graph.operation(entry);
+            if (slot, row) != (first.slot, first.row) || planes & 1 << plane != 0 {
+                break;
+            }
+            batch.is_told |= self.pop(queue).is_some_and(|(page, _)| page.is_told);
+            self.graph.operation_mut(last).next = entry;
+            (last, planes) = (entry, planes | 1 << plane);
+            batch.pages += 1;
+        }
+    }
+
+    /// Takes one out of a queue, which has waited for the die.
+    #[inline(always)]
+    fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
+        let (_, _, entry) = self.die.queues[queue].pop_front()?;
+        let head = node_of(entry);
+        let node = self.graph.begin(head, self.timing.command_ns, self.die.account());
+        let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
+        let Operation { kind, row, .. } = first;
+        let (run, ends) = self.cells(kind, row);
+        let (began, pages, suspensions) = (0, 1, 0);
+        Some((Batch { began, ends, head, pages, suspensions, kind, part, run, is_told }, first))
     }
 
     /// What was transferred is programmed.
-    fn load(&mut self, die: usize) {
-        self.settle_die(die);
-        let Some(mut batch) = self.dies[die].register.take() else { return };
-        let (now, ns) = (self.now, self.graph.node(batch.head).ns);
-        self.waited_for_die(die, batch.head);
-        (batch.began, batch.ends) = (now, now + ns);
-        self.dies[die].array = Some(batch);
-        self.end_cells_at(die, batch.ends);
-        self.die_changed(die);
-    }
-
-    /// The cells will be done, or interrupted, at `time`; not when it was thought before.
-    fn end_cells_at(&mut self, die: usize, time: u64) {
-        self.dies[die].due = time;
-        self.events.push(time, Event::Cells(die as u32));
+    #[inline(always)]
+    fn load(&mut self) {
+        self.account();
+        if let Some(batch) = self.die.register.take() {
+            self.waited_for_die(batch.head);
+            self.work(batch, self.now);
+        }
+        self.turn();
     }
 
     /// The cells are done, or interrupted.
-    pub(super) fn end_cells(&mut self, die: usize) {
-        if self.dies[die].due != self.now {
-            return;
-        }
-        self.dies[die].due = NEVER;
-        self.settle_die(die);
-        let Some(mut batch) = self.dies[die].array.take() else { return };
-        if batch.is_suspending {
-            batch.is_suspending = false;
-            self.dies[die].suspended = Some(batch);
-            return self.die_changed(die);
-        }
-        self.charge(batch.head, batch.part, self.now - batch.began);
-        match batch.kind {
-            Kind::Read => {
-                self.dies[die].array = Some(batch);
-                self.read_out(die);
+    #[inline(always)]
+    fn end_cells(&mut self) {
+        self.die.due = NEVER;
+        self.account();
+        let Some(batch) = self.die.array.take() else { return };
+        if self.die.is_suspending {
+            self.die.is_suspending = false;
+            self.die.suspended = Some(batch);
+        } else {
+            self.charge(&batch, batch.part, self.now - batch.began);
+            match batch.kind {
+                Kind::Read if self.die.register.is_none() => self.read_out(batch),
+                Kind::Read => self.die.array = Some(batch),
+                Kind::Program | Kind::Erase => self.complete_batch(batch.head),
             }
-            Kind::Program | Kind::Erase => self.complete_batch(batch.head),
         }
-        self.die_changed(die);
+        self.turn();
+    }
+
+    /// The pages of an operation, one after the other.
+    #[inline(always)]
+    fn pages(&mut self, head: u32, mut each: impl FnMut(&mut Self, u32)) {
+        let mut at = head;
+        while at != NONE {
+            let next = self.graph.operation(at).next;
+            each(self, at);
+            at = next;
+        }
     }
 
     /// Time of all pages of an operation.
-    fn charge(&mut self, head: u32, part: Part, ns: u64) {
-        let mut at = head;
-        while at != NONE {
-            if let Some(account) = self.graph.account(at) {
-                account.blame.add(part, ns);
-            }
-            at = self.graph.node(at).next;
+    #[inline(always)]
+    pub(super) fn charge(&mut self, batch: &Batch, part: Part, ns: u64) {
+        if batch.is_told {
+            self.pages(batch.head, |post, at| {
+                if let Some(account) = post.graph.account(at) {
+                    account.blame.add(part, ns);
+                }
+            });
         }
     }
 
     /// The pages of an operation wait for what their die does.
-    fn wait_for_die(&mut self, die: usize, head: u32) {
-        let mut at = head;
-        while at != NONE {
-            self.graph.begin_wait(at, self.now, self.dies[die].account());
-            at = self.graph.node(at).next;
-        }
+    #[inline(always)]
+    pub(super) fn wait_for_die(&mut self, head: u32) {
+        self.pages(head, |post, at| {
+            post.graph.begin_wait(at, post.now, post.die.account());
+        });
     }
 
     /// The pages of an operation have waited for what their die did.
-    fn waited_for_die(&mut self, die: usize, head: u32) {
-        let mut at = head;
-        while at != NONE {
-            self.graph.end_wait(at, self.dies[die].account());
-            at = self.graph.node(at).next;
-        }
+    #[inline(always)]
+    pub(super) fn waited_for_die(&mut self, head: u32) {
+        self.pages(head, |post, at| {
+            post.graph.end_wait(at, post.die.account());
+        });
     }
 
+    #[inline(always)]
     fn complete_batch(&mut self, head: u32) {
-        let mut at = head;
-        while at != NONE {
-            let next = self.graph.node(at).next;
-            self.complete_flash(at);
-            at = next;
+        self.pages(head, |post, at| post.complete.push(at));
+    }
+
+    /// What the cells have read goes to the register, and from there over the channel.
+    #[inline(always)]
+    fn read_out(&mut self, batch: Batch) {
+        self.charge(&batch, Part::Bus, self.now - batch.ends);
+        self.die.register = Some(batch);
+        self.die.left = batch.pages;
+        self.transfer();
+    }
+
+    /// What the cells have kept, as the register was taken, goes there when that is free.
+    fn read_out_next(&mut self) {
+        let is_read = |batch: &mut Batch| batch.kind == Kind::Read && self.die.due == NEVER;
+        if let Some(batch) = self.die.array.take_if(is_read) {
+            self.read_out(batch);
         }
     }
 
-    /// What the cells have read goes to the register, if that is free, and from there over the
-    /// channel.
-    fn read_out(&mut self, die: usize) {
-        let is_read = |batch: &Batch| batch.kind == Kind::Read && batch.ends <= self.now;
-        if self.dies[die].register.is_some() || !self.dies[die].array.as_ref().is_some_and(is_read)
-        {
-            return;
-        }
-        let Some(batch) = self.dies[die].array.take() else { return };
-        self.charge(batch.head, Part::Bus, self.now - batch.ends);
-        self.dies[die].register = Some(batch);
-        self.transfer(die);
-    }
-
-    /// A command has been sent: the pages follow.
-    pub(super) fn commanded(&mut self, die: usize) {
-        self.settle_die(die);
-        self.dies[die].is_commanded = false;
-        self.transfer(die);
-        self.die_changed(die);
+    fn commanded(&mut self) {
+        self.account();
+        self.die.is_commanded = false;
+        self.transfer();
+        self.turn();
     }
 
     /// The pages in the register are to be transferred.
-    fn transfer(&mut self, die: usize) {
-        let Some(batch) = self.dies[die].register else { return };
-        let channel = self.dies[die].channel;
-        self.channels[channel].account_for(self.now);
-        let mut at = batch.head;
-        while at != NONE {
-            let next = self.graph.node(at).next;
-            if self.timing.transfer_ns == 0 {
-                self.transferred(at, die);
-            } else {
-                self.graph.begin_wait(at, self.now, self.channels[channel].account());
-                let waiting = (self.now, self.graph.node(at).serial, at);
-                enqueue(&mut self.channels[channel].queue, waiting);
-            }
-            at = next;
+    #[inline(always)]
+    fn transfer(&mut self) {
+        let Some(&Batch { head, .. }) = self.die.register.as_ref() else { return };
+        if self.timing.transfer_ns == 0 {
+            return self.pages(head, |post, at| post.transferred(at));
         }
-        self.mark_channel(channel);
+        self.channel.account_for(self.now);
+        self.pages(head, |post, at| {
+            let node = post.graph.begin_wait(at, post.now, post.channel.account());
+            enqueue(&mut post.channel.queue, (post.now, node.serial, at));
+        });
+        self.channel.mark(self.dirty_channels);
     }
 
-    /// A channel takes the page that was ready first.
-    pub(super) fn begin_transfer(&mut self, channel: usize) {
-        if self.channels[channel].current != NONE {
-            return;
-        }
-        let Some((_, _, at)) = self.channels[channel].queue.pop_front() else { return };
-        self.channels[channel].account_for(self.now);
-        self.graph.end_wait(at, self.channels[channel].account());
-        let node = self.graph.node(at);
-        let (die, part) = (node.site.die as usize, node.part);
-        self.settle_die(die);
-        self.channels[channel].current = at;
-        self.channels[channel].part = if part == Part::Die { Part::Bus } else { part };
-        self.dies[die].is_transferring = true;
-        self.record_transfer(channel);
-        let end = self.now + self.timing.transfer_ns;
-        self.events.push(end, Event::Transfer(channel as u32));
+    /// The channel takes a page of the die.
+    #[inline(always)]
+    fn begin_transfer(&mut self, at: u32) {
+        self.channel.account_for(self.now);
+        let part = self.graph.end_wait(at, self.channel.account()).part;
+        self.account();
+        self.channel.current = at;
+        self.channel.part = if part == Part::Die { Part::Bus } else { part };
+        self.die.is_transferring = true;
+        self.turn();
     }
 
-    /// A page has gone over a channel.
-    pub(super) fn end_transfer(&mut self, channel: usize) {
-        let at = self.channels[channel].current;
-        let die = self.graph.node(at).site.die as usize;
-        self.settle_die(die);
-        self.channels[channel].current = NONE;
-        self.mark_channel(channel);
-        self.dies[die].is_transferring = false;
+    /// The page has gone over the channel.
+    #[inline(always)]
+    fn end_transfer(&mut self, at: u32) {
+        self.account();
+        self.channel.account_for(self.now);
+        self.channel.current = NONE;
+        self.die.is_transferring = false;
         if let Some(account) = self.graph.account(at) {
             account.blame.add(Part::Bus, self.timing.transfer_ns);
         }
-        self.transferred(at, die);
-        self.die_changed(die);
+        self.transferred(at);
+        self.turn();
     }
 
     /// A page is where it was to be: a read is complete, a program waits for the other pages of its
     /// operation, and for the cells.
-    fn transferred(&mut self, at: u32, die: usize) {
-        let now = self.now;
-        let Some(batch) = &mut self.dies[die].register else { return };
-        batch.left -= 1;
-        let (left, kind, head) = (batch.left, batch.kind, batch.head);
-        match kind {
-            Kind::Read => {
-                if left == 0 {
-                    self.dies[die].register = None;
-                    self.complete_flash(at);
-                    self.read_out(die);
-                } else {
-                    self.complete_flash(at);
-                }
-            }
-            Kind::Program | Kind::Erase => {
-                if let Some(account) = self.graph.account(at) {
-                    account.time = now;
-                }
-                if left == 0 {
-                    self.wait_for_cells(die, head);
-                }
-            }
-        }
-    }
-
-    /// All pages of a program are in the register.
-    fn wait_for_cells(&mut self, die: usize, head: u32) {
-        let (mut at, now) = (head, self.now);
-        while at != NONE {
-            if let Some(account) = self.graph.account(at) {
-                account.blame.add(Part::Bus, now - account.time);
-            }
-            at = self.graph.node(at).next;
-        }
-        self.wait_for_die(die, head);
-    }
-
-    /// What the cells do is interrupted for reads.
-    fn suspend(&mut self, die: usize) {
-        self.settle_die(die);
-        let Some(suspend) = self.schedule.suspend else { return };
-        let now = self.now;
-        let Some(batch) = &mut self.dies[die].array else { return };
-        let (head, part, ran) = (batch.head, batch.part, now - batch.began);
-        batch.suspensions += 1;
-        batch.is_suspending = true;
-        batch.suspended = now;
-        // What is left of it.
-        batch.ends -= now;
-        self.charge(head, part, ran);
-        self.wait_for_die(die, head);
-        self.end_cells_at(die, now + suspend.suspend_ns);
-        self.die_changed(die);
-    }
-
-    /// The cells go on where they were interrupted.
-    fn resume(&mut self, die: usize) {
-        self.settle_die(die);
-        let now = self.now;
-        let Some(mut batch) = self.dies[die].suspended.take() else { return };
-        let resume_ns = self.schedule.suspend.map_or(0, |suspend| suspend.resume_ns);
-        // What has been held up for so long that it goes before reads is not interrupted again.
-        if !self.dies[die].queues[URGENT].is_empty() {
-            batch.suspensions = u32::MAX;
-        }
-        batch.began = now + resume_ns;
-        batch.ends += batch.began;
-        self.waited_for_die(die, batch.head);
-        self.charge(batch.head, batch.part, resume_ns);
-        self.dies[die].array = Some(batch);
-        self.end_cells_at(die, batch.ends);
-        self.work_from(die, batch.began);
-        self.die_changed(die);
-    }
-
-    /// The cells program or erase from then on: reads that stand before the die may interrupt them.
     #[inline(always)]
-    fn work_from(&mut self, die: usize, began: u64) {
-        if self.schedule.suspend.is_some() && began > self.now {
-            self.events.push(began, Event::Wake(die as u32));
+    fn transferred(&mut self, at: u32) {
+        let Some(Batch { kind, .. }) = self.die.register else { return };
+        self.die.left -= 1;
+        if kind == Kind::Read {
+            self.complete.push(at);
+            if self.die.left == 0 {
+                self.die.register = None;
+                self.read_out_next();
+            }
+            return;
+        }
+        if let Some(account) = self.graph.account(at) {
+            account.time = self.now;
+        }
+        if self.die.left == 0 {
+            self.wait_for_cells();
+        }
+    }
+
+    /// All pages of a program are in the register. Cells that are idle take them at once; if that
+    /// takes no time at all it has to wait for its turn.
+    #[inline(always)]
+    fn wait_for_cells(&mut self) {
+        let Some(batch) = self.die.register else { return };
+        if batch.is_told {
+            self.pages(batch.head, |post, at| {
+                if let Some(account) = post.graph.account(at) {
+                    account.blame.add(Part::Bus, post.now - account.time);
+                }
+            });
+        }
+        if self.die.array.is_none() && self.die.suspended.is_none() && batch.ends > 0 {
+            self.die.register = None;
+            self.work(batch, self.now);
+        } else {
+            self.wait_for_die(batch.head);
         }
     }
 }

@@ -4,118 +4,13 @@
 
 use alloc::vec::Vec;
 
+use super::account::Account;
 use super::lanes::Lane;
-use crate::clock::{Blame, Chain, NONE, Part, Server};
-
-/// What a node does when nothing is left that it waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Work {
-    /// It is complete.
-    Nothing,
-    /// It takes its time, of its part.
-    Delay,
-    /// It waits for its server, and is complete when its time has passed.
-    Serve(Server),
-    /// It gives back a core, and is complete.
-    Release,
-    /// It waits for its die.
-    Flash(Kind),
-}
-
-/// Operations of the flash.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    Read,
-    Program,
-    Erase,
-}
-
-/// Where an operation of the flash is done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Site {
-    pub(super) die: u32,
-    pub(super) unit: u32,
-    pub(super) row: u32,
-    /// The page, for who looks for its program.
-    pub(super) page: u32,
-    /// The number of a unit and one of its dies.
-    pub(super) slot: u32,
-    /// The plane among those of the die.
-    pub(super) plane: u8,
-}
-
-/// Something to be done.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    /// Grows with every node: what is older goes first where times are equal. 0 for none.
-    pub(super) serial: u64,
-    /// How long the cells, the delay or the service take.
-    pub(super) ns: u64,
-    /// When the server takes the next one.
-    pub(super) hold: u64,
-    /// As its end is to be told, or [`UNWATCHED`].
-    pub(super) ticket: u64,
-    pub(super) site: Site,
-    /// What is to happen before it is ready, and of that ends of chains and work.
-    pub(super) pending: u32,
-    pub(super) follows: u32,
-    /// The next page of a multi-plane operation.
-    pub(super) next: u32,
-    /// The changes of the same unit on the same die before and after this one.
-    pub(super) before: u32,
-    pub(super) after: u32,
-    /// Those who read the same unit.
-    pub(super) readers: u32,
-    /// The core that its chain holds.
-    pub(super) core: u32,
-    /// Who waits for it: the first of them, and those behind.
-    first: u32,
-    first_edge: Edge,
-    edges: u32,
-    pub(super) work: Work,
-    /// What another is told that waits for this.
-    pub(super) part: Part,
-    /// Whether a read of the host waits for it.
-    pub(super) is_read: bool,
-    /// Whether somebody will be told what its time went into.
-    pub(super) is_told: bool,
-    /// Whether it was held back when its chain had ended.
-    pub(super) is_held: bool,
-    /// Whether it has come to stand before its die.
-    pub(super) has_entered: bool,
-}
-
-/// No ticket.
-pub(super) const UNWATCHED: u64 = u64::MAX;
-
-/// What the time since a chain began went into. Of a node that is not told, only how long it waited
-/// for operations of the host is kept, as [`Part::Die`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
-    /// While the node waits for something, the account of that is taken off here, to be added when
-    /// it waits no more.
-    pub(super) blame: Blame,
-    /// When the chain before it ended; when it began to wait.
-    pub(super) time: u64,
-    /// All of the account of its die when it was held back.
-    total: u64,
-    /// The serial of the node whose blame it has taken over.
-    heir_of: u64,
-    /// What it waited for last before it was ready, and what that would be if it was held back.
-    kept_by: Part,
-    held_by: Part,
-}
-
-/// Why one node waits for another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Edge {
-    /// It goes on in this chain.
-    Chain,
-    /// It waits for this work as a whole, and is told so as its own part.
-    Work,
-    /// Its operation must not be done before.
-    Hazard,
-}
+use super::node::{
+    Edge, HAS_CORE, HAS_ENTERED, IS_HELD, IS_READ, IS_TOLD, Kind, Node, Operation, Work,
+};
+use super::pool::Pool;
+use crate::clock::{Blame, Chain, Ended, NO_CORE, NONE, Part};
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -124,70 +19,57 @@ struct Link {
     edge: Edge,
 }
 
-impl Account {
-    fn new(time: u64, kept_by: Part) -> Self {
-        Self { blame: Blame::default(), time, total: 0, heir_of: 0, kept_by, held_by: kept_by }
-    }
-}
-
 /// Nodes and edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
-    nodes: Vec<Node>,
-    accounts: Vec<Account>,
-    free: Vec<u32>,
-    edges: Vec<Link>,
-    free_edges: Vec<u32>,
+    nodes: Pool<Node>,
+    edges: Pool<Link>,
+    accounts: Pool<Account>,
+    tickets: Pool<u64>,
+    /// By node: the core that its chain holds, if it does.
+    cores: Vec<u32>,
     serial: u64,
 }
 
 impl Graph {
     /// A node that follows a chain.
     #[inline(always)]
-    pub(super) fn add(&mut self, work: Work, part: Part, ns: u64, chain: Chain, now: u64) -> u32 {
+    pub(super) fn add(&mut self, work: Work, part: Part, chain: Chain, now: u64) -> u32 {
         self.serial += 1;
-        let node = Node {
-            serial: self.serial,
-            ns,
-            hold: 0,
-            ticket: UNWATCHED,
-            site: Site::default(),
-            pending: 0,
-            follows: 0,
-            next: NONE,
-            before: NONE,
-            after: NONE,
-            readers: NONE,
-            core: chain.core,
-            first: NONE,
-            first_edge: Edge::Chain,
-            edges: NONE,
-            work,
-            part,
-            is_read: chain.is_read,
-            is_told: chain.is_told,
-            is_held: false,
-            has_entered: false,
-        };
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.nodes[at as usize] = node;
-                at
-            }
-            None => {
-                self.nodes.push(node);
-                self.accounts.push(Account::new(now, part));
-                self.nodes.len() as u32 - 1
-            }
-        };
+        let is_live = self.is_live(chain);
+        let mut flags = if chain.is_read { IS_READ } else { 0 };
+        let mut account = NONE;
         if chain.is_told {
-            self.accounts[at as usize] = Account::new(now, part);
-        } else {
-            let account = &mut self.accounts[at as usize];
-            (account.time, account.heir_of) = (now, 0);
-            account.blame.0[Part::Die as usize] = 0;
+            flags |= IS_TOLD;
+            if !is_live {
+                account = self.accounts.put(|| Account::new(now, part));
+            }
         }
-        self.follow(at, chain, Edge::Chain);
+        if chain.core != NO_CORE {
+            flags |= HAS_CORE;
+        }
+        let serial = self.serial;
+        let at = self.nodes.put(|| Node {
+            serial,
+            waited: 0,
+            work,
+            account,
+            watched: NONE,
+            follows: 0,
+            first: NONE,
+            edges: NONE,
+            first_edge: Edge::Chain,
+            hazards: 0,
+            part,
+            flags,
+        });
+        if chain.core != NO_CORE {
+            self.cores.resize(self.cores.len().max(at as usize + 1), NO_CORE);
+            self.cores[at as usize] = chain.core;
+        }
+        if is_live {
+            self.link(chain.node, at, Edge::Chain);
+        }
         at
     }
 
@@ -202,190 +84,272 @@ impl Graph {
     /// `node` waits for `first`, which is not complete.
     #[inline(always)]
     pub(super) fn link(&mut self, first: u32, node: u32, edge: Edge) {
-        let waiting = &mut self.nodes[node as usize];
-        waiting.pending += 1;
-        waiting.follows += u32::from(edge != Edge::Hazard);
-        let awaited = &mut self.nodes[first as usize];
+        let waiting = &mut self.nodes[node];
+        match edge {
+            Edge::Hazard => waiting.hazards += 1,
+            Edge::Chain | Edge::Work => waiting.follows += 1,
+        }
+        let awaited = &mut self.nodes[first];
         if awaited.first == NONE {
             (awaited.first, awaited.first_edge) = (node, edge);
-            return;
+        } else {
+            let next = awaited.edges;
+            awaited.edges = self.edges.put(|| Link { to: node, next, edge });
         }
-        let edge = Link { to: node, next: awaited.edges, edge };
-        let at = match self.free_edges.pop() {
-            Some(at) => {
-                self.edges[at as usize] = edge;
-                at
-            }
-            None => {
-                self.edges.push(edge);
-                self.edges.len() as u32 - 1
-            }
-        };
-        self.nodes[first as usize].edges = at;
     }
 
     /// Whether what a chain ends with is not complete.
     #[inline(always)]
     pub(super) fn is_live(&self, chain: Chain) -> bool {
-        chain.node != NONE && self.nodes[chain.node as usize].serial == chain.serial
+        chain.node != NONE && self.nodes[chain.node].serial == chain.serial
     }
 
     /// The chain that ends with a node.
     #[inline(always)]
     pub(super) fn chain(&self, node: u32, before: Chain) -> Chain {
-        Chain { node, serial: self.nodes[node as usize].serial, ..before }
+        Chain { node, serial: self.nodes[node].serial, ..before }
     }
 
     #[inline(always)]
     pub(super) fn node(&self, at: u32) -> &Node {
-        &self.nodes[at as usize]
+        &self.nodes[at]
     }
 
     #[inline(always)]
     pub(super) fn node_mut(&mut self, at: u32) -> &mut Node {
-        &mut self.nodes[at as usize]
+        &mut self.nodes[at]
     }
 
-    /// What the time of a node went into, if somebody will be told.
+    /// The operation of a node that is one of the flash.
+    #[inline(always)]
+    pub(super) fn operation(&self, at: u32) -> &Operation {
+        self.nodes[at].operation()
+    }
+
+    #[inline(always)]
+    pub(super) fn operation_mut(&mut self, at: u32) -> &mut Operation {
+        match &mut self.nodes[at].work {
+            Work::Flash(operation) => operation,
+            other => unreachable!("{other:?} is no operation of the flash"),
+        }
+    }
+
+    /// The core that the chain of a node holds, or [`NO_CORE`].
+    #[inline(always)]
+    pub(super) fn core(&self, at: u32) -> u32 {
+        if self.nodes[at].flags & HAS_CORE == 0 { NO_CORE } else { self.cores[at as usize] }
+    }
+
+    /// The end of a node will be told.
+    pub(super) fn watch(&mut self, at: u32, ticket: u64) {
+        assert_eq!(self.nodes[at].watched, NONE, "a chain is watched once");
+        self.nodes[at].watched = self.tickets.put(|| ticket);
+    }
+
+    /// What the time of a node went into that its chain has come to, if somebody will be told.
     #[inline(always)]
     pub(super) fn account(&mut self, at: u32) -> Option<&mut Account> {
-        self.nodes[at as usize].is_told.then(|| &mut self.accounts[at as usize])
+        let Node { account, .. } = self.nodes[at];
+        if account == NONE { None } else { Some(&mut self.accounts[account]) }
     }
 
     /// A node begins to wait for what a die or a channel does, of which this is the account.
     #[inline(always)]
-    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Lane) {
-        let account = &mut self.accounts[at as usize];
-        if self.nodes[at as usize].is_told {
-            (account.time, account.total) = (now, of.total);
-            account.blame.take_all(&of.blame);
+    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+        let node = &mut self.nodes[at];
+        if node.account == NONE {
+            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
         } else {
-            let waited = &mut account.blame.0[Part::Die as usize];
-            *waited = waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+            self.accounts[node.account].begin_wait(now, of);
         }
+        node
     }
 
     /// A node has waited for that.
     #[inline(always)]
-    pub(super) fn end_wait(&mut self, at: u32, of: &Lane) {
-        let account = &mut self.accounts[at as usize];
-        if self.nodes[at as usize].is_told {
-            account.blame.add_all(&of.blame);
+    pub(super) fn end_wait(&mut self, at: u32, of: &Lane) -> &Node {
+        let node = &mut self.nodes[at];
+        if node.account == NONE {
+            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
         } else {
-            account.blame.add(Part::Die, of.blame.0[Part::Die as usize]);
+            self.accounts[node.account].blame.add_all(&of.blame);
         }
+        node
     }
 
-    /// A node that was held back is held back no more. While its die was idle it waited for what
-    /// held it back.
-    pub(super) fn was_held(&mut self, at: u32, now: u64, die: &Lane) {
-        if let Some(account) = self.account(at) {
-            let waited = now - account.time;
-            if waited > 0 {
-                account.kept_by = account.held_by;
-                account.blame.add(account.kept_by, waited - (die.total - account.total));
-            }
-        }
-    }
-
-    /// A node is complete at `now`: it is gone, and those who wait for no chain are `ready`.
+    /// A node begins an operation that takes `command_ns` to be told the die, for which it waited.
     #[inline(always)]
-    pub(super) fn complete(&mut self, at: u32, now: u64, ready: &mut Vec<u32>) {
-        let &Node { first, first_edge, mut edges, .. } = &self.nodes[at as usize];
+    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Lane) -> &Node {
+        let node = &mut self.nodes[at];
+        if node.account == NONE {
+            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
+        } else {
+            let blame = &mut self.accounts[node.account].blame;
+            blame.add_all(&of.blame);
+            blame.add(Part::Bus, command_ns);
+        }
+        node
+    }
+
+    /// A node comes to stand before its die.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+        let node = &mut self.nodes[at];
+        node.flags |= HAS_ENTERED;
+        let is_held = node.flags & IS_HELD != 0;
+        if node.account != NONE {
+            let account = &mut self.accounts[node.account];
+            match is_held {
+                true => account.was_held(now, of),
+                false => account.begin_wait(now, of),
+            }
+        } else if !is_held {
+            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+        }
+        node
+    }
+
+    /// A node is complete at `now`: it is gone, and those who wait for no chain are `ready`. The
+    /// answer is what is told of it, if anything is.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, at: u32, now: u64, ready: &mut Vec<u32>) -> Option<Ended> {
+        let node = &mut self.nodes[at];
+        let &mut Node { serial, first, first_edge, mut edges, watched, .. } = node;
+        let (account, waited, kept_by) = (node.account, node.waited, node.part);
+        let is_join = matches!(node.work, Work::Join { .. });
+        node.serial = 0;
+        let mut end = End { now, serial, account, is_taken: false, waited, kept_by };
+        let mut ended = None;
+        if account != NONE {
+            self.close(&mut end, is_join);
+        }
+        if watched != NONE {
+            ended = Some(self.told(watched, &end));
+        }
         if first != NONE {
-            self.pass_on(at, first, first_edge, now, ready);
+            self.pass_on(&mut end, first, first_edge, ready);
         }
         while edges != NONE {
-            let Link { to, next, edge } = self.edges[edges as usize];
-            self.free_edges.push(edges);
+            let Link { to, next, edge } = self.edges[edges];
+            self.edges.give_back(edges);
             edges = next;
-            self.pass_on(at, to, edge, now, ready);
+            self.pass_on(&mut end, to, edge, ready);
         }
-        self.nodes[at as usize].serial = 0;
-        self.free.push(at);
+        if account != NONE && !end.is_taken {
+            self.accounts.give_back(account);
+        }
+        self.nodes.give_back(at);
+        ended
+    }
+
+    /// The account of a node that is complete is made ready for who goes on.
+    #[inline(always)]
+    fn close(&mut self, end: &mut End, is_join: bool) {
+        let account = &mut self.accounts[end.account];
+        let part = end.kept_by;
+        (end.waited, end.kept_by) = (0, account.kept_by);
+        account.time = end.now;
+        if !is_join {
+            account.kept_by = part;
+        }
+    }
+
+    /// What is told of a node that is complete.
+    fn told(&mut self, watched: u32, end: &End) -> Ended {
+        self.tickets.give_back(watched);
+        let is_told = end.account != NONE;
+        let blame = if is_told { self.accounts[end.account].blame } else { Blame::default() };
+        Ended { ticket: self.tickets[watched], at_ns: end.now, blame }
     }
 
     /// One that waits for a node that is complete waits for it no more.
     #[inline(always)]
-    fn pass_on(&mut self, at: u32, to: u32, edge: Edge, now: u64, ready: &mut Vec<u32>) {
+    fn pass_on(&mut self, end: &mut End, to: u32, edge: Edge, ready: &mut Vec<u32>) {
         match edge {
-            Edge::Chain => self.inherit(to, now, at),
-            Edge::Work => self.waited_for_work(to, now, at),
-            Edge::Hazard => return self.release_held(to, self.kept_by(at), ready),
+            Edge::Chain => self.go_on(end, to),
+            Edge::Work => {
+                let part = self.nodes[to].part;
+                if let Some(account) = self.account(to) {
+                    account.waited_for_work(end.now, part, end.waited);
+                }
+            }
+            Edge::Hazard => return self.release_held(to, end.kept_by, ready),
         }
-        let node = &mut self.nodes[to as usize];
-        node.pending -= 1;
+        let node = &mut self.nodes[to];
         node.follows -= 1;
         if node.follows == 0 {
             ready.push(to);
         }
     }
 
-    /// The end of a chain that a node goes on: the last end counts, and of those at one time that
-    /// of the youngest.
+    /// A chain goes on with a node. Of several that are joined the last end counts, and of those at
+    /// one time that of the youngest.
     #[inline(always)]
-    fn inherit(&mut self, to: u32, now: u64, from: u32) {
-        let &Node { serial, work, part, is_told, .. } = &self.nodes[from as usize];
-        let is_heir_told = self.nodes[to as usize].is_told;
-        debug_assert!(is_told || !is_heir_told, "what is told follows what is told");
-        let heir = &mut self.accounts[to as usize];
-        if now <= heir.time && serial <= heir.heir_of {
+    fn go_on(&mut self, end: &mut End, to: u32) {
+        let node = &mut self.nodes[to];
+        if let Work::Join { ended, last } = &mut node.work {
+            if end.now <= *ended && end.serial <= *last {
+                return;
+            }
+            (*ended, *last) = (end.now, end.serial);
+        }
+        if node.flags & IS_TOLD == 0 {
+            if end.account == NONE {
+                node.waited = end.waited;
+            }
             return;
         }
-        (heir.time, heir.heir_of) = (now, serial);
-        if is_heir_told {
-            let Account { blame, kept_by, .. } = self.accounts[from as usize];
-            let kept_by = if work == Work::Nothing { kept_by } else { part };
-            let heir = &mut self.accounts[to as usize];
-            (heir.blame, heir.kept_by) = (blame, kept_by);
-        } else if !is_told {
-            let waited = self.accounts[from as usize].blame.0[Part::Die as usize];
-            self.accounts[to as usize].blame.0[Part::Die as usize] = waited;
-        }
-    }
-
-    /// Work has ended that a node waits for as a whole. What of that time the work itself waited
-    /// for operations of the host is told as such: it would have passed without the work, too.
-    fn waited_for_work(&mut self, to: u32, now: u64, work: u32) {
-        let Node { is_told, .. } = self.nodes[work as usize];
-        let of_host = self.accounts[work as usize].blame.0[Part::Die as usize];
-        let part = self.nodes[to as usize].part;
-        let Some(account) = self.account(to) else { return };
-        if now > account.time {
-            let waited = now - account.time;
-            let of_host = if is_told { 0 } else { of_host.min(waited) };
-            account.blame.add(Part::Die, of_host);
-            account.blame.add(part, waited - of_host);
-            (account.time, account.kept_by) = (now, part);
+        debug_assert!(end.account != NONE, "what is told follows what is told");
+        let before = node.account;
+        node.account = if end.is_taken {
+            let account = self.accounts[end.account];
+            self.accounts.put(|| account)
+        } else {
+            end.is_taken = true;
+            end.account
+        };
+        if before != NONE {
+            self.accounts.give_back(before);
         }
     }
 
     /// What a node waited for last before it was ready, as others are told that wait for that.
     #[inline(always)]
-    pub(super) fn kept_by(&self, at: u32) -> Part {
-        let node = &self.nodes[at as usize];
-        if node.is_told { self.accounts[at as usize].kept_by } else { node.part }
+    pub(super) fn kept_by(&mut self, at: u32) -> Part {
+        let part = self.nodes[at].part;
+        self.account(at).map_or(part, |account| account.kept_by)
     }
 
     /// One thing less that holds an operation back; it was kept by `part`. An erase that waits for
     /// more than one thing is told so as the host's.
     #[inline(always)]
     pub(super) fn release_held(&mut self, at: u32, part: Part, ready: &mut Vec<u32>) {
-        let node = &mut self.nodes[at as usize];
-        node.pending -= 1;
+        let node = &mut self.nodes[at];
+        node.hazards -= 1;
         // If it is not held back yet it will find that it need not be.
-        if node.pending > 0 || !node.is_held {
+        if node.hazards > 0 || node.flags & IS_HELD == 0 {
             return;
         }
         ready.push(at);
-        let part = if node.work == Work::Flash(Kind::Erase) { Part::Die } else { part };
+        let is_erase = matches!(node.work, Work::Flash(Operation { kind: Kind::Erase, .. }));
         if let Some(account) = self.account(at) {
-            account.held_by = part;
+            account.held_by = if is_erase { Part::Die } else { part };
         }
     }
 
     /// Nodes that are not complete.
     pub(super) fn outstanding(&self) -> usize {
-        self.nodes.len() - self.free.len()
+        self.nodes.len()
     }
+}
+
+/// What those learn of a node that is complete who wait for it.
+struct End {
+    now: u64,
+    serial: u64,
+    account: u32,
+    /// Whether a chain went on with the account: the next ones get copies.
+    is_taken: bool,
+    waited: u64,
+    kept_by: Part,
 }

@@ -3,105 +3,107 @@
 //! A page is read after it was programmed. A unit is erased after what was to be read from it.
 //! Programs and erases of a unit come to stand before a die in the order in which they were issued.
 
-use super::graph::{Edge, Kind, Site, Work};
+use super::node::{Edge, Kind, Operation, Work};
 use super::scheduler::{Readers, Scheduler};
+use crate::addr::Unit;
 use crate::clock::{Chain, NONE, Part};
 
 impl Scheduler {
-    /// An operation is issued.
+    /// An operation on a unit is issued.
     #[inline(always)]
-    pub(super) fn issue(&mut self, kind: Kind, site: Site, part: Part, chain: &mut Chain) {
-        self.record_issue(site.die, *chain);
-        let ns = self.cells_ns(kind, site.row);
-        let at = self.graph.add(Work::Flash(kind), part, ns, *chain, self.now);
-        self.graph.node_mut(at).site = site;
-        match kind {
-            Kind::Read => self.read_after_program(at, site.slot),
-            Kind::Program | Kind::Erase => self.keep_order(at, site.slot),
+    pub(super) fn issue(
+        &mut self,
+        mut operation: Operation,
+        unit: Unit,
+        part: Part,
+        chain: &mut Chain,
+    ) {
+        self.record_issue(operation.die, *chain);
+        match operation.kind {
+            Kind::Read => operation.before = self.reads(unit),
+            Kind::Program | Kind::Erase => {
+                operation.before = self.changes[operation.slot as usize];
+            }
         }
-        if kind == Kind::Erase {
-            self.erase_after_reads(at);
+        let at = self.graph.add(Work::Flash(operation), part, *chain, self.now);
+        match operation.kind {
+            Kind::Read => self.read_after_program(at, operation),
+            Kind::Program => self.keep_order(at, operation),
+            Kind::Erase => {
+                self.keep_order(at, operation);
+                self.erase_after_reads(at, unit);
+            }
         }
         *chain = self.graph.chain(at, *chain);
         self.begin_if_ready(at);
     }
 
+    /// One more reads a unit: the entry of its readers.
     #[inline(always)]
-    fn read_after_program(&mut self, at: u32, slot: u32) {
-        let Site { unit, page, .. } = self.graph.node(at).site;
-        let mut change = self.changes[slot as usize];
-        while change != NONE {
-            let node = self.graph.node(change);
-            if node.site.page == page && node.work == Work::Flash(Kind::Program) {
-                self.graph.link(change, at, Edge::Hazard);
-                break;
-            }
-            change = node.before;
-        }
-        let readers = &mut self.unit_readers[unit as usize];
+    fn reads(&mut self, unit: Unit) -> u32 {
+        let readers = &mut self.unit_readers[unit.index()];
         if *readers == NONE {
-            let none = Readers { count: 0, erase: NONE };
-            *readers = self.free_readers.pop().unwrap_or(self.readers.len() as u32);
-            match self.readers.get_mut(*readers as usize) {
-                Some(entry) => *entry = none,
-                None => self.readers.push(none),
-            }
+            *readers = self.readers.put(|| Readers { unit, count: 0, erase: NONE });
         }
-        self.readers[*readers as usize].count += 1;
-        self.graph.node_mut(at).readers = *readers;
+        self.readers[*readers].count += 1;
+        *readers
     }
 
     #[inline(always)]
-    fn keep_order(&mut self, at: u32, slot: u32) {
-        let last = core::mem::replace(&mut self.changes[slot as usize], at);
-        self.graph.node_mut(at).before = last;
+    fn read_after_program(&mut self, at: u32, read: Operation) {
+        let mut change = self.changes[read.slot as usize];
+        while change != NONE {
+            let before = self.graph.operation(change);
+            if (before.kind, before.row, before.plane) == (Kind::Program, read.row, read.plane) {
+                return self.graph.link(change, at, Edge::Hazard);
+            }
+            change = before.before;
+        }
+    }
+
+    #[inline(always)]
+    fn keep_order(&mut self, at: u32, operation: Operation) {
+        self.changes[operation.slot as usize] = at;
+        let last = operation.before;
         if last == NONE {
             return;
         }
-        let node = self.graph.node_mut(last);
-        node.after = at;
-        if !node.has_entered {
-            self.graph.node_mut(at).pending += 1;
+        self.graph.operation_mut(last).after = at;
+        if !self.graph.node(last).has_entered() {
+            self.graph.node_mut(at).hazards += 1;
         }
     }
 
     /// All erases of a unit wait for all who read it: they share a node that does.
-    fn erase_after_reads(&mut self, at: u32) {
-        let unit = self.graph.node(at).site.unit as usize;
-        let readers = self.unit_readers[unit];
+    fn erase_after_reads(&mut self, at: u32, unit: Unit) {
+        let readers = self.unit_readers[unit.index()];
         if readers == NONE {
             return;
         }
-        let entry = self.readers[readers as usize];
-        let gate = match entry.erase {
-            NONE => {
-                let gate =
-                    self.graph.add(Work::Nothing, Part::Die, 0, Chain::START.work(), self.now);
-                let node = self.graph.node_mut(gate);
-                (node.pending, node.follows) = (1, 1);
-                self.readers[readers as usize].erase = gate;
-                gate
-            }
-            gate => gate,
-        };
+        let mut gate = self.readers[readers].erase;
+        if gate == NONE {
+            let join = Work::Join { ended: self.now, last: 0 };
+            gate = self.graph.add(join, Part::Die, Chain::START.work(), self.now);
+            self.graph.node_mut(gate).follows = 1;
+            self.readers[readers].erase = gate;
+        }
         self.graph.link(gate, at, Edge::Hazard);
     }
 
     /// What is read of a unit from now on is read after its erase.
-    pub(super) fn end_reading(&mut self, unit: usize) {
-        self.unit_readers[unit] = NONE;
+    pub(super) fn end_reading(&mut self, unit: Unit) {
+        self.unit_readers[unit.index()] = NONE;
     }
 
     /// An operation is complete.
     #[inline(always)]
     pub(super) fn complete_flash(&mut self, at: u32) {
         self.end = self.now;
-        let node = self.graph.node(at);
-        let (readers, slot, after) = (node.readers, node.site.slot, node.after);
-        if readers != NONE {
-            self.end_read(node.site.unit as usize, readers);
+        let &Operation { kind, slot, before, after, .. } = self.graph.operation(at);
+        if kind == Kind::Read {
+            self.end_read(before);
         } else if after != NONE {
-            self.graph.node_mut(after).before = NONE;
+            self.graph.operation_mut(after).before = NONE;
         } else {
             self.changes[slot as usize] = NONE;
         }
@@ -109,20 +111,19 @@ impl Scheduler {
     }
 
     #[inline(always)]
-    fn end_read(&mut self, unit: usize, readers: u32) {
-        let entry = &mut self.readers[readers as usize];
+    fn end_read(&mut self, readers: u32) {
+        let entry = &mut self.readers[readers];
         entry.count -= 1;
         if entry.count > 0 {
             return;
         }
-        let gate = entry.erase;
-        self.free_readers.push(readers);
-        if self.unit_readers[unit] == readers {
-            self.unit_readers[unit] = NONE;
+        let &mut Readers { unit, erase: gate, .. } = entry;
+        self.readers.give_back(readers);
+        if self.unit_readers[unit.index()] == readers {
+            self.unit_readers[unit.index()] = NONE;
         }
         if gate != NONE {
-            let node = self.graph.node_mut(gate);
-            (node.pending, node.follows) = (0, 0);
+            self.graph.node_mut(gate).follows = 0;
             self.ready.push(gate);
         }
     }

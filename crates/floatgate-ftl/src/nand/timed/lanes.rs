@@ -1,9 +1,10 @@
 //! Dies and channels: what they do, what waits for them, and the account of their time.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
-use super::events::NEVER;
-use super::graph::Kind;
+use super::events::{NEVER, Run};
+use super::node::Kind;
 use super::schedule::{Order, Schedule};
 use crate::clock::{Blame, NONE, Part, Use};
 use crate::counters::DieUse;
@@ -23,35 +24,37 @@ pub(super) fn enqueue(queue: &mut VecDeque<Waiting>, waiting: Waiting) {
     }
 }
 
-impl DieUse {
-    #[inline(always)]
-    fn add(&mut self, doing: Use, ns: u64) {
-        *match doing {
-            Use::Read => &mut self.read_ns,
-            Use::Program => &mut self.program_ns,
-            Use::Erase => &mut self.erase_ns,
-            Use::Transfer => &mut self.transfer_ns,
-            Use::Wait => &mut self.wait_ns,
-        } += ns;
-    }
+/// What a die does, and what others are told that wait for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Activity {
+    /// Nothing.
+    Idle,
+    /// Something, for a part.
+    Busy(Use, Part),
+    /// It waits for the channel, and passes on what that does.
+    Waiting,
 }
 
 /// One operation of a die: a page, the pages of a multi-plane operation, or an erase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
+    /// When the cells began.
+    pub(super) began: u64,
+    /// When the cells will end, or have ended; while they do not work on it, how long they still
+    /// will.
+    pub(super) ends: u64,
     /// The first of its nodes.
     pub(super) head: u32,
+    /// How many pages it is of.
+    pub(super) pages: u32,
+    /// How often it was interrupted.
+    pub(super) suspensions: u32,
     pub(super) kind: Kind,
     pub(super) part: Part,
-    /// Pages that are still to be transferred.
-    pub(super) left: u32,
-    /// When the cells began and will end; after the end a read may wait for the register.
-    pub(super) began: u64,
-    pub(super) ends: u64,
-    pub(super) suspensions: u32,
-    pub(super) is_suspending: bool,
-    /// When it was suspended last.
-    pub(super) suspended: u64,
+    /// The run that it is of while it is not interrupted.
+    pub(super) run: Run,
+    /// Whether somebody will be told what the time of any of its pages went into.
+    pub(super) is_told: bool,
 }
 
 /// What a die can do next.
@@ -92,102 +95,133 @@ impl Lane {
 
 #[derive(Clone, Debug)]
 pub(super) struct Die {
+    pub(super) number: u32,
     pub(super) channel: usize,
     pub(super) queues: [VecDeque<Waiting>; 3],
     /// What the cells do.
     pub(super) array: Option<Batch>,
     /// What is transferred, waits for that, or waits for the cells.
     pub(super) register: Option<Batch>,
+    /// Pages in the register that are still to be transferred.
+    pub(super) left: u32,
     pub(super) suspended: Option<Batch>,
-    /// When the cells are done, or interrupted.
-    pub(super) due: u64,
+    /// Whether what the cells do is being interrupted, and when an operation was interrupted last.
+    pub(super) is_suspending: bool,
+    pub(super) suspended_at: u64,
     /// Whether a page is on the channel, and whether a command is.
     pub(super) is_transferring: bool,
     pub(super) is_commanded: bool,
-    pub(super) is_dirty: bool,
+    is_dirty: bool,
+    /// When the cells are done, or interrupted.
+    pub(super) due: u64,
+    activity: Activity,
     pub(super) since: u64,
     /// What the time so far went into.
     account: Lane,
     /// The account of the channel when the die began to wait for it.
     mark: Blame,
-    used: DieUse,
+    /// What it went into, by [`Use`].
+    used: [u64; 5],
 }
 
 impl Die {
-    pub(super) fn new(channel: usize) -> Self {
+    pub(super) fn new(number: usize, channel: usize) -> Self {
         Self {
+            number: number as u32,
             channel,
             queues: Default::default(),
             array: None,
             register: None,
+            left: 0,
             suspended: None,
-            due: NEVER,
+            is_suspending: false,
+            suspended_at: 0,
             is_transferring: false,
             is_commanded: false,
             is_dirty: false,
+            due: NEVER,
+            activity: Activity::Idle,
             since: 0,
             account: Lane::default(),
             mark: Blame::default(),
-            used: DieUse::default(),
+            used: [0; 5],
         }
     }
 
-    /// What it does, for whom.
-    pub(super) fn doing(&self) -> Option<(Use, Part)> {
-        let cells = |batch: &Batch| match batch.kind {
-            Kind::Read if batch.ends <= self.since => Use::Wait,
-            Kind::Read => Use::Read,
-            Kind::Program => Use::Program,
-            Kind::Erase => Use::Erase,
-        };
-        if let Some(batch) = self.array.as_ref().or(self.suspended.as_ref())
-            && (self.array.is_some() || self.register.is_none())
-        {
-            return Some((cells(batch), batch.part));
+    /// It may be able to begin something.
+    #[inline(always)]
+    pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
+        if !self.is_dirty {
+            self.is_dirty = true;
+            dirty.push(self.number);
         }
-        let moves = self.is_transferring || self.is_commanded;
-        self.register.as_ref().map(|batch| match moves {
-            true => (Use::Transfer, batch.part),
-            false => (Use::Wait, batch.part),
-        })
+    }
+
+    /// It has begun what it can.
+    #[inline(always)]
+    pub(super) fn unmark(&mut self) {
+        self.is_dirty = false;
+    }
+
+    /// What it does from now on.
+    #[inline(always)]
+    fn activity(&self, now: u64) -> Activity {
+        let working = match (&self.array, &self.register) {
+            (None, None) => self.suspended.as_ref(),
+            (array, _) => array.as_ref(),
+        };
+        if let Some(batch) = working {
+            let doing = match batch.kind {
+                Kind::Read if batch.ends <= now => Use::Wait,
+                Kind::Read => Use::Read,
+                Kind::Program => Use::Program,
+                Kind::Erase => Use::Erase,
+            };
+            return Activity::Busy(doing, batch.part);
+        }
+        match &self.register {
+            None => Activity::Idle,
+            Some(batch) if self.is_transferring || self.is_commanded => {
+                Activity::Busy(Use::Transfer, batch.part)
+            }
+            Some(_) => Activity::Waiting,
+        }
     }
 
     /// Brings the account up to date. To be called before the die, or whether its page is on the
-    /// channel, changes, and after the channel's account was brought up to date.
+    /// channel, changes.
     #[inline(always)]
-    pub(super) fn account_for(&mut self, now: u64, channel: &Channel) {
+    pub(super) fn account_for(&mut self, now: u64, channel: &mut Channel) {
         let ns = now - self.since;
         if ns == 0 {
             return;
         }
-        if let Some((used, part)) = self.doing() {
-            self.used.add(used, ns);
-            if self.waits_for_channel() {
+        self.since = now;
+        match self.activity {
+            Activity::Idle => {}
+            Activity::Busy(doing, part) => {
+                self.used[doing as usize] += ns;
+                self.account.add(part, ns);
+            }
+            Activity::Waiting => {
+                self.used[Use::Wait as usize] += ns;
+                channel.account_for(now);
                 self.account.blame.add_all(&channel.account.blame);
                 self.account.blame.take_all(&self.mark);
                 self.account.total += ns;
                 self.mark = channel.account.blame;
-            } else {
-                self.account.add(part, ns);
             }
         }
-        self.since = now;
     }
 
-    /// To be called after the die has changed.
+    /// To be called when it does something else from now on.
     #[inline(always)]
-    pub(super) fn changed(&mut self, channel: &Channel) {
-        if self.waits_for_channel() {
+    pub(super) fn turn(&mut self, now: u64, channel: &mut Channel) {
+        self.activity = self.activity(now);
+        if self.activity == Activity::Waiting {
+            channel.account_for(now);
             self.mark = channel.account.blame;
         }
-    }
-
-    #[inline(always)]
-    fn waits_for_channel(&self) -> bool {
-        self.array.is_none()
-            && self.register.is_some()
-            && !self.is_transferring
-            && !self.is_commanded
     }
 
     /// What its time went into until it was accounted for last.
@@ -196,18 +230,28 @@ impl Die {
         &self.account
     }
 
+    /// What it does, for whom.
+    pub(super) fn doing(&self) -> Option<(Use, Part)> {
+        match self.activity {
+            Activity::Idle => None,
+            Activity::Busy(doing, part) => Some((doing, part)),
+            Activity::Waiting => self.register.as_ref().map(|batch| (Use::Wait, batch.part)),
+        }
+    }
+
     /// Whether it does anything.
     pub(super) fn is_busy(&self) -> bool {
-        self.doing().is_some()
+        self.activity != Activity::Idle
     }
 
     /// What its time went into until now.
     pub(super) fn used(&self, now: u64) -> DieUse {
         let mut used = self.used;
         if let Some((doing, _)) = self.doing() {
-            used.add(doing, now - self.since);
+            used[doing as usize] += now - self.since;
         }
-        used
+        let [read_ns, program_ns, erase_ns, transfer_ns, wait_ns] = used;
+        DieUse { read_ns, program_ns, erase_ns, transfer_ns, wait_ns }
     }
 
     /// The queue whose first operation is the next.
@@ -227,14 +271,21 @@ impl Die {
         Some(other.filter(|&queue| starves(queue)).unwrap_or(URGENT))
     }
 
+    /// Whether there may be something that it can do.
+    #[inline(always)]
+    pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
+        let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
+        !works || schedule.overlaps()
+    }
+
     /// What it can do.
     #[inline(always)]
     pub(super) fn next(&self, now: u64, schedule: &Schedule) -> Next {
         match (&self.array, &self.suspended) {
             (Some(batch), _) => self.beside(batch, now, schedule),
-            (None, Some(suspended)) => self.amid(suspended, now, schedule),
+            (None, Some(_)) => self.amid(now, schedule),
             (None, None) => match &self.register {
-                Some(Batch { kind: Kind::Program, left: 0, .. }) => Next::Load,
+                Some(Batch { kind: Kind::Program, .. }) if self.left == 0 => Next::Load,
                 Some(Batch { kind: Kind::Read, .. }) if schedule.cache_register => {
                     let is_program = |&queue: &usize| queue == CHANGES && !self.erases_next();
                     let head = self.head(now, schedule).filter(|queue| !is_program(queue));
@@ -254,7 +305,7 @@ impl Die {
     /// What it can do while the cells are busy.
     #[inline(always)]
     fn beside(&self, batch: &Batch, now: u64, schedule: &Schedule) -> Next {
-        if self.register.is_some() || batch.is_suspending || batch.kind == Kind::Read {
+        if self.register.is_some() || self.is_suspending || batch.kind == Kind::Read {
             return Next::Nothing;
         }
         let urgent = !self.queues[URGENT].is_empty();
@@ -281,12 +332,12 @@ impl Die {
     }
 
     /// What it can do while an operation is interrupted: reads go on, but not for ever.
-    fn amid(&self, suspended: &Batch, now: u64, schedule: &Schedule) -> Next {
+    fn amid(&self, now: u64, schedule: &Schedule) -> Next {
         if self.register.is_some() && !schedule.cache_register {
             return Next::Nothing;
         }
         let Order::ReadFirst { starve_ns } = schedule.order else { return Next::Resume };
-        let goes_on = now - suspended.suspended < starve_ns && !self.queues[URGENT].is_empty();
+        let goes_on = now - self.suspended_at < starve_ns && !self.queues[URGENT].is_empty();
         if goes_on { Next::Begin(URGENT) } else { Next::Resume }
     }
 }
@@ -302,18 +353,20 @@ pub(super) fn node_of(entry: u32) -> u32 {
 
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
+    number: u32,
     pub(super) queue: VecDeque<Waiting>,
     /// The page that is transferred, and what others are told that wait for it.
     pub(super) current: u32,
     pub(super) part: Part,
-    pub(super) is_dirty: bool,
+    is_dirty: bool,
     since: u64,
     account: Lane,
 }
 
 impl Channel {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(number: u32) -> Self {
         Self {
+            number,
             queue: VecDeque::new(),
             current: NONE,
             part: Part::Bus,
@@ -321,6 +374,21 @@ impl Channel {
             since: 0,
             account: Lane::default(),
         }
+    }
+
+    /// It may be able to begin something.
+    #[inline(always)]
+    pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
+        if !self.is_dirty {
+            self.is_dirty = true;
+            dirty.push(self.number);
+        }
+    }
+
+    /// It has begun what it can.
+    #[inline(always)]
+    pub(super) fn unmark(&mut self) {
+        self.is_dirty = false;
     }
 
     /// Brings the account up to date. To be called before the channel changes.

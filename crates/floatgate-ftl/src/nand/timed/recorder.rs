@@ -212,7 +212,7 @@ fn doing(die: &Die, lane: u32, now: u64) -> Option<Span> {
 
 /// Where the scheduler is recorded; nothing of it costs more than a look whether it is.
 impl Scheduler {
-    /// The account of a die is about to be brought up to date.
+    /// A die may be about to do something else.
     #[inline(always)]
     pub(super) fn record_die(&mut self, die: usize) {
         if self.recorder.is_some() {
@@ -220,6 +220,8 @@ impl Scheduler {
         }
     }
 
+    /// What the die did until now is recorded, and entered into its account, so that it is recorded
+    /// once.
     #[cold]
     fn record_span(&mut self, die: usize) {
         let Some(recorder) = &mut self.recorder else { return };
@@ -229,6 +231,8 @@ impl Scheduler {
         {
             recorder.add(span);
         }
+        let die = &mut self.dies[die];
+        die.account_for(self.now, &mut self.channels[die.channel]);
     }
 
     /// A channel has begun to transfer a page.
@@ -249,11 +253,11 @@ impl Scheduler {
 
     /// An operation of a chain joins the graph.
     #[inline(always)]
-    pub(super) fn record_issue(&mut self, die: u32, chain: Chain) {
+    pub(super) fn record_issue(&mut self, die: u16, chain: Chain) {
         if let Some(recorder) = &mut self.recorder
             && chain.is_told
         {
-            recorder.issue(die);
+            recorder.issue(die.into());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How dies choose what to do next, and what they can do at the same time.
 
-use super::graph::Kind;
 use super::lanes::Batch;
+use super::node::Kind;
 
 /// Which of the operations that wait for a die is the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +122,12 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// Whether a die can begin something while it does something else.
+    #[inline(always)]
+    pub(super) fn overlaps(&self) -> bool {
+        self.cache_register || self.suspend.is_some()
+    }
+
     /// Whether what the cells do can be interrupted, and should be.
     #[inline(always)]
     pub(super) fn may_suspend(&self, batch: &Batch, now: u64) -> bool {

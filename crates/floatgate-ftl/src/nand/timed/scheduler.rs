@@ -9,16 +9,27 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::events::{Event, Events, NEVER};
-use super::graph::{Graph, Kind, UNWATCHED, Work};
+use super::graph::Graph;
 use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT, enqueue};
+use super::node::{Kind, Operation, Work};
+use super::pool::Pool;
 use super::recorder::Recorder;
 use super::schedule::{Order, Schedule};
 use super::{Geometry, Timing};
+use crate::addr::Unit;
 use crate::clock::{Ended, NO_CORE, NONE, Part, Server};
 use crate::counters::{Counters, DieUse, Occupation};
 
 /// A server is held until it is given back.
 pub(super) const HELD: u64 = u64::MAX;
+
+/// One chain is served: it goes on after `pass_ns`, and the server takes the next one after
+/// `hold_ns`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Service {
+    pub(super) pass_ns: u64,
+    pub(super) hold_ns: u64,
+}
 
 /// What serves one chain after the other.
 #[derive(Clone, Debug)]
@@ -28,9 +39,10 @@ pub(super) struct Desk {
     queue: VecDeque<super::lanes::Waiting>,
 }
 
-/// The unit's readers, as far as they are outstanding, and the erase that waits for them.
+/// A unit's readers, as far as they are outstanding, and the erase that waits for them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Readers {
+    pub(super) unit: Unit,
     pub(super) count: u32,
     pub(super) erase: u32,
 }
@@ -41,9 +53,12 @@ pub struct Scheduler {
     pub(super) timing: Timing,
     pub(super) schedule: Schedule,
     pub(super) graph: Graph,
+    /// Planes of a die.
+    pub(super) planes: u32,
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Channel>,
     pub(super) desks: [Desk; 4],
+    pub(super) services: Pool<Service>,
     /// Cores that wait for the flash, by the names that chains have for them; and the last name.
     cores_held: Vec<u32>,
     pub(super) cores_asked: u32,
@@ -52,8 +67,10 @@ pub struct Scheduler {
     pub(super) ready: Vec<u32>,
     /// Operations that were found held back, and whose chains hold cores.
     held: Vec<u32>,
-    dirty_dies: Vec<u32>,
-    dirty_channels: Vec<u32>,
+    /// Operations that a die or a channel has just done.
+    pub(super) completed: Vec<u32>,
+    pub(super) dirty_dies: Vec<u32>,
+    pub(super) dirty_channels: Vec<u32>,
     desks_dirty: bool,
     pub(super) ended: VecDeque<Ended>,
     pub(super) now: u64,
@@ -63,8 +80,7 @@ pub struct Scheduler {
     pub(super) changes: Vec<u32>,
     /// Per unit: an entry of `readers`.
     pub(super) unit_readers: Vec<u32>,
-    pub(super) readers: Vec<Readers>,
-    pub(super) free_readers: Vec<u32>,
+    pub(super) readers: Pool<Readers>,
     pub(super) recorder: Option<Box<Recorder>>,
 }
 
@@ -72,7 +88,6 @@ impl Scheduler {
     pub(super) fn new(geometry: &Geometry, timing: Timing, schedule: Schedule) -> Self {
         let shape = geometry.shape();
         let dies = (shape.channels * shape.dies) as usize;
-        let channels = shape.channels as usize;
         let units = geometry.units() as usize;
         let desk = |part, free| Desk { free, part, queue: VecDeque::new() };
         let cores = schedule.controller.cores;
@@ -80,19 +95,22 @@ impl Scheduler {
             timing,
             schedule,
             graph: Graph::default(),
-            dies: (0..dies).map(|die| Die::new(die / shape.dies as usize)).collect(),
-            channels: alloc::vec![Channel::new(); channels],
+            planes: shape.planes,
+            dies: (0..dies).map(|die| Die::new(die, die / shape.dies as usize)).collect(),
+            channels: (0..shape.channels).map(Channel::new).collect(),
             desks: [
                 desk(Part::Queue, 1),
                 desk(Part::Controller, cores),
                 desk(Part::Link, 1),
                 desk(Part::Link, 1),
             ],
+            services: Pool::default(),
             cores_held: Vec::new(),
             cores_asked: NO_CORE,
             events: Events::default(),
             ready: Vec::new(),
             held: Vec::new(),
+            completed: Vec::new(),
             dirty_dies: Vec::new(),
             dirty_channels: Vec::new(),
             desks_dirty: false,
@@ -101,21 +119,8 @@ impl Scheduler {
             end: 0,
             changes: alloc::vec![NONE; units * dies_of_unit(shape) as usize],
             unit_readers: alloc::vec![NONE; units],
-            readers: Vec::new(),
-            free_readers: Vec::new(),
+            readers: Pool::default(),
             recorder: None,
-        }
-    }
-
-    /// How long the cells take for an operation.
-    #[inline(always)]
-    pub(super) fn cells_ns(&self, kind: Kind, row: u32) -> u64 {
-        match (kind, &self.schedule.pages) {
-            (Kind::Erase, _) => self.timing.erase_ns,
-            (Kind::Read, None) => self.timing.read_ns,
-            (Kind::Program, None) => self.timing.program_ns,
-            (Kind::Read, Some(pages)) => pages.read_ns[(row % pages.types) as usize],
-            (Kind::Program, Some(pages)) => pages.program_ns[(row % pages.types) as usize],
         }
     }
 
@@ -133,62 +138,68 @@ impl Scheduler {
     }
 
     /// Does what comes of nodes that wait for nothing any more.
+    #[inline(always)]
     pub(super) fn release_ready(&mut self) {
         while let Some(at) = self.ready.pop() {
-            let node = self.graph.node(at);
-            if node.pending > 0 {
-                self.hold(at);
-                continue;
-            }
-            match node.work {
-                Work::Nothing => self.complete(at),
-                Work::Delay => {
-                    self.events.push(self.now + node.ns, Event::Complete(at));
-                }
-                Work::Release => {
-                    self.give_back(node.core);
-                    self.complete(at);
-                }
-                Work::Serve(server) => {
-                    let waiting = (self.now, node.serial, at);
-                    enqueue(&mut self.desks[server as usize].queue, waiting);
-                    self.desks_dirty = true;
-                }
-                Work::Flash(kind) => self.enter(at, kind),
-            }
+            self.release(at);
         }
         // What holds an operation back may need the core that waits here; unless it was held back
         // for no time at all.
         while let Some(at) = self.held.pop() {
-            let node = self.graph.node(at);
-            if !node.has_entered {
-                self.give_back(node.core);
+            if !self.graph.node(at).has_entered() {
+                self.give_back(self.graph.core(at));
+            }
+        }
+    }
+
+    /// A node waits for no chain any more.
+    #[inline(always)]
+    fn release(&mut self, at: u32) {
+        let node = self.graph.node(at);
+        let Work::Flash(Operation { die, .. }) = node.work else { return self.release_other(at) };
+        match node.hazards {
+            0 => self.enter(at, die),
+            _ => self.hold(at),
+        }
+    }
+
+    /// The same for one that is no operation of the flash.
+    fn release_other(&mut self, at: u32) {
+        let node = self.graph.node(at);
+        match &node.work {
+            Work::Flash(_) | Work::Join { .. } => self.complete(at),
+            Work::Delay { ns } => {
+                self.events.push(self.now + ns, Event::Complete(at));
+            }
+            &Work::Serve { server, .. } => {
+                let waiting = (self.now, node.serial, at);
+                enqueue(&mut self.desks[server as usize].queue, waiting);
+                self.desks_dirty = true;
+            }
+            Work::Release => {
+                self.give_back(self.graph.core(at));
+                self.complete(at);
             }
         }
     }
 
     /// An operation that nothing holds back comes to stand before its die.
     #[inline(always)]
-    fn enter(&mut self, at: u32, kind: Kind) {
-        let now = self.now;
-        let die = self.graph.node(at).site.die as usize;
-        self.settle_die(die);
-        if self.graph.node(at).is_held {
-            self.graph.was_held(at, now, self.dies[die].account());
-        } else {
-            self.graph.begin_wait(at, now, self.dies[die].account());
-        }
-        let node = self.graph.node_mut(at);
-        node.has_entered = true;
-        let (serial, after) = (node.serial, node.after);
+    fn enter(&mut self, at: u32, number: u16) {
+        let (now, number) = (self.now, usize::from(number));
+        self.record_die(number);
+        let die = &mut self.dies[number];
+        die.account_for(now, &mut self.channels[die.channel]);
+        let node = self.graph.enter(at, now, die.account());
+        let &Operation { kind, after, .. } = node.operation();
         let (queue, entry) = match kind {
-            Kind::Read if node.is_read && self.schedule.order != Order::Fifo => (URGENT, at),
+            Kind::Read if node.is_read() && self.schedule.order != Order::Fifo => (URGENT, at),
             Kind::Read => (READS, at),
             Kind::Program => (CHANGES, at),
             Kind::Erase => (CHANGES, at | ERASE),
         };
-        enqueue(&mut self.dies[die].queues[queue], (now, serial, entry));
-        self.mark_die(die);
+        enqueue(&mut die.queues[queue], (now, node.serial, entry));
+        die.mark(&mut self.dirty_dies);
         if after != NONE {
             let kept_by = self.graph.kept_by(at);
             self.graph.release_held(after, kept_by, &mut self.ready);
@@ -196,12 +207,14 @@ impl Scheduler {
     }
 
     /// The chain before an operation has ended, but something holds it back from its die.
-    pub(super) fn hold(&mut self, at: u32) {
-        let die = self.graph.node(at).site.die as usize;
-        self.settle_die(die);
-        self.graph.node_mut(at).is_held = true;
-        self.graph.begin_wait(at, self.now, self.dies[die].account());
-        if self.graph.node(at).core != NO_CORE {
+    fn hold(&mut self, at: u32) {
+        let die = usize::from(self.graph.operation(at).die);
+        self.record_die(die);
+        let die = &mut self.dies[die];
+        die.account_for(self.now, &mut self.channels[die.channel]);
+        self.graph.begin_wait(at, self.now, die.account());
+        self.graph.node_mut(at).hold();
+        if self.graph.core(at) != NO_CORE {
             self.held.push(at);
         }
     }
@@ -210,51 +223,26 @@ impl Scheduler {
     fn give_back(&mut self, core: u32) {
         if let Some(held) = self.cores_held.iter().position(|&held| held == core) {
             self.cores_held.swap_remove(held);
-            self.fire(Event::Free(Server::Cores as u32));
+            self.free_server(Server::Cores as usize);
         }
     }
 
     /// A node is complete now.
     #[inline(always)]
     pub(super) fn complete(&mut self, at: u32) {
-        let ticket = self.graph.node(at).ticket;
-        if ticket != UNWATCHED {
-            let blame = self.graph.account(at).map(|account| account.blame).unwrap_or_default();
-            self.ended.push_back(Ended { ticket, at_ns: self.now, blame });
+        if let Some(ended) = self.graph.complete(at, self.now, &mut self.ready) {
+            self.ended.push_back(ended);
         }
-        self.graph.complete(at, self.now, &mut self.ready);
-    }
-
-    #[inline(always)]
-    pub(super) fn settle_die(&mut self, die: usize) {
-        self.record_die(die);
-        let channel = &mut self.channels[self.dies[die].channel];
-        channel.account_for(self.now);
-        self.dies[die].account_for(self.now, channel);
-    }
-
-    /// A die has changed.
-    #[inline(always)]
-    pub(super) fn die_changed(&mut self, die: usize) {
-        let channel = &self.channels[self.dies[die].channel];
-        self.dies[die].changed(channel);
-        self.mark_die(die);
     }
 
     #[inline(always)]
     pub(super) fn mark_die(&mut self, die: usize) {
-        if !self.dies[die].is_dirty {
-            self.dies[die].is_dirty = true;
-            self.dirty_dies.push(die as u32);
-        }
+        self.dies[die].mark(&mut self.dirty_dies);
     }
 
     #[inline(always)]
     pub(super) fn mark_channel(&mut self, channel: usize) {
-        if !self.channels[channel].is_dirty {
-            self.channels[channel].is_dirty = true;
-            self.dirty_channels.push(channel as u32);
-        }
+        self.channels[channel].mark(&mut self.dirty_channels);
     }
 
     fn is_dirty(&self) -> bool {
@@ -268,11 +256,10 @@ impl Scheduler {
             (0..self.desks.len()).for_each(|desk| self.begin_services(desk));
         }
         while let Some(die) = self.dirty_dies.pop() {
-            self.dies[die as usize].is_dirty = false;
             self.begin_die(die as usize);
         }
         while let Some(channel) = self.dirty_channels.pop() {
-            self.channels[channel as usize].is_dirty = false;
+            self.channels[channel as usize].unmark();
             self.begin_transfer(channel as usize);
         }
     }
@@ -281,22 +268,41 @@ impl Scheduler {
         while self.desks[desk].free > 0
             && let Some((_, _, at)) = self.desks[desk].queue.pop_front()
         {
-            // All of it, from when it came, is added when the service is done.
-            let node = self.graph.node(at);
+            let Work::Serve { service, .. } = self.graph.node(at).work else {
+                unreachable!("what stands before a server is to be served")
+            };
+            let Service { pass_ns, hold_ns } = self.services[service];
+            self.services.give_back(service);
             self.desks[desk].free -= 1;
-            self.events.push(self.now + node.ns, Event::Complete(at));
-            if node.hold == HELD {
-                self.cores_held.push(node.core);
+            // All of the time, from when it came, is told when the service is done.
+            self.events.push(self.now + pass_ns, Event::Complete(at));
+            if hold_ns == HELD {
+                self.cores_held.push(self.graph.core(at));
             } else {
-                self.events.push(self.now + node.hold, Event::Free(desk as u32));
+                self.events.push(self.now + hold_ns, Event::Free(desk as u32));
             }
         }
     }
 
+    /// A server can take the next.
+    fn free_server(&mut self, desk: usize) {
+        self.desks[desk].free += 1;
+        self.desks_dirty = true;
+    }
+
+    #[inline(always)]
     fn fire(&mut self, event: Event) {
         match event {
             Event::Cells(die) => self.end_cells(die as usize),
             Event::Transfer(channel) => self.end_transfer(channel as usize),
+            other => self.fire_other(other),
+        }
+    }
+
+    /// An event that is none of the flash.
+    fn fire_other(&mut self, event: Event) {
+        match event {
+            Event::Cells(_) | Event::Transfer(_) => unreachable!("events of the flash"),
             Event::Complete(at) => {
                 let (now, part) = (self.now, self.graph.node(at).part);
                 if let Some(account) = self.graph.account(at) {
@@ -306,10 +312,7 @@ impl Scheduler {
             }
             Event::Commanded(die) => self.commanded(die as usize),
             Event::Wake(die) => self.mark_die(die as usize),
-            Event::Free(desk) => {
-                self.desks[desk as usize].free += 1;
-                self.desks_dirty = true;
-            }
+            Event::Free(server) => self.free_server(server as usize),
         }
     }
 
@@ -324,7 +327,7 @@ impl Scheduler {
     /// A node has been made: it may wait for nothing.
     pub(super) fn begin_if_ready(&mut self, at: u32) {
         if self.graph.node(at).follows == 0 {
-            self.ready.push(at);
+            self.release(at);
             self.release_ready();
         }
     }
@@ -342,24 +345,29 @@ impl Scheduler {
     /// Plays until `until`, or until the end of an instant at which it is to stop.
     pub(super) fn play_until(&mut self, until: u64, stops: impl Fn(&Self) -> bool) {
         loop {
-            let next = self.events.first();
-            if next <= self.now {
+            if self.events.first() <= self.now {
                 self.end_all();
-            } else if stops(self) {
+            }
+            if stops(self) {
                 return;
-            } else if self.is_dirty() {
+            }
+            if self.is_dirty() {
                 if self.now >= until {
                     return;
                 }
                 self.begin_all();
-            } else if next > until || next == NEVER {
+                if self.events.first() <= self.now {
+                    continue;
+                }
+            }
+            let next = self.events.first();
+            if next > until || next == NEVER {
                 if until != NEVER {
                     self.now = self.now.max(until);
                 }
                 return;
-            } else {
-                self.now = next;
             }
+            self.now = next;
         }
     }
 }

@@ -1,0 +1,64 @@
+//! Things in places that are used again.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// Memory for the most things that there were at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Pool<T> {
+    places: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Pool<T> {
+    /// The place that a thing gets, which is made there.
+    #[inline(always)]
+    pub(super) fn put(&mut self, make: impl Fn() -> T) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                self.places[at as usize] = make();
+                at
+            }
+            None => self.grow(make()),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, thing: T) -> u32 {
+        self.places.push(thing);
+        self.places.len() as u32 - 1
+    }
+
+    /// The thing is there no more. What its place holds stays until that is used again.
+    #[inline(always)]
+    pub(super) fn give_back(&mut self, at: u32) {
+        self.free.push(at);
+    }
+
+    /// How many things there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}
+
+impl<T> Index<u32> for Pool<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, at: u32) -> &T {
+        &self.places[at as usize]
+    }
+}
+
+impl<T> IndexMut<u32> for Pool<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, at: u32) -> &mut T {
+        &mut self.places[at as usize]
+    }
+}

@@ -1,0 +1,56 @@
+//! How programs and erases are interrupted for reads, and go on.
+
+use super::events::Event;
+use super::flash::Post;
+use super::lanes::URGENT;
+
+impl Post<'_> {
+    /// What the cells do is interrupted for reads.
+    pub(super) fn suspend(&mut self) {
+        self.account();
+        let Some(suspend) = self.schedule.suspend else { return };
+        let now = self.now;
+        let Some(batch) = &mut self.die.array else { return };
+        batch.suspensions += 1;
+        batch.ends -= now;
+        let batch = *batch;
+        (self.die.is_suspending, self.die.suspended_at) = (true, now);
+        self.charge(&batch, batch.part, now - batch.began);
+        self.wait_for_die(batch.head);
+        self.work_until(now + suspend.suspend_ns);
+        self.turn();
+    }
+
+    /// The cells go on where they were interrupted.
+    pub(super) fn resume(&mut self) {
+        self.account();
+        let Some(mut batch) = self.die.suspended.take() else { return };
+        let resume_ns = self.schedule.suspend.map_or(0, |suspend| suspend.resume_ns);
+        // What has been held up for so long that it goes before reads is not interrupted again.
+        if !self.die.queues[URGENT].is_empty() {
+            batch.suspensions = u32::MAX;
+        }
+        batch.began = self.now + resume_ns;
+        batch.ends += batch.began;
+        self.waited_for_die(batch.head);
+        self.charge(&batch, batch.part, resume_ns);
+        self.die.array = Some(batch);
+        self.work_until(batch.ends);
+        self.work_from(batch.began);
+        self.turn();
+    }
+
+    /// The cells program or erase from then on: reads that stand before the die may interrupt them.
+    #[inline(always)]
+    pub(super) fn work_from(&mut self, began: u64) {
+        if self.schedule.suspend.is_some() && began > self.now {
+            self.events.push(began, Event::Wake(self.die.number));
+        }
+    }
+
+    /// The cells will be done, or interrupted, at another time than usual.
+    fn work_until(&mut self, time: u64) {
+        self.die.due = time;
+        self.events.push(time, Event::Cells(self.die.number));
+    }
+}

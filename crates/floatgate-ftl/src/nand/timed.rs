@@ -22,6 +22,7 @@ mod flash;
 mod graph;
 mod issue;
 mod lanes;
+mod line;
 mod node;
 mod pool;
 mod recorder;

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::node::{Edge, Work};
 use super::recorder::Recorder;
 use super::schedule::Controller;
-use super::scheduler::{HELD, Scheduler, Service};
+use super::scheduler::{HELD, Scheduler, Service, Stop};
 use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Task};
 
 impl Scheduler {
@@ -99,12 +99,12 @@ impl Clock for Scheduler {
     }
 
     fn play(&mut self, until: u64) -> bool {
-        self.play_until(until, |scheduler| !scheduler.ended.is_empty());
+        self.play_until(until, Stop::Ended);
         !self.ended.is_empty()
     }
 
     fn play_chain(&mut self, chain: Chain, until: u64) {
-        self.play_until(until, |scheduler| !scheduler.graph.is_live(chain));
+        self.play_until(until, Stop::Complete(chain));
     }
 
     fn ended(&mut self) -> Option<Ended> {

@@ -29,24 +29,27 @@ pub(super) enum Event {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run(u8);
 
-/// How many runs there are.
-const RUNS: usize = 3 + 2 * PAGE_TYPES;
+/// Where the events are that are of no run.
+const OTHERS: usize = 0;
+
+/// How many runs there are, and the others.
+const RUNS: usize = 4 + 2 * PAGE_TYPES;
 
 impl Run {
-    pub(super) const TRANSFER: Self = Self(0);
-    pub(super) const COMMAND: Self = Self(1);
-    pub(super) const ERASE: Self = Self(2);
+    pub(super) const TRANSFER: Self = Self(1);
+    pub(super) const COMMAND: Self = Self(2);
+    pub(super) const ERASE: Self = Self(3);
 
     /// Reads of pages of a type.
     #[inline(always)]
     pub(super) fn read(page_type: u32) -> Self {
-        Self(3 + page_type as u8)
+        Self(4 + 2 * page_type as u8)
     }
 
     /// Programs of pages of a type.
     #[inline(always)]
     pub(super) fn program(page_type: u32) -> Self {
-        Self(3 + PAGE_TYPES as u8 + page_type as u8)
+        Self(5 + 2 * page_type as u8)
     }
 }
 
@@ -54,29 +57,31 @@ impl Run {
 /// queues; the others are sorted.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    /// The first time of all, and where it is: a run, or [`RUNS`].
+    /// The first time of all, and of which run it is.
     first: u64,
     at: usize,
     /// The first time of each run, and of the others.
-    heads: [u64; RUNS + 1],
+    heads: [u64; RUNS],
     runs: [VecDeque<(u64, Event)>; RUNS],
+    /// How many runs there are with the types of pages that the drive has.
+    used: usize,
     /// Time, kind and number of each, as one number that is the smaller the sooner it is.
     others: BinaryHeap<Reverse<u128>>,
 }
 
-impl Default for Events {
-    fn default() -> Self {
+impl Events {
+    /// None, of a drive with so many types of pages.
+    pub(super) fn new(page_types: u32) -> Self {
         Self {
             first: NEVER,
-            at: RUNS,
-            heads: [NEVER; RUNS + 1],
+            at: OTHERS,
+            heads: [NEVER; RUNS],
             runs: Default::default(),
+            used: 4 + 2 * page_types as usize,
             others: BinaryHeap::new(),
         }
     }
-}
 
-impl Events {
     /// The first time.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
@@ -107,9 +112,9 @@ impl Events {
             Event::Free(server) => (5, server),
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
-        if time < self.heads[RUNS] {
-            self.heads[RUNS] = time;
-            self.first_of(RUNS, time);
+        if time < self.heads[OTHERS] {
+            self.heads[OTHERS] = time;
+            self.first_of(OTHERS, time);
         }
     }
 
@@ -127,16 +132,16 @@ impl Events {
             return None;
         }
         let at = self.at;
-        let event = match self.runs.get_mut(at) {
-            Some(run) => {
-                let (_, event) = run.pop_front()?;
-                self.heads[at] = run.front().map_or(NEVER, |&(time, _)| time);
-                event
-            }
-            None => self.pop_other()?,
+        let event = if at == OTHERS {
+            self.pop_other()?
+        } else {
+            let run = &mut self.runs[at];
+            let (_, event) = run.pop_front()?;
+            self.heads[at] = run.front().map_or(NEVER, |&(time, _)| time);
+            event
         };
-        let (mut first, mut of) = (NEVER, RUNS);
-        for (run, &time) in self.heads.iter().enumerate() {
+        let (mut first, mut of) = (NEVER, OTHERS);
+        for (run, &time) in self.heads[..self.used].iter().enumerate() {
             (first, of) = if time < first { (time, run) } else { (first, of) };
         }
         (self.first, self.at) = (first, of);
@@ -145,7 +150,7 @@ impl Events {
 
     fn pop_other(&mut self) -> Option<Event> {
         let Reverse(first) = self.others.pop()?;
-        self.heads[RUNS] = self.others.peek().map_or(NEVER, |Reverse(next)| (next >> 64) as u64);
+        self.heads[OTHERS] = self.others.peek().map_or(NEVER, |Reverse(next)| (next >> 64) as u64);
         let number = first as u32;
         Some(match (first >> 32) as u32 {
             0 => Event::Cells(number),
@@ -173,7 +178,7 @@ mod tests {
             (6, Event::Wake(2)),
             (u64::MAX - 1, Event::Free(3)),
         ];
-        let mut events = Events::default();
+        let mut events = Events::new(4);
         all.iter().rev().for_each(|&(time, event)| events.push(time, event));
         for (time, event) in all {
             assert_eq!((events.first(), events.pop_due(time - 1)), (time, None));
@@ -184,7 +189,7 @@ mod tests {
 
     #[test]
     fn runs_and_others_are_one_order() {
-        let mut events = Events::default();
+        let mut events = Events::new(4);
         events.push_run(Run::program(0), 70, Event::Cells(1));
         events.push_run(Run::read(3), 20, Event::Cells(2));
         events.push(30, Event::Wake(9));

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use super::Timing;
 use super::events::{Event, Events, NEVER, Run};
 use super::graph::Graph;
-use super::lanes::{Batch, Channel, Die, Next, enqueue, node_of};
+use super::lanes::{Batch, Channel, Die, Next, node_of};
+use super::line::Waiting;
 use super::node::{Kind, Operation};
 use super::schedule::Schedule;
 use super::scheduler::Scheduler;
@@ -75,9 +76,10 @@ impl Scheduler {
         if self.channels[channel].current != NONE {
             return;
         }
-        let Some((_, _, at)) = self.channels[channel].queue.pop_front() else { return };
-        let die = usize::from(self.graph.operation(at).die);
-        self.post(die).begin_transfer(at);
+        let Some(Waiting { entry: at, .. }) = self.channels[channel].queue.pop() else { return };
+        let node = self.graph.node(at);
+        let (die, part, is_told) = (node.operation().die, node.part, node.is_told());
+        self.post(usize::from(die)).begin_transfer(at, part, is_told);
         self.record_transfer(channel);
         let end = self.now + self.timing.transfer_ns;
         self.events.push_run(Run::TRANSFER, end, Event::Transfer(channel as u32));
@@ -212,7 +214,7 @@ impl Post<'_> {
     /// Those of a queue that are of the same unit and row and of other planes join an operation.
     fn join_planes(&mut self, queue: usize, batch: &mut Batch, first: Operation) {
         let (mut last, mut planes) = (batch.head, 1_u64 << first.plane);
-        while let Some(&(_, _, entry)) = self.die.queues[queue].front()
+        while let Some(&Waiting { entry, .. }) = self.die.queues[queue].first()
             && entry == node_of(entry)
         {
             let &Operation { slot, row, plane, .. } = self.graph.operation(entry);
@@ -229,7 +231,7 @@ impl Post<'_> {
     /// Takes one out of a queue, which has waited for the die.
     #[inline(always)]
     fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
-        let (_, _, entry) = self.die.queues[queue].pop_front()?;
+        let entry = self.die.queues[queue].pop()?.entry;
         let head = node_of(entry);
         let node = self.graph.begin(head, self.timing.command_ns, self.die.account());
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
@@ -341,23 +343,29 @@ impl Post<'_> {
     /// The pages in the register are to be transferred.
     #[inline(always)]
     fn transfer(&mut self) {
-        let Some(&Batch { head, .. }) = self.die.register.as_ref() else { return };
+        let Some(Batch { head, is_told, .. }) = self.die.register else { return };
         if self.timing.transfer_ns == 0 {
             return self.pages(head, |post, at| post.transferred(at));
         }
         self.channel.account_for(self.now);
         self.pages(head, |post, at| {
-            let node = post.graph.begin_wait(at, post.now, post.channel.account());
-            enqueue(&mut post.channel.queue, (post.now, node.serial, at));
+            if is_told {
+                post.graph.begin_wait(at, post.now, post.channel.account());
+            }
+            let (since, serial) = (post.now, post.graph.node(at).serial);
+            post.channel.queue.push(Waiting { since, serial, entry: at });
         });
         self.channel.mark(self.dirty_channels);
     }
 
-    /// The channel takes a page of the die.
+    /// The channel takes a page of the die. Those of whom nobody is told need not be told what they
+    /// waited for: what waits for a channel waits for no cells of the host.
     #[inline(always)]
-    fn begin_transfer(&mut self, at: u32) {
+    fn begin_transfer(&mut self, at: u32, part: Part, is_told: bool) {
         self.channel.account_for(self.now);
-        let part = self.graph.end_wait(at, self.channel.account()).part;
+        if is_told {
+            self.graph.end_wait(at, self.channel.account());
+        }
         self.account();
         self.channel.current = at;
         self.channel.part = if part == Part::Die { Part::Bus } else { part };
@@ -372,7 +380,8 @@ impl Post<'_> {
         self.channel.account_for(self.now);
         self.channel.current = NONE;
         self.die.is_transferring = false;
-        if let Some(account) = self.graph.account(at) {
+        let is_told = self.die.register.is_some_and(|batch| batch.is_told);
+        if is_told && let Some(account) = self.graph.account(at) {
             account.blame.add(Part::Bus, self.timing.transfer_ns);
         }
         self.transferred(at);
@@ -383,7 +392,7 @@ impl Post<'_> {
     /// operation, and for the cells.
     #[inline(always)]
     fn transferred(&mut self, at: u32) {
-        let Some(Batch { kind, .. }) = self.die.register else { return };
+        let Some(Batch { kind, is_told, .. }) = self.die.register else { return };
         self.die.left -= 1;
         if kind == Kind::Read {
             self.complete.push(at);
@@ -393,7 +402,7 @@ impl Post<'_> {
             }
             return;
         }
-        if let Some(account) = self.graph.account(at) {
+        if is_told && let Some(account) = self.graph.account(at) {
             account.time = self.now;
         }
         if self.die.left == 0 {

@@ -1,28 +1,13 @@
 //! Dies and channels: what they do, what waits for them, and the account of their time.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::events::{NEVER, Run};
+use super::line::Line;
 use super::node::Kind;
 use super::schedule::{Order, Schedule};
 use crate::clock::{Blame, NONE, Part, Use};
 use crate::counters::DieUse;
-
-/// A node that waits, since when, and its serial.
-pub(super) type Waiting = (u64, u64, u32);
-
-/// Puts a node behind those that have waited for longer; of those that came at the same time the
-/// older one goes first.
-#[inline(always)]
-pub(super) fn enqueue(queue: &mut VecDeque<Waiting>, waiting: Waiting) {
-    queue.push_back(waiting);
-    let mut at = queue.len() - 1;
-    while at > 0 && (queue[at - 1].0, queue[at - 1].1) > (waiting.0, waiting.1) {
-        queue.swap(at - 1, at);
-        at -= 1;
-    }
-}
 
 /// What a die does, and what others are told that wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,7 +82,7 @@ impl Lane {
 pub(super) struct Die {
     pub(super) number: u32,
     pub(super) channel: usize,
-    pub(super) queues: [VecDeque<Waiting>; 3],
+    pub(super) queues: [Line; 3],
     /// What the cells do.
     pub(super) array: Option<Batch>,
     /// What is transferred, waits for that, or waits for the cells.
@@ -257,7 +242,8 @@ impl Die {
     /// The queue whose first operation is the next.
     #[inline(always)]
     fn head(&self, now: u64, schedule: &Schedule) -> Option<usize> {
-        let first = |queue: usize| self.queues[queue].front().map(|&(at, serial, _)| (at, serial));
+        let first =
+            |queue: usize| self.queues[queue].first().map(|first| (first.since, first.serial));
         let other = match (first(READS), first(CHANGES)) {
             (Some(read), Some(change)) => Some(if read < change { READS } else { CHANGES }),
             (None, Some(_)) => Some(CHANGES),
@@ -299,7 +285,7 @@ impl Die {
 
     /// Whether the first of the changes is an erase, which needs no register.
     fn erases_next(&self) -> bool {
-        self.queues[CHANGES].front().is_some_and(|&(_, _, node)| node & ERASE != 0)
+        self.queues[CHANGES].first().is_some_and(|first| first.entry & ERASE != 0)
     }
 
     /// What it can do while the cells are busy.
@@ -327,7 +313,7 @@ impl Die {
         let ends = self.array.as_ref().filter(|batch| batch.kind != Kind::Read)?.ends;
         let waits =
             schedule.cache_register && self.register.is_none() && !self.queues[URGENT].is_empty();
-        let since = self.queues[CHANGES].front().filter(|_| waits)?.0;
+        let since = self.queues[CHANGES].first().filter(|_| waits)?.since;
         since.checked_add(starve_ns).filter(|&time| time < ends)
     }
 
@@ -354,7 +340,7 @@ pub(super) fn node_of(entry: u32) -> u32 {
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     number: u32,
-    pub(super) queue: VecDeque<Waiting>,
+    pub(super) queue: Line,
     /// The page that is transferred, and what others are told that wait for it.
     pub(super) current: u32,
     pub(super) part: Part,
@@ -367,7 +353,7 @@ impl Channel {
     pub(super) fn new(number: u32) -> Self {
         Self {
             number,
-            queue: VecDeque::new(),
+            queue: Line::default(),
             current: NONE,
             part: Part::Bus,
             is_dirty: false,

@@ -10,15 +10,25 @@ use alloc::vec::Vec;
 
 use super::events::{Event, Events, NEVER};
 use super::graph::Graph;
-use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT, enqueue};
+use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT};
+use super::line::{Line, Waiting};
 use super::node::{Kind, Operation, Work};
 use super::pool::Pool;
 use super::recorder::Recorder;
 use super::schedule::{Order, Schedule};
 use super::{Geometry, Timing};
 use crate::addr::Unit;
-use crate::clock::{Ended, NO_CORE, NONE, Part, Server};
+use crate::clock::{Chain, Ended, NO_CORE, NONE, Part, Server};
 use crate::counters::{Counters, DieUse, Occupation};
+
+/// Until when the graph is played.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    /// Until a chain has ended that is watched.
+    Ended,
+    /// Until this chain has ended.
+    Complete(Chain),
+}
 
 /// A server is held until it is given back.
 pub(super) const HELD: u64 = u64::MAX;
@@ -36,7 +46,7 @@ pub(super) struct Service {
 pub(super) struct Desk {
     free: u32,
     pub(super) part: Part,
-    queue: VecDeque<super::lanes::Waiting>,
+    queue: Line,
 }
 
 /// A unit's readers, as far as they are outstanding, and the erase that waits for them.
@@ -89,7 +99,7 @@ impl Scheduler {
         let shape = geometry.shape();
         let dies = (shape.channels * shape.dies) as usize;
         let units = geometry.units() as usize;
-        let desk = |part, free| Desk { free, part, queue: VecDeque::new() };
+        let desk = |part, free| Desk { free, part, queue: Line::default() };
         let cores = schedule.controller.cores;
         Self {
             timing,
@@ -107,7 +117,7 @@ impl Scheduler {
             services: Pool::default(),
             cores_held: Vec::new(),
             cores_asked: NO_CORE,
-            events: Events::default(),
+            events: Events::new(schedule.pages.map_or(1, |pages| pages.types)),
             ready: Vec::new(),
             held: Vec::new(),
             completed: Vec::new(),
@@ -143,8 +153,15 @@ impl Scheduler {
         while let Some(at) = self.ready.pop() {
             self.release(at);
         }
-        // What holds an operation back may need the core that waits here; unless it was held back
-        // for no time at all.
+        if !self.held.is_empty() {
+            self.give_back_held();
+        }
+    }
+
+    /// What holds an operation back may need the core that waits here; unless it was held back for
+    /// no time at all.
+    #[cold]
+    fn give_back_held(&mut self) {
         while let Some(at) = self.held.pop() {
             if !self.graph.node(at).has_entered() {
                 self.give_back(self.graph.core(at));
@@ -172,8 +189,8 @@ impl Scheduler {
                 self.events.push(self.now + ns, Event::Complete(at));
             }
             &Work::Serve { server, .. } => {
-                let waiting = (self.now, node.serial, at);
-                enqueue(&mut self.desks[server as usize].queue, waiting);
+                let waiting = Waiting { since: self.now, serial: node.serial, entry: at };
+                self.desks[server as usize].queue.push(waiting);
                 self.desks_dirty = true;
             }
             Work::Release => {
@@ -198,7 +215,7 @@ impl Scheduler {
             Kind::Program => (CHANGES, at),
             Kind::Erase => (CHANGES, at | ERASE),
         };
-        enqueue(&mut die.queues[queue], (now, node.serial, entry));
+        die.queues[queue].push(Waiting { since: now, serial: node.serial, entry });
         die.mark(&mut self.dirty_dies);
         if after != NONE {
             let kept_by = self.graph.kept_by(at);
@@ -250,6 +267,7 @@ impl Scheduler {
     }
 
     /// Whoever can begin something does: servers, dies, then channels.
+    #[inline(always)]
     fn begin_all(&mut self) {
         if self.desks_dirty {
             self.desks_dirty = false;
@@ -266,7 +284,7 @@ impl Scheduler {
 
     fn begin_services(&mut self, desk: usize) {
         while self.desks[desk].free > 0
-            && let Some((_, _, at)) = self.desks[desk].queue.pop_front()
+            && let Some(Waiting { entry: at, .. }) = self.desks[desk].queue.pop()
         {
             let Work::Serve { service, .. } = self.graph.node(at).work else {
                 unreachable!("what stands before a server is to be served")
@@ -317,6 +335,7 @@ impl Scheduler {
     }
 
     /// All that ends at this instant ends.
+    #[inline(always)]
     fn end_all(&mut self) {
         while let Some(event) = self.events.pop_due(self.now) {
             self.fire(event);
@@ -343,12 +362,16 @@ pub(super) fn dies_of_unit(shape: &crate::geometry::Shape) -> u32 {
 
 impl Scheduler {
     /// Plays until `until`, or until the end of an instant at which it is to stop.
-    pub(super) fn play_until(&mut self, until: u64, stops: impl Fn(&Self) -> bool) {
+    pub(super) fn play_until(&mut self, until: u64, stop: Stop) {
         loop {
             if self.events.first() <= self.now {
                 self.end_all();
             }
-            if stops(self) {
+            let stops = match stop {
+                Stop::Ended => !self.ended.is_empty(),
+                Stop::Complete(chain) => !self.graph.is_live(chain),
+            };
+            if stops {
                 return;
             }
             if self.is_dirty() {

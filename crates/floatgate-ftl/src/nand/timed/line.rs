@@ -1,0 +1,88 @@
+//! What waits in line: who came first is first, and of those who came together the oldest.
+
+use alloc::collections::VecDeque;
+
+/// A node that waits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Waiting {
+    /// Since when.
+    pub(super) since: u64,
+    pub(super) serial: u64,
+    pub(super) entry: u32,
+}
+
+/// A line. Most are short, so the first is kept by itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line {
+    first: Option<Waiting>,
+    rest: VecDeque<Waiting>,
+}
+
+impl Line {
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    #[inline(always)]
+    pub(super) fn first(&self) -> Option<&Waiting> {
+        self.first.as_ref()
+    }
+
+    /// One joins the line.
+    #[inline(always)]
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        match (&self.first, self.rest.back()) {
+            (None, _) => self.first = Some(waiting),
+            (Some(last), None) | (Some(_), Some(last)) if *last > waiting => self.insert(waiting),
+            _ => self.rest.push_back(waiting),
+        }
+    }
+
+    /// One that does not come last.
+    #[cold]
+    fn insert(&mut self, waiting: Waiting) {
+        if let Some(first) = self.first.take() {
+            self.rest.push_front(first);
+        }
+        let younger = |other: &&Waiting| **other > waiting;
+        let at = self.rest.len() - self.rest.iter().rev().take_while(younger).count();
+        self.rest.insert(at, waiting);
+        self.first = self.rest.pop_front();
+    }
+
+    /// The first leaves the line.
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        let first = self.first.take();
+        if !self.rest.is_empty() {
+            self.first = self.rest.pop_front();
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn who_came_first_leaves_first() {
+        let mut rng = Rng::new(1);
+        let (mut line, mut all) = (Line::default(), Vec::<Waiting>::new());
+        for _ in 0..10_000 {
+            if rng.below(2) == 0 {
+                let (since, serial, entry) = (rng.below(8), rng.below(1 << 40), 0);
+                line.push(Waiting { since, serial, entry });
+                all.push(Waiting { since, serial, entry });
+                all.sort_unstable();
+            } else if !all.is_empty() {
+                assert_eq!(line.pop(), Some(all.remove(0)));
+            }
+            assert_eq!((line.first(), line.is_empty()), (all.first(), all.is_empty()));
+        }
+        assert!(all.len() > 5, "lines were long");
+    }
+}

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
+use floatgate_ftl::parameters::names;
+use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::Plan;
 use floatgate_lab::result::Facts;
@@ -113,4 +115,15 @@ fn commands_cost_what_the_config_says() {
     let free = [("host.command", "0us"), ("host.interrupt", "0us")];
     assert!(mean(&[&ideal[..], &slow].concat()) <= 10_000.0, "one command each 100 us");
     assert!(mean(&[&ideal[..], &free].concat()) > 15_000.0);
+}
+
+/// Pages that are logged first are ticks of the clock that a placement does not see.
+#[test]
+fn every_placement_that_knows_no_future_stands_behind_shrd() {
+    for placement in names(PLACEMENTS).filter(|&name| name != "oracle") {
+        let sets = [("placement.scheme", placement)];
+        let result = simulate("uniform:span=16MiB,writes=20000,size=4KiB", &sets);
+        assert_eq!(result["workload"]["writes"], 20_000, "{placement}");
+        assert!(result["host"]["remaps"].as_u64().unwrap() > 10, "{placement}");
+    }
 }

@@ -189,45 +189,39 @@ impl Placement for Sepbit {
     }
 }
 
-/// The latest host writes, one for each tick of the clock.
+/// The latest host writes, and when each was. The clock ticks for more than these where a host
+/// writes to a log first.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    pages: VecDeque<Lpn>,
-    /// When the first of them was written.
-    start: u64,
+    writes: VecDeque<(Lpn, u64)>,
     /// Pages of which the latest write is in the queue.
     distinct: u64,
 }
 
 impl Queue {
     fn len(&self) -> u64 {
-        self.pages.len() as u64
+        self.writes.len() as u64
     }
 
     /// Whether a page that was last written then is in the queue.
     fn holds(&self, written: u64) -> bool {
-        written != NEVER && !self.pages.is_empty() && written >= self.start
+        written != NEVER && self.writes.front().is_some_and(|&(_, start)| written >= start)
     }
 
     /// `again` says whether the page is in the queue already.
     fn push(&mut self, lpn: Lpn, clock: u64, again: bool) {
-        if self.pages.is_empty() {
-            self.start = clock;
-        }
-        assert_eq!(self.start + self.len(), clock, "every host page is a tick of the clock");
-        self.pages.push_back(lpn);
+        self.writes.push_back((lpn, clock));
         self.distinct += u64::from(!again);
     }
 
     fn pop(&mut self, written: &[u64]) {
-        if let Some(lpn) = self.pages.pop_front() {
-            self.distinct -= u64::from(written[lpn.index()] == self.start);
-            self.start += 1;
+        if let Some((lpn, clock)) = self.writes.pop_front() {
+            self.distinct -= u64::from(written[lpn.index()] == clock);
         }
     }
 
     fn entries(&self) -> impl Iterator<Item = (Lpn, u64)> {
-        self.pages.iter().copied().zip(self.start..)
+        self.writes.iter().copied()
     }
 }
 

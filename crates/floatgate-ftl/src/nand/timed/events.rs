@@ -105,11 +105,10 @@ impl Events {
     pub(super) fn push(&mut self, time: u64, event: Event) {
         let (kind, number) = match event {
             Event::Cells(die) => (0, die),
-            Event::Transfer(channel) => (1, channel),
-            Event::Complete(node) => (2, node),
-            Event::Commanded(die) => (3, die),
-            Event::Wake(die) => (4, die),
-            Event::Free(server) => (5, server),
+            Event::Complete(node) => (1, node),
+            Event::Wake(die) => (2, die),
+            Event::Free(server) => (3, server),
+            Event::Transfer(_) | Event::Commanded(_) => unreachable!("they are ends of runs"),
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
         if time < self.heads[OTHERS] {
@@ -154,10 +153,8 @@ impl Events {
         let number = first as u32;
         Some(match (first >> 32) as u32 {
             0 => Event::Cells(number),
-            1 => Event::Transfer(number),
-            2 => Event::Complete(number),
-            3 => Event::Commanded(number),
-            4 => Event::Wake(number),
+            1 => Event::Complete(number),
+            2 => Event::Wake(number),
             _ => Event::Free(number),
         })
     }
@@ -172,9 +169,7 @@ mod tests {
     fn what_is_sooner_comes_first() {
         let all = [
             (3, Event::Cells(7)),
-            (3, Event::Transfer(0)),
             (4, Event::Complete(u32::MAX)),
-            (5, Event::Commanded(1)),
             (6, Event::Wake(2)),
             (u64::MAX - 1, Event::Free(3)),
         ];

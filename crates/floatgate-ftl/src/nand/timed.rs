@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 use node::{Kind, Operation};
 pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend};
 pub use scheduler::Scheduler;
-use scheduler::dies_of_unit;
+use scheduler::{Core, dies_of_unit};
 
 use super::{Cause, Chain, Fork, Move, Nand};
 use crate::addr::{Owner, Ppn, Tag, Unit};
@@ -188,7 +188,7 @@ impl<N> Timed<N> {
 
     /// Operations and delays that are not complete.
     pub fn outstanding(&self) -> usize {
-        self.scheduler.graph.outstanding()
+        self.scheduler.core.graph.outstanding()
     }
 }
 
@@ -254,7 +254,7 @@ impl<N: Nand> Nand for Timed<N> {
     /// What is not complete will never be.
     fn reset_counters(&mut self) {
         self.inner.reset_counters();
-        let Scheduler { timing, schedule, .. } = self.scheduler;
+        let Core { timing, schedule, .. } = self.scheduler.core;
         self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
     }
 }

@@ -12,41 +12,41 @@ use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Serv
 impl Scheduler {
     /// A chain goes on behind a node.
     fn extend(&mut self, chain: &mut Chain, work: Work, part: Part) -> u32 {
-        let at = self.graph.add(work, part, *chain, self.now);
-        *chain = self.graph.chain(at, *chain);
+        let at = self.core.graph.add(work, part, *chain, self.core.now);
+        *chain = self.core.graph.chain(at, *chain);
         at
     }
 }
 
 impl Clock for Scheduler {
     fn now(&self) -> u64 {
-        self.now
+        self.core.now
     }
 
     #[inline(always)]
     fn is_live(&self, chain: Chain) -> bool {
-        self.graph.is_live(chain)
+        self.core.graph.is_live(chain)
     }
 
     #[inline(always)]
     fn join(&mut self, first: Chain, second: Chain) -> Chain {
-        let join = Work::Join { ended: self.now, last: 0 };
-        let at = self.graph.add(join, Part::Queue, first, self.now);
-        self.graph.follow(at, second, Edge::Chain);
-        self.graph.chain(at, first)
+        let join = Work::Join { ended: self.core.now, last: 0 };
+        let at = self.core.graph.add(join, Part::Queue, first, self.core.now);
+        self.core.graph.follow(at, second, Edge::Chain);
+        self.core.graph.chain(at, first)
     }
 
     #[inline(always)]
     fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
-        self.graph.follow(joined.node, more, Edge::Chain);
+        self.core.graph.follow(joined.node, more, Edge::Chain);
         joined
     }
 
     fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
         let is_other = (work.node, work.serial) != (chain.node, chain.serial);
-        if is_other && self.graph.is_live(work) {
-            let at = self.extend(chain, Work::Join { ended: self.now, last: 0 }, part);
-            self.graph.follow(at, work, Edge::Work);
+        if is_other && self.core.graph.is_live(work) {
+            let at = self.extend(chain, Work::Join { ended: self.core.now, last: 0 }, part);
+            self.core.graph.follow(at, work, Edge::Work);
         }
     }
 
@@ -65,7 +65,7 @@ impl Clock for Scheduler {
     }
 
     fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
-        let Controller { task_ns, blocking, .. } = self.schedule.controller;
+        let Controller { task_ns, blocking, .. } = self.core.schedule.controller;
         let ns = task_ns[task as usize];
         if chain.core != NO_CORE {
             self.delay(chain, ns, Part::Controller);
@@ -90,10 +90,10 @@ impl Clock for Scheduler {
 
     fn watch(&mut self, chain: Chain, ticket: u64) {
         self.begin_requests(0..0);
-        if self.graph.is_live(chain) {
-            self.graph.watch(chain.node, ticket);
+        if self.core.graph.is_live(chain) {
+            self.core.graph.watch(chain.node, ticket);
         } else {
-            let (at_ns, blame) = (self.now, Default::default());
+            let (at_ns, blame) = (self.core.now, Default::default());
             self.ended.push_back(Ended { ticket, at_ns, blame });
         }
     }
@@ -129,6 +129,6 @@ impl Clock for Scheduler {
     }
 
     fn recorded(&self) -> Option<Recorded> {
-        self.recorder.as_ref()?.recorded(&self.dies, self.now)
+        self.recorder.as_ref()?.recorded(&self.dies, self.core.now)
     }
 }

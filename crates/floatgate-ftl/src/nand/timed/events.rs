@@ -32,8 +32,9 @@ pub(super) struct Run(u8);
 /// Where the events are that are of no run.
 const OTHERS: usize = 0;
 
-/// How many runs there are, and the others.
+/// How many runs there are, and the others; and how many if all pages are of one type.
 const RUNS: usize = 4 + 2 * PAGE_TYPES;
+const RUNS_OF_ONE_TYPE: usize = 6;
 
 impl Run {
     pub(super) const TRANSFER: Self = Self(1);
@@ -57,9 +58,8 @@ impl Run {
 /// queues; the others are sorted.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    /// The first time of all, and of which run it is.
+    /// The smallest of `heads`.
     first: u64,
-    at: usize,
     /// The first time of each run, and of the others.
     heads: [u64; RUNS],
     runs: [VecDeque<(u64, Event)>; RUNS],
@@ -74,7 +74,6 @@ impl Events {
     pub(super) fn new(page_types: u32) -> Self {
         Self {
             first: NEVER,
-            at: OTHERS,
             heads: [NEVER; RUNS],
             runs: Default::default(),
             used: 4 + 2 * page_types as usize,
@@ -96,8 +95,7 @@ impl Events {
         debug_assert!(run.back().is_none_or(|last| last.0 <= time), "what began first ends first");
         run.push_back((time, event));
         if self.heads[at] == NEVER {
-            self.heads[at] = time;
-            self.first_of(at, time);
+            self.begin_run(at, time);
         }
     }
 
@@ -112,16 +110,15 @@ impl Events {
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
         if time < self.heads[OTHERS] {
-            self.heads[OTHERS] = time;
-            self.first_of(OTHERS, time);
+            self.begin_run(OTHERS, time);
         }
     }
 
+    /// A run has a first event, or an earlier one.
     #[inline(always)]
-    fn first_of(&mut self, at: usize, time: u64) {
-        if time < self.first {
-            (self.first, self.at) = (time, at);
-        }
+    fn begin_run(&mut self, at: usize, time: u64) {
+        self.heads[at] = time;
+        self.first = self.first.min(time);
     }
 
     /// The next event, if it is due.
@@ -130,7 +127,7 @@ impl Events {
         if self.first > now {
             return None;
         }
-        let at = self.at;
+        let at = self.heads.iter().position(|&head| head == self.first)?;
         let event = if at == OTHERS {
             self.pop_other()?
         } else {
@@ -139,11 +136,9 @@ impl Events {
             self.heads[at] = run.front().map_or(NEVER, |&(time, _)| time);
             event
         };
-        let (mut first, mut of) = (NEVER, OTHERS);
-        for (run, &time) in self.heads[..self.used].iter().enumerate() {
-            (first, of) = if time < first { (time, run) } else { (first, of) };
-        }
-        (self.first, self.at) = (first, of);
+        let (usual, more) = self.heads[..self.used].split_at(RUNS_OF_ONE_TYPE);
+        let first = usual.iter().fold(NEVER, |first, &head| first.min(head));
+        self.first = more.iter().fold(first, |first, &head| first.min(head));
         Some(event)
     }
 

@@ -1,30 +1,17 @@
 //! What dies and channels do with an operation, from its beginning to its end.
 
-use alloc::vec::Vec;
-
-use super::Timing;
-use super::events::{Event, Events, NEVER, Run};
-use super::graph::Graph;
+use super::events::{Event, NEVER, Run};
 use super::lanes::{Batch, Channel, Die, Next, node_of};
 use super::line::Waiting;
 use super::node::{Kind, Operation};
-use super::schedule::Schedule;
-use super::scheduler::Scheduler;
+use super::scheduler::{Core, Scheduler};
 use crate::clock::{NONE, Part};
 
 /// A die, its channel, and what they work with.
 pub(super) struct Post<'a> {
     pub(super) die: &'a mut Die,
     channel: &'a mut Channel,
-    graph: &'a mut Graph,
-    pub(super) events: &'a mut Events,
-    dirty_channels: &'a mut Vec<u32>,
-    timing: &'a Timing,
-    pub(super) schedule: &'a Schedule,
-    planes: u32,
-    pub(super) now: u64,
-    /// Pages that have been read or transferred, programs and erases that are done.
-    complete: &'a mut Vec<u32>,
+    pub(super) core: &'a mut Core,
 }
 
 impl Scheduler {
@@ -33,18 +20,7 @@ impl Scheduler {
     fn post(&mut self, die: usize) -> Post<'_> {
         self.record_die(die);
         let die = &mut self.dies[die];
-        Post {
-            channel: &mut self.channels[die.channel],
-            die,
-            graph: &mut self.graph,
-            events: &mut self.events,
-            dirty_channels: &mut self.dirty_channels,
-            timing: &self.timing,
-            schedule: &self.schedule,
-            planes: self.planes,
-            now: self.now,
-            complete: &mut self.completed,
-        }
+        Post { channel: &mut self.channels[die.channel], die, core: &mut self.core }
     }
 
     /// A die begins what it can.
@@ -56,7 +32,7 @@ impl Scheduler {
     /// The cells are done, or interrupted.
     #[inline(always)]
     pub(super) fn end_cells(&mut self, die: usize) {
-        if self.dies[die].due != self.now {
+        if self.dies[die].due != self.core.now {
             return;
         }
         self.post(die).end_cells();
@@ -77,19 +53,19 @@ impl Scheduler {
             return;
         }
         let Some(Waiting { entry: at, .. }) = self.channels[channel].queue.pop() else { return };
-        let node = self.graph.node(at);
+        let node = self.core.graph.node(at);
         let (die, part, is_told) = (node.operation().die, node.part, node.is_told());
         self.post(usize::from(die)).begin_transfer(at, part, is_told);
         self.record_transfer(channel);
-        let end = self.now + self.timing.transfer_ns;
-        self.events.push_run(Run::TRANSFER, end, Event::Transfer(channel as u32));
+        let end = self.core.now + self.core.timing.transfer_ns;
+        self.core.events.push_run(Run::TRANSFER, end, Event::Transfer(channel as u32));
     }
 
     /// A page has gone over a channel.
     #[inline(always)]
     pub(super) fn end_transfer(&mut self, channel: usize) {
         let at = self.channels[channel].current;
-        let die = usize::from(self.graph.operation(at).die);
+        let die = usize::from(self.core.graph.operation(at).die);
         self.mark_channel(channel);
         self.post(die).end_transfer(at);
         self.complete_all();
@@ -99,14 +75,14 @@ impl Scheduler {
     /// A die has changed.
     #[inline(always)]
     fn mark_if_free(&mut self, die: usize) {
-        if self.dies[die].may_begin(&self.schedule) {
+        if self.dies[die].may_begin(&self.core.schedule) {
             self.mark_die(die);
         }
     }
 
     #[inline(always)]
     fn complete_all(&mut self) {
-        while let Some(at) = self.completed.pop() {
+        while let Some(at) = self.core.completed.pop() {
             self.complete_flash(at);
         }
     }
@@ -116,20 +92,20 @@ impl Post<'_> {
     /// To be called before the die changes.
     #[inline(always)]
     pub(super) fn account(&mut self) {
-        self.die.account_for(self.now, self.channel);
+        self.die.account_for(self.core.now, self.channel);
     }
 
     /// The die does something else now.
     #[inline(always)]
     pub(super) fn turn(&mut self) {
-        self.die.turn(self.now, self.channel);
+        self.die.turn(self.core.now, self.channel);
     }
 
     #[inline(always)]
     fn begin_all(&mut self) {
         self.die.unmark();
         loop {
-            match self.die.next(self.now, self.schedule) {
+            match self.die.next(self.core.now, &self.core.schedule) {
                 Next::Nothing => return self.wake_when_starved(),
                 Next::Begin(queue) => self.begin(queue),
                 Next::Load => self.load(),
@@ -143,10 +119,10 @@ impl Post<'_> {
     /// has stood there for long enough.
     #[inline(always)]
     fn wake_when_starved(&mut self) {
-        if let Some(time) = self.die.starves_at(self.schedule)
-            && time > self.now
+        if let Some(time) = self.die.starves_at(&self.core.schedule)
+            && time > self.core.now
         {
-            self.events.push(time, Event::Wake(self.die.number));
+            self.core.events.push(time, Event::Wake(self.die.number));
         }
     }
 
@@ -158,10 +134,10 @@ impl Post<'_> {
         let Some((mut batch, first)) = self.pop(queue) else {
             unreachable!("an operation is next")
         };
-        if self.planes > 1 && batch.kind != Kind::Erase {
+        if self.core.planes > 1 && batch.kind != Kind::Erase {
             self.join_planes(queue, &mut batch, first);
         }
-        let began = self.now + self.timing.command_ns;
+        let began = self.core.now + self.core.timing.command_ns;
         match batch.kind {
             Kind::Read => self.work(batch, began),
             Kind::Erase => {
@@ -171,10 +147,10 @@ impl Post<'_> {
             Kind::Program => {
                 self.die.register = Some(batch);
                 self.die.left = batch.pages;
-                if began > self.now {
+                if began > self.core.now {
                     self.die.is_commanded = true;
                     let event = Event::Commanded(self.die.number);
-                    self.events.push_run(Run::COMMAND, began, event);
+                    self.core.events.push_run(Run::COMMAND, began, event);
                 } else {
                     self.transfer();
                 }
@@ -189,23 +165,23 @@ impl Post<'_> {
         let ends = began + batch.ends;
         self.die.array = Some(Batch { began, ends, ..batch });
         self.die.due = ends;
-        self.events.push_run(batch.run, ends, Event::Cells(self.die.number));
+        self.core.events.push_run(batch.run, ends, Event::Cells(self.die.number));
     }
 
     /// Which run an operation is of, and how long the cells take.
     #[inline(always)]
     fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
-        let pages = self.schedule.pages.as_ref();
+        let pages = self.core.schedule.pages.as_ref();
         let of = pages.map_or(0, |pages| row % pages.types);
         match kind {
-            Kind::Erase => (Run::ERASE, self.timing.erase_ns),
+            Kind::Erase => (Run::ERASE, self.core.timing.erase_ns),
             Kind::Read => {
-                let ns = pages.map_or(self.timing.read_ns, |pages| pages.read_ns[of as usize]);
+                let ns = pages.map_or(self.core.timing.read_ns, |pages| pages.read_ns[of as usize]);
                 (Run::read(of), ns)
             }
             Kind::Program => {
-                let ns =
-                    pages.map_or(self.timing.program_ns, |pages| pages.program_ns[of as usize]);
+                let ns = pages
+                    .map_or(self.core.timing.program_ns, |pages| pages.program_ns[of as usize]);
                 (Run::program(of), ns)
             }
         }
@@ -217,12 +193,12 @@ impl Post<'_> {
         while let Some(&Waiting { entry, .. }) = self.die.queues[queue].first()
             && entry == node_of(entry)
         {
-            let &Operation { slot, row, plane, .. } = self.graph.operation(entry);
+            let &Operation { slot, row, plane, .. } = self.core.graph.operation(entry);
             if (slot, row) != (first.slot, first.row) || planes & 1 << plane != 0 {
                 break;
             }
             batch.is_told |= self.pop(queue).is_some_and(|(page, _)| page.is_told);
-            self.graph.operation_mut(last).next = entry;
+            self.core.graph.operation_mut(last).next = entry;
             (last, planes) = (entry, planes | 1 << plane);
             batch.pages += 1;
         }
@@ -233,7 +209,7 @@ impl Post<'_> {
     fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
         let entry = self.die.queues[queue].pop()?.entry;
         let head = node_of(entry);
-        let node = self.graph.begin(head, self.timing.command_ns, self.die.account());
+        let node = self.core.graph.begin(head, self.core.timing.command_ns, self.die.account());
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
         let Operation { kind, row, .. } = first;
         let (run, ends) = self.cells(kind, row);
@@ -247,7 +223,7 @@ impl Post<'_> {
         self.account();
         if let Some(batch) = self.die.register.take() {
             self.waited_for_die(batch.head);
-            self.work(batch, self.now);
+            self.work(batch, self.core.now);
         }
         self.turn();
     }
@@ -262,7 +238,7 @@ impl Post<'_> {
             self.die.is_suspending = false;
             self.die.suspended = Some(batch);
         } else {
-            self.charge(&batch, batch.part, self.now - batch.began);
+            self.charge(&batch, batch.part, self.core.now - batch.began);
             match batch.kind {
                 Kind::Read if self.die.register.is_none() => self.read_out(batch),
                 Kind::Read => self.die.array = Some(batch),
@@ -277,7 +253,7 @@ impl Post<'_> {
     fn pages(&mut self, head: u32, mut each: impl FnMut(&mut Self, u32)) {
         let mut at = head;
         while at != NONE {
-            let next = self.graph.operation(at).next;
+            let next = self.core.graph.operation(at).next;
             each(self, at);
             at = next;
         }
@@ -288,7 +264,7 @@ impl Post<'_> {
     pub(super) fn charge(&mut self, batch: &Batch, part: Part, ns: u64) {
         if batch.is_told {
             self.pages(batch.head, |post, at| {
-                if let Some(account) = post.graph.account(at) {
+                if let Some(account) = post.core.graph.account(at) {
                     account.blame.add(part, ns);
                 }
             });
@@ -299,7 +275,7 @@ impl Post<'_> {
     #[inline(always)]
     pub(super) fn wait_for_die(&mut self, head: u32) {
         self.pages(head, |post, at| {
-            post.graph.begin_wait(at, post.now, post.die.account());
+            post.core.graph.begin_wait(at, post.core.now, post.die.account());
         });
     }
 
@@ -307,19 +283,19 @@ impl Post<'_> {
     #[inline(always)]
     pub(super) fn waited_for_die(&mut self, head: u32) {
         self.pages(head, |post, at| {
-            post.graph.end_wait(at, post.die.account());
+            post.core.graph.end_wait(at, post.die.account());
         });
     }
 
     #[inline(always)]
     fn complete_batch(&mut self, head: u32) {
-        self.pages(head, |post, at| post.complete.push(at));
+        self.pages(head, |post, at| post.core.completed.push(at));
     }
 
     /// What the cells have read goes to the register, and from there over the channel.
     #[inline(always)]
     fn read_out(&mut self, batch: Batch) {
-        self.charge(&batch, Part::Bus, self.now - batch.ends);
+        self.charge(&batch, Part::Bus, self.core.now - batch.ends);
         self.die.register = Some(batch);
         self.die.left = batch.pages;
         self.transfer();
@@ -344,27 +320,27 @@ impl Post<'_> {
     #[inline(always)]
     fn transfer(&mut self) {
         let Some(Batch { head, is_told, .. }) = self.die.register else { return };
-        if self.timing.transfer_ns == 0 {
+        if self.core.timing.transfer_ns == 0 {
             return self.pages(head, |post, at| post.transferred(at));
         }
-        self.channel.account_for(self.now);
+        self.channel.account_for(self.core.now);
         self.pages(head, |post, at| {
             if is_told {
-                post.graph.begin_wait(at, post.now, post.channel.account());
+                post.core.graph.begin_wait(at, post.core.now, post.channel.account());
             }
-            let (since, serial) = (post.now, post.graph.node(at).serial);
+            let (since, serial) = (post.core.now, post.core.graph.node(at).serial);
             post.channel.queue.push(Waiting { since, serial, entry: at });
         });
-        self.channel.mark(self.dirty_channels);
+        self.channel.mark(&mut self.core.dirty_channels);
     }
 
     /// The channel takes a page of the die. Those of whom nobody is told need not be told what they
     /// waited for: what waits for a channel waits for no cells of the host.
     #[inline(always)]
     fn begin_transfer(&mut self, at: u32, part: Part, is_told: bool) {
-        self.channel.account_for(self.now);
+        self.channel.account_for(self.core.now);
         if is_told {
-            self.graph.end_wait(at, self.channel.account());
+            self.core.graph.end_wait(at, self.channel.account());
         }
         self.account();
         self.channel.current = at;
@@ -377,12 +353,12 @@ impl Post<'_> {
     #[inline(always)]
     fn end_transfer(&mut self, at: u32) {
         self.account();
-        self.channel.account_for(self.now);
+        self.channel.account_for(self.core.now);
         self.channel.current = NONE;
         self.die.is_transferring = false;
         let is_told = self.die.register.is_some_and(|batch| batch.is_told);
-        if is_told && let Some(account) = self.graph.account(at) {
-            account.blame.add(Part::Bus, self.timing.transfer_ns);
+        if is_told && let Some(account) = self.core.graph.account(at) {
+            account.blame.add(Part::Bus, self.core.timing.transfer_ns);
         }
         self.transferred(at);
         self.turn();
@@ -395,15 +371,15 @@ impl Post<'_> {
         let Some(Batch { kind, is_told, .. }) = self.die.register else { return };
         self.die.left -= 1;
         if kind == Kind::Read {
-            self.complete.push(at);
+            self.core.completed.push(at);
             if self.die.left == 0 {
                 self.die.register = None;
                 self.read_out_next();
             }
             return;
         }
-        if is_told && let Some(account) = self.graph.account(at) {
-            account.time = self.now;
+        if is_told && let Some(account) = self.core.graph.account(at) {
+            account.time = self.core.now;
         }
         if self.die.left == 0 {
             self.wait_for_cells();
@@ -417,14 +393,14 @@ impl Post<'_> {
         let Some(batch) = self.die.register else { return };
         if batch.is_told {
             self.pages(batch.head, |post, at| {
-                if let Some(account) = post.graph.account(at) {
-                    account.blame.add(Part::Bus, post.now - account.time);
+                if let Some(account) = post.core.graph.account(at) {
+                    account.blame.add(Part::Bus, post.core.now - account.time);
                 }
             });
         }
         if self.die.array.is_none() && self.die.suspended.is_none() && batch.ends > 0 {
             self.die.register = None;
-            self.work(batch, self.now);
+            self.work(batch, self.core.now);
         } else {
             self.wait_for_die(batch.head);
         }

@@ -25,7 +25,7 @@ impl Scheduler {
                 operation.before = self.changes[operation.slot as usize];
             }
         }
-        let at = self.graph.add(Work::Flash(operation), part, *chain, self.now);
+        let at = self.core.graph.add(Work::Flash(operation), part, *chain, self.core.now);
         match operation.kind {
             Kind::Read => self.read_after_program(at, operation),
             Kind::Program => self.keep_order(at, operation),
@@ -34,7 +34,7 @@ impl Scheduler {
                 self.erase_after_reads(at, unit);
             }
         }
-        *chain = self.graph.chain(at, *chain);
+        *chain = self.core.graph.chain(at, *chain);
         self.begin_if_ready(at);
     }
 
@@ -53,9 +53,9 @@ impl Scheduler {
     fn read_after_program(&mut self, at: u32, read: Operation) {
         let mut change = self.changes[read.slot as usize];
         while change != NONE {
-            let before = self.graph.operation(change);
+            let before = self.core.graph.operation(change);
             if (before.kind, before.row, before.plane) == (Kind::Program, read.row, read.plane) {
-                return self.graph.link(change, at, Edge::Hazard);
+                return self.core.graph.link(change, at, Edge::Hazard);
             }
             change = before.before;
         }
@@ -68,9 +68,9 @@ impl Scheduler {
         if last == NONE {
             return;
         }
-        self.graph.operation_mut(last).after = at;
-        if !self.graph.node(last).has_entered() {
-            self.graph.node_mut(at).hazards += 1;
+        self.core.graph.operation_mut(last).after = at;
+        if !self.core.graph.node(last).has_entered() {
+            self.core.graph.node_mut(at).hazards += 1;
         }
     }
 
@@ -82,12 +82,12 @@ impl Scheduler {
         }
         let mut gate = self.readers[readers].erase;
         if gate == NONE {
-            let join = Work::Join { ended: self.now, last: 0 };
-            gate = self.graph.add(join, Part::Die, Chain::START.work(), self.now);
-            self.graph.node_mut(gate).follows = 1;
+            let join = Work::Join { ended: self.core.now, last: 0 };
+            gate = self.core.graph.add(join, Part::Die, Chain::START.work(), self.core.now);
+            self.core.graph.node_mut(gate).follows = 1;
             self.readers[readers].erase = gate;
         }
-        self.graph.link(gate, at, Edge::Hazard);
+        self.core.graph.link(gate, at, Edge::Hazard);
     }
 
     /// What is read of a unit from now on is read after its erase.
@@ -98,12 +98,12 @@ impl Scheduler {
     /// An operation is complete.
     #[inline(always)]
     pub(super) fn complete_flash(&mut self, at: u32) {
-        self.end = self.now;
-        let &Operation { kind, slot, before, after, .. } = self.graph.operation(at);
+        self.end = self.core.now;
+        let &Operation { kind, slot, before, after, .. } = self.core.graph.operation(at);
         if kind == Kind::Read {
             self.end_read(before);
         } else if after != NONE {
-            self.graph.operation_mut(after).before = NONE;
+            self.core.graph.operation_mut(after).before = NONE;
         } else {
             self.changes[slot as usize] = NONE;
         }
@@ -123,7 +123,7 @@ impl Scheduler {
             self.unit_readers[unit.index()] = NONE;
         }
         if gate != NONE {
-            self.graph.node_mut(gate).follows = 0;
+            self.core.graph.node_mut(gate).follows = 0;
             self.ready.push(gate);
         }
     }

@@ -225,14 +225,14 @@ impl Scheduler {
     #[cold]
     fn record_span(&mut self, die: usize) {
         let Some(recorder) = &mut self.recorder else { return };
-        recorder.close_if_due(&self.dies, self.now);
+        recorder.close_if_due(&self.dies, self.core.now);
         if !recorder.is_done()
-            && let Some(span) = doing(&self.dies[die], die as u32, self.now)
+            && let Some(span) = doing(&self.dies[die], die as u32, self.core.now)
         {
             recorder.add(span);
         }
         let die = &mut self.dies[die];
-        die.account_for(self.now, &mut self.channels[die.channel]);
+        die.account_for(self.core.now, &mut self.channels[die.channel]);
     }
 
     /// A channel has begun to transfer a page.
@@ -245,8 +245,8 @@ impl Scheduler {
                 lane: (self.dies.len() + channel) as u32,
                 doing: Use::Transfer,
                 part: self.channels[channel].part,
-                from_ns: self.now,
-                to_ns: self.now + self.timing.transfer_ns,
+                from_ns: self.core.now,
+                to_ns: self.core.now + self.core.timing.transfer_ns,
             });
         }
     }

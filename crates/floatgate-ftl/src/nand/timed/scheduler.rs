@@ -57,14 +57,25 @@ pub(super) struct Readers {
     pub(super) erase: u32,
 }
 
+/// What every die and channel works with.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) timing: Timing,
+    pub(super) schedule: Schedule,
+    /// Planes of a die.
+    pub(super) planes: u32,
+    pub(super) graph: Graph,
+    pub(super) events: Events,
+    pub(super) now: u64,
+    /// Operations that a die or a channel has just done.
+    pub(super) completed: Vec<u32>,
+    pub(super) dirty_channels: Vec<u32>,
+}
+
 /// Dies, channels, servers, and what they are to do.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    pub(super) timing: Timing,
-    pub(super) schedule: Schedule,
-    pub(super) graph: Graph,
-    /// Planes of a die.
-    pub(super) planes: u32,
+    pub(super) core: Core,
     pub(super) dies: Vec<Die>,
     pub(super) channels: Vec<Channel>,
     pub(super) desks: [Desk; 4],
@@ -72,18 +83,13 @@ pub struct Scheduler {
     /// Cores that wait for the flash, by the names that chains have for them; and the last name.
     cores_held: Vec<u32>,
     pub(super) cores_asked: u32,
-    pub(super) events: Events,
     /// Nodes that wait for nothing any more.
     pub(super) ready: Vec<u32>,
     /// Operations that were found held back, and whose chains hold cores.
     held: Vec<u32>,
-    /// Operations that a die or a channel has just done.
-    pub(super) completed: Vec<u32>,
     pub(super) dirty_dies: Vec<u32>,
-    pub(super) dirty_channels: Vec<u32>,
     desks_dirty: bool,
     pub(super) ended: VecDeque<Ended>,
-    pub(super) now: u64,
     /// When the last operation so far has ended.
     pub(super) end: u64,
     /// Per unit and die: the last change that is not complete.
@@ -102,10 +108,16 @@ impl Scheduler {
         let desk = |part, free| Desk { free, part, queue: Line::default() };
         let cores = schedule.controller.cores;
         Self {
-            timing,
-            schedule,
-            graph: Graph::default(),
-            planes: shape.planes,
+            core: Core {
+                timing,
+                schedule,
+                planes: shape.planes,
+                graph: Graph::default(),
+                events: Events::new(schedule.pages.map_or(1, |pages| pages.types)),
+                now: 0,
+                completed: Vec::new(),
+                dirty_channels: Vec::new(),
+            },
             dies: (0..dies).map(|die| Die::new(die, die / shape.dies as usize)).collect(),
             channels: (0..shape.channels).map(Channel::new).collect(),
             desks: [
@@ -117,15 +129,11 @@ impl Scheduler {
             services: Pool::default(),
             cores_held: Vec::new(),
             cores_asked: NO_CORE,
-            events: Events::new(schedule.pages.map_or(1, |pages| pages.types)),
             ready: Vec::new(),
             held: Vec::new(),
-            completed: Vec::new(),
             dirty_dies: Vec::new(),
-            dirty_channels: Vec::new(),
             desks_dirty: false,
             ended: VecDeque::new(),
-            now: 0,
             end: 0,
             changes: alloc::vec![NONE; units * dies_of_unit(shape) as usize],
             unit_readers: alloc::vec![NONE; units],
@@ -136,12 +144,13 @@ impl Scheduler {
 
     /// Enters what dies and channels did until now.
     pub(super) fn report(&self, counters: &mut Counters) {
-        counters.dies = self.dies.iter().map(|die| die.used(self.now)).collect();
-        counters.channels = self.channels.iter().map(|channel| channel.used(self.now)).collect();
+        counters.dies = self.dies.iter().map(|die| die.used(self.core.now)).collect();
+        counters.channels =
+            self.channels.iter().map(|channel| channel.used(self.core.now)).collect();
         let is_busy = self.dies.iter().any(Die::is_busy);
         let busy = counters.dies.iter().map(DieUse::busy_ns);
         counters.occupation = Occupation {
-            end_ns: if is_busy { self.now } else { self.end },
+            end_ns: if is_busy { self.core.now } else { self.end },
             busy_ns: busy.clone().sum(),
             busiest_ns: busy.max().unwrap_or(0),
         };
@@ -163,8 +172,8 @@ impl Scheduler {
     #[cold]
     fn give_back_held(&mut self) {
         while let Some(at) = self.held.pop() {
-            if !self.graph.node(at).has_entered() {
-                self.give_back(self.graph.core(at));
+            if !self.core.graph.node(at).has_entered() {
+                self.give_back(self.core.graph.core(at));
             }
         }
     }
@@ -172,7 +181,7 @@ impl Scheduler {
     /// A node waits for no chain any more.
     #[inline(always)]
     fn release(&mut self, at: u32) {
-        let node = self.graph.node(at);
+        let node = self.core.graph.node(at);
         let Work::Flash(Operation { die, .. }) = node.work else { return self.release_other(at) };
         match node.hazards {
             0 => self.enter(at, die),
@@ -182,19 +191,19 @@ impl Scheduler {
 
     /// The same for one that is no operation of the flash.
     fn release_other(&mut self, at: u32) {
-        let node = self.graph.node(at);
+        let node = self.core.graph.node(at);
         match &node.work {
             Work::Flash(_) | Work::Join { .. } => self.complete(at),
             Work::Delay { ns } => {
-                self.events.push(self.now + ns, Event::Complete(at));
+                self.core.events.push(self.core.now + ns, Event::Complete(at));
             }
             &Work::Serve { server, .. } => {
-                let waiting = Waiting { since: self.now, serial: node.serial, entry: at };
+                let waiting = Waiting { since: self.core.now, serial: node.serial, entry: at };
                 self.desks[server as usize].queue.push(waiting);
                 self.desks_dirty = true;
             }
             Work::Release => {
-                self.give_back(self.graph.core(at));
+                self.give_back(self.core.graph.core(at));
                 self.complete(at);
             }
         }
@@ -203,14 +212,14 @@ impl Scheduler {
     /// An operation that nothing holds back comes to stand before its die.
     #[inline(always)]
     fn enter(&mut self, at: u32, number: u16) {
-        let (now, number) = (self.now, usize::from(number));
+        let (now, number) = (self.core.now, usize::from(number));
         self.record_die(number);
         let die = &mut self.dies[number];
         die.account_for(now, &mut self.channels[die.channel]);
-        let node = self.graph.enter(at, now, die.account());
+        let node = self.core.graph.enter(at, now, die.account());
         let &Operation { kind, after, .. } = node.operation();
         let (queue, entry) = match kind {
-            Kind::Read if node.is_read() && self.schedule.order != Order::Fifo => (URGENT, at),
+            Kind::Read if node.is_read() && self.core.schedule.order != Order::Fifo => (URGENT, at),
             Kind::Read => (READS, at),
             Kind::Program => (CHANGES, at),
             Kind::Erase => (CHANGES, at | ERASE),
@@ -218,20 +227,20 @@ impl Scheduler {
         die.queues[queue].push(Waiting { since: now, serial: node.serial, entry });
         die.mark(&mut self.dirty_dies);
         if after != NONE {
-            let kept_by = self.graph.kept_by(at);
-            self.graph.release_held(after, kept_by, &mut self.ready);
+            let kept_by = self.core.graph.kept_by(at);
+            self.core.graph.release_held(after, kept_by, &mut self.ready);
         }
     }
 
     /// The chain before an operation has ended, but something holds it back from its die.
     fn hold(&mut self, at: u32) {
-        let die = usize::from(self.graph.operation(at).die);
+        let die = usize::from(self.core.graph.operation(at).die);
         self.record_die(die);
         let die = &mut self.dies[die];
-        die.account_for(self.now, &mut self.channels[die.channel]);
-        self.graph.begin_wait(at, self.now, die.account());
-        self.graph.node_mut(at).hold();
-        if self.graph.core(at) != NO_CORE {
+        die.account_for(self.core.now, &mut self.channels[die.channel]);
+        self.core.graph.begin_wait(at, self.core.now, die.account());
+        self.core.graph.node_mut(at).hold();
+        if self.core.graph.core(at) != NO_CORE {
             self.held.push(at);
         }
     }
@@ -247,7 +256,7 @@ impl Scheduler {
     /// A node is complete now.
     #[inline(always)]
     pub(super) fn complete(&mut self, at: u32) {
-        if let Some(ended) = self.graph.complete(at, self.now, &mut self.ready) {
+        if let Some(ended) = self.core.graph.complete(at, self.core.now, &mut self.ready) {
             self.ended.push_back(ended);
         }
     }
@@ -259,11 +268,11 @@ impl Scheduler {
 
     #[inline(always)]
     pub(super) fn mark_channel(&mut self, channel: usize) {
-        self.channels[channel].mark(&mut self.dirty_channels);
+        self.channels[channel].mark(&mut self.core.dirty_channels);
     }
 
     fn is_dirty(&self) -> bool {
-        self.desks_dirty || !self.dirty_dies.is_empty() || !self.dirty_channels.is_empty()
+        self.desks_dirty || !self.dirty_dies.is_empty() || !self.core.dirty_channels.is_empty()
     }
 
     /// Whoever can begin something does: servers, dies, then channels.
@@ -276,7 +285,7 @@ impl Scheduler {
         while let Some(die) = self.dirty_dies.pop() {
             self.begin_die(die as usize);
         }
-        while let Some(channel) = self.dirty_channels.pop() {
+        while let Some(channel) = self.core.dirty_channels.pop() {
             self.channels[channel as usize].unmark();
             self.begin_transfer(channel as usize);
         }
@@ -286,18 +295,18 @@ impl Scheduler {
         while self.desks[desk].free > 0
             && let Some(Waiting { entry: at, .. }) = self.desks[desk].queue.pop()
         {
-            let Work::Serve { service, .. } = self.graph.node(at).work else {
+            let Work::Serve { service, .. } = self.core.graph.node(at).work else {
                 unreachable!("what stands before a server is to be served")
             };
             let Service { pass_ns, hold_ns } = self.services[service];
             self.services.give_back(service);
             self.desks[desk].free -= 1;
             // All of the time, from when it came, is told when the service is done.
-            self.events.push(self.now + pass_ns, Event::Complete(at));
+            self.core.events.push(self.core.now + pass_ns, Event::Complete(at));
             if hold_ns == HELD {
-                self.cores_held.push(self.graph.core(at));
+                self.cores_held.push(self.core.graph.core(at));
             } else {
-                self.events.push(self.now + hold_ns, Event::Free(desk as u32));
+                self.core.events.push(self.core.now + hold_ns, Event::Free(desk as u32));
             }
         }
     }
@@ -322,8 +331,8 @@ impl Scheduler {
         match event {
             Event::Cells(_) | Event::Transfer(_) => unreachable!("events of the flash"),
             Event::Complete(at) => {
-                let (now, part) = (self.now, self.graph.node(at).part);
-                if let Some(account) = self.graph.account(at) {
+                let (now, part) = (self.core.now, self.core.graph.node(at).part);
+                if let Some(account) = self.core.graph.account(at) {
                     account.blame.add(part, now - account.time);
                 }
                 self.complete(at);
@@ -337,7 +346,7 @@ impl Scheduler {
     /// All that ends at this instant ends.
     #[inline(always)]
     fn end_all(&mut self) {
-        while let Some(event) = self.events.pop_due(self.now) {
+        while let Some(event) = self.core.events.pop_due(self.core.now) {
             self.fire(event);
         }
         self.release_ready();
@@ -345,7 +354,7 @@ impl Scheduler {
 
     /// A node has been made: it may wait for nothing.
     pub(super) fn begin_if_ready(&mut self, at: u32) {
-        if self.graph.node(at).follows == 0 {
+        if self.core.graph.node(at).follows == 0 {
             self.release(at);
             self.release_ready();
         }
@@ -364,33 +373,33 @@ impl Scheduler {
     /// Plays until `until`, or until the end of an instant at which it is to stop.
     pub(super) fn play_until(&mut self, until: u64, stop: Stop) {
         loop {
-            if self.events.first() <= self.now {
+            if self.core.events.first() <= self.core.now {
                 self.end_all();
             }
             let stops = match stop {
                 Stop::Ended => !self.ended.is_empty(),
-                Stop::Complete(chain) => !self.graph.is_live(chain),
+                Stop::Complete(chain) => !self.core.graph.is_live(chain),
             };
             if stops {
                 return;
             }
             if self.is_dirty() {
-                if self.now >= until {
+                if self.core.now >= until {
                     return;
                 }
                 self.begin_all();
-                if self.events.first() <= self.now {
+                if self.core.events.first() <= self.core.now {
                     continue;
                 }
             }
-            let next = self.events.first();
+            let next = self.core.events.first();
             if next > until || next == NEVER {
                 if until != NEVER {
-                    self.now = self.now.max(until);
+                    self.core.now = self.core.now.max(until);
                 }
                 return;
             }
-            self.now = next;
+            self.core.now = next;
         }
     }
 }

@@ -8,8 +8,8 @@ impl Post<'_> {
     /// What the cells do is interrupted for reads.
     pub(super) fn suspend(&mut self) {
         self.account();
-        let Some(suspend) = self.schedule.suspend else { return };
-        let now = self.now;
+        let Some(suspend) = self.core.schedule.suspend else { return };
+        let now = self.core.now;
         let Some(batch) = &mut self.die.array else { return };
         batch.suspensions += 1;
         batch.ends -= now;
@@ -25,12 +25,12 @@ impl Post<'_> {
     pub(super) fn resume(&mut self) {
         self.account();
         let Some(mut batch) = self.die.suspended.take() else { return };
-        let resume_ns = self.schedule.suspend.map_or(0, |suspend| suspend.resume_ns);
+        let resume_ns = self.core.schedule.suspend.map_or(0, |suspend| suspend.resume_ns);
         // What has been held up for so long that it goes before reads is not interrupted again.
         if !self.die.queues[URGENT].is_empty() {
             batch.suspensions = u32::MAX;
         }
-        batch.began = self.now + resume_ns;
+        batch.began = self.core.now + resume_ns;
         batch.ends += batch.began;
         self.waited_for_die(batch.head);
         self.charge(&batch, batch.part, resume_ns);
@@ -43,14 +43,14 @@ impl Post<'_> {
     /// The cells program or erase from then on: reads that stand before the die may interrupt them.
     #[inline(always)]
     pub(super) fn work_from(&mut self, began: u64) {
-        if self.schedule.suspend.is_some() && began > self.now {
-            self.events.push(began, Event::Wake(self.die.number));
+        if self.core.schedule.suspend.is_some() && began > self.core.now {
+            self.core.events.push(began, Event::Wake(self.die.number));
         }
     }
 
     /// The cells will be done, or interrupted, at another time than usual.
     fn work_until(&mut self, time: u64) {
         self.die.due = time;
-        self.events.push(time, Event::Cells(self.die.number));
+        self.core.events.push(time, Event::Cells(self.die.number));
     }
 }

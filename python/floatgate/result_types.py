@@ -127,6 +127,8 @@ class CauseCounts:
     """The journal: checkpoints and trims."""
     retire: int
     """Pages moved out of retired erase units, and programs that failed."""
+    pad: int
+    """Padding of rows that had to be programmed before they were full."""
 
     @property
     def total(self) -> int:
@@ -136,7 +138,8 @@ class CauseCounts:
 
 @dataclass(frozen=True)
 class FlashResult:
-    """Pages read, pages programmed, erase units erased."""
+    """Pages read, pages programmed, erase units erased: pages of the map, of `mapping.unit`
+    bytes."""
 
     reads: CauseCounts
     """Pages read."""
@@ -144,6 +147,12 @@ class FlashResult:
     """Pages programmed."""
     erases: CauseCounts
     """Erase units erased."""
+    senses: int
+    """Flash pages read by the cells: the pages of the map in one are read at once."""
+    program_operations: int
+    """Programs: of a page each, or of a row of them (`flash.program_pages`)."""
+    memory_reads: int
+    """Pages read from the controller's memory, as they were not programmed yet; not in `reads`."""
     emergency_cleans: int
     """Victims that the victim policy did not choose, as free units were short."""
 

@@ -46,6 +46,7 @@ fn geometry(superblock: u32) -> Geometry {
         planes: 1,
         logical_pages: PAGES,
         entry_bytes: 4,
+        program_unit: None,
     })
     .expect("the shape is a drive")
 }

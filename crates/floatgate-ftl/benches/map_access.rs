@@ -29,6 +29,7 @@ fn geometry() -> Geometry {
         planes: 1,
         logical_pages: LOGICAL_PAGES,
         entry_bytes: 4,
+        program_unit: None,
     })
     .expect("the shape is a drive")
 }

@@ -45,6 +45,7 @@ fn drive(scheme: &str) -> Box<dyn Device> {
         planes: 1,
         logical_pages: PAGES,
         entry_bytes: 4,
+        program_unit: None,
     })
     .expect("the shape is a drive");
     let (bast, fast) = (BastConfig::default(), FastConfig::default());

@@ -27,6 +27,7 @@ fn config() -> PlacementConfig {
         planes: 1,
         logical_pages: PAGES,
         entry_bytes: 4,
+        program_unit: None,
     });
     PlacementConfig::new(geometry.expect("the shape is a drive"))
 }

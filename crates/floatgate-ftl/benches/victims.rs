@@ -43,6 +43,7 @@ fn geometry(units: u32) -> Geometry {
         planes: 1,
         logical_pages: units / 10 * 9 * PAGES_PER_BLOCK,
         entry_bytes: 4,
+        program_unit: None,
     })
     .expect("the shape is a drive")
 }

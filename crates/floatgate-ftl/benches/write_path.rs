@@ -75,6 +75,7 @@ fn geometry(logical_pages: u32) -> Geometry {
         planes: 1,
         logical_pages,
         entry_bytes: 4,
+        program_unit: None,
     })
     .expect("the shape is a drive")
 }

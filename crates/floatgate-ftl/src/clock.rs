@@ -132,7 +132,7 @@ impl Chain {
 
     /// Whether nothing was done in either since one was made of the other.
     #[inline(always)]
-    fn is_at(&self, other: &Self) -> bool {
+    pub(crate) fn is_at(&self, other: &Self) -> bool {
         (self.node, self.serial) == (other.node, other.serial)
     }
 }
@@ -259,6 +259,18 @@ pub trait Clock {
     /// answer then.
     #[inline(always)]
     fn end_task(&mut self, _: &mut Chain, _: bool) {}
+
+    /// The chain brings data of the host, `pages` pages of the map, and goes on when the
+    /// controller's memory has room for it. The answer is whether a write is complete then; else it
+    /// is when the data is programmed.
+    #[inline(always)]
+    fn take_memory(&mut self, _: &mut Chain, _pages: u64) -> bool {
+        false
+    }
+
+    /// The chain goes on when what is in the controller's memory is programmed, as far as that was
+    /// begun; at once if the memory outlives a loss of power.
+    fn wait_for_programs(&mut self, _: &mut Chain) {}
 
     /// The end of this chain will be told, with the ticket.
     fn watch(&mut self, chain: Chain, ticket: u64);

@@ -71,15 +71,25 @@ pub struct HostCounts {
     pub refused: u64,
 }
 
+/// How many causes of operations there are.
+pub const CAUSES: usize = 10;
+
 /// Operations by cause, in the order of [`Cause::ALL`](crate::nand::Cause::ALL).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlashCounts {
-    /// Pages read.
-    pub reads: [u64; 9],
-    /// Pages programmed.
-    pub programs: [u64; 9],
+    /// Pages of the map that were read.
+    pub reads: [u64; CAUSES],
+    /// Pages of the map that were programmed.
+    pub programs: [u64; CAUSES],
     /// Units erased.
-    pub erases: [u64; 9],
+    pub erases: [u64; CAUSES],
+    /// Flash pages read: of those that are in one flash page several may be read at once.
+    pub senses: u64,
+    /// Program units programmed.
+    pub program_units: u64,
+    /// Pages of the map that were read from the controller's memory, as they were not programmed
+    /// yet; in no other count.
+    pub memory_reads: [u64; CAUSES],
 }
 
 /// How busy the dies of a timed medium were.

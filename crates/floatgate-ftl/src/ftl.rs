@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::addr::Lpn;
+use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, MergeCounts, StreamCounts};
 use crate::future::FutureKnowledge;
@@ -91,6 +91,13 @@ pub trait Ftl {
     /// Tells the policies that are bounds what the host will do from now on.
     fn set_future(&mut self, _: FutureKnowledge) {}
 
+    /// Whether a page is not programmed yet, as its program unit is not full: the controller's
+    /// memory has it.
+    #[inline(always)]
+    fn is_in_memory(&self, _: Ppn) -> bool {
+        false
+    }
+
     // What every engine does alike.
 
     /// The medium.
@@ -122,7 +129,10 @@ pub trait Ftl {
     /// The medium's fault.
     #[inline(always)]
     fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
-        self.store_mut().read(lpn, chain)
+        let Some(from) = self.store().place(lpn) else { return Ok(false) };
+        let in_memory = self.is_in_memory(from);
+        self.store_mut().read((lpn, from), in_memory, chain)?;
+        Ok(true)
     }
 
     /// All that was acknowledged outlives a loss of power. Data does so from the moment it is

@@ -1,95 +1,10 @@
 //! The shape of a drive: how pages, erase units, planes, dies and channels nest.
 
+mod shape;
+
 use crate::addr::{Lbn, Lpn, PAGE_MAX, Ppn, Tpn, Unit};
-
-/// What a drive is made of, as the user states it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// Bytes in a page.
-    pub page_bytes: u32,
-    /// Pages in a block.
-    pub pages_per_block: u32,
-    /// Blocks in an erase unit.
-    pub superblock: u32,
-    /// Erase units, the reserve included.
-    pub units: u32,
-    /// Channels of the drive.
-    pub channels: u32,
-    /// Dies on a channel.
-    pub dies: u32,
-    /// Planes in a die.
-    pub planes: u32,
-    /// Pages that the host can address.
-    pub logical_pages: u32,
-    /// Bytes of a map entry on flash.
-    pub entry_bytes: u32,
-}
-
-/// Why a [`Shape`] is not a drive.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ShapeError {
-    /// A number that must be at least 1 is 0.
-    Zero(&'static str),
-    /// More pages than an address can name.
-    TooManyPages {
-        /// Physical pages asked for.
-        pages: u64,
-    },
-    /// A superblock that does not tile the planes of the drive.
-    Superblock {
-        /// Blocks in the unit.
-        superblock: u32,
-        /// Planes of the drive.
-        planes: u32,
-    },
-    /// More dies than the clock can name.
-    TooManyDies {
-        /// Dies of all channels.
-        dies: u64,
-    },
-    /// A page that is no power of two.
-    Page {
-        /// Bytes in a page.
-        page_bytes: u32,
-    },
-    /// A page too small for one map entry.
-    Entry {
-        /// Bytes in a page.
-        page_bytes: u32,
-        /// Bytes of an entry.
-        entry_bytes: u32,
-    },
-}
-
-/// The most dies that a drive has.
-const DIES_MAX: u64 = 1 << 16;
-
-impl core::fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Zero(what) => write!(f, "{what} must be at least 1, not 0"),
-            Self::TooManyPages { pages } => {
-                write!(f, "a drive may have at most {PAGE_MAX} physical pages, not {pages}")
-            }
-            Self::Superblock { superblock, planes } => write!(
-                f,
-                "flash.superblock = {superblock} must divide the drive's {planes} planes \
-                 (channels x dies x planes)"
-            ),
-            Self::TooManyDies { dies } => {
-                write!(f, "flash.channels x flash.dies must be at most {DIES_MAX}, not {dies}")
-            }
-            Self::Page { page_bytes } => {
-                write!(f, "flash.page must be a power of two, not {page_bytes} bytes")
-            }
-            Self::Entry { page_bytes, entry_bytes } => {
-                write!(f, "a page of {page_bytes} bytes cannot hold map entries of {entry_bytes}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ShapeError {}
+use shape::DIES_MAX;
+pub use shape::{ProgramUnit, Shape, ShapeError};
 
 /// Division by a number fixed at set-up: a shift where that is exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,6 +36,16 @@ pub struct Geometry {
     /// Units that lie side by side: how often a superblock fits into the planes.
     groups: Divisor,
     entries: Divisor,
+    /// Pages in a program unit; 1 without.
+    program_unit: Divisor,
+    /// Flash pages in a program unit, and how many of these on each plane.
+    flash_pages: u32,
+    levels: u32,
+    /// Pages of the map in a flash page, at least 1.
+    pages_per_read: Divisor,
+    /// Program units of a row of an erase unit: one on each of its dies; without program units, one
+    /// page on each of its planes.
+    columns: Divisor,
 }
 
 impl Geometry {
@@ -166,13 +91,104 @@ impl Geometry {
             let Shape { page_bytes, entry_bytes, .. } = shape;
             return Err(ShapeError::Entry { page_bytes, entry_bytes });
         }
-        Ok(Self {
+        let page = Self {
             shape,
             pages_per_unit: Divisor::new(per_unit as u32),
             superblock: Divisor::new(shape.superblock),
             groups: Divisor::new(planes as u32 / shape.superblock),
             entries: Divisor::new(entries),
+            program_unit: Divisor::new(1),
+            flash_pages: 1,
+            levels: 1,
+            pages_per_read: Divisor::new(1),
+            columns: Divisor::new(shape.superblock),
+        };
+        shape.program_unit.map_or(Ok(page), |unit| page.with_program_unit(unit))
+    }
+
+    /// The same drive, where a die programs so much at once.
+    fn with_program_unit(self, unit: ProgramUnit) -> Result<Self, ShapeError> {
+        let Shape { planes, superblock, pages_per_block, .. } = self.shape;
+        let ProgramUnit { pages, levels, .. } = unit;
+        let flash_pages = levels.saturating_mul(planes);
+        let (least, most) = (pages.min(flash_pages), pages.max(flash_pages));
+        let tiles = least > 0
+            && most.is_multiple_of(least)
+            && most <= u8::MAX.into()
+            && superblock.is_multiple_of(planes)
+            && (u64::from(pages_per_block) * u64::from(planes)).is_multiple_of(pages.into());
+        if !tiles {
+            return Err(ShapeError::ProgramUnit { pages, flash_pages });
+        }
+        Ok(Self {
+            program_unit: Divisor::new(pages),
+            flash_pages,
+            levels,
+            pages_per_read: Divisor::new((pages / flash_pages).max(1)),
+            columns: Divisor::new(superblock / planes),
+            ..self
         })
+    }
+
+    /// Whether pages are programmed several at once.
+    #[inline(always)]
+    pub const fn has_program_units(&self) -> bool {
+        self.program_unit.by > 1
+    }
+
+    /// Whether a loss of power takes pages with it of program units that are not full.
+    #[inline(always)]
+    pub fn loses_pages(&self) -> bool {
+        self.shape.program_unit.is_some_and(|unit| unit.pages > 1 && !unit.is_protected)
+    }
+
+    /// Pages of the map in a program unit; 1 if every page is programmed by itself.
+    #[inline(always)]
+    pub const fn program_unit(&self) -> u32 {
+        self.program_unit.by
+    }
+
+    /// Flash pages on each plane of a program unit.
+    pub const fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Pages of the map that are read at once: those in one flash page, at least 1.
+    #[inline(always)]
+    pub const fn pages_per_read(&self) -> u32 {
+        self.pages_per_read.by
+    }
+
+    /// The program unit that a page is of, among all of the drive.
+    #[inline(always)]
+    pub fn program_unit_of(&self, ppn: Ppn) -> u32 {
+        self.program_unit.split(ppn.get()).0
+    }
+
+    /// Pages from this one to the end of its program unit, itself included.
+    #[inline(always)]
+    pub fn left_in_program_unit(&self, ppn: Ppn) -> u32 {
+        self.program_unit.by - self.program_unit.split(ppn.get()).1
+    }
+
+    /// Whether two pages are in one flash page.
+    #[inline(always)]
+    pub fn is_read_with(&self, one: Ppn, other: Ppn) -> bool {
+        let flash_page = |ppn: Ppn| self.pages_per_read.split(ppn.get()).0;
+        self.pages_per_read.by > 1 && flash_page(one) == flash_page(other)
+    }
+
+    /// Over the channel a program unit goes flash page by flash page, or page of the map by page of
+    /// the map if these are larger: how many transfers that is, and of how many pages each. None
+    /// without program units.
+    pub const fn transfers_of_program_unit(&self) -> Option<(u32, u32)> {
+        let pages = self.pages_per_read.by;
+        if self.has_program_units() { Some((self.program_unit.by / pages, pages)) } else { None }
+    }
+
+    /// Pages that are written before the first plane is written again: a row of the unit.
+    pub const fn row_pages(&self) -> u32 {
+        self.program_unit.by * self.columns.by
     }
 
     /// The shape this was made from.
@@ -276,8 +292,21 @@ impl Geometry {
     #[inline(always)]
     pub fn plane_and_row(&self, ppn: Ppn) -> (u32, u32) {
         let (unit, page) = self.place(ppn);
+        if self.has_program_units() {
+            return self.plane_and_level(unit, page);
+        }
         let (row, column) = self.superblock.split(page);
         (self.first_plane(unit) + column, row)
+    }
+
+    /// The same where program units go over dies: the rows of a die are those of its levels.
+    fn plane_and_level(&self, unit: Unit, page: u32) -> (u32, u32) {
+        let planes = self.shape.planes;
+        let (group, at) = self.program_unit.split(page);
+        let (row, die) = self.columns.split(group);
+        let flash_page = at * self.flash_pages / self.program_unit.by;
+        let (level, plane) = (flash_page / planes, flash_page % planes);
+        (self.first_plane(unit) + die * planes + plane, row * self.levels + level)
     }
 
     /// The first of the planes that a unit is striped over.
@@ -301,6 +330,7 @@ mod tests {
         planes: 2,
         logical_pages: 36_000,
         entry_bytes: 4,
+        program_unit: None,
     };
 
     #[test]

@@ -12,14 +12,16 @@
 //! written down when the host flushes, and before anything is erased: else an older version of what
 //! was trimmed could be the newest that is left.
 
+mod snapshot;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag, Tpn, Unit};
+use crate::addr::{Owner, Ppn, Stamp, Tag, Tpn, Unit};
 use crate::geometry::{Geometry, Shape, ShapeError};
 use crate::nand::{Cause, Chain, Nand, Tagged};
-use crate::unit_table::UnitTable;
+pub use snapshot::{CheckpointTrigger, Snapshot};
 
 /// Bytes of what is noted of a page, of a unit, of a trim, and in a commit record.
 const PAGE_BYTES: u32 = 4;
@@ -221,46 +223,6 @@ impl Trimmed {
     }
 }
 
-/// What makes the journal write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CheckpointTrigger {
-    /// If there are trims that are not written down.
-    Trims,
-    /// If enough has been programmed since the last checkpoint.
-    Due,
-    /// A checkpoint, whatever there is.
-    Now,
-}
-
-/// What a checkpoint is of.
-#[derive(Clone, Copy)]
-pub struct Snapshot<'a> {
-    /// Where each logical page is.
-    pub table: &'a [Option<Ppn>],
-    /// A page that is being remapped, and where it is: the map says neither.
-    pub remapping: Option<(Lpn, Ppn)>,
-    /// The units.
-    pub units: &'a UnitTable,
-}
-
-impl Snapshot<'_> {
-    fn places(&self) -> impl Iterator<Item = Option<Ppn>> {
-        let remapped = self.remapping.map(|(lpn, ppn)| (lpn.index(), ppn));
-        let pages = self.table.iter().enumerate();
-        pages.map(move |(at, &ppn)| match remapped {
-            Some((lpn, place)) if lpn == at => Some(place),
-            _ => ppn,
-        })
-    }
-
-    fn units(&self, units: u32) -> impl Iterator<Item = UnitRecord> {
-        (0..units).map(Unit).map(|unit| UnitRecord {
-            erases: self.units.lifetime_erases(unit),
-            stream: self.units.stream(unit),
-        })
-    }
-}
-
 /// The journal of a drive that is running.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -334,29 +296,37 @@ impl Journal {
         stamp: &mut Stamp,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let is_full = match trigger {
-            CheckpointTrigger::Trims => !self.flush(nand, stamp, chain)?,
-            CheckpointTrigger::Due => stamp.serial - self.since >= self.every,
-            CheckpointTrigger::Now => true,
-        };
-        if is_full { self.checkpoint(nand, drive, stamp, chain) } else { Ok(()) }
+        if self.takes_checkpoint(trigger, *stamp) {
+            self.checkpoint(nand, drive, stamp, chain)
+        } else if trigger == CheckpointTrigger::Trims {
+            self.flush(nand, stamp, chain)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Writes down what was trimmed. The answer is whether there was room; if not, a checkpoint
-    /// does it.
+    /// Whether a checkpoint is taken; if there is no room for trims it writes them down, too.
+    pub fn takes_checkpoint(&self, trigger: CheckpointTrigger, stamp: Stamp) -> bool {
+        match trigger {
+            CheckpointTrigger::Trims => {
+                let pages = self.pending.len().div_ceil(self.layout.trims_per_page());
+                let end = self.next as usize + pages;
+                pages > 0 && (self.area.is_none() || end > self.layout.pages() as usize)
+            }
+            CheckpointTrigger::Due => stamp.serial - self.since >= self.every,
+            CheckpointTrigger::Now => true,
+        }
+    }
+
+    /// Writes down what was trimmed.
     fn flush<N: Nand>(
         &mut self,
         nand: &mut N,
         stamp: &mut Stamp,
         chain: &mut Chain,
-    ) -> Result<bool, N::Error> {
+    ) -> Result<(), N::Error> {
         let per_page = self.layout.trims_per_page();
-        let pages = self.pending.len().div_ceil(per_page);
-        let (Some(area), true) =
-            (self.area, self.next as usize + pages <= self.layout.pages() as usize)
-        else {
-            return Ok(pages == 0);
-        };
+        let Some(area) = self.area.filter(|_| !self.pending.is_empty()) else { return Ok(()) };
         let pending = core::mem::take(&mut self.pending);
         for trims in pending.chunks(per_page) {
             self.bytes.clear();
@@ -364,7 +334,19 @@ impl Journal {
             self.program(nand, (area, self.next), stamp, chain)?;
             self.next += 1;
         }
-        Ok(true)
+        self.pad(nand, area, chain)
+    }
+
+    /// What was written down is programmed, if a loss of power would take it before.
+    fn pad<N: Nand>(&mut self, nand: &mut N, area: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        let drive = &self.layout.drive;
+        let next = self.layout.page(area, self.next);
+        let left = drive.left_in_program_unit(next);
+        if !drive.loses_pages() || left == drive.program_unit() {
+            return Ok(());
+        }
+        self.next += left;
+        nand.pad(next, left, chain)
     }
 
     /// Writes down where each page is, and what is known of each unit.
@@ -399,7 +381,7 @@ impl Journal {
         self.area = Some(area);
         self.next = layout.commit_page() + 1;
         self.since = taken.serial;
-        Ok(())
+        self.pad(nand, area, chain)
     }
 
     /// Programs records one after the other, as many into a page as fit, from a page on.

@@ -37,7 +37,7 @@ pub use crate::clock::{
     Around, Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Recorded, Recording, Served,
     Server, Span, Task, Use,
 };
-use crate::counters::Counters;
+use crate::counters::{CAUSES, Counters};
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
 use crate::geometry::Geometry;
 
@@ -63,11 +63,13 @@ pub enum Cause {
     Journal,
     /// Moves out of units that broke.
     Retire,
+    /// What fills a program unit that has to be programmed before data does.
+    Pad,
 }
 
 impl Cause {
     /// Every cause, in the order of the counters.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); CAUSES] = [
         (Self::Host, "host"),
         (Self::Map, "map"),
         (Self::Gc, "gc"),
@@ -77,13 +79,14 @@ impl Cause {
         (Self::Remap, "remap"),
         (Self::Journal, "journal"),
         (Self::Retire, "retire"),
+        (Self::Pad, "pad"),
     ];
 
     /// What a request is told that it waited for.
     #[inline(always)]
     const fn part(self) -> Part {
         match self {
-            Self::Host => Part::Die,
+            Self::Host | Self::Pad => Part::Die,
             Self::Map | Self::Journal => Part::Map,
             Self::Gc | Self::GcMap | Self::Wear | Self::Retire => Part::Gc,
             Self::Merge => Part::Merge,
@@ -103,6 +106,20 @@ pub struct Move {
     pub owner: Owner,
     /// The number of the program.
     pub serial: u64,
+    /// Whether it is in the flash page of the move before, and is read with it.
+    pub beside: bool,
+}
+
+/// Where a page is read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The cells.
+    Cells,
+    /// The register of a plane: the page that was read before, by the same command, is in the same
+    /// flash page.
+    Register,
+    /// The controller's memory, as its program unit is not full.
+    Memory,
 }
 
 /// Flash, or a wrapper around it.
@@ -127,6 +144,7 @@ pub trait Nand {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
@@ -143,6 +161,13 @@ pub trait Nand {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
+
+    /// Programs `pages` pages from the next free one of a unit on with nothing, to the end of their
+    /// program unit.
+    ///
+    /// # Errors
+    /// The medium's fault.
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Self::Error>;
 
     /// Moves pages inside the medium, all of them at once: they are read, and when the last has
     /// been read they are programmed. A move is one read and one program. The new page belongs to

@@ -14,6 +14,7 @@ mod cleaner;
 mod cleaning;
 mod levelling;
 mod map;
+mod program_units;
 mod recovery;
 mod remap;
 mod samples;
@@ -42,6 +43,7 @@ use crate::victim::Victim;
 use cleaner::Cleaner;
 pub use cleaner::{Cleaning, Destination, Scope};
 use map::Map;
+use program_units::EmptiedUnits;
 use remap::{LogArea, LogPage};
 use samples::Sampler;
 use streams::Streams;
@@ -82,6 +84,7 @@ pub struct PageFtl<N, M> {
     cleaner: Cleaner,
     log: LogArea,
     sampler: Sampler,
+    emptied: EmptiedUnits,
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
@@ -106,7 +109,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         ftl.program_all_of_map(&mut Chain::default())?;
-        ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
+        ftl.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
         Ok(ftl)
     }
@@ -131,6 +134,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             cleaner: Cleaner::new(victim, cleaning, &geometry),
             log: LogArea::new(geometry.logical_pages(), log_pages),
             sampler: Sampler::new(),
+            emptied: EmptiedUnits::new(),
         }
     }
 
@@ -164,22 +168,23 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[cold]
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
-        self.open(stream);
+        self.open(stream, chain)?;
         if !self.cleaner.active {
-            self.store.keep_journal(CheckpointTrigger::Due, chain)?;
+            self.keep_journal(CheckpointTrigger::Due, chain)?;
             self.clean(stream, self.cleaner.config.low_water - 1, chain)?;
             if !self.streams.has_room(stream) {
                 self.clean(stream, self.cleaner.config.low_water, chain)?;
             }
             if !self.streams.has_room(stream) {
-                self.open(stream);
+                self.open(stream, chain)?;
             }
         }
         Ok(self.streams.next(stream).expect("a new unit has room"))
     }
 
-    fn open(&mut self, stream: u8) {
-        self.streams.open(stream, &mut self.store.units, &self.store.geometry);
+    fn open(&mut self, stream: u8, chain: &Chain) -> Result<(), N::Error> {
+        let unit = self.streams.open(stream, &mut self.store.units, &self.store.geometry);
+        self.erase_opened(unit, chain)
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
@@ -311,6 +316,20 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, N::Error> {
         self.forget(lpns, Cause::Map, chain)
+    }
+
+    #[inline(always)]
+    fn is_in_memory(&self, ppn: Ppn) -> bool {
+        self.streams.holds_in_memory(ppn, &self.store.geometry)
+    }
+
+    fn flush(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.keep_journal(CheckpointTrigger::Trims, chain)?;
+        self.program_all(chain)
+    }
+
+    fn shut_down(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
+        self.keep_journal(CheckpointTrigger::Now, chain)
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {

@@ -11,7 +11,7 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
 use crate::geometry::Geometry;
 use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
-use crate::nand::{Cause, Chain, Clock, Nand};
+use crate::nand::{Cause, Chain, Clock, Nand, Source};
 use crate::prefetch::prefetch;
 use crate::unit_table::{FreeOrder, UnitTable};
 
@@ -26,6 +26,8 @@ pub struct Store<N> {
     pub(crate) units: UnitTable,
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
+    /// The page that the command which is carried out has read last.
+    pub(crate) beside: Option<Ppn>,
 }
 
 impl<N: Nand> Store<N> {
@@ -46,6 +48,7 @@ impl<N: Nand> Store<N> {
             units: UnitTable::new(geometry, free_order, streams),
             stamp: Stamp::default(),
             journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
+            beside: None,
         }
     }
 
@@ -67,12 +70,21 @@ impl<N: Nand> Store<N> {
         self.table[lpn.index()]
     }
 
-    /// Reads a page of the host. The answer is whether there was one.
+    /// Reads a page of the host, which is in the controller's memory or on flash.
     #[inline(always)]
-    pub(crate) fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, N::Error> {
-        let Some(from) = self.place(lpn) else { return Ok(false) };
-        self.nand.read(from, Owner::Data(lpn), Cause::Host, chain)?;
-        Ok(true)
+    pub(crate) fn read(
+        &mut self,
+        (lpn, from): (Lpn, Ppn),
+        in_memory: bool,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let source = match self.beside {
+            _ if in_memory => Source::Memory,
+            Some(before) if self.geometry.is_read_with(before, from) => Source::Register,
+            _ => Source::Cells,
+        };
+        self.beside = if in_memory { None } else { Some(from) };
+        self.nand.read(from, Owner::Data(lpn), source, Cause::Host, chain)
     }
 
     /// Programs the medium's register for the host, on behalf of `original` if that is another

@@ -20,6 +20,7 @@
 //! A unit with pages of a log that are not remapped yet is pinned: it is sealed when it is fully
 //! programmed and the last of them is remapped or given up, and until then it is in no list.
 
+mod check;
 mod found;
 mod free;
 mod sealed;
@@ -380,6 +381,15 @@ impl UnitTable {
         *slot = OwnerSlot::of(to);
     }
 
+    /// The next `pages` pages of a unit were programmed with nothing.
+    pub fn pad(&mut self, unit: Unit, pages: u32) {
+        let info = &mut self.units[unit.index()];
+        info.written += pages;
+        if info.written == self.geometry.pages_per_unit() {
+            self.seal(unit);
+        }
+    }
+
     /// Takes a sealed unit out of the lists, to be cleaned.
     pub fn begin_cleaning(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
@@ -399,15 +409,25 @@ impl UnitTable {
         }
     }
 
-    /// Notes that a cleaned unit was erased.
+    /// Notes that a cleaned unit was erased, and is free.
     pub fn erased(&mut self, unit: Unit) {
+        self.emptied(unit);
+        self.count_erase(unit);
+    }
+
+    /// Notes that a cleaned unit is free. It will be erased when it is opened.
+    pub fn emptied(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
         assert_eq!((info.state, info.valid), (State::Victim, 0), "{unit:?} is still valid");
         info.state = State::Free;
         info.written = 0;
-        info.erases += 1;
+        self.free.add(unit, info.erases + 1);
+    }
+
+    /// Counts the erase of a unit.
+    pub fn count_erase(&mut self, unit: Unit) {
+        self.units[unit.index()].erases += 1;
         self.lifetime_erases[unit.index()] += 1;
-        self.free.add(unit, info.erases);
     }
 
     /// Asks the processor for what [`UnitTable::invalidate`] will touch.
@@ -422,25 +442,5 @@ impl UnitTable {
     pub(crate) fn prefetch_unit(&self, unit: Unit) {
         crate::prefetch::prefetch(&self.units, unit.index());
         crate::prefetch::prefetch(&self.sealed_at, unit.index());
-    }
-
-    /// Recomputes everything from the page owners and compares.
-    pub fn check(&self) {
-        let pages = self.geometry.pages_per_unit();
-        let mut sealed = 0;
-        for (number, info) in self.units.iter().enumerate() {
-            let unit = Unit(number as u32);
-            let owned =
-                (0..pages).filter(|&p| self.owner(self.geometry.page(unit, p)).is_some()).count();
-            assert_eq!(owned, info.valid as usize, "valid pages of {unit:?}");
-            assert!(info.valid <= info.written && info.written <= pages);
-            assert_eq!(info.written == 0, info.state == State::Free || info.written == 0);
-            sealed += u32::from(info.state == State::Sealed);
-            let pinned = info.state == State::Pinned;
-            assert!(!pinned || (info.written == pages && self.pins[number] > 0), "{unit:?}");
-            assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
-        }
-        assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
-        self.sealed.check(|unit| (self.stream(unit), self.valid(unit)));
     }
 }

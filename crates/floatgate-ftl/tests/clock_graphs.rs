@@ -16,7 +16,7 @@ use brute::{Brute, Seen};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
-    Cause, Chain, Clock, Counted, Ended, Fork, Move, Nand, Part, Server, Task, Timed,
+    Cause, Chain, Clock, Counted, Ended, Fork, Move, Nand, Part, Server, Source, Task, Timed,
 };
 use floatgate_ftl::rng::Rng;
 use random::{any, comparable, schedule, timing};
@@ -42,6 +42,7 @@ fn shape(rng: &mut Rng) -> Shape {
         planes,
         logical_pages,
         entry_bytes,
+        program_unit: None,
     }
 }
 
@@ -114,7 +115,7 @@ impl Front<'_> {
         for _ in 0..pages {
             let Some(from) = self.programmed_page() else { break };
             let Some(to) = self.free_page(unit) else { break };
-            moves.push(Move { from, to, owner: OWNER, serial: 0 });
+            moves.push(Move { from, to, owner: OWNER, serial: 0, beside: false });
         }
         let Ok(()) = drive.copy(&moves, cause, chain);
     }
@@ -165,7 +166,7 @@ impl Front<'_> {
     }
 
     fn read(&mut self, drive: &mut impl Medium, from: Ppn, chain: &mut Chain) {
-        let Ok(()) = drive.read(from, OWNER, self.cause(), chain);
+        let Ok(()) = drive.read(from, OWNER, Source::Cells, self.cause(), chain);
     }
 
     fn steps(&mut self, drive: &mut impl Medium, chain: &mut Chain, depth: u32) {

@@ -5,7 +5,7 @@
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
-    Cause, Chain, Clock, Counted, Ended, Nand, Order, Schedule, Suspend, Timed, Timing,
+    Cause, Chain, Clock, Counted, Ended, Nand, Order, Schedule, Source, Suspend, Timed, Timing,
 };
 use floatgate_ftl::rng::Rng;
 
@@ -30,6 +30,7 @@ impl Rig {
             planes: 1,
             logical_pages: 1,
             entry_bytes: 4,
+            program_unit: None,
         };
         let geometry = Geometry::new(shape).unwrap();
         let drive = Timed::with_schedule(Counted::default(), geometry, timing, schedule);
@@ -43,7 +44,7 @@ impl Rig {
 
     fn read(&mut self, die: u32, chain: &mut Chain) {
         let from = self.geometry.page(self.unit(die, 0), 0);
-        self.drive.read(from, OWNER, Cause::Host, chain).unwrap();
+        self.drive.read(from, OWNER, Source::Cells, Cause::Host, chain).unwrap();
     }
 
     fn program(&mut self, die: u32, page: u32, chain: &mut Chain) {

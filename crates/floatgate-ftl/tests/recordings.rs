@@ -194,7 +194,13 @@ const SUSPENDED: Schedule = Schedule {
     controller: CONTROLLER,
 };
 
-const CONTROLLER: Controller = Controller { cores: 1, task_ns: [0; 4], blocking: false };
+const CONTROLLER: Controller = Controller {
+    cores: 1,
+    task_ns: [0; 4],
+    blocking: false,
+    write_pages: None,
+    power_protected: false,
+};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule { order: Order::Fifo, suspend: None, ..SUSPENDED },

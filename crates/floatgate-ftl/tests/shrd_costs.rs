@@ -117,7 +117,7 @@ fn map_loads_of_shrd_follow_the_closed_form() {
             let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(pages_per_map_page);
             assert!(host / pages < 0.005, "{host} loads for log writes");
             assert_eq!(all.flash.programs[Cause::Host as usize], all.host.write_pages);
-            assert_eq!(all.flash.erases, [0; 9]);
+            assert_eq!(all.flash.erases, [0; 10]);
         }
     }
 }
@@ -188,6 +188,7 @@ const PROTOTYPE: Shape = Shape {
     planes: 8,
     logical_pages: 1 << 18,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 /// Page writes per second of a drive of 1 GiB with 32 map pages of 32 KiB, of which `cached` fit.

@@ -18,7 +18,7 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{
-    Cause, Chain, Checked, Counted, Move, Nand, NoClock, Shadow, Stamped, Tagged,
+    Cause, Chain, Checked, Counted, Move, Nand, NoClock, Shadow, Source, Stamped, Tagged,
 };
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
@@ -74,8 +74,15 @@ impl Nand for Watched {
         self.inner.clock_mut()
     }
 
-    fn read(&mut self, from: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
-        self.inner.read(from, owner, cause, chain)
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        source: Source,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Outcome {
+        self.inner.read(from, owner, source, cause, chain)
     }
 
     fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
@@ -86,6 +93,10 @@ impl Nand for Watched {
         }
         self.look();
         Ok(())
+    }
+
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Infallible> {
+        self.inner.pad(from, pages, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {

@@ -19,6 +19,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: UNITS * PAGES,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 /// A unit as the naive model sees it.

@@ -7,6 +7,7 @@
 mod buffers;
 mod choice;
 mod clock;
+mod controller;
 mod demands;
 mod faults;
 mod hosts;
@@ -16,6 +17,7 @@ mod log_blocks;
 mod parameters;
 mod policies;
 mod presets;
+mod program_unit;
 mod schema;
 mod sections;
 
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use buffers::Buffer;
 pub use choice::Chosen;
+pub use controller::Controller;
 pub use faults::Faults;
 pub use hosts::Host;
 pub use lanes::{Lanes, Moment};
@@ -39,8 +42,8 @@ pub use presets::{Preset, presets};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{
-    Capacity, Cleaning, Controller, Fill, Flash, Ftl, Latency, Link, Mapping, Order, Placement,
-    Queue, Resolution, Schedule, Start, Timing, WearLeveling,
+    Capacity, Cleaning, Fill, Flash, Ftl, Latency, Link, Mapping, Order, Placement, Queue,
+    Resolution, Schedule, Start, Timing, WearLeveling,
 };
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
@@ -160,6 +163,7 @@ impl Config {
         self.check_host()?;
         self.check_faults()?;
         self.check_schedule()?;
+        self.check_program_unit()?;
         self.check_lanes()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");
@@ -182,13 +186,13 @@ impl Config {
             )?;
             let pages_max = floatgate_ftl::addr::PAGE_MAX;
             expect(
-                u64::from(blocks) * u64::from(flash.pages_per_block) <= u64::from(pages_max),
+                u64::from(blocks) * u64::from(self.unit_pages_per_block()) <= u64::from(pages_max),
                 "flash.blocks",
                 &blocks,
                 format!(
                     "at most {} blocks of {} pages",
-                    pages_max / flash.pages_per_block,
-                    flash.pages_per_block
+                    pages_max / self.unit_pages_per_block().max(1),
+                    self.unit_pages_per_block()
                 ),
             )?;
         }

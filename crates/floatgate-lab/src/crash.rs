@@ -197,12 +197,11 @@ impl Subject<'_> {
         batch
     }
 
-    /// Whether what is acknowledged has been programmed.
+    /// Whether what is acknowledged has been programmed, or outlives a loss of power before it is.
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
-        !buffer.exists()
-            || buffer.acknowledge.0 == Acknowledge::WriteThrough
-            || self.is(Bug::EarlyAcknowledge)
+        let passes_buffer = !buffer.exists() || buffer.acknowledge.0 == Acknowledge::WriteThrough;
+        (passes_buffer && !self.config.loses_write_memory()) || self.is(Bug::EarlyAcknowledge)
     }
 
     fn is(&self, bug: Bug) -> bool {

@@ -115,7 +115,7 @@ impl Plan {
                 read_ns: config.flash.read.mean(),
                 program_ns: config.flash.program.mean(),
                 erase_ns: config.flash.erase.0,
-                transfer_ns: config.flash.bus.transfer_ns(config.flash.page.0),
+                transfer_ns: config.flash.bus.transfer_ns(config.unit_bytes()),
                 command_ns: config.flash.command.0,
             },
             is_timed: config.timing == config::Timing::Scheduled,
@@ -159,8 +159,9 @@ impl Size {
         beside: u32,
         map_on_flash: Option<Geometry>,
     ) -> Result<Self, ConfigError> {
-        let per_unit = u64::from(config.flash.pages_per_block) * u64::from(config.flash.superblock);
-        let span_pages = span_bytes.div_ceil(config.flash.page.0).max(1);
+        let per_unit =
+            u64::from(config.unit_pages_per_block()) * u64::from(config.flash.superblock);
+        let span_pages = span_bytes.div_ceil(config.unit_bytes()).max(1);
         let kept = 1.0 - config.capacity.spare();
         let logical_of = |units: u64| (kept * units as f64 * per_unit as f64) as u64;
         let asked = match config.flash.blocks {
@@ -179,7 +180,7 @@ impl Size {
                 "the workload spans {span_bytes} bytes but the drive of flash.blocks = {} holds \
                  {}: expected a larger drive, flash.blocks unset, or --addresses modulo",
                 config.flash.blocks.unwrap_or(0),
-                logical * config.flash.page.0,
+                logical * config.unit_bytes(),
             )));
         }
         let addressable = logical + u64::from(config.log_slots());

@@ -72,7 +72,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
 use image::Image;
@@ -364,6 +364,7 @@ impl Nand for Stored {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
@@ -375,7 +376,7 @@ impl Nand for Stored {
                 self.register.fill(0);
             }
         }
-        self.counted.read(from, owner, cause, chain)
+        self.counted.read(from, owner, source, cause, chain)
     }
 
     fn program(
@@ -387,6 +388,11 @@ impl Nand for Stored {
     ) -> Result<(), Infallible> {
         let _ = self.try_program(to, tag, cause);
         self.counted.program(to, tag, cause, chain)
+    }
+
+    /// Images are of drives that program page by page.
+    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
+        unreachable!("a drive with program units has no image")
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {

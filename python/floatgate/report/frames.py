@@ -36,7 +36,7 @@ CAUSES = {
 }
 """Why a page was programmed, in the order of the palette."""
 
-NAMED = CAUSES | {"journal": "journal", "retire": "broken units"}
+NAMED = CAUSES | {"journal": "journal", "retire": "broken units", "pad": "padding"}
 """The same with what is drawn as "other": there are no more colours that can be told apart."""
 
 BLAME = {

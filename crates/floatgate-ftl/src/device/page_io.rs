@@ -197,6 +197,7 @@ where
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
+        self.ftl.store_mut().beside = None;
         let mut fork = Fork::new(start);
         for access in extent.accesses(AccessKind::Read) {
             let mut chain = fork.branch();
@@ -207,12 +208,20 @@ where
         fork.end()
     }
 
+    /// Data of the host comes to be programmed: where the work on it begins, and whether the host
+    /// is told before that is done.
+    #[inline(always)]
+    fn take_in(&mut self, pages: u32, start: &mut Chain) -> (Fork, bool) {
+        let is_acknowledged = self.clock().take_memory(start, pages.into());
+        (Fork::new(if is_acknowledged { start.work() } else { *start }), is_acknowledged)
+    }
+
     /// Writes pages to their places.
     #[inline(always)]
     pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
         self.counts.write_pages += u64::from(extent.pages);
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        let mut fork = Fork::new(start);
+        let (mut fork, is_acknowledged) = self.take_in(extent.pages, &mut start);
         for access in extent.accesses(AccessKind::Write) {
             let mut chain = fork.branch();
             self.translate(access, &mut chain);
@@ -224,7 +233,7 @@ where
             }
             fork.join(chain, self.clock());
         }
-        fork.end()
+        if is_acknowledged { start } else { fork.end() }
     }
 
     /// Programs pages that the host has written before.
@@ -233,14 +242,14 @@ where
             return start;
         }
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
-        let mut fork = Fork::new(start);
+        let (mut fork, is_acknowledged) = self.take_in(extent.pages, &mut start);
         for access in extent.accesses(AccessKind::Write) {
             let mut chain = fork.branch();
             self.translate(access, &mut chain);
             self.program_page(access.lpn, extent.pages, &mut chain);
             fork.join(chain, self.clock());
         }
-        fork.end()
+        if is_acknowledged { start } else { fork.end() }
     }
 
     /// Forgets pages.
@@ -256,6 +265,7 @@ where
     /// What was acknowledged outlives a loss of power from now on.
     pub(super) fn flush(&mut self, chain: &mut Chain) {
         let Ok(()) = self.ftl.flush(chain);
+        self.clock().wait_for_programs(chain);
     }
 
     /// The host asks for nothing from `from` to `until`.
@@ -292,11 +302,16 @@ where
     }
 
     /// Writes pages of so many requests to the log.
-    pub(super) fn write_log(&mut self, twrite: Twrite<'_>, requests: u64, start: Chain) -> Chain {
+    pub(super) fn write_log(
+        &mut self,
+        twrite: Twrite<'_>,
+        requests: u64,
+        mut start: Chain,
+    ) -> Chain {
         self.counts.requests[Op::Write as usize] += requests;
         let Twrite { first, entries } = twrite;
         let extent = Extent::whole(first.get(), entries.len() as u32);
-        let mut fork = Fork::new(start);
+        let (mut fork, is_acknowledged) = self.take_in(extent.pages, &mut start);
         for (access, &entry) in extent.accesses(AccessKind::Write).zip(entries) {
             let Some(original) = entry else { continue };
             let mut chain = fork.branch();
@@ -307,7 +322,7 @@ where
             self.counts.write_pages += 1;
             fork.join(chain, self.clock());
         }
-        fork.end()
+        if is_acknowledged { start } else { fork.end() }
     }
 
     /// Has pages of the log take their places, each a chain of its own.

@@ -6,7 +6,9 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use crate::addr::Lpn;
 use crate::nand::{Checked, Counted};
+use crate::unit_table::UnitTable;
 use crate::unit_table::{FreeOrder, InUse};
 
 /// A page has 16 entries of the map, 8 notes of units or 4 trims: two pages of the map, two of
@@ -21,6 +23,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 20,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 const COMMIT: u32 = 4;

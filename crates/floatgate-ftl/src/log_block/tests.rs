@@ -18,6 +18,7 @@ fn config(logs: u32) -> LogConfig {
         planes: 1,
         logical_pages: 30,
         entry_bytes: 4,
+        program_unit: None,
     };
     LogConfig::new(Geometry::new(shape).unwrap(), logs)
 }

@@ -113,7 +113,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
                 let lpn = self.store.geometry.logical_page(lbn, offset);
                 if let Some(from) = self.store.table[lpn.index()] {
                     let (to, owner) = (self.store.geometry.page(to, offset), Owner::Data(lpn));
-                    moves.push(Move { from, to, owner, serial: self.store.stamp.copy() });
+                    let serial = self.store.stamp.copy();
+                    moves.push(Move { from, to, owner, serial, beside: false });
                 }
             }
             self.move_row(&moves, work)?;

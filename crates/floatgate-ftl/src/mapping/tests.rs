@@ -18,6 +18,7 @@ pub(super) fn geometry(entries_per_page: u32) -> Geometry {
         planes: 1,
         logical_pages: PAGES,
         entry_bytes: 4,
+        program_unit: None,
     });
     geometry.expect("the shape is a drive")
 }

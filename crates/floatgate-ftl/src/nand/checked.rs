@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Move, Nand, Tagged, Tear};
+use super::{Cause, Chain, Move, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
@@ -86,7 +86,7 @@ impl<N> Checked<N> {
         assert!(owned, "{ppn:?} belongs to another, as {tag:?} says, not to {owner:?}");
     }
 
-    fn note_program(&mut self, to: Ppn, tag: Tag) {
+    fn note_program(&mut self, to: Ppn, tag: Option<Tag>) {
         let (unit, page) = self.geometry.place(to);
         let next = &mut self.programmed[unit.index()];
         let in_order = page == *next || (self.gaps && page > *next);
@@ -95,7 +95,7 @@ impl<N> Checked<N> {
             self.oob[self.geometry.page(unit, gap).index()] = Oob::NONE;
         }
         *next = page + 1;
-        self.oob[to.index()] = Oob::of(tag);
+        self.oob[to.index()] = tag.map_or(Oob::NONE, Oob::of);
         if let Some(note) = self.loaded.take() {
             self.notes.insert(to.get(), note);
         }
@@ -126,11 +126,12 @@ impl<N: Nand> Nand for Checked<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         self.assert_holds(from, owner);
-        self.inner.read(from, owner, cause, chain)
+        self.inner.read(from, owner, source, cause, chain)
     }
 
     fn program(
@@ -140,14 +141,22 @@ impl<N: Nand> Nand for Checked<N> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.note_program(to, tag);
+        self.note_program(to, Some(tag));
         self.inner.program(to, tag, cause, chain)
     }
 
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        for step in 0..pages {
+            self.note_program(Ppn::new(from.get() + step), None);
+        }
+        self.inner.pad(from, pages, chain)
+    }
+
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        for &Move { from, to, owner, serial } in moves {
+        for &Move { from, to, owner, serial, .. } in moves {
             self.assert_holds(from, owner);
-            self.note_program(to, Tag::new(owner, self.oob[from.index()].sequence, serial));
+            let tag = Tag::new(owner, self.oob[from.index()].sequence, serial);
+            self.note_program(to, Some(tag));
         }
         self.inner.copy(moves, cause, chain)
     }
@@ -194,10 +203,31 @@ impl<N: Nand> Tagged for Checked<N> {
 impl<N> Tear for Checked<N> {
     fn tear_program(&mut self, to: Ppn) {
         let (unit, page) = self.geometry.place(to);
-        let left_out = self.programmed[unit.index()]..=page;
+        let programmed = self.programmed[unit.index()];
+        let left_out = match self.geometry.program_unit() {
+            1 => programmed..=page,
+            // With power for it a program that was begun is finished.
+            _ if !self.geometry.loses_pages() => return,
+            _ if self.geometry.left_in_program_unit(to) > 1 => return,
+            pages => page + 1 - pages..=page,
+        };
         left_out.for_each(|page| self.clear(self.geometry.page(unit, page)));
         self.programmed[unit.index()] = page + 1;
         self.loaded = None;
+    }
+
+    fn lose_memory(&mut self) {
+        let pages = self.geometry.program_unit();
+        for unit in (0..self.geometry.units()).map(Unit) {
+            let programmed = self.programmed[unit.index()];
+            let (kept, full) =
+                (programmed - programmed % pages, programmed.next_multiple_of(pages));
+            let is_lost = self.geometry.loses_pages();
+            let (cleared, left) =
+                if is_lost { (kept..programmed, kept) } else { (programmed..full, full) };
+            cleared.for_each(|page| self.clear(self.geometry.page(unit, page)));
+            self.programmed[unit.index()] = left;
+        }
     }
 
     fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {
@@ -217,7 +247,8 @@ mod tests {
     use crate::nand::Counted;
 
     const ME: Owner = Owner::Data(Lpn::new(5));
-    const MOVE: Move = Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0 };
+    const MOVE: Move =
+        Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0, beside: false };
 
     fn tiny() -> Checked<Counted> {
         let shape = Shape {
@@ -230,6 +261,7 @@ mod tests {
             planes: 1,
             logical_pages: 8,
             entry_bytes: 4,
+            program_unit: None,
         };
         Checked::new(Counted::default(), Geometry::new(shape).unwrap())
     }
@@ -260,7 +292,7 @@ mod tests {
         program(&mut nand, 0);
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 2);
-        nand.read(Ppn::new(0), ME, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(0), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
     }
 
     #[test]
@@ -274,7 +306,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "not programmed")]
     fn a_free_page_is_not_read() {
-        tiny().read(Ppn::new(0), ME, Cause::Host, &mut Chain::default()).unwrap();
+        tiny().read(Ppn::new(0), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
     }
 
     #[test]
@@ -283,7 +315,7 @@ mod tests {
         let mut nand = tiny();
         program(&mut nand, 0);
         let other = Owner::Data(Lpn::new(6));
-        nand.read(Ppn::new(0), other, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(0), other, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
     }
 
     #[test]
@@ -293,7 +325,7 @@ mod tests {
         nand.copy(&[MOVE], Cause::Gc, &mut Chain::default()).unwrap();
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 0);
-        nand.read(Ppn::new(4), ME, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(4), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
         let counts = nand.counters().flash;
         assert_eq!((counts.programs[0], counts.programs[2], counts.erases[2]), (2, 1, 1));
         assert_eq!((counts.reads[0], counts.reads[2]), (1, 1));

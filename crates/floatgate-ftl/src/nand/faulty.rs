@@ -18,7 +18,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Health, Move, Nand};
+use super::{Cause, Chain, Health, Move, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
@@ -148,7 +148,7 @@ impl<N: Nand> Faulty<N> {
         for page in 0..end {
             let Some(tag) = self.tags[self.geometry.page(unit, page).index()] else { continue };
             let (from, to) = (self.geometry.page(bad, page), self.geometry.page(spare, page));
-            self.inner.read(from, tag.owner, Cause::Retire, chain)?;
+            self.inner.read(from, tag.owner, Source::Cells, Cause::Retire, chain)?;
             self.inner.program(to, tag, Cause::Retire, chain)?;
             self.health.moved += 1;
         }
@@ -188,10 +188,11 @@ impl<N: Nand> Nand for Faulty<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.inner.read(self.at(from), owner, cause, chain)?;
+        self.inner.read(self.at(from), owner, source, cause, chain)?;
         self.failed = self.decays(from, owner);
         Ok(())
     }
@@ -207,9 +208,13 @@ impl<N: Nand> Nand for Faulty<N> {
         self.inner.program(self.at(to), tag, cause, chain)
     }
 
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.pad(self.at(from), pages, chain)
+    }
+
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         for step in moves {
-            let Move { from, to, owner, serial } = *step;
+            let Move { from, to, owner, serial, .. } = *step;
             let sequence = self.tags[from.index()].map_or(0, |tag| tag.sequence);
             let lost = self.decays(from, owner);
             self.prepare(to, Tag::new(owner, sequence, serial), chain)?;

@@ -12,14 +12,20 @@ use alloc::vec::Vec;
 use core::mem;
 use core::slice;
 
-use super::{Cause, Chain, Move, Nand, Tagged};
+use super::{Cause, Chain, Move, Nand, Source, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 
 /// A medium of which operations can be cut short.
 pub trait Tear {
-    /// The next page of its unit is spent, and nothing can be read from it.
+    /// The next page of its unit is spent, and nothing can be read from it. Where program units are
+    /// programmed as a whole that is so for all of the one that this page makes full; for another
+    /// page nothing happens.
     fn tear_program(&mut self, to: Ppn);
+
+    /// Power is gone. So are the pages of program units that are not full; if these are protected,
+    /// the controller has filled them with padding and programmed them.
+    fn lose_memory(&mut self);
 
     /// The unit has to be erased again; until then only the pages (counted within the unit) that
     /// `survives` says can be read.
@@ -118,6 +124,7 @@ impl<N: Clone + Tear> PowerCut<N> {
                 tear(&mut medium);
                 torn
             });
+            medium.lose_memory();
             self.cuts.push(Cut { moment: self.moments, torn, medium });
         }
         self.moments += 1;
@@ -150,10 +157,11 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.inner.read(from, owner, cause, chain)
+        self.inner.read(from, owner, source, cause, chain)
     }
 
     fn program(
@@ -165,6 +173,12 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
     ) -> Result<(), N::Error> {
         self.torn(Torn::Program(to, tag), |torn| torn.tear_program(to));
         self.inner.program(to, tag, cause, chain)?;
+        self.after();
+        Ok(())
+    }
+
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.pad(from, pages, chain)?;
         self.after();
         Ok(())
     }

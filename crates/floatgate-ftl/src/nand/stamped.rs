@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, HostData, Move, Nand, Tagged, Tear};
+use super::{Cause, Chain, HostData, Move, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 
@@ -55,10 +55,11 @@ impl<N: Nand> Nand for Stamped<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.inner.read(from, owner, cause, chain)?;
+        self.inner.read(from, owner, source, cause, chain)?;
         if cause == Cause::Host {
             self.register = self.stamps[from.index()];
         }
@@ -75,6 +76,10 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.program(to, tag, cause, chain)?;
         self.stamps[to.index()] = if cause == Cause::Host { self.register } else { 0 };
         Ok(())
+    }
+
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.pad(from, pages, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -128,6 +133,10 @@ impl<N: Tagged> Tagged for Stamped<N> {
 impl<N: Tear> Tear for Stamped<N> {
     fn tear_program(&mut self, to: Ppn) {
         self.inner.tear_program(to);
+    }
+
+    fn lose_memory(&mut self) {
+        self.inner.lose_memory();
     }
 
     fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {

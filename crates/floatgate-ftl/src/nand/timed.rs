@@ -17,14 +17,17 @@
 
 mod account;
 mod chains;
+mod core;
 mod events;
 mod flash;
 mod graph;
 mod issue;
 mod lanes;
 mod line;
+mod memory;
 mod node;
 mod pool;
+mod program_units;
 mod recorder;
 mod schedule;
 mod scheduler;
@@ -32,12 +35,14 @@ mod suspension;
 
 use alloc::vec::Vec;
 
+use self::core::Core;
 use node::{Kind, Operation};
+use program_units::OpenUnit;
 pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend};
 pub use scheduler::Scheduler;
-use scheduler::{Core, dies_of_unit};
+use scheduler::dies_of_unit;
 
-use super::{Cause, Chain, Fork, Move, Nand};
+use super::{Cause, Chain, Fork, Move, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Shape};
@@ -68,6 +73,14 @@ pub struct Timed<N> {
     dies_of_unit: u32,
     /// Operations of these causes take no time, by cause.
     free: [bool; Cause::ALL.len()],
+    /// Program units that are being filled: at most one for each stream.
+    open_units: Vec<OpenUnit>,
+    /// The read that the next page can join if it is in the same flash page.
+    open_read: Option<Chain>,
+    /// Pages of reads that were found in the controller's memory, as their programs were under way,
+    /// by cause; and the flash pages that were not read for that.
+    memory_reads: [u64; Cause::ALL.len()],
+    senses_saved: u64,
 }
 
 /// Where a plane is. A table of them, so that no operation has to divide.
@@ -79,12 +92,14 @@ struct Plane {
 }
 
 /// Where the columns of units are: those of the units on the first planes, and so on. A unit lies
-/// on consecutive planes; its columns go over them as the stripe has it.
+/// on consecutive planes; its columns go over them as the stripe has it. A program unit is on all
+/// planes of a die, which stay together.
 fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
     let mut planes: Vec<u32> = (0..shape.channels * shape.dies * shape.planes).collect();
     let key = |&plane: &u32| {
         let die = plane / shape.planes;
-        stripe.key(die / shape.dies, die % shape.dies, plane % shape.planes)
+        let plane = if shape.program_unit.is_some() { 0 } else { plane % shape.planes };
+        stripe.key(die / shape.dies, die % shape.dies, plane)
     };
     planes.chunks_mut(shape.superblock as usize).for_each(|unit| unit.sort_by_key(key));
     let place = |plane: u32| Plane {
@@ -109,6 +124,10 @@ impl<N> Timed<N> {
             planes: planes(shape, schedule.stripe),
             dies_of_unit: dies_of_unit(shape),
             free: [false; Cause::ALL.len()],
+            open_units: Vec::new(),
+            open_read: None,
+            memory_reads: [0; Cause::ALL.len()],
+            senses_saved: 0,
             geometry,
         }
     }
@@ -147,20 +166,19 @@ impl<N> Timed<N> {
         self.scheduler.issue(operation, unit, cause.part(), chain);
     }
 
-    /// Operations that do not depend on each other: all begin now, the chain goes on after the one
-    /// that ends last.
+    /// What does not depend on each other: all of it begins now, the chain goes on after what ends
+    /// last.
     #[inline(always)]
-    fn issue_all(
+    fn issue_all<T>(
         &mut self,
-        kind: Kind,
-        pages: impl Iterator<Item = Ppn>,
-        cause: Cause,
+        all: impl Iterator<Item = T>,
         chain: &mut Chain,
+        issue: impl Fn(&mut Self, T, &mut Chain),
     ) {
         let mut fork = Fork::new(*chain);
-        for ppn in pages {
+        for each in all {
             let mut branch = fork.branch();
-            self.issue_page(kind, ppn, cause, &mut branch);
+            issue(self, each, &mut branch);
             fork.join(branch, &mut self.scheduler);
         }
         *chain = fork.end();
@@ -211,11 +229,15 @@ impl<N: Nand> Nand for Timed<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.issue_page(Kind::Read, from, cause, chain);
-        self.inner.read(from, owner, cause, chain)
+        match self.geometry.has_program_units() {
+            true => self.read_from(from, source, cause, chain),
+            false => self.issue_page(Kind::Read, from, cause, chain),
+        }
+        self.inner.read(from, owner, source, cause, chain)
     }
 
     #[inline(always)]
@@ -226,14 +248,35 @@ impl<N: Nand> Nand for Timed<N> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.issue_page(Kind::Program, to, cause, chain);
+        match self.geometry.has_program_units() {
+            true => self.fill(to, 1, cause, chain),
+            false => {
+                self.issue_page(Kind::Program, to, cause, chain);
+                if cause == Cause::Host {
+                    self.scheduler.frees(*chain, 1);
+                }
+            }
+        }
         self.inner.program(to, tag, cause, chain)
+    }
+
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.fill(from, pages, Cause::Pad, chain);
+        self.inner.pad(from, pages, chain)
     }
 
     #[inline(always)]
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.issue_all(Kind::Read, moves.iter().map(|step| step.from), cause, chain);
-        self.issue_all(Kind::Program, moves.iter().map(|step| step.to), cause, chain);
+        if self.geometry.has_program_units() {
+            self.copy_in_units(moves, cause, chain);
+        } else {
+            self.issue_all(moves.iter(), chain, |timed, step, branch| {
+                timed.issue_page(Kind::Read, step.from, cause, branch);
+            });
+            self.issue_all(moves.iter(), chain, |timed, step, branch| {
+                timed.issue_page(Kind::Program, step.to, cause, branch);
+            });
+        }
         self.inner.copy(moves, cause, chain)
     }
 
@@ -249,6 +292,12 @@ impl<N: Nand> Nand for Timed<N> {
     fn report(&self, counters: &mut Counters) {
         self.inner.report(counters);
         self.scheduler.report(counters);
+        let flash = &mut counters.flash;
+        for (cause, pages) in self.memory_reads.into_iter().enumerate() {
+            flash.reads[cause] -= pages;
+            flash.memory_reads[cause] += pages;
+        }
+        flash.senses -= self.senses_saved;
     }
 
     /// What is not complete will never be.
@@ -256,6 +305,9 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.reset_counters();
         let Core { timing, schedule, .. } = self.scheduler.core;
         self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
+        (self.memory_reads, self.senses_saved) = ([0; Cause::ALL.len()], 0);
+        self.open_units.clear();
+        self.open_read = None;
     }
 }
 

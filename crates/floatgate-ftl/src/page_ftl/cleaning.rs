@@ -156,11 +156,27 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         // Of what was trimmed, an older version may be all that is left on flash after this.
-        self.store.keep_journal(CheckpointTrigger::Trims, work)?;
-        self.store.nand.erase(victim, self.cause_in(victim, cause), work)?;
-        self.store.units.erased(victim);
+        self.keep_journal(CheckpointTrigger::Trims, work)?;
+        let cause = self.cause_in(victim, cause);
+        if self.store.geometry.loses_pages() {
+            self.put_off_erase(victim, cause);
+            return Ok(());
+        }
+        self.store.units.emptied(victim);
+        self.erase_now(victim, cause, work)
+    }
+
+    /// Erases a free unit.
+    pub(super) fn erase_now(
+        &mut self,
+        unit: Unit,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        self.store.nand.erase(unit, cause, work)?;
+        self.store.units.count_erase(unit);
         if let Some(levelling) = &mut self.cleaner.levelling {
-            levelling.erased(victim, self.store.units.erases(victim));
+            levelling.erased(unit, self.store.units.erases(unit));
         }
         Ok(())
     }
@@ -253,7 +269,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
     /// on every plane that it is striped over.
     fn row_room(&self, stream: u8) -> usize {
-        let width = self.store.geometry.shape().superblock;
+        let width = self.store.geometry.row_pages();
         let room = self.streams.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
@@ -270,7 +286,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         moves.clear();
         for &(from, owner) in row {
             let to = self.allocate(stream, work)?;
-            moves.push(Move { from, to, owner, serial: self.store.stamp.copy() });
+            let serial = self.store.stamp.copy();
+            let with = |before: &Move| self.store.geometry.is_read_with(before.from, from);
+            let beside = moves.last().is_some_and(with);
+            moves.push(Move { from, to, owner, serial, beside });
         }
         self.store.nand.copy(&moves, cause, work)?;
         for &Move { from, to, owner, .. } in &moves {

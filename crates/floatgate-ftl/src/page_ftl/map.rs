@@ -10,7 +10,7 @@ use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::mapping::{MapOp, Mapping};
-use crate::nand::{Cause, Chain, Clock, Fork, Nand, Task};
+use crate::nand::{Cause, Chain, Clock, Fork, Nand, Source, Task};
 use crate::store::Store;
 
 /// The mapping cache, and what it is a cache of.
@@ -141,7 +141,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if cause != Cause::GcMap {
             self.store.clock().begin_task(chain, Task::MapRead);
         }
-        self.store.nand.read(self.map.place(tpn), Owner::Translation(tpn), cause, chain)
+        let from = self.map.place(tpn);
+        let source = match self.streams.holds_in_memory(from, &self.store.geometry) {
+            true => Source::Memory,
+            false => Source::Cells,
+        };
+        self.store.nand.read(from, Owner::Translation(tpn), source, cause, chain)
     }
 
     pub(super) fn program_map(
@@ -167,7 +172,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let (moved, mut io) = (&mut self.cleaner.moved, mem::take(&mut self.map.gc_io));
         moved.sort_unstable();
         self.map.cache.relocated(moved, &mut io);
-        let width = self.store.geometry.shape().superblock as usize;
+        let width = self.store.geometry.row_pages() as usize;
         for row in io.chunks(width) {
             self.update_row(row, work)?;
         }

@@ -50,7 +50,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         mount.moved = ftl.make_room(chain)?;
         let before = ftl.store.stamp.serial;
         ftl.program_all_of_map(chain)?;
-        ftl.store.keep_journal(CheckpointTrigger::Now, chain)?;
+        ftl.keep_journal(CheckpointTrigger::Now, chain)?;
         mount.map_programs = ftl.store.stamp.serial - before;
         ftl.reset_counters();
         Ok((ftl, mount))

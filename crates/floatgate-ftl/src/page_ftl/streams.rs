@@ -84,6 +84,28 @@ impl Streams {
         })
     }
 
+    /// Whether a page is in the program unit that its stream fills, and so not programmed yet.
+    #[inline(always)]
+    pub(super) fn holds_in_memory(&self, ppn: Ppn, geometry: &Geometry) -> bool {
+        geometry.has_program_units()
+            && self.open.iter().any(|&(next, _)| {
+                ppn.get() < next
+                    && geometry.program_unit_of(ppn) == geometry.program_unit_of(Ppn::new(next))
+            })
+    }
+
+    /// The next page of a stream that has begun a program unit, and how many are left in that.
+    pub(super) fn begun(&self, stream: u8, geometry: &Geometry) -> Option<(Ppn, u32)> {
+        let next = Ppn::new(self.open[usize::from(stream)].0);
+        let left = geometry.left_in_program_unit(next);
+        (left < geometry.program_unit()).then_some((next, left))
+    }
+
+    /// Pages of the unit of `stream` were programmed with nothing.
+    pub(super) fn pad(&mut self, stream: u8, pages: u32) {
+        self.open[usize::from(stream)].0 += pages;
+    }
+
     /// Pages that are left in the unit of `stream`.
     pub(super) fn room(&self, stream: u8) -> u32 {
         let (next, end) = self.open[usize::from(stream)];
@@ -110,13 +132,14 @@ impl Streams {
     }
 
     /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
-    pub(super) fn open(&mut self, stream: u8, units: &mut UnitTable, geometry: &Geometry) {
+    pub(super) fn open(&mut self, stream: u8, units: &mut UnitTable, geometry: &Geometry) -> Unit {
         let unit = match self.wear == Some(stream) {
             true => units.open_most_worn(stream),
             false => units.open(stream),
         };
         let unit = unit.expect("cleaning keeps a free unit per stream");
         self.resume(stream, unit, 0, geometry);
+        unit
     }
 
     /// Gives `stream` a unit of which so many pages are programmed already.

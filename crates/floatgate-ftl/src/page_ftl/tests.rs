@@ -27,6 +27,7 @@ fn geometry() -> Geometry {
         planes: 1,
         logical_pages: 64,
         entry_bytes: 4,
+        program_unit: None,
     };
     Geometry::new(shape).expect("the shape is a drive")
 }

@@ -15,6 +15,7 @@ pub(super) fn config(pages: u32) -> PlacementConfig {
         planes: 1,
         logical_pages: pages,
         entry_bytes: 4,
+        program_unit: None,
     });
     PlacementConfig::new(geometry.expect("the shape is a drive"))
 }

@@ -20,6 +20,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 20,
     entry_bytes: 4,
+    program_unit: None,
 };
 const LOG: u32 = 16;
 /// The pages programmed before the checkpoint have serial numbers up to this one.

@@ -27,6 +27,7 @@ fn shape(units: u32, pages: u32) -> Shape {
         planes: 1,
         logical_pages: units * pages,
         entry_bytes: 4,
+        program_unit: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Nand, Part};
+use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Nand, Part, Source};
 
 use crate::common::log::{Kind, Log};
 use table::Table;
@@ -77,11 +77,12 @@ impl Nand for Clockwork {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
         self.takes(&[Kind::Read(from, owner)], cause, chain, read_ns(from));
-        self.counted.read(from, owner, cause, chain)
+        self.counted.read(from, owner, source, cause, chain)
     }
 
     fn program(
@@ -93,6 +94,10 @@ impl Nand for Clockwork {
     ) -> Result<(), Infallible> {
         self.takes(&[Kind::Program(to, tag.owner)], cause, chain, program_ns(to));
         self.counted.program(to, tag, cause, chain)
+    }
+
+    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
+        unreachable!("every page is programmed by itself")
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {

@@ -6,7 +6,7 @@ use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::{
     Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
-    Server, Task, Timing,
+    Server, Source, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use std::convert::Infallible;
 /// What a wait for an operation is told as.
 fn part(cause: Cause) -> Part {
     match cause {
-        Cause::Host => Part::Die,
+        Cause::Host | Cause::Pad => Part::Die,
         Cause::Map | Cause::Journal => Part::Map,
         Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire => Part::Gc,
         Cause::Merge => Part::Merge,
@@ -168,14 +168,25 @@ impl Nand for Brute {
         self
     }
 
-    fn read(&mut self, at: Ppn, of: Owner, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+    fn read(
+        &mut self,
+        at: Ppn,
+        of: Owner,
+        source: Source,
+        why: Cause,
+        on: &mut Chain,
+    ) -> Result<(), Infallible> {
         self.begin(Kind::Read, &[self.place(at)], why, on);
-        self.counted.read(at, of, why, on)
+        self.counted.read(at, of, source, why, on)
     }
 
     fn program(&mut self, at: Ppn, of: Tag, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
         self.begin(Kind::Program, &[self.place(at)], why, on);
         self.counted.program(at, of, why, on)
+    }
+
+    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
+        unreachable!("every page is programmed by itself")
     }
 
     fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {

@@ -60,9 +60,9 @@ pub struct Laws {
     written: BTreeMap<u32, (u32, bool)>,
     at_start: u64,
     at_erase: u64,
-    reads: [u64; 9],
-    programs: [u64; 9],
-    erases: [u64; 9],
+    reads: [u64; 10],
+    programs: [u64; 10],
+    erases: [u64; 10],
     seen: Seen,
     /// The last read, if nothing but cleaning has come since.
     pending: Option<Owner>,
@@ -77,7 +77,7 @@ impl Laws {
 
     /// A drive whose units are or are not fully programmed when they are erased.
     pub fn of(geometry: Geometry, log: Log, full_units: bool) -> Self {
-        let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; 9]);
+        let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; 10]);
         let (reads, programs, erases) = (zero, zero, zero);
         let mut laws = Self {
             geometry,

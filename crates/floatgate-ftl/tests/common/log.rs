@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::nand::{Cause, Chain, Move, Nand};
+use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Source};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -94,11 +94,12 @@ impl<N: Nand> Nand for Logged<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
+        source: Source,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let kind = Kind::Read(from, owner);
-        self.log(kind, cause, chain, |nand, chain| nand.read(from, owner, cause, chain))
+        self.log(kind, cause, chain, |nand, chain| nand.read(from, owner, source, cause, chain))
     }
 
     fn program(
@@ -110,6 +111,10 @@ impl<N: Nand> Nand for Logged<N> {
     ) -> Result<(), N::Error> {
         let kind = Kind::Program(to, tag.owner);
         self.log(kind, cause, chain, |nand, chain| nand.program(to, tag, cause, chain))
+    }
+
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.pad(from, pages, chain)
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

@@ -49,6 +49,7 @@ pub const SERIAL: Shape = Shape {
     planes: 1,
     logical_pages: 160,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 /// Units striped over all eight planes.

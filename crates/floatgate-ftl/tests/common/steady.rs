@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
@@ -39,12 +39,23 @@ impl Nand for Victims {
         self.counted.clock_mut()
     }
 
-    fn read(&mut self, from: Ppn, owner: Owner, cause: Cause, chain: &mut Chain) -> Outcome {
-        self.counted.read(from, owner, cause, chain)
+    fn read(
+        &mut self,
+        from: Ppn,
+        owner: Owner,
+        source: Source,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Outcome {
+        self.counted.read(from, owner, source, cause, chain)
     }
 
     fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
         self.counted.program(to, tag, cause, chain)
+    }
+
+    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), core::convert::Infallible> {
+        unreachable!("every page is programmed by itself")
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {

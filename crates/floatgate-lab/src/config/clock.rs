@@ -32,6 +32,8 @@ impl Config {
                     controller.remap_entry.0,
                 ],
                 blocking: controller.blocking,
+                write_pages: self.write_pages(),
+                power_protected: controller.power_protected,
             },
         }
     }

@@ -16,8 +16,8 @@ impl Config {
     fn provisional_shape(&self) -> Shape {
         let flash = &self.flash;
         Shape {
-            page_bytes: u32::try_from(flash.page.0).unwrap_or(u32::MAX),
-            pages_per_block: flash.pages_per_block,
+            page_bytes: u32::try_from(self.unit_bytes()).unwrap_or(u32::MAX),
+            pages_per_block: self.unit_pages_per_block(),
             superblock: flash.superblock,
             units: 1,
             channels: flash.channels,
@@ -25,6 +25,7 @@ impl Config {
             planes: flash.planes,
             logical_pages: 1,
             entry_bytes: self.mapping.entry_bytes,
+            program_unit: self.program_unit(),
         }
     }
 

@@ -59,7 +59,7 @@ impl Config {
     /// Slots of the log, if the host has one.
     pub(crate) fn log_slots(&self) -> u32 {
         match self.host.keeps_log() {
-            true => u32::try_from(self.host.log.0 / self.flash.page.0).unwrap_or(u32::MAX),
+            true => u32::try_from(self.host.log.0 / self.unit_bytes()).unwrap_or(u32::MAX),
             false => 0,
         }
     }
@@ -81,10 +81,10 @@ impl Config {
             expect(false, key, &format!("\"{name}\""), other)?;
         }
         let contiguous = self.host_config(0, 0, 0).shrd.contiguous;
-        let least = 2 * u64::from(contiguous) * self.flash.page.0;
+        let least = 2 * u64::from(contiguous) * self.unit_bytes();
         let log = &self.host.log;
         expect(
-            log.0 >= least && log.0 / self.flash.page.0 <= u64::from(u32::MAX >> 2),
+            log.0 >= least && log.0 / self.unit_bytes() <= u64::from(u32::MAX >> 2),
             "host.log",
             &format!("\"{log}\""),
             format!("at least twice shrd.contiguous ({} bytes), and fewer pages", least),

@@ -17,7 +17,7 @@ use crate::units::{Rate, Size, Time, Times};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flash {
-    /// Bytes of data in a page, the unit of reading and programming.
+    /// Bytes of data in a flash page: what the cells of a plane are read in.
     #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1MiB"))]
     pub page: Size,
     /// Pages in a block, 1 to 65536.
@@ -55,6 +55,11 @@ pub struct Flash {
     pub erase: Time,
     /// Rate of a channel, or "none": transfers take no time.
     pub bus: Rate,
+    /// Flash pages on each plane of a die that are programmed at once, 1 to 4: with 3, the lower,
+    /// middle and upper page of TLC. If more than 1, or if `mapping.unit` is not the flash page, a
+    /// die programs such a row of all of its planes when it is full.
+    #[schemars(range(min = 1, max = 4))]
+    pub program_pages: u32,
     /// Whether the cells can work while a page is transferred that they have read before, or are
     /// to program next (cache read, cache program).
     pub cache_register: bool,
@@ -81,6 +86,7 @@ impl Default for Flash {
             program: Times::one(200_000),
             erase: Time(1_500_000),
             bus: Rate(None),
+            program_pages: 1,
             cache_register: false,
             command: Time(0),
             endurance: 3000,
@@ -130,6 +136,11 @@ pub struct Mapping {
     /// The map cache: which part of the map is in memory.
     #[schemars(schema_with = "names::mapping")]
     pub scheme: String,
+    /// Bytes that a map entry stands for, a power of two: a part of a flash page, or several. A
+    /// write of the host that covers one in part reads the rest. Not set: the flash page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Size", extend("x-minimum" = "512B", "x-maximum" = "1MiB"))]
+    pub unit: Option<Size>,
     /// Memory for the part of the map that is cached.
     #[schemars(extend("x-minimum" = "1B", "x-maximum" = "1TiB"))]
     pub cache: Size,
@@ -140,7 +151,7 @@ pub struct Mapping {
 
 impl Default for Mapping {
     fn default() -> Self {
-        Self { scheme: "ideal".into(), cache: Size(64 << 10), entry_bytes: 4 }
+        Self { scheme: "ideal".into(), unit: None, cache: Size(64 << 10), entry_bytes: 4 }
     }
 }
 
@@ -303,43 +314,6 @@ pub enum Order {
     Fifo,
     /// Reads that a read of the host waits for, then the one that has waited for longest.
     ReadFirst,
-}
-
-/// The controller: processor cores that commands, translation and remaps occupy.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Controller {
-    /// Cores, 1 to 256.
-    #[schemars(range(min = 1, max = 256))]
-    pub cores: u32,
-    /// Time that a core takes for a command.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
-    pub command: Time,
-    /// Time that a core takes to look up a page in the map.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
-    pub translate: Time,
-    /// Time that a core takes to load a translation page, beside the flash.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
-    pub map_read: Time,
-    /// Time that a core takes for an entry of a remap.
-    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
-    pub remap_entry: Time,
-    /// Whether a core that looks up or remaps a page waits for the flash, and does nothing else.
-    pub blocking: bool,
-}
-
-impl Default for Controller {
-    fn default() -> Self {
-        let none = Time(0);
-        Self {
-            cores: 1,
-            command: none,
-            translate: none,
-            map_read: none,
-            remap_entry: none,
-            blocking: false,
-        }
-    }
 }
 
 /// The link between host and drive.

@@ -184,7 +184,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn erased(plan: &Plan, gaps: bool) -> Medium {
-        let checked = Checked::new(Counted::default(), plan.medium);
+        let checked = Checked::new(Counted::new(&plan.medium), plan.medium);
         let checked = if gaps { checked.with_gaps() } else { checked };
         PowerCut::new(Stamped::new(checked, plan.medium.physical_pages()))
     }

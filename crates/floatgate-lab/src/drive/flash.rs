@@ -15,13 +15,13 @@ pub(super) trait Medium: Nand<Error = Infallible, Clock: Send> + Send + 'static 
 
 impl Medium for Timed<Counted> {
     fn erased(plan: &Plan, geometry: Geometry) -> Self {
-        Self::with_schedule(Counted::default(), geometry, plan.timing, plan.schedule)
+        Self::with_schedule(Counted::new(&geometry), geometry, plan.timing, plan.schedule)
     }
 }
 
 impl Medium for Counted {
-    fn erased(_: &Plan, _: Geometry) -> Self {
-        Self::default()
+    fn erased(_: &Plan, geometry: Geometry) -> Self {
+        Self::new(&geometry)
     }
 }
 

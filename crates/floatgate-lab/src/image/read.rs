@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn};
-use floatgate_ftl::nand::{Cause, Chain, Nand};
+use floatgate_ftl::nand::{Cause, Chain, Nand, Source};
 use floatgate_ftl::recovery::scan;
 
 use super::{OpenError, View};
@@ -63,7 +63,13 @@ impl Reader {
     fn page(&mut self, number: u32) -> Result<Option<&[u8]>, LiveError> {
         let lpn = Lpn::new(number);
         let Some(ppn) = self.table[lpn.index()] else { return Ok(None) };
-        let Ok(()) = self.stored.read(ppn, Owner::Data(lpn), Cause::Host, &mut Chain::default());
+        let Ok(()) = self.stored.read(
+            ppn,
+            Owner::Data(lpn),
+            Source::Cells,
+            Cause::Host,
+            &mut Chain::default(),
+        );
         LiveError::if_stopped(self.stored.fault())?;
         match self.stored.read_failed() {
             true => Err(LiveError::DamagedAt { offset: u64::from(number) * self.page_bytes }),

@@ -28,10 +28,12 @@ pub struct CauseCounts {
     pub journal: u64,
     /// Pages moved out of retired erase units, and programs that failed.
     pub retire: u64,
+    /// Padding of rows that had to be programmed before they were full.
+    pub pad: u64,
 }
 
 impl CauseCounts {
-    fn new(counts: &[u64; 9]) -> Self {
+    fn new(counts: &[u64; 10]) -> Self {
         let of = |cause: Cause| counts[cause as usize];
         Self {
             host: of(Cause::Host),
@@ -43,12 +45,13 @@ impl CauseCounts {
             remap: of(Cause::Remap),
             journal: of(Cause::Journal),
             retire: of(Cause::Retire),
+            pad: of(Cause::Pad),
         }
     }
 
     /// Operations of all causes.
     pub fn total(&self) -> u64 {
-        let data = self.host + self.gc + self.merge + self.wear + self.retire;
+        let data = self.host + self.gc + self.merge + self.wear + self.retire + self.pad;
         data + self.of_map()
     }
 
@@ -58,7 +61,7 @@ impl CauseCounts {
     }
 }
 
-/// Pages read, pages programmed, erase units erased.
+/// Pages read, pages programmed, erase units erased: pages of the map, of `mapping.unit` bytes.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlashResult {
     /// Pages read.
@@ -67,6 +70,12 @@ pub struct FlashResult {
     pub programs: CauseCounts,
     /// Erase units erased.
     pub erases: CauseCounts,
+    /// Flash pages read by the cells: the pages of the map in one are read at once.
+    pub senses: u64,
+    /// Programs: of a page each, or of a row of them (`flash.program_pages`).
+    pub program_operations: u64,
+    /// Pages read from the controller's memory, as they were not programmed yet; not in `reads`.
+    pub memory_reads: u64,
     /// Victims that the victim policy did not choose, as free units were short.
     pub emergency_cleans: u64,
 }
@@ -77,6 +86,9 @@ impl FlashResult {
             reads: CauseCounts::new(&counters.flash.reads),
             programs: CauseCounts::new(&counters.flash.programs),
             erases: CauseCounts::new(&counters.flash.erases),
+            senses: counters.flash.senses,
+            program_operations: counters.flash.program_units,
+            memory_reads: counters.flash.memory_reads.iter().sum(),
             emergency_cleans: counters.cleans.emergency,
         }
     }

@@ -1,7 +1,7 @@
 //! The laws that hold in every run, whatever the policies do.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::Cause;
+use floatgate_ftl::nand::{Cause, FlashCounts};
 
 use crate::drive::Plan;
 use crate::metrics::programs;
@@ -22,10 +22,13 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
         }
     }
     assert_eq!(flash.programs[Cause::Host as usize], writes);
-    assert_eq!(flash.reads[Cause::Host as usize], reads + host.partial_page_reads);
+    // What was not programmed yet was read from the controller's memory.
+    let read = |cause: usize| flash.reads[cause] + flash.memory_reads[cause];
+    assert_eq!(read(Cause::Host as usize), reads + host.partial_page_reads);
     for cause in [Cause::Gc as usize, Cause::Merge as usize] {
-        assert_eq!(flash.reads[cause], flash.programs[cause]);
+        assert_eq!(read(cause), flash.programs[cause]);
     }
+    assert_programmed(flash, plan);
     // The journal has units of its own.
     let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
     assert_eq!(flash.reads[Cause::Retire as usize], health.moved);
@@ -38,4 +41,14 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let shape = plan.geometry.shape();
     let dies = u64::from(shape.channels) * u64::from(shape.dies);
     assert!(counters.occupation.busy_ns <= counters.occupation.end_ns * dies);
+}
+
+/// Rows are programmed whole: all but those that the streams are filling, at the beginning and at
+/// the end.
+fn assert_programmed(flash: &FlashCounts, plan: &Plan) {
+    let pages = flash.programs.iter().sum::<u64>();
+    let in_rows = flash.program_units * u64::from(plan.geometry.program_unit());
+    let open = u64::from(u8::MAX) * u64::from(plan.geometry.program_unit() - 1);
+    assert!(pages.abs_diff(in_rows) <= open, "{pages} pages, {in_rows} in rows");
+    assert!(flash.senses <= flash.reads.iter().sum(), "a flash page is read for a page");
 }

@@ -125,6 +125,7 @@ impl Header {
             planes: number(6),
             logical_pages: number(7),
             entry_bytes: number(8),
+            program_unit: None,
         };
         let text = str::from_utf8(&bytes[TEXT_AT..]).map_err(|_| Problem::Text)?;
         Self::new(shape, number(9), text)

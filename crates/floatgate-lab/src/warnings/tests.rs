@@ -90,6 +90,7 @@ fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
         Cause::Remap => &mut counts.remap,
         Cause::Journal => &mut counts.journal,
         Cause::Retire => &mut counts.retire,
+        Cause::Pad => &mut counts.pad,
     }
 }
 

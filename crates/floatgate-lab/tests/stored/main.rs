@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Tagged};
+use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Source, Tagged};
 use floatgate_lab::stored::{PageState, Problem, Stored, TEXT_BYTES_MAX};
 use proptest::test_runner::Config;
 use tempfile::TempDir;
@@ -38,6 +38,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 8,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 const POINT_AT: u64 = 16 << 10;
@@ -105,12 +106,12 @@ fn program(nand: &mut Stored, page: u32, lpn: u32, number: u64, byte: u8) {
 
 /// What the host reads; none if that fails.
 fn read(nand: &mut Stored, page: u32, owner: Owner) -> Option<Vec<u8>> {
-    nand.read(Ppn::new(page), owner, Cause::Host, &mut Chain::default()).unwrap();
+    nand.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
     (!nand.read_failed()).then(|| nand.register().to_vec())
 }
 
 fn step(from: u32, to: u32, owner: Owner, serial: u64) -> Move {
-    Move { from: Ppn::new(from), to: Ppn::new(to), owner, serial }
+    Move { from: Ppn::new(from), to: Ppn::new(to), owner, serial, beside: false }
 }
 
 fn copy(nand: &mut Stored, moves: &[Move]) {

@@ -106,6 +106,7 @@ fn an_empty_drive_takes_no_space() {
         planes: 1,
         logical_pages: 15 << 20,
         entry_bytes: 4,
+        program_unit: None,
     };
     let mut nand = Stored::create(&place.image(), shape, 2, "").unwrap();
     for unit in [0, 2000, 4097] {

@@ -25,6 +25,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 32,
     entry_bytes: 4,
+    program_unit: None,
 };
 const RAM_NS: u64 = 3;
 const NO_TIME: Timing =

@@ -22,6 +22,7 @@ fn with_protected(
         planes: 1,
         logical_pages: 512,
         entry_bytes: 4,
+        program_unit: None,
     });
     let dftl = DftlConfig { replacement, protected_share, evict_batch, ..DftlConfig::default() };
     MapConfig { dftl, ..MapConfig::new(geometry.unwrap(), entries * 8) }

@@ -18,6 +18,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 8,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 /// A rate at which everything fails.
@@ -44,7 +45,8 @@ impl Flash {
 
     /// Whether a page can be read.
     fn reads(&mut self, page: u32, owner: Owner) -> bool {
-        self.read(Ppn::new(page), owner, Cause::Host, &mut Chain::default()).unwrap();
+        self.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default())
+            .unwrap();
         !self.read_failed()
     }
 
@@ -152,6 +154,7 @@ fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
         to: Ppn::new(4 + page),
         owner: data(page),
         serial: 9,
+        beside: false,
     });
     nand.copy(&moves, Cause::Gc, &mut Chain::default()).unwrap();
     let readable = [0, 1, 2].map(|page| nand.reads(4 + page, data(page)));
@@ -174,7 +177,8 @@ fn a_page_decays_when_it_is_moved_as_when_it_is_read() {
     let mut nand = flash(Faults { spares: 3, ..Faults::default() });
     nand.write(0);
     nand.faults.read = ALWAYS;
-    let step = Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2 };
+    let step =
+        Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2, beside: false };
     nand.copy(&[step], Cause::Gc, &mut Chain::default()).unwrap();
     nand.faults.read = 0;
     assert!(!nand.reads(4, data(0)));

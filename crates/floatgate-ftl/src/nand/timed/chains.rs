@@ -88,6 +88,17 @@ impl Clock for Scheduler {
         }
     }
 
+    #[inline(always)]
+    fn take_memory(&mut self, chain: &mut Chain, pages: u64) -> bool {
+        self.memory.is_some() && self.take_write_memory(chain, pages)
+    }
+
+    fn wait_for_programs(&mut self, chain: &mut Chain) {
+        if !self.core.schedule.controller.power_protected {
+            self.wait_for_all_programs(chain);
+        }
+    }
+
     fn watch(&mut self, chain: Chain, ticket: u64) {
         self.begin_requests(0..0);
         if self.core.graph.is_live(chain) {

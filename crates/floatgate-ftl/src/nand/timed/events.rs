@@ -32,25 +32,30 @@ pub(super) struct Run(u8);
 /// Where the events are that are of no run.
 const OTHERS: usize = 0;
 
+/// Where the runs begin that are of types of pages.
+const OF_TYPES: usize = 5;
+
 /// How many runs there are, and the others; and how many if all pages are of one type.
-const RUNS: usize = 4 + 2 * PAGE_TYPES;
-const RUNS_OF_ONE_TYPE: usize = 6;
+const RUNS: usize = OF_TYPES + 2 * PAGE_TYPES;
+const RUNS_OF_ONE_TYPE: usize = OF_TYPES + 2;
 
 impl Run {
     pub(super) const TRANSFER: Self = Self(1);
     pub(super) const COMMAND: Self = Self(2);
     pub(super) const ERASE: Self = Self(3);
+    /// Transfers of a part of a program unit.
+    pub(super) const FLASH_PAGE: Self = Self(4);
 
     /// Reads of pages of a type.
     #[inline(always)]
     pub(super) fn read(page_type: u32) -> Self {
-        Self(4 + 2 * page_type as u8)
+        Self(OF_TYPES as u8 + 2 * page_type as u8)
     }
 
     /// Programs of pages of a type.
     #[inline(always)]
     pub(super) fn program(page_type: u32) -> Self {
-        Self(5 + 2 * page_type as u8)
+        Self(OF_TYPES as u8 + 1 + 2 * page_type as u8)
     }
 }
 
@@ -76,7 +81,7 @@ impl Events {
             first: NEVER,
             heads: [NEVER; RUNS],
             runs: Default::default(),
-            used: 4 + 2 * page_types as usize,
+            used: OF_TYPES + 2 * page_types as usize,
             others: BinaryHeap::new(),
         }
     }
@@ -106,7 +111,8 @@ impl Events {
             Event::Complete(node) => (1, node),
             Event::Wake(die) => (2, die),
             Event::Free(server) => (3, server),
-            Event::Transfer(_) | Event::Commanded(_) => unreachable!("they are ends of runs"),
+            Event::Transfer(channel) => (4, channel),
+            Event::Commanded(_) => unreachable!("it is the end of a run"),
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
         if time < self.heads[OTHERS] {
@@ -150,7 +156,8 @@ impl Events {
             0 => Event::Cells(number),
             1 => Event::Complete(number),
             2 => Event::Wake(number),
-            _ => Event::Free(number),
+            3 => Event::Free(number),
+            _ => Event::Transfer(number),
         })
     }
 }

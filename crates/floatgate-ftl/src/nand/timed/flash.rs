@@ -1,10 +1,11 @@
 //! What dies and channels do with an operation, from its beginning to its end.
 
+use super::core::Core;
 use super::events::{Event, NEVER, Run};
 use super::lanes::{Batch, Channel, Die, Next, node_of};
 use super::line::Waiting;
 use super::node::{Kind, Operation};
-use super::scheduler::{Core, Scheduler};
+use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part};
 
 /// A die, its channel, and what they work with.
@@ -54,11 +55,17 @@ impl Scheduler {
         }
         let Some(Waiting { entry: at, .. }) = self.channels[channel].queue.pop() else { return };
         let node = self.core.graph.node(at);
-        let (die, part, is_told) = (node.operation().die, node.part, node.is_told());
+        let (operation, part, is_told) = (node.operation(), node.part, node.is_told());
+        let (die, pages) = (operation.die, self.core.pages_of_transfer(operation));
+        self.channels[channel].transfer_ns = self.core.timing.transfer_ns * u64::from(pages);
         self.post(usize::from(die)).begin_transfer(at, part, is_told);
         self.record_transfer(channel);
-        let end = self.core.now + self.core.timing.transfer_ns;
-        self.core.events.push_run(Run::TRANSFER, end, Event::Transfer(channel as u32));
+        let end = self.core.now + self.channels[channel].transfer_ns;
+        let event = Event::Transfer(channel as u32);
+        match self.core.run_of_transfer(pages) {
+            Some(run) => self.core.events.push_run(run, end, event),
+            None => self.core.events.push(end, event),
+        }
     }
 
     /// A page has gone over a channel.
@@ -189,11 +196,12 @@ impl Post<'_> {
 
     /// Those of a queue that are of the same unit and row and of other planes join an operation.
     fn join_planes(&mut self, queue: usize, batch: &mut Batch, first: Operation) {
-        let (mut last, mut planes) = (batch.head, 1_u64 << first.plane);
+        let (mut last, mut planes) = (batch.head, 1_u64 << first.plane());
         while let Some(&Waiting { entry, .. }) = self.die.queues[queue].first()
             && entry == node_of(entry)
         {
-            let &Operation { slot, row, plane, .. } = self.core.graph.operation(entry);
+            let operation = self.core.graph.operation(entry);
+            let (slot, row, plane) = (operation.slot, operation.row, operation.plane());
             if (slot, row) != (first.slot, first.row) || planes & 1 << plane != 0 {
                 break;
             }
@@ -213,7 +221,7 @@ impl Post<'_> {
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
         let Operation { kind, row, .. } = first;
         let (run, ends) = self.cells(kind, row);
-        let (began, pages, suspensions) = (0, 1, 0);
+        let (began, pages, suspensions) = (0, self.core.transfers(kind), 0);
         Some((Batch { began, ends, head, pages, suspensions, kind, part, run, is_told }, first))
     }
 
@@ -328,9 +336,15 @@ impl Post<'_> {
             if is_told {
                 post.core.graph.begin_wait(at, post.core.now, post.channel.account());
             }
-            let (since, serial) = (post.core.now, post.core.graph.node(at).serial);
-            post.channel.queue.push(Waiting { since, serial, entry: at });
+            post.queue_for_channel(at);
         });
+    }
+
+    /// A page, or a part of a program unit, is to be transferred.
+    #[inline(always)]
+    fn queue_for_channel(&mut self, at: u32) {
+        let (since, serial) = (self.core.now, self.core.graph.node(at).serial);
+        self.channel.queue.push(Waiting { since, serial, entry: at });
         self.channel.mark(&mut self.core.dirty_channels);
     }
 
@@ -358,7 +372,7 @@ impl Post<'_> {
         self.die.is_transferring = false;
         let is_told = self.die.register.is_some_and(|batch| batch.is_told);
         if is_told && let Some(account) = self.core.graph.account(at) {
-            account.blame.add(Part::Bus, self.core.timing.transfer_ns);
+            account.blame.add(Part::Bus, self.channel.transfer_ns);
         }
         self.transferred(at);
         self.turn();
@@ -383,6 +397,8 @@ impl Post<'_> {
         }
         if self.die.left == 0 {
             self.wait_for_cells();
+        } else if self.core.has_program_units() {
+            self.queue_for_channel(at);
         }
     }
 

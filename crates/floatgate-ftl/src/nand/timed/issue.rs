@@ -6,7 +6,7 @@
 use super::node::{Edge, Kind, Operation, Work};
 use super::scheduler::{Readers, Scheduler};
 use crate::addr::Unit;
-use crate::clock::{Chain, NONE, Part};
+use crate::clock::{Chain, Clock, NONE, Part};
 
 impl Scheduler {
     /// An operation on a unit is issued.
@@ -27,6 +27,8 @@ impl Scheduler {
         }
         let at = self.core.graph.add(Work::Flash(operation), part, *chain, self.core.now);
         match operation.kind {
+            // What is not programmed is read from the controller's memory there.
+            Kind::Read if self.core.has_program_units() => {}
             Kind::Read => self.read_after_program(at, operation),
             Kind::Program => self.keep_order(at, operation),
             Kind::Erase => {
@@ -36,6 +38,56 @@ impl Scheduler {
         }
         *chain = self.core.graph.chain(at, *chain);
         self.begin_if_ready(at);
+    }
+
+    /// A program takes its place among those of its die, but what is to be programmed has still to
+    /// come. The answer is its node.
+    pub(super) fn issue_open(&mut self, program: Operation, part: Part) -> u32 {
+        let before = self.changes[program.slot as usize];
+        let program = Operation { before, ..program };
+        let work = Chain::START.work();
+        let at = self.core.graph.add(Work::Flash(program), part, work, self.core.now);
+        self.core.graph.node_mut(at).follows = 1;
+        self.keep_order(at, program);
+        at
+    }
+
+    /// An open program waits for a chain: data that it programs.
+    #[inline(always)]
+    pub(super) fn feed(&mut self, program: u32, chain: Chain) {
+        self.core.graph.follow(program, chain, Edge::Chain);
+    }
+
+    /// All that an open program waits for is known. The answer is its chain.
+    pub(super) fn close(&mut self, program: u32) -> Chain {
+        self.core.graph.node_mut(program).follows -= 1;
+        let chain = self.core.graph.chain(program, Chain::START.work());
+        self.begin_if_ready(program);
+        chain
+    }
+
+    /// Whether what is to be read is in a program that is not complete.
+    pub(super) fn is_programming(&self, read: &Operation, levels: u32) -> bool {
+        let mut change = self.changes[read.slot as usize];
+        while change != NONE {
+            let before = self.core.graph.operation(change);
+            if before.kind == Kind::Program && before.row / levels == read.row / levels {
+                return true;
+            }
+            change = before.before;
+        }
+        false
+    }
+
+    /// One page more is read by a read that has not begun, and the chain goes on when it is.
+    pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
+        debug_assert!(self.core.graph.is_live(read), "nothing begins amid a command");
+        self.core.graph.operation_mut(read.node).add_page();
+        let read = Chain { node: read.node, serial: read.serial, ..*chain };
+        *chain = match self.core.graph.is_live(*chain) && chain.node != read.node {
+            true => self.join(read, *chain),
+            false => read,
+        };
     }
 
     /// One more reads a unit: the entry of its readers.
@@ -54,7 +106,8 @@ impl Scheduler {
         let mut change = self.changes[read.slot as usize];
         while change != NONE {
             let before = self.core.graph.operation(change);
-            if (before.kind, before.row, before.plane) == (Kind::Program, read.row, read.plane) {
+            let is_page = (before.row, before.plane()) == (read.row, read.plane());
+            if before.kind == Kind::Program && is_page {
                 return self.core.graph.link(change, at, Edge::Hazard);
             }
             change = before.before;

@@ -344,6 +344,8 @@ pub(super) struct Channel {
     /// The page that is transferred, and what others are told that wait for it.
     pub(super) current: u32,
     pub(super) part: Part,
+    /// How long that takes.
+    pub(super) transfer_ns: u64,
     is_dirty: bool,
     since: u64,
     account: Lane,
@@ -356,6 +358,7 @@ impl Channel {
             queue: Line::default(),
             current: NONE,
             part: Part::Bus,
+            transfer_ns: 0,
             is_dirty: false,
             since: 0,
             account: Lane::default(),

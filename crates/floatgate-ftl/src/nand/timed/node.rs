@@ -44,8 +44,9 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
-    /// The plane among those of the die.
-    pub(super) plane: u8,
+    /// The plane among those of the die; on a drive with program units, how many pages of the map
+    /// are read.
+    pub(super) plane_or_pages: u8,
     pub(super) die: u16,
     /// The number of a unit and one of its dies.
     pub(super) slot: u32,
@@ -63,7 +64,25 @@ impl Operation {
     /// One that is not in the graph yet.
     #[inline(always)]
     pub(super) fn new(kind: Kind, die: u16, plane: u8, slot: u32, row: u32) -> Self {
-        Self { kind, plane, die, slot, row, next: NONE, before: NONE, after: NONE }
+        let (next, before, after) = (NONE, NONE, NONE);
+        Self { kind, plane_or_pages: plane, die, slot, row, next, before, after }
+    }
+
+    /// Its plane, on a drive without program units.
+    #[inline(always)]
+    pub(super) fn plane(&self) -> u8 {
+        self.plane_or_pages
+    }
+
+    /// How many pages it reads, on a drive with program units.
+    #[inline(always)]
+    pub(super) fn pages(&self) -> u8 {
+        self.plane_or_pages
+    }
+
+    /// One page more is read with it.
+    pub(super) fn add_page(&mut self) {
+        self.plane_or_pages += 1;
     }
 }
 

@@ -246,7 +246,7 @@ impl Scheduler {
                 doing: Use::Transfer,
                 part: self.channels[channel].part,
                 from_ns: self.core.now,
-                to_ns: self.core.now + self.core.timing.transfer_ns,
+                to_ns: self.core.now + self.channels[channel].transfer_ns,
             });
         }
     }

@@ -51,11 +51,22 @@ pub struct Controller {
     pub task_ns: [u64; 4],
     /// Whether a core that translates or remaps waits for the flash, and does nothing else.
     pub blocking: bool,
+    /// Pages of the host for which there is memory until they are programmed, at least 1: writes
+    /// are acknowledged when they are there. None: when they are programmed.
+    pub write_pages: Option<u64>,
+    /// Whether that memory outlives a loss of power.
+    pub power_protected: bool,
 }
 
 impl Default for Controller {
     fn default() -> Self {
-        Self { cores: 1, task_ns: [0; 4], blocking: false }
+        Self {
+            cores: 1,
+            task_ns: [0; 4],
+            blocking: false,
+            write_pages: None,
+            power_protected: false,
+        }
     }
 }
 

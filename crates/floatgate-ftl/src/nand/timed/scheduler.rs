@@ -8,10 +8,12 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::core::Core;
 use super::events::{Event, Events, NEVER};
 use super::graph::Graph;
 use super::lanes::{CHANGES, Channel, Die, ERASE, READS, URGENT};
 use super::line::{Line, Waiting};
+use super::memory::WriteMemory;
 use super::node::{Kind, Operation, Work};
 use super::pool::Pool;
 use super::recorder::Recorder;
@@ -57,21 +59,6 @@ pub(super) struct Readers {
     pub(super) erase: u32,
 }
 
-/// What every die and channel works with.
-#[derive(Clone, Debug)]
-pub(super) struct Core {
-    pub(super) timing: Timing,
-    pub(super) schedule: Schedule,
-    /// Planes of a die.
-    pub(super) planes: u32,
-    pub(super) graph: Graph,
-    pub(super) events: Events,
-    pub(super) now: u64,
-    /// Operations that a die or a channel has just done.
-    pub(super) completed: Vec<u32>,
-    pub(super) dirty_channels: Vec<u32>,
-}
-
 /// Dies, channels, servers, and what they are to do.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
@@ -98,6 +85,7 @@ pub struct Scheduler {
     pub(super) unit_readers: Vec<u32>,
     pub(super) readers: Pool<Readers>,
     pub(super) recorder: Option<Box<Recorder>>,
+    pub(super) memory: Option<WriteMemory>,
 }
 
 impl Scheduler {
@@ -111,7 +99,8 @@ impl Scheduler {
             core: Core {
                 timing,
                 schedule,
-                planes: shape.planes,
+                planes: if geometry.has_program_units() { 1 } else { shape.planes },
+                unit_transfers: geometry.transfers_of_program_unit(),
                 graph: Graph::default(),
                 events: Events::new(schedule.pages.map_or(1, |pages| pages.types)),
                 now: 0,
@@ -139,6 +128,7 @@ impl Scheduler {
             unit_readers: alloc::vec![NONE; units],
             readers: Pool::default(),
             recorder: None,
+            memory: schedule.controller.write_pages.map(WriteMemory::new),
         }
     }
 

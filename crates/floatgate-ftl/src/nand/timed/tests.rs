@@ -21,6 +21,7 @@ const SERIAL: Shape = Shape {
     planes: 1,
     logical_pages: 16,
     entry_bytes: 4,
+    program_unit: None,
 };
 /// Two channels of two dies of two planes: pages 0 and 1 of a row on the first die, and so on.
 const WIDE: Shape = Shape { superblock: 8, channels: 2, dies: 2, planes: 2, ..SERIAL };
@@ -106,7 +107,7 @@ impl Drive {
     }
 
     fn read_in(&mut self, page: u32, cause: Cause, chain: &mut Chain) {
-        self.nand.read(Ppn::new(page), ME, cause, chain).unwrap();
+        self.nand.read(Ppn::new(page), ME, Source::Cells, cause, chain).unwrap();
     }
 
     fn program_in(&mut self, page: u32, cause: Cause, chain: &mut Chain) {
@@ -123,6 +124,7 @@ impl Drive {
             to: Ppn::new(to),
             owner: ME,
             serial: 0,
+            beside: false,
         };
         self.nand.copy(&pages.iter().map(step).collect::<Vec<_>>(), cause, chain).unwrap();
     }

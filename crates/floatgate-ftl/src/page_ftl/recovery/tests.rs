@@ -28,6 +28,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 20,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 type Flash = Checked<Counted>;

@@ -25,6 +25,7 @@ const SHAPE: Shape = Shape {
     planes: 1,
     logical_pages: 20,
     entry_bytes: 4,
+    program_unit: None,
 };
 
 /// A map on flash of which nothing is fetched, and nothing written unless a page is assigned.
@@ -111,6 +112,7 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     // What was programmed is the two pages of the log.
     let mut expected = flash;
     expected.programs[Cause::Host as usize] += 2;
+    expected.program_units += 2;
     assert_eq!(drive.nand().counters().flash, expected);
 }
 

@@ -1,0 +1,120 @@
+//! What a drive is made of, as the user states it, and why it may be none.
+
+use crate::addr::PAGE_MAX;
+
+/// What a drive is made of, as the user states it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Bytes in a page.
+    pub page_bytes: u32,
+    /// Pages in a block.
+    pub pages_per_block: u32,
+    /// Blocks in an erase unit.
+    pub superblock: u32,
+    /// Erase units, the reserve included.
+    pub units: u32,
+    /// Channels of the drive.
+    pub channels: u32,
+    /// Dies on a channel.
+    pub dies: u32,
+    /// Planes in a die.
+    pub planes: u32,
+    /// Pages that the host can address.
+    pub logical_pages: u32,
+    /// Bytes of a map entry on flash.
+    pub entry_bytes: u32,
+    /// What a die programs at once, if that is more than a page.
+    pub program_unit: Option<ProgramUnit>,
+}
+
+/// What is programmed at once: a row of flash pages on all planes of a die, of all levels of its
+/// cells (the lower, middle and upper page of TLC). The pages of the map in it follow one another:
+/// they fill the flash pages of the first level on one plane after the other, then the next level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProgramUnit {
+    /// Pages of the map in it.
+    pub pages: u32,
+    /// Flash pages on each plane: those that the bits of one row of cells make up.
+    pub levels: u32,
+    /// Whether what waits in the controller's memory until it is full outlives a loss of power.
+    pub is_protected: bool,
+}
+
+/// Why a [`Shape`] is not a drive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShapeError {
+    /// A number that must be at least 1 is 0.
+    Zero(&'static str),
+    /// More pages than an address can name.
+    TooManyPages {
+        /// Physical pages asked for.
+        pages: u64,
+    },
+    /// A superblock that does not tile the planes of the drive.
+    Superblock {
+        /// Blocks in the unit.
+        superblock: u32,
+        /// Planes of the drive.
+        planes: u32,
+    },
+    /// A program unit that does not tile the blocks of a die.
+    ProgramUnit {
+        /// Pages of the map in the unit.
+        pages: u32,
+        /// Its flash pages.
+        flash_pages: u32,
+    },
+    /// More dies than the clock can name.
+    TooManyDies {
+        /// Dies of all channels.
+        dies: u64,
+    },
+    /// A page that is no power of two.
+    Page {
+        /// Bytes in a page.
+        page_bytes: u32,
+    },
+    /// A page too small for one map entry.
+    Entry {
+        /// Bytes in a page.
+        page_bytes: u32,
+        /// Bytes of an entry.
+        entry_bytes: u32,
+    },
+}
+
+/// The most dies that a drive has.
+pub(super) const DIES_MAX: u64 = 1 << 16;
+
+impl core::fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Zero(what) => write!(f, "{what} must be at least 1, not 0"),
+            Self::TooManyPages { pages } => {
+                write!(f, "a drive may have at most {PAGE_MAX} physical pages, not {pages}")
+            }
+            Self::Superblock { superblock, planes } => write!(
+                f,
+                "flash.superblock = {superblock} must divide the drive's {planes} planes \
+                 (channels x dies x planes)"
+            ),
+            Self::ProgramUnit { pages, flash_pages } => write!(
+                f,
+                "a program unit of {flash_pages} flash pages holds {pages} pages of the map: \
+                 expected one number to divide the other, whole blocks of such units, and erase \
+                 units over all planes of a die"
+            ),
+            Self::TooManyDies { dies } => {
+                write!(f, "flash.channels x flash.dies must be at most {DIES_MAX}, not {dies}")
+            }
+            Self::Page { page_bytes } => {
+                write!(f, "flash.page must be a power of two, not {page_bytes} bytes")
+            }
+            Self::Entry { page_bytes, entry_bytes } => {
+                write!(f, "a page of {page_bytes} bytes cannot hold map entries of {entry_bytes}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ShapeError {}

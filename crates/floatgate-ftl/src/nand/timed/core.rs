@@ -1,0 +1,66 @@
+//! What every die and channel works with.
+
+use alloc::vec::Vec;
+
+use super::Timing;
+use super::events::{Events, Run};
+use super::graph::Graph;
+use super::node::{Kind, Operation};
+use super::schedule::Schedule;
+
+/// Times and options, the graph and its events, and the time.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    pub(super) timing: Timing,
+    pub(super) schedule: Schedule,
+    /// Planes of a die that pages can be read from or programmed to at once if they stand before
+    /// it: 1 with program units, which are of all planes.
+    pub(super) planes: u32,
+    /// Transfers of a program unit, and how many pages of the map each is of; none without.
+    pub(super) unit_transfers: Option<(u32, u32)>,
+    pub(super) graph: Graph,
+    pub(super) events: Events,
+    pub(super) now: u64,
+    /// Operations that a die or a channel has just done.
+    pub(super) completed: Vec<u32>,
+    pub(super) dirty_channels: Vec<u32>,
+}
+
+impl Core {
+    /// Whether pages are programmed several at once.
+    #[inline(always)]
+    pub(super) fn has_program_units(&self) -> bool {
+        self.unit_transfers.is_some()
+    }
+
+    /// How many transfers an operation takes.
+    #[inline(always)]
+    pub(super) fn transfers(&self, kind: Kind) -> u32 {
+        match self.unit_transfers {
+            Some((transfers, _)) if kind == Kind::Program && self.timing.transfer_ns > 0 => {
+                transfers
+            }
+            _ => 1,
+        }
+    }
+
+    /// Pages of the map in one transfer of an operation.
+    #[inline(always)]
+    pub(super) fn pages_of_transfer(&self, operation: &Operation) -> u32 {
+        match self.unit_transfers {
+            None => 1,
+            Some((_, pages)) if operation.kind == Kind::Program => pages,
+            Some(_) => operation.pages().into(),
+        }
+    }
+
+    /// The run that a transfer of so many pages is of.
+    #[inline(always)]
+    pub(super) fn run_of_transfer(&self, pages: u32) -> Option<Run> {
+        match self.unit_transfers {
+            _ if pages == 1 => Some(Run::TRANSFER),
+            Some((_, of_unit)) if pages == of_unit => Some(Run::FLASH_PAGE),
+            _ => None,
+        }
+    }
+}

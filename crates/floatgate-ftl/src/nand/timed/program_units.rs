@@ -1,0 +1,130 @@
+//! Pages that are programmed several at once.
+//!
+//! A page joins the program unit that its stream fills, in the controller's memory, and its chain
+//! goes on: only who fills the unit, and is told nothing of, waits for the program. That begins
+//! when all that was to be in the unit has come. What is not programmed is read from that memory.
+
+use super::node::{Kind, Operation};
+use super::{Plane, Timed};
+use crate::addr::Ppn;
+use crate::clock::Chain;
+use crate::nand::{Cause, Move, Source};
+
+/// A program unit that is being filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenUnit {
+    /// Among all of the drive.
+    number: u32,
+    /// Its program.
+    node: u32,
+    /// The chain that it was told to wait for last.
+    last: Chain,
+    /// Pages of the host in it.
+    host_pages: u32,
+    /// Whether a FLUSH waits for it: it has pages of the host, of the journal, or padding.
+    is_flushed: bool,
+}
+
+impl<N> Timed<N> {
+    /// The operation on the program unit of a page.
+    fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
+        let unit = self.geometry.unit(ppn);
+        let (plane, row) = self.geometry.plane_and_row(ppn);
+        let Plane { die, .. } = self.planes[plane as usize];
+        Operation::new(kind, die, 1, self.slot(unit, die), row)
+    }
+
+    /// `pages` pages from `to` on join their program unit: one of data, or what is left of nothing.
+    pub(super) fn fill(&mut self, to: Ppn, pages: u32, cause: Cause, chain: &mut Chain) {
+        if self.free[cause as usize] {
+            return;
+        }
+        let number = self.geometry.program_unit_of(to);
+        let at = self.open_units.iter().position(|open| open.number == number);
+        let at = at.unwrap_or_else(|| self.open_unit(number, to, cause));
+        let open = &mut self.open_units[at];
+        if !open.last.is_at(chain) {
+            self.scheduler.feed(open.node, *chain);
+            open.last = *chain;
+        }
+        open.host_pages += u32::from(cause == Cause::Host);
+        open.is_flushed |= matches!(cause, Cause::Host | Cause::Journal | Cause::Pad);
+        if self.geometry.left_in_program_unit(to) > pages {
+            return;
+        }
+        let OpenUnit { node, host_pages, is_flushed, .. } = self.open_units.swap_remove(at);
+        let program = self.scheduler.close(node);
+        if is_flushed {
+            self.scheduler.frees(program, host_pages);
+        }
+        if !chain.is_told {
+            *chain = Chain { node: program.node, serial: program.serial, ..*chain };
+        }
+    }
+
+    /// The first page of a program unit: its operation takes its place among those of its die.
+    fn open_unit(&mut self, number: u32, to: Ppn, cause: Cause) -> usize {
+        let first = Ppn::new(number * self.geometry.program_unit());
+        let operation = self.unit_operation(Kind::Program, first);
+        let node = self.scheduler.issue_open(operation, cause.part());
+        debug_assert!(self.geometry.unit(first) == self.geometry.unit(to));
+        self.open_units.push(OpenUnit {
+            number,
+            node,
+            last: Chain::START,
+            host_pages: 0,
+            is_flushed: false,
+        });
+        self.open_units.len() - 1
+    }
+
+    /// Reads a page where it is.
+    pub(super) fn read_from(&mut self, from: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
+        if source == Source::Memory || self.free[cause as usize] {
+            return;
+        }
+        let operation = self.unit_operation(Kind::Read, from);
+        if self.is_programming(&operation, source, cause) {
+            return;
+        }
+        match self.open_read {
+            Some(read) if source == Source::Register => self.scheduler.join_read(read, chain),
+            _ => {
+                let unit = self.geometry.unit(from);
+                self.scheduler.issue(operation, unit, cause.part(), chain);
+                self.open_read = Some(*chain);
+            }
+        }
+    }
+
+    /// Whether the page of a read is being programmed, or will be: then the controller's memory
+    /// still has it, and the flash is not asked.
+    pub(super) fn is_programming(
+        &mut self,
+        read: &Operation,
+        source: Source,
+        cause: Cause,
+    ) -> bool {
+        let is_programming = self.scheduler.is_programming(read, self.geometry.levels());
+        if is_programming {
+            self.memory_reads[cause as usize] += 1;
+            self.senses_saved += u64::from(source == Source::Cells);
+            self.open_read = None;
+        }
+        is_programming
+    }
+
+    /// Moves pages: flash pages are read, each once, and when all have been read what was in them
+    /// joins program units.
+    pub(super) fn copy_in_units(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
+        self.issue_all(moves.chunk_by(|_, next| next.beside), chain, |timed, group, branch| {
+            group.iter().enumerate().for_each(|(at, step)| {
+                let source = if at == 0 { Source::Cells } else { Source::Register };
+                timed.read_from(step.from, source, cause, branch);
+            });
+        });
+        self.issue_all(moves.iter(), chain, |timed, step, branch| {
+            timed.fill(step.to, 1, cause, branch);
+        });
+    }
+}

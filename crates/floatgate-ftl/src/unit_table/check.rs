@@ -1,0 +1,26 @@
+//! What the state of the units must be, recomputed.
+
+use super::{Pool, State, UnitTable};
+use crate::addr::Unit;
+
+impl UnitTable {
+    /// Recomputes everything from the page owners and compares.
+    pub fn check(&self) {
+        let pages = self.geometry.pages_per_unit();
+        let mut sealed = 0;
+        for (number, info) in self.units.iter().enumerate() {
+            let unit = Unit(number as u32);
+            let owned =
+                (0..pages).filter(|&p| self.owner(self.geometry.page(unit, p)).is_some()).count();
+            assert_eq!(owned, info.valid as usize, "valid pages of {unit:?}");
+            assert!(info.valid <= info.written && info.written <= pages);
+            assert_eq!(info.written == 0, info.state == State::Free || info.written == 0);
+            sealed += u32::from(info.state == State::Sealed);
+            let pinned = info.state == State::Pinned;
+            assert!(!pinned || (info.written == pages && self.pins[number] > 0), "{unit:?}");
+            assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
+        }
+        assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
+        self.sealed.check(|unit| (self.stream(unit), self.valid(unit)));
+    }
+}

@@ -1,0 +1,54 @@
+//! The table of the controller: cores, and memory for what is not programmed yet.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Size, Time};
+
+/// The controller: processor cores that commands, translation and remaps occupy.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Controller {
+    /// Cores, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
+    pub cores: u32,
+    /// Time that a core takes for a command.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub command: Time,
+    /// Time that a core takes to look up a page in the map.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub translate: Time,
+    /// Time that a core takes to load a translation page, beside the flash.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub map_read: Time,
+    /// Time that a core takes for an entry of a remap.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
+    pub remap_entry: Time,
+    /// Whether a core that looks up or remaps a page waits for the flash, and does nothing else.
+    pub blocking: bool,
+    /// Memory for data that is not programmed yet: a write is acknowledged when its data is there.
+    /// Not set: when it is programmed; but if a die programs several pages at once
+    /// (`flash.program_pages`), 4 such rows for each die.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Size", extend("x-minimum" = "512B", "x-maximum" = "1TiB"))]
+    pub write_memory: Option<Size>,
+    /// Whether this memory outlives a loss of power. If not, a FLUSH waits until all is programmed,
+    /// and rows that are not full are filled with padding.
+    pub power_protected: bool,
+}
+
+impl Default for Controller {
+    fn default() -> Self {
+        let none = Time(0);
+        Self {
+            cores: 1,
+            command: none,
+            translate: none,
+            map_read: none,
+            remap_entry: none,
+            blocking: false,
+            write_memory: None,
+            power_protected: false,
+        }
+    }
+}

@@ -152,6 +152,7 @@ fn is_lawful(change: impl Fn(&mut Counters), wear: &[u32]) -> bool {
     counters.flash.programs[Cause::Gc as usize] = 5;
     counters.flash.reads[Cause::Gc as usize] = 5;
     counters.flash.erases[Cause::Gc as usize] = 3;
+    (counters.flash.program_units, counters.flash.senses) = (15, 24);
     counters.occupation.end_ns = 1000;
     counters.occupation.busy_ns = 1000;
     change(&mut counters);
@@ -163,7 +164,7 @@ fn counters_that_break_a_law_are_a_bug() {
     assert!(is_lawful(|_| {}, &[0, 1, 2]));
     assert!(!is_lawful(|_| {}, &[0, 1, 1]), "an erase that no unit had");
     assert!(is_lawful(|c| c.flash.erases[Cause::Journal as usize] = 1, &[0, 1, 2]));
-    let breaks: [fn(&mut Counters); 12] = [
+    let breaks: [fn(&mut Counters); 15] = [
         |c| c.host.write_pages += 1,
         |c| c.host.unwritten_pages += 1,
         |c| c.host.read_pages += 1,
@@ -175,6 +176,9 @@ fn counters_that_break_a_law_are_a_bug() {
         |c| c.flash.programs[Cause::Retire as usize] += 1,
         |c| c.flash.erases[Cause::Map as usize] += 1,
         |c| c.flash.programs[Cause::Map as usize] += 1_000_000,
+        |c| c.flash.memory_reads[Cause::Host as usize] += 1,
+        |c| c.flash.program_units -= 1,
+        |c| c.flash.senses += 1,
         |c| c.occupation.busy_ns += 1,
     ];
     for (number, change) in breaks.into_iter().enumerate() {
@@ -190,6 +194,7 @@ fn a_buffer_keeps_the_laws() {
             counters.buffer = Some(counts);
             counters.flash.programs[Cause::Host as usize] = 7;
             counters.flash.reads[Cause::Host as usize] = 17;
+            (counters.flash.program_units, counters.flash.senses) = (12, 22);
         }
     };
     // Ten written: six new, of which five have left with two that were read for it. Of the 18 read

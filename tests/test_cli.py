@@ -252,7 +252,8 @@ def test_predict(cli) -> None:
 def test_generators_are_listed_with_their_keys(cli) -> None:
     rows = _document(cli("trace", "generate", "--list", "--json"))
     names = [row["name"] for row in rows]
-    assert names == ["uniform", "hotcold", "zipf", "sequential", "iometer", "fitted"]
+    random = ["uniform", "hotcold", "zipf"]
+    assert names == [*random, "sequential", "shuffled", "zones", "iometer", "fitted"]
     text = cli("trace", "generate", "--list").stdout
     for row in rows:
         assert row["example"] in text

@@ -125,6 +125,7 @@ fn fresh(result: &RunResult) -> Option<String> {
     let (filling, to) = match result.start.fill {
         Fill::None => (1.0, "an erased drive".to_owned()),
         Fill::Sequential => (0.0, "a drive that was filled in order".to_owned()),
+        Fill::Shuffled => (0.0, "a drive that was filled in a random order".to_owned()),
         Fill::Random | Fill::Steady => {
             (0.0, format!("a drive aged by {} of random pages", volumes(started)))
         }

@@ -12,10 +12,13 @@ mod keys;
 mod mix;
 mod one_size;
 mod recorded;
+pub(crate) mod scatter;
 mod sequential;
+mod shuffled;
 mod synthetic;
 mod uniform;
 mod zipf;
+mod zones;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
@@ -31,9 +34,11 @@ use iometer::Iometer;
 use keys::Keys;
 use one_size::{OneSize, Space};
 use sequential::Sequential;
+use shuffled::Shuffled;
 use synthetic::Synthetic;
 use uniform::Uniform;
 use zipf::Zipf;
+use zones::Zones;
 
 /// What is known about a workload before it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -166,6 +171,14 @@ generators! {
         "One request after the other; at the end of the span again from 0.",
         "sequential:span=1GiB,writes=256Ki,size=64KiB",
         "the sequential fill of every benchmark";
+    "shuffled" OneSize<Shuffled>,
+        "Every place once, in a random order; at the end again, in the same order.",
+        "shuffled:span=1GiB,writes=256Ki",
+        "the shuffled fill of SSD-iq (Haas et al., PVLDB 18, 2025)";
+    "zones" OneSize<Zones>,
+        "Zones at random, each from its start to its end, `active` of them at a time.",
+        "zones:span=1GiB,zone=16MiB,active=4,size=512KiB,writes=100k",
+        "the zones of SSD-iq (Haas et al., PVLDB 18, 2025)";
     "iometer" OneSize<Iometer>,
         "Share random of the requests jump to a multiple of align, the others follow the last.",
         "iometer:span=1GiB,size=2KiB,random=1,reads=0.67,requests=1M",

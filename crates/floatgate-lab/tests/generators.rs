@@ -29,6 +29,8 @@ fn specs() -> Vec<String> {
         ("hotcold", "r=0.8,f=0.25,aligned=false"),
         ("zipf", "theta=1.1"),
         ("sequential", "aligned=true"),
+        ("shuffled", "aligned=true"),
+        ("zones", "zone=15360,active=3"),
         ("iometer", "random=0.3"),
     ];
     // Those of `fitted`, whose requests have no one size, are in a file of their own.
@@ -212,6 +214,53 @@ fn sequential_wraps() {
 }
 
 #[test]
+fn shuffled_gives_every_place_once_and_again_in_the_same_order() {
+    let offsets = |spec: &str| -> Vec<u64> { make(spec, 1).iter().map(|r| r.offset).collect() };
+    let twice = offsets("shuffled:span=4000KiB,writes=2000");
+    let (first, second) = twice.split_at(1000);
+    assert_eq!(first, second);
+    assert!(!first.is_sorted());
+    let mut places = first.to_vec();
+    places.sort_unstable();
+    assert!(places.iter().copied().eq((0..1000).map(|page| page * 4096)));
+}
+
+#[test]
+fn zipf_without_scatter_lies_in_the_order_of_popularity() {
+    let counts = frequencies("zipf:span=40KiB,theta=1,scatter=false,writes=100k", 10);
+    assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
+}
+
+/// Of three zones of four places that are written at a time, each goes on where it was; a new one
+/// begins at its start, is no other that is being written, and each of the others as often.
+#[test]
+fn zones_are_written_from_their_start_to_their_end() {
+    let (zone, active, zones) = (4u64, 3, 16);
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let mut begun = vec![0.0; zones];
+    // What is left of the span behind the last whole zone is not written.
+    for request in make("zones:span=260KiB,zone=16KiB,active=3,writes=100k", 1) {
+        let place = request.offset / 4096;
+        let (number, within) = (place / zone, place % zone);
+        match open.iter_mut().find(|slot| slot.0 == number && slot.1 < zone) {
+            Some(slot) => {
+                assert_eq!(slot.1, within);
+                slot.1 += 1;
+            }
+            None => {
+                assert_eq!(within, 0);
+                open.retain(|slot| slot.1 < zone);
+                open.push((number, 1));
+                begun[number as usize] += 1.0;
+            }
+        }
+        assert!(open.iter().filter(|slot| slot.1 < zone).count() <= active);
+    }
+    let each = begun.iter().sum::<f64>() / zones as f64;
+    assert!(chi_square(&begun, |_| each) < bound(zones), "{begun:?}");
+}
+
+#[test]
 fn iometer_jumps_as_often_as_it_says() {
     let requests = make("iometer:span=1GiB,random=0.25,writes=40k", 1);
     let jumps = requests.windows(2).filter(|w| w[1].offset != w[0].offset + w[0].length).count();
@@ -277,7 +326,7 @@ fn wrong_texts_are_named() {
     check(
         "unifrom:span=1MiB",
         "unknown generator `unifrom`; did you mean `uniform`? expected one of uniform, hotcold, \
-         zipf, sequential, iometer, fitted",
+         zipf, sequential, shuffled, zones, iometer, fitted",
     );
     check("uniform", "uniform: span is missing; for example span=1GiB");
     check(
@@ -344,6 +393,17 @@ fn wrong_texts_are_named() {
         "sequential:span=1MiB,writes=1,aligned=false",
         "sequential: aligned=false has no meaning: each request follows the last",
     );
+    check("zones:span=1MiB,writes=1", "zones: zone is missing; for example zone=1GiB");
+    check(
+        "zones:span=1MiB,zone=6KiB,writes=1",
+        "zones: zone=6144: expected a multiple of size (4096), aligned",
+    );
+    for active in [0, 16] {
+        check(
+            &format!("zones:span=1MiB,zone=64KiB,active={active},writes=1"),
+            &format!("zones: active={active} of 16 zones: expected 1 to one less than all"),
+        );
+    }
     check(
         "iometer:span=1MiB,writes=1,size=1000,aligned=false",
         "iometer: size=1000: expected a multiple of 512",
@@ -365,6 +425,8 @@ fn streams_are_the_same_everywhere() {
         "e946f0e84d9d5153",
         "b52e403080dbbe83",
         "12c2b318e81be95a",
+        "c4b4ffef47dc7e25",
+        "762e2e93fe1f517b",
         "035da05383864e50",
     ];
     assert_eq!(digests, expected);

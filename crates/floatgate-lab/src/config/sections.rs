@@ -413,6 +413,8 @@ pub enum Fill {
     None,
     /// Every page once, in order.
     Sequential,
+    /// Every page once, in a random order.
+    Shuffled,
     /// Every page once, in order, and then random pages.
     Random,
     /// Random pages until write amplification no longer changes.

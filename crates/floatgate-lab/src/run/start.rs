@@ -9,6 +9,7 @@ use crate::config::{Config, Fill};
 use crate::drive::Plan;
 use crate::metrics::{programs, ratio};
 use crate::result::StartResult;
+use crate::workload::scatter::Scatter;
 
 /// Writes pages before the measurement, as fast as the drive takes them.
 struct Filler<'a> {
@@ -97,13 +98,18 @@ pub(crate) fn start(
     let overwrites = (config.start.overwrites * pages as f64) as u64;
     let total = match config.start.fill {
         Fill::None => return Ok(StartResult::new(Fill::None)),
-        Fill::Sequential => pages,
+        Fill::Sequential | Fill::Shuffled => pages,
         Fill::Random => pages + overwrites,
         Fill::Steady => 0,
     };
     control.begin("fill", total);
     let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     let mut filler = Filler { device, control, page_bytes, pages, done, batch };
+    if config.start.fill == Fill::Shuffled {
+        let order = Scatter::new(pages, &mut rng);
+        filler.write(pages, |n| order.place(n))?;
+        return Ok(StartResult::new(Fill::Shuffled));
+    }
     filler.write_in_order(config)?;
     match config.start.fill {
         Fill::Random => {

@@ -175,7 +175,8 @@ fn a_run_can_be_cancelled_in_every_phase() {
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
     let pages = u64::from(small(&[]).1.user_pages());
     let first = pages.min(batch);
-    for (fill, total) in [("sequential", pages), ("random", 3 * pages), ("steady", 0)] {
+    let fills = [("sequential", pages), ("shuffled", pages), ("random", 3 * pages), ("steady", 0)];
+    for (fill, total) in fills {
         assert_eq!(cancelled(&[("start.fill", fill)], true, false), ("fill", first, total));
     }
 }

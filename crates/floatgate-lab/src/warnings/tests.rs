@@ -205,6 +205,7 @@ fn a_drive_has_to_be_written_over_twice() {
     // what they are written.
     for (fill, started, enough, to) in [
         ("sequential", 0.0, 2.0, "to a drive that was filled in order"),
+        ("shuffled", 0.0, 2.0, "to a drive that was filled in a random order"),
         ("none", 0.0, 3.0, "to an erased drive"),
         ("random", 0.5, 1.5, "to a drive aged by 0.50 volumes (drive capacities) of random pages"),
     ] {

@@ -3,33 +3,44 @@
 //! Ranks are drawn by rejection-inversion (Hormann and Derflinger, ACM TOMACS 6, 1996): exact, in
 //! constant time, without a table. A point of the area under x^-theta is drawn and its abscissa
 //! rounded to a rank k; k's column is at least as large as its probability k^-theta, and what it
-//! has more is rejected. Ranks are scattered over the span by a bijection, so that popular places
-//! are not neighbours.
+//! has more is rejected. Ranks are scattered over the span, so that popular places are not
+//! neighbours, or lie in their order.
 
 use floatgate_ftl::rng::Rng;
 
 use super::keys::{KeyRow, Keys};
+use super::scatter::Scatter;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct Zipf {
     ranks: Ranks,
-    scatter: Scatter,
+    /// Where the ranks lie; without it, in their order from the start of the span.
+    scatter: Option<Scatter>,
 }
 
 impl Pattern for Zipf {
-    const KEYS: &'static [KeyRow] =
-        &[KeyRow { name: "theta", default: "0.99", doc: "How skewed, 0 to 10; 0 is uniform." }];
+    const KEYS: &'static [KeyRow] = &[
+        KeyRow { name: "theta", default: "0.99", doc: "How skewed, 0 to 10; 0 is uniform." },
+        KeyRow {
+            name: "scatter",
+            default: "true",
+            doc: "Popular places lie anywhere; false: at the start, the most popular one first.",
+        },
+    ];
 
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
         let theta = keys.number("theta", 0.99, (0.0, 10.0))?;
         let ranks = Ranks::new(theta, space.places);
-        Ok(Self { ranks, scatter: Scatter::new(space.places, first) })
+        let anywhere = keys.choice("scatter", &[("true", true), ("false", false)])?;
+        let scatter = anywhere.then(|| Scatter::new(space.places, first));
+        Ok(Self { ranks, scatter })
     }
 
     fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
-        self.scatter.place(self.ranks.draw(rng) - 1) * space.step
+        let rank = self.ranks.draw(rng) - 1;
+        self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank)) * space.step
     }
 }
 
@@ -97,65 +108,9 @@ fn log1p_ratio(t: f64) -> f64 {
     if t == 0.0 { 1.0 } else { libm::log1p(t) / t }
 }
 
-/// A bijection of 0..n that leaves no order to be seen.
-///
-/// Additions, multiplications by an odd number and xors with the own high bits are bijections of
-/// the k-bit numbers; a result of n or more is sent through again until it is below (a cycle that
-/// began below n comes back there). k is the fewest bits that hold n - 1, so that takes at most two
-/// rounds on average.
-#[derive(Clone)]
-struct Scatter {
-    n: u64,
-    mask: u64,
-    shift: u32,
-    rounds: [(u64, u64); 3],
-}
-
-impl Scatter {
-    fn new(n: u64, first: &mut Rng) -> Self {
-        let bits = u64::BITS - (n - 1).leading_zeros();
-        let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
-        let shift = bits.div_ceil(2).max(1);
-        Self { n, mask, shift, rounds: [(); 3].map(|()| (first.bits(), first.bits() | 1)) }
-    }
-
-    fn place(&self, rank: u64) -> u64 {
-        let mut x = rank;
-        loop {
-            for (add, odd) in self.rounds {
-                x = x.wrapping_add(add).wrapping_mul(odd) & self.mask;
-                x ^= x >> self.shift;
-            }
-            if x < self.n {
-                return x;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn scattering_is_a_bijection() {
-        for n in [1u64, 2, 3, 5, 64, 1000, 4097] {
-            let scatter = Scatter::new(n, &mut Rng::new(n));
-            let mut seen = vec![false; n as usize];
-            for rank in 0..n {
-                assert!(!std::mem::replace(&mut seen[scatter.place(rank) as usize], true));
-            }
-        }
-    }
-
-    #[test]
-    fn popular_places_are_not_neighbours() {
-        let scatter = Scatter::new(1 << 20, &mut Rng::new(1));
-        let close = (0..1000)
-            .filter(|&rank| scatter.place(rank).abs_diff(scatter.place(rank + 1)) < 64)
-            .count();
-        assert!(close < 5, "{close}");
-    }
 
     #[test]
     fn area_and_abscissa_are_inverse() {

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import compare, crash, image, lists, paper, run, streams, trace
+from . import calibrate, compare, crash, image, lists, paper, run, streams, trace
 from .commands import App
 from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
 
@@ -20,6 +20,10 @@ app.command(
 )(compare.compare)
 app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
 app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)
+app.command(
+    epilog="Example: floatgate calibrate wa.csv --device start.toml --fit capacity.spare_factor "
+    "--run a -o drive.toml"
+)(calibrate.calibrate)
 app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
 app.add_typer(
     image.app, name="image", help="Create and inspect images: the flash of a drive in a file."

@@ -28,6 +28,7 @@ PHASES = {
     "fill": "filling the drive",
     "run": "simulating",
     "count": "counting moments",
+    "calibrate": "simulating runs",
     "crash": "cutting the power",
     "curve": "measuring the map cache",
     "hotness": "measuring hot and cold data",

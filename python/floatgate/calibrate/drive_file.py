@@ -1,0 +1,64 @@
+"""A fitted drive as a TOML file, which says of every fitted number that it was fitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .. import _core
+from .calibration import Calibration
+from .fit import Fitted
+
+
+def drive_toml(found: Calibration) -> str:
+    """The drive's config: what differs from the defaults, fitted numbers with a comment each."""
+    defaults = json.loads(_core.resolve(None, "", []))
+    comments = {one.key.name: _comment(found, one) for one in found.fit.fitted}
+    runs = ", ".join(found.runs)
+    summary = f"A drive fitted to measurements of {found.drive}; no data sheet of any product."
+    source = f"floatgate calibrate, {found.kind} of {runs}; error {_percent(found.fit.error)}"
+    lines = [
+        "# Made by floatgate calibrate. Numbers that were fitted say so: each is what explains a",
+        "# measurement best within this model, and no fact of a product.",
+        "",
+        "[about]",
+        f"summary = {json.dumps(summary, ensure_ascii=False)}",
+        f"source = {json.dumps(source, ensure_ascii=False)}",
+    ]
+    config: Mapping[str, Any] = found.config
+    if config["timing"] != defaults["timing"]:
+        lines[3:3] = [f"timing = {json.dumps(config['timing'])}", ""]
+    for table, values in config.items():
+        if isinstance(values, Mapping):
+            lines += _table(table, values, defaults.get(table, {}), comments)
+    return "\n".join(lines) + "\n"
+
+
+def _table(
+    name: str,
+    values: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    comments: Mapping[str, list[str]],
+) -> list[str]:
+    lines = []
+    for key, value in values.items():
+        comment = comments.get(f"{name}.{key}", [])
+        if value is None or (value == defaults.get(key) and not comment):
+            continue
+        lines += [*comment, f"{key} = {json.dumps(value, ensure_ascii=False)}"]
+    return ["", f"[{name}]", *lines] if lines else []
+
+
+def _comment(found: Calibration, one: Fitted) -> list[str]:
+    key = one.key
+    fitted = f"# Fitted, to {', '.join(found.runs)}: error {_percent(found.fit.error)} (rms)."
+    searched = f"# Searched from {key.text(key.low)} to {key.text(key.high)};"
+    if not one.fixed:
+        return [fitted, f"{searched} the data do not fix it: any value explains them as well."]
+    as_good = f"{key.text(one.low)} to {key.text(one.high)} explain the data as well."
+    return [fitted, f"{searched} {as_good}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

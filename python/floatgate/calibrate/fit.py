@@ -1,0 +1,230 @@
+"""Finding the values that explain the data, and how sharply the data fix them.
+
+What is minimised is the root mean square of the residuals, ln(simulated / measured). A simulation
+counts whole pages, so this is a step function of the keys, and its derivatives are those of the
+steps. Every evaluation has the same seed: what is random is the same everywhere and cancels in a
+comparison. One key is searched by Brent's bounded method, golden sections with parabolas where
+these help; several by Nelder and Mead's bounded simplex. Neither asks for a derivative, and neither
+leaves the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .keys import Key
+
+SCAN = 6
+"""Values across the range, from the best of which the search for one key goes on."""
+SHARE_TOLERANCE = 0.002
+"""A search ends where it moves by less than this share of the ranges."""
+SEARCH_MOST = 80
+"""Simulations of a search for several keys."""
+REFIT_MOST = 16
+"""Simulations of a search for the other keys while one is held."""
+HALVINGS = 8
+"""How often the bracket of an end of an interval is halved."""
+ALIKE = 0.95
+"""Two keys whose effects have at least this cosine are said to be indistinct."""
+
+Residuals = Callable[[Mapping[str, str]], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A key with what the data say of it."""
+
+    key: Key
+    value: float
+    low: float
+    high: float
+    """The values from `low` to `high` explain the data as well, if all others are fitted anew."""
+    open_low: bool
+    open_high: bool
+    """Whether the end of the interval is that of the range."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the data say anything: not every value of the range would do."""
+        return not (self.open_low and self.open_high)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was found."""
+
+    fitted: tuple[Fitted, ...]
+    error: float
+    """Root mean square of the residuals: the relative error, where it is small."""
+    noise: float
+    """What a repeated measurement differs by: errors below it mean nothing."""
+    indistinct: tuple[str, ...]
+    """What the data cannot tell, in words."""
+    evaluations: int
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The fitted values, as the config takes them."""
+        return {one.key.name: one.key.text(one.value) for one in self.fitted}
+
+
+def rms(residuals: Sequence[float]) -> float:
+    """Root mean square."""
+    return math.sqrt(sum(one * one for one in residuals) / len(residuals))
+
+
+class _Search:
+    """The residuals as a function of shares of the ranges; no value is simulated twice."""
+
+    def __init__(self, keys: Sequence[Key], residuals: Residuals) -> None:
+        self.keys = keys
+        self.evaluations = 0
+        self._residuals = residuals
+        self._known: dict[tuple[str, ...], Sequence[float]] = {}
+
+    def residuals(self, shares: Sequence[float]) -> Sequence[float]:
+        texts = tuple(key.text(key.at(share)) for key, share in zip(self.keys, shares, strict=True))
+        if texts not in self._known:
+            self.evaluations += 1
+            names = (key.name for key in self.keys)
+            self._known[texts] = self._residuals(dict(zip(names, texts, strict=True)))
+        return self._known[texts]
+
+    def error(self, shares: Sequence[float]) -> float:
+        return rms(self.residuals(shares))
+
+    def best(self, begin: Sequence[float], free: Sequence[int], most: int) -> list[float]:
+        """The best shares, where only those in `free` differ from `begin`."""
+        if not free:
+            return list(begin)
+
+        def error(moved: Sequence[float]) -> float:
+            return self.error(_moved(begin, free, moved))
+
+        found = (
+            [_one(lambda x: error([x]))]
+            if len(free) == 1
+            else _several(error, [begin[i] for i in free], most)
+        )
+        candidates = [list(begin), _moved(begin, free, found)]
+        return min(candidates, key=self.error)
+
+
+def _moved(begin: Sequence[float], free: Sequence[int], values: Sequence[float]) -> list[float]:
+    shares = list(begin)
+    for i, value in zip(free, values, strict=True):
+        shares[i] = min(max(float(value), 0.0), 1.0)
+    return shares
+
+
+def _one(error: Callable[[float], float]) -> float:
+    """The least of a function of 0 to 1: the best of some values, then between its neighbours."""
+    from scipy.optimize import minimize_scalar
+
+    values = [i / SCAN for i in range(SCAN + 1)]
+    best = min(values, key=error)
+    around = (max(0.0, best - 1 / SCAN), min(1.0, best + 1 / SCAN))
+    options = {"xatol": SHARE_TOLERANCE}
+    found = minimize_scalar(error, bounds=around, method="bounded", options=options)
+    return min(best, float(found.x), key=error)
+
+
+def _several(
+    error: Callable[[Sequence[float]], float], begin: Sequence[float], most: int
+) -> list[float]:
+    from scipy.optimize import minimize
+
+    # A simplex of a quarter of the range: steps of the function are small against it.
+    corners = [list(begin)]
+    for i, at in enumerate(begin):
+        corner = list(begin)
+        corner[i] = at + 0.25 if at <= 0.5 else at - 0.25
+        corners.append(corner)
+    found = minimize(
+        error,
+        begin,
+        method="Nelder-Mead",
+        bounds=[(0.0, 1.0)] * len(begin),
+        options={
+            "initial_simplex": corners,
+            "xatol": SHARE_TOLERANCE,
+            "fatol": 1e-5,
+            "maxfev": most,
+        },
+    )
+    return [float(x) for x in found.x]
+
+
+def fit(
+    keys: Sequence[Key], residuals: Residuals, noise_at: Callable[[Mapping[str, str]], float]
+) -> Fit:
+    """Fits the keys to the residuals; `noise_at` says what repeated runs of a drive differ by."""
+    search = _Search(keys, residuals)
+    all_keys = range(len(keys))
+    best = search.best([0.5] * len(keys), list(all_keys), SEARCH_MOST)
+    error = search.error(best)
+    noise = noise_at(search.settings(best))
+    limit = math.hypot(error, noise)
+    fitted = tuple(_interval(search, best, i, limit) for i in all_keys)
+    indistinct = _indistinct(search, best, fitted, noise)
+    return Fit(fitted, error, noise, tuple(indistinct), search.evaluations)
+
+
+def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> Fitted:
+    """The values of key `i` up to which the error stays within the limit, others fitted anew."""
+    others = [other for other in range(len(best)) if other != i]
+
+    def within(share: float) -> bool:
+        held = [*best[:i], share, *best[i + 1 :]]
+        # Where it is as good as it stands, nothing need be fitted.
+        if search.error(held) <= limit:
+            return True
+        return bool(others) and search.error(search.best(held, others, REFIT_MOST)) <= limit
+
+    def end(edge: float) -> tuple[float, bool]:
+        if within(edge):
+            return edge, True
+        inside, outside = best[i], edge
+        for _ in range(HALVINGS):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if within(middle) else (inside, middle)
+        return inside, False
+
+    (low, open_low), (high, open_high) = end(0.0), end(1.0)
+    key = search.keys[i]
+    return Fitted(key, key.at(best[i]), key.at(low), key.at(high), open_low, open_high)
+
+
+def _indistinct(
+    search: _Search, best: Sequence[float], fitted: Sequence[Fitted], noise: float
+) -> list[str]:
+    """What the data do not tell: keys without effect, and keys with the same effect."""
+    found = [
+        f"{one.key.name}: every value from {one.key.text(one.low)} to {one.key.text(one.high)} "
+        "explains the data as well"
+        for one in fitted
+        if not one.fixed
+    ]
+    effects = [_effect(search, best, i, one) for i, one in enumerate(fitted)]
+    for i, one in enumerate(effects):
+        for j, other in enumerate(effects[:i]):
+            both = rms(one) * rms(other) * len(one)
+            if min(rms(one), rms(other)) < noise / 4:
+                continue
+            cosine = sum(a * b for a, b in zip(one, other, strict=True)) / both
+            if abs(cosine) >= ALIKE:
+                pair = f"{fitted[j].key.name} and {fitted[i].key.name}"
+                found.append(f"{pair}: their effects are alike (cosine {cosine:+.2f})")
+    return found
+
+
+def _effect(search: _Search, best: Sequence[float], i: int, one: Fitted) -> list[float]:
+    """How the residuals change over the interval of key `i`, but at most a fifth of the range."""
+    key = one.key
+    low = max(key.share(one.low), best[i] - 0.1)
+    high = min(key.share(one.high), best[i] + 0.1)
+    low, high = min(low, max(0.0, best[i] - 0.02)), max(high, min(1.0, best[i] + 0.02))
+    ends = [search.residuals([*best[:i], share, *best[i + 1 :]]) for share in (low, high)]
+    return [after - before for before, after in zip(*ends, strict=True)]

@@ -1,0 +1,244 @@
+"""What was measured on a drive: write amplification over volumes, from tables found by header."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from pathlib import Path
+
+from .._core import ConfigError
+
+GIB = 1 << 30
+STEADY_SHARE = 0.2
+"""The steady write amplification is that of this share of the volumes, the last."""
+RISEN = 1.05
+"""Write amplification of so much more than without cleaning says that cleaning has begun."""
+BASE_WINDOWS = 5
+"""Windows without cleaning that are enough to know the base from; else it is that of the fill."""
+
+FILLS = {"seq fill": "sequential", "shuffled fill": "shuffled"}
+"""The phases that fill a drive, and the `start.fill` that does the same."""
+
+
+@dataclass(frozen=True)
+class WaRun:
+    """Write amplification of one run: windows of equal size of the workload after the fill."""
+
+    name: str
+    span_bytes: int
+    """What is written; the rest of the drive never is."""
+    fill: str
+    """`start.fill`: "sequential", "shuffled" or "none"."""
+    load: str
+    """What the workload is called in the data."""
+    zone_bytes: int | None
+    active_zones: int
+    volumes: tuple[float, ...]
+    """Middle of each window, in volumes (multiples of the span) since the fill."""
+    raw: tuple[float, ...]
+    """Media bytes per host byte in each window."""
+    base: float
+    """That without cleaning: parity, map and metadata, which are no part of the simulation."""
+
+    @property
+    def wa(self) -> list[float]:
+        """Write amplification over base: what a simulation that counts data pages has."""
+        return [raw / self.base for raw in self.raw]
+
+    @property
+    def window(self) -> float:
+        """Volumes of a window."""
+        return (self.volumes[-1] - self.volumes[0]) / (len(self.volumes) - 1)
+
+    @property
+    def total(self) -> float:
+        """Volumes in all."""
+        return self.volumes[-1] + self.window / 2
+
+    @property
+    def drive(self) -> str:
+        """The drive: what stands before the first dash of the name."""
+        return self.name.partition("-")[0]
+
+    @property
+    def late(self) -> list[int]:
+        """The windows after the first volume, or the second half of a shorter run.
+
+        Before, write amplification rises steeply from where cleaning begins: a small difference in
+        when is a large one in how much.
+        """
+        begin = min(1.0, self.total / 2)
+        return [i for i, at in enumerate(self.volumes) if at > begin]
+
+    def by_volume(self, curve: Sequence[float]) -> list[float]:
+        """The means of a curve over each of the volumes after the first.
+
+        Where few zones are rewritten, windows are those of a walk at random; its means are not.
+        """
+        volumes: dict[int, list[float]] = {}
+        for i in self.late:
+            volumes.setdefault(int(self.volumes[i]), []).append(curve[i])
+        return [_mean(windows) for windows in volumes.values()]
+
+    def steady(self, curve: Sequence[float]) -> float:
+        """The mean of a curve over these windows in the last share of the volumes."""
+        from_volume = (1 - STEADY_SHARE) * self.total
+        last = [wa for at, wa in zip(self.volumes, curve, strict=True) if at > from_volume]
+        return sum(last) / len(last)
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    run: str
+    phase: str
+    span_gib: float
+    volume: float
+    wa: float
+    zone_gib: float | None
+    active: float
+
+
+NEEDED = ("run", "namespace_gib", "phase", "host_volumes", "wa")
+
+
+def read_wa(path: Path) -> list[WaRun]:
+    """The runs of a table of write amplification, in the order of the file.
+
+    Raises ConfigError, which names the file and the line, for what is missing or no number.
+    """
+    rows = [_row(path, line, cells) for line, cells in table(path, NEEDED)]
+    by_run: dict[str, list[_Row]] = {}
+    for row in rows:
+        by_run.setdefault(row.run, []).append(row)
+    runs = [_run(path, rows) for rows in by_run.values()]
+    return [replace(run, base=_base(path, run, by_run[run.name], runs)) for run in runs]
+
+
+def table(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a CSV file with their line numbers.
+
+    Raises ConfigError where a column is missing, or where there are no rows.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            header = reader.fieldnames or []
+            if missing := [name for name in needed if name not in header]:
+                found = ", ".join(header) or "nothing"
+                columns = "column" if len(missing) == 1 else "columns"
+                raise ConfigError(
+                    f"{path}: {columns} {', '.join(missing)} missing; there is {found}"
+                )
+            rows = [(reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+    if not rows:
+        raise ConfigError(f"{path}: has a header and no rows")
+    yield from rows
+
+
+def number(path: Path, line: int, cells: Mapping[str, str], column: str) -> float:
+    """A finite number from 0 in a column. Raises ConfigError."""
+    text = cells.get(column) or ""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0:
+        raise ConfigError(
+            f"{path}: line {line}: {column} is {text!r}; expected a finite number from 0"
+        )
+    return value
+
+
+def _row(path: Path, line: int, cells: Mapping[str, str]) -> _Row:
+    def value(column: str) -> float:
+        return number(path, line, cells, column)
+
+    row = _Row(
+        line=line,
+        run=cells["run"],
+        phase=cells["phase"],
+        span_gib=value("namespace_gib"),
+        volume=value("host_volumes"),
+        wa=value("wa"),
+        zone_gib=value("zone_gib") if cells.get("zone_gib") else None,
+        active=value("active_zones") if cells.get("active_zones") else 1,
+    )
+    if row.wa == 0 or row.span_gib == 0:
+        column = "wa" if row.wa == 0 else "namespace_gib"
+        raise ConfigError(f"{path}: line {line}: {column} is 0; expected more")
+    return row
+
+
+def _run(path: Path, rows: Sequence[_Row]) -> WaRun:
+    """The run of these rows, its base unknown: a fill, if it has one, and a workload."""
+    first, where = rows[0], f"{path}: run {rows[0].run}"
+    if len({row.span_gib for row in rows}) > 1:
+        raise ConfigError(f"{where}: has several namespace_gib; expected one")
+    phases = [phase for phase, _ in groupby(rows, lambda row: row.phase)]
+    loads = [phase for phase in phases if phase not in FILLS]
+    if len(loads) != 1 or phases[-1] != loads[0] or len(phases) > 2:
+        raise ConfigError(
+            f"{where}: has the phases {', '.join(phases)}; expected at most one fill "
+            f"({' or '.join(FILLS)}), and a workload after it"
+        )
+    windows = [row for row in rows if row.phase == loads[0]]
+    volumes = [row.volume for row in windows]
+    steps = [later - before for before, later in pairwise(volumes)]
+    if len(windows) < BASE_WINDOWS or min(steps) <= 0 or max(steps) > 1.5 * min(steps):
+        raise ConfigError(
+            f"{where}: host_volumes of {loads[0]}: expected at least {BASE_WINDOWS} windows of "
+            "equal size, in order"
+        )
+    zone = windows[0].zone_gib
+    # What the zones are cut of was filled before the log begins (SSD-iq's protocol).
+    fill = FILLS.get(phases[0], "none" if zone is None else "sequential")
+    return WaRun(
+        name=first.run,
+        span_bytes=round(first.span_gib * GIB),
+        fill=fill,
+        load=loads[0],
+        zone_bytes=None if zone is None else round(zone * GIB),
+        active_zones=round(windows[0].active),
+        volumes=tuple(volumes),
+        raw=tuple(row.wa for row in windows),
+        base=1.0,
+    )
+
+
+def _risen_at(run: WaRun, reference: float) -> float:
+    """The volume from which on cleaning shows; beyond the last where it never does."""
+    risen = (at for at, wa in zip(run.volumes, run.raw, strict=True) if wa > RISEN * reference)
+    return next(risen, run.total)
+
+
+def _base(path: Path, run: WaRun, rows: Sequence[_Row], runs: Sequence[WaRun]) -> float:
+    """Write amplification before cleaning begins.
+
+    Cleaning begins with the bytes that were written, so the run of the same span and fill that
+    shows it first tells for all of them; one window before is left out as well. Of the start of a
+    fill the first tenth is left out, where drives write more than later.
+    """
+    fill = [row.wa for row in rows if row.phase in FILLS and row.volume > 0.1]
+    reference = _mean(fill) if fill else sorted(run.raw[:BASE_WINDOWS])[BASE_WINDOWS // 2]
+    same = [one for one in runs if (one.span_bytes, one.fill) == (run.span_bytes, run.fill)]
+    until = min(_risen_at(one, reference) for one in same) - 1.5 * run.window
+    before = [wa for at, wa in zip(run.volumes, run.raw, strict=True) if at < until]
+    if len(before) >= BASE_WINDOWS:
+        return _mean(before)
+    if fill:
+        return _mean(fill)
+    raise ConfigError(
+        f"{path}: run {run.name}: cleaning begins within {len(before)} windows, and there is no "
+        "fill: the base without cleaning cannot be known from it"
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

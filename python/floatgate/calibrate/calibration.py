@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,11 @@ class _Work:
         names = [key.name for key in found]
         if not names or len({*names}) < len(names):
             raise ConfigError(f"fit: {', '.join(texts) or 'nothing'}; expected different keys")
+        if "flash.blocks" in names:
+            raise ConfigError(
+                "fit: flash.blocks follows from the capacity and the spare; expected "
+                "capacity.spare_factor"
+            )
         if noise is None:
             return fit(found, self._residuals, self._noise)
         self.noise_from = "given"
@@ -173,10 +179,6 @@ class _Work:
 def _told(work: _Work, found: Fit, data: Sequence[str]) -> Calibration:
     study, config = work.study, work.resolve(found.settings)
     unused = [name for name in study.names if name not in (*work.runs, *work.held)]
-    scales = tuple(
-        (scale, work.tell(work.runs[0], config, scale).numbers)
-        for scale in (work.scale / 2, work.scale * 2)
-    )
     return Calibration(
         kind=study.kind,
         drive=study.drive,
@@ -190,9 +192,16 @@ def _told(work: _Work, found: Fit, data: Sequence[str]) -> Calibration:
         bases=study.bases,
         scale=work.scale,
         seed=work.seed,
-        scales=scales,
+        scales=tuple(_scales(work, config)),
         config=study.drive_config(config),
     )
+
+
+def _scales(work: _Work, config: Config) -> Iterator[tuple[float, Mapping[str, float]]]:
+    """The fitted run at half and at double the scale, as far as there is such a drive."""
+    for scale in (work.scale / 2, work.scale * 2):
+        with contextlib.suppress(ConfigError):
+            yield scale, work.tell(work.runs[0], config, scale).numbers
 
 
 def _study(paths: Sequence[Path], start: Config) -> Study:

@@ -10,11 +10,18 @@ from .. import _core
 from .calibration import Calibration
 from .fit import Fitted
 
+FITTED = "# Fitted, to "
+"""How the comment of a fitted number begins."""
 
-def drive_toml(found: Calibration) -> str:
-    """The drive's config: what differs from the defaults, fitted numbers with a comment each."""
+
+def drive_toml(found: Calibration, start: str = "") -> str:
+    """The drive's config: what differs from the defaults, fitted numbers with a comment each.
+
+    `start` is the text of the drive that the fit began with: what was fitted there still was.
+    """
     defaults = json.loads(_core.resolve(None, "", []))
-    comments = {one.key.name: _comment(found, one) for one in found.fit.fitted}
+    comments = _inherited(start)
+    comments |= {one.key.name: _comment(found, one) for one in found.fit.fitted}
     runs = ", ".join(found.runs)
     summary = f"A drive fitted to measurements of {found.drive}; no data sheet of any product."
     source = f"floatgate calibrate, {found.kind} of {runs}; error {_percent(found.fit.error)}"
@@ -52,12 +59,28 @@ def _table(
 
 def _comment(found: Calibration, one: Fitted) -> list[str]:
     key = one.key
-    fitted = f"# Fitted, to {', '.join(found.runs)}: error {_percent(found.fit.error)} (rms)."
+    fitted = f"{FITTED}{', '.join(found.runs)}: error {_percent(found.fit.error)} (rms)."
     searched = f"# Searched from {key.text(key.low)} to {key.text(key.high)};"
     if not one.fixed:
         return [fitted, f"{searched} the data do not fix it: any value explains them as well."]
     as_good = f"{key.text(one.low)} to {key.text(one.high)} explain the data as well."
     return [fitted, f"{searched} {as_good}"]
+
+
+def _inherited(text: str) -> dict[str, list[str]]:
+    """The comments of numbers that an earlier calibration has fitted, by key."""
+    comments: dict[str, list[str]] = {}
+    table, above = "", list[str]()
+    for line in text.splitlines():
+        if line.startswith("["):
+            table = line.strip("[] ")
+        elif line.startswith("#"):
+            above.append(line)
+            continue
+        elif above and above[0].startswith(FITTED):
+            comments[f"{table}.{line.partition('=')[0].strip()}"] = above
+        above = []
+    return comments
 
 
 def _percent(share: float) -> str:

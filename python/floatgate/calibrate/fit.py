@@ -84,13 +84,17 @@ class _Search:
         self._residuals = residuals
         self._known: dict[tuple[str, ...], Sequence[float]] = {}
 
+    def settings(self, shares: Sequence[float]) -> dict[str, str]:
+        pairs = zip(self.keys, shares, strict=True)
+        return {key.name: key.text(key.at(share)) for key, share in pairs}
+
     def residuals(self, shares: Sequence[float]) -> Sequence[float]:
-        texts = tuple(key.text(key.at(share)) for key, share in zip(self.keys, shares, strict=True))
-        if texts not in self._known:
+        settings = self.settings(shares)
+        values = tuple(settings.values())
+        if values not in self._known:
             self.evaluations += 1
-            names = (key.name for key in self.keys)
-            self._known[texts] = self._residuals(dict(zip(names, texts, strict=True)))
-        return self._known[texts]
+            self._known[values] = self._residuals(settings)
+        return self._known[values]
 
     def error(self, shares: Sequence[float]) -> float:
         return rms(self.residuals(shares))

@@ -204,7 +204,8 @@ class LatencyStudy:
             # SSD-iq's conditioning: a sequential fill and three volumes of random pages.
             "start": {"fill": "random", "overwrites": 3.0},
         }
-        span = _core.logical_bytes(json.dumps(drive), 0) // load.size * load.size
+        # A recording is laid out in whole mebibytes.
+        span = _core.logical_bytes(json.dumps(drive), 0) >> 20 << 20
         trace: Any = requests(load, span, seed) if load.probe else _spec(load, span)
         return api.run(trace, device=drive, seed=seed, addresses="span")
 

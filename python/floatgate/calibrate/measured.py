@@ -92,7 +92,6 @@ class WaRun:
 
 @dataclass(frozen=True)
 class _Row:
-    line: int
     run: str
     phase: str
     span_gib: float
@@ -161,7 +160,6 @@ def _row(path: Path, line: int, cells: Mapping[str, str]) -> _Row:
         return number(path, line, cells, column)
 
     row = _Row(
-        line=line,
         run=cells["run"],
         phase=cells["phase"],
         span_gib=value("namespace_gib"),

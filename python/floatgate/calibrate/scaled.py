@@ -39,14 +39,14 @@ class Drive:
     unit_pages: int
 
     @property
-    def flash_pages(self) -> float:
-        """Pages in service, T."""
-        return self.capacity_bytes / self.page / (1 - self.spare)
+    def units(self) -> int:
+        """Erase units in service. They are whole, so the spare is what it is to half a unit."""
+        return max(1, round(self.capacity_bytes / self.page / (1 - self.spare) / self.unit_pages))
 
     @property
-    def units(self) -> int:
-        """Erase units in service."""
-        return max(1, round(self.flash_pages / self.unit_pages))
+    def flash_pages(self) -> int:
+        """Pages in service, T."""
+        return self.units * self.unit_pages
 
 
 def capacity_of(config: dict[str, Any]) -> int:
@@ -77,17 +77,9 @@ def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
 
 
 def full_size(config: dict[str, Any], capacity_bytes: int) -> dict[str, Any]:
-    """The config with the blocks that give this capacity at its spare factor."""
-    found = drive(config, capacity_bytes)
-    superblock = config["flash"]["superblock"]
-    blocks = found.units * superblock
-    # The next unit, where rounding down would leave less than the capacity.
-    while True:
-        flash = {**config["flash"], "blocks": blocks}
-        result = {**config, "flash": flash}
-        if _core.logical_bytes(json.dumps(result), 0) >= capacity_bytes - found.page * superblock:
-            return result
-        blocks += superblock
+    """The config with the blocks that give this capacity, to half a unit, at its spare factor."""
+    blocks = drive(config, capacity_bytes).units * config["flash"]["superblock"]
+    return {**config, "flash": {**config["flash"], "blocks": blocks}}
 
 
 def why_not(run: WaRun) -> str | None:
@@ -127,7 +119,7 @@ def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:
     _check(found, run, scale)
     unit_pages = round(found.unit_pages / scale)
     in_service = found.units * unit_pages
-    # Units are whole, so the span gives way: its share of the flash is exact.
+    # The span's share of the flash is that of the drive, to a page.
     span_pages = round(in_service * run.span_bytes / found.page / found.flash_pages)
     generator, pages = _pattern(run, found.page, found.flash_pages / in_service)
     span = span_pages * found.page
@@ -149,7 +141,8 @@ def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:
 
 
 def _check(found: Drive, run: WaRun, scale: float) -> None:
-    if run.span_bytes > found.capacity_bytes * (1 + 1e-4):
+    # The capacity is what whole units leave of it.
+    if run.span_bytes > found.capacity_bytes + found.unit_pages * found.page:
         raise ConfigError(
             f"run {run.name} writes {run.span_bytes / GIB:.1f} GiB; the device has "
             f"{found.capacity_bytes / GIB:.1f}"

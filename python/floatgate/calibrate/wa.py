@@ -26,7 +26,7 @@ class WaStudy:
             run.name: why for run in runs if (why := scaled.why_not(run))
         }
         self.runs = {run.name: run for run in runs if run.name not in self.left_out}
-        self.names: Sequence[str] = list(self.runs)
+        self.names: Sequence[str] = [run.name for run in runs if run.name not in self.left_out]
         self.drive = runs[0].drive
         self.bases: Mapping[str, float] = {name: run.base for name, run in self.runs.items()}
         self.noise, self.noise_from = _noise(list(self.runs.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ from . import options, output
 if TYPE_CHECKING:
     from floatgate.calibrate import Calibration
     from floatgate.calibrate.study import Told
+
+COLUMNS_MOST = 8
 
 Data = Annotated[
     list[Path],
@@ -81,7 +84,8 @@ def calibrate(
 
     What is fitted explains the data best within this model; it is no fact of a product.
     """
-    inputs = [*data, Path(device)] if Path(device).is_file() else data
+    file = Path(device)
+    inputs = [*data, file] if file.is_file() else data
     with output.staged_file(out, force=force, inputs=inputs) as part:
         from floatgate.calibrate import calibrate
         from floatgate.calibrate.drive_file import drive_toml
@@ -98,7 +102,8 @@ def calibrate(
                 noise=noise,
                 progress=progress,
             )
-        part.write_text(drive_toml(found), "utf-8")
+        start = file.read_text("utf-8") if file.is_file() else ""
+        part.write_text(drive_toml(found, start), "utf-8")
     if json:
         output.print_json(found.document())
     else:
@@ -146,16 +151,26 @@ def _print(found: Calibration) -> None:
         [("fitted", one) for one in found.on_fitted] + [("held out", one) for one in found.held_out]
     )
     for at, numbers in found.scales:
-        told = ", ".join(f"{name} {value:.4g}" for name, value in numbers.items())
+        told = ", ".join(
+            f"{name.replace('_', ' ')} {_cell(name, numbers[name])}" for name in _shown(numbers)
+        )
         out.print(f"at 1/{at:g}: {told}", style="dim")
     for name, why in found.left_out.items():
         out.print(f"left out: {name}: {why}", style="dim")
 
 
+def _shown(names: Iterable[str]) -> list[str]:
+    """The numbers that fit on a line; where there are many, those of errors say it."""
+    all_names = list(names)
+    if len(all_names) <= COLUMNS_MOST:
+        return all_names
+    return [name for name in all_names if not name.endswith(("_measured", "_simulated"))]
+
+
 def _table(rows: list[tuple[str, Told]]) -> None:
     from rich.table import Table
 
-    names = list(dict.fromkeys(name for _, one in rows for name in one.numbers))
+    names = _shown(dict.fromkeys(name for _, one in rows for name in one.numbers))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("run", overflow="fold")
     table.add_column("")

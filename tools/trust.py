@@ -217,11 +217,14 @@ def draw(told: Sequence[Told]) -> str:
 def main() -> None:
     folder = Path(sys.argv[1])
     told = tell_runs(folder)
+    tables = {
+        "runs": markdown(RUN_HEAD, run_rows(told)),
+        "separation": markdown(SEPARATION_HEAD, separation_rows(folder, SEPARATIONS)),
+        "units": markdown(unit_head(folder), unit_rows(folder, UNITS_MIB)),
+    }
     text = PAGE.read_text("utf-8")
-    text = replace(text, "runs", markdown(RUN_HEAD, run_rows(told)))
-    rows = separation_rows(folder, SEPARATIONS)
-    text = replace(text, "separation", markdown(SEPARATION_HEAD, rows))
-    text = replace(text, "units", markdown(unit_head(folder), unit_rows(folder, UNITS_MIB)))
+    for name, table in tables.items():
+        text = replace(text, name, table)
     PAGE.write_text(text, "utf-8")
     (DRIVES / "curves.svg").write_text(draw(told), "utf-8")
 

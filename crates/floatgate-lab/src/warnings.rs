@@ -120,7 +120,7 @@ fn amplification(result: &RunResult) -> Option<String> {
 /// How little was written to a drive that has not been written over twice, and what write
 /// amplification is to be expected once it has been often.
 fn fresh(result: &RunResult) -> Option<String> {
-    let started = result.start.volumes;
+    let started = result.start.volumes + result.start.played_volumes;
     let written = result.workload.volumes_written;
     let (filling, to) = match result.start.fill {
         Fill::None => (1.0, "an erased drive".to_owned()),

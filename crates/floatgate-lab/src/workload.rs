@@ -172,7 +172,7 @@ generators! {
         "sequential:span=1GiB,writes=256Ki,size=64KiB",
         "the sequential fill of every benchmark";
     "shuffled" OneSize<Shuffled>,
-        "Every place once, in a random order; at the end again, in the same order.",
+        "Every place once in random order, then again in another.",
         "shuffled:span=1GiB,writes=256Ki",
         "the shuffled fill of SSD-iq (Haas et al., PVLDB 18, 2025)";
     "zones" OneSize<Zones>,

@@ -104,6 +104,7 @@ pub(super) fn expected(leaf: &Value) -> String {
     }
     match leaf["type"].as_str() {
         Some("boolean") => "true or false".to_owned(),
+        Some("string") => "text".to_owned(),
         Some("integer") => format!("an integer from {} to {}", leaf["minimum"], leaf["maximum"]),
         _ => {
             let low = match leaf.get("exclusiveMinimum") {
@@ -143,6 +144,7 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
     }
     match (leaf["type"].as_str(), value) {
         (Some("boolean"), toml::Value::Boolean(_)) => true,
+        (Some("string"), toml::Value::String(_)) => true,
         (Some("integer" | "number"), toml::Value::Integer(n)) => in_range(leaf, *n as f64),
         (Some("number"), toml::Value::Float(x)) => in_range(leaf, *x),
         _ => false,

@@ -397,11 +397,22 @@ pub struct Start {
     /// For "steady": the most volumes written to reach it, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub volumes_max: u32,
+    /// Generators that are played after the fill, as fast as the drive takes them, such as
+    /// "sequential:span=1GiB,writes=8Ki,size=128KiB; uniform:span=1GiB,writes=1Mi". Not set: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub play: Option<String>,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { fill: Fill::Sequential, overwrites: 2.0, tolerance: 0.01, volumes_max: 40 }
+        Self {
+            fill: Fill::Sequential,
+            overwrites: 2.0,
+            tolerance: 0.01,
+            volumes_max: 40,
+            play: None,
+        }
     }
 }
 

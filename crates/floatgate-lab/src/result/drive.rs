@@ -145,6 +145,8 @@ pub struct StartResult {
     pub fill: Fill,
     /// Volumes (drive capacities) of random page writes.
     pub volumes: f64,
+    /// Volumes that the generators of `start.play` wrote after that.
+    pub played_volumes: f64,
     /// For "steady": whether write amplification settled.
     pub settled: Option<bool>,
     /// Write amplification at its end: of the last volume, or of all random writes.
@@ -154,6 +156,12 @@ pub struct StartResult {
 impl StartResult {
     /// A drive without random page writes.
     pub fn new(fill: Fill) -> Self {
-        Self { fill, volumes: 0.0, settled: None, write_amplification: None }
+        Self {
+            fill,
+            volumes: 0.0,
+            played_volumes: 0.0,
+            settled: None,
+            write_amplification: None,
+        }
     }
 }

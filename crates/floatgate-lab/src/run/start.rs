@@ -5,11 +5,12 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
 use super::{BATCH, Control, RunError};
-use crate::config::{Config, Fill};
+use crate::config::{Config, ConfigError, Fill};
 use crate::drive::Plan;
 use crate::metrics::{programs, ratio};
 use crate::result::StartResult;
 use crate::workload::scatter::Scatter;
+use crate::workload::{Workload, generator};
 
 /// Writes pages before the measurement, as fast as the drive takes them.
 struct Filler<'a> {
@@ -59,6 +60,60 @@ impl Filler<'_> {
         Ok(())
     }
 
+    /// Writes what `start.fill` says.
+    fn fill(&mut self, config: &Config, seed: u64) -> Result<StartResult, RunError> {
+        let start = &config.start;
+        let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
+        let overwrites = (start.overwrites * self.pages as f64) as u64;
+        let total = match start.fill {
+            Fill::None => return Ok(StartResult::new(Fill::None)),
+            Fill::Sequential | Fill::Shuffled => self.pages,
+            Fill::Random => self.pages + overwrites,
+            Fill::Steady => 0,
+        };
+        self.control.begin("fill", total);
+        if start.fill == Fill::Shuffled {
+            let order = Scatter::new(self.pages, &mut rng);
+            self.write(self.pages, |n| order.place(n))?;
+            return Ok(StartResult::new(Fill::Shuffled));
+        }
+        self.write_in_order(config)?;
+        match start.fill {
+            Fill::Random => {
+                let before = programs(&self.device.counters());
+                let pages = self.pages;
+                self.write(overwrites, |_| rng.below(pages))?;
+                let after = programs(&self.device.counters());
+                Ok(StartResult {
+                    volumes: start.overwrites,
+                    write_amplification: ratio(after - before, overwrites),
+                    ..StartResult::new(Fill::Random)
+                })
+            }
+            Fill::Steady => self.run_to_steady(config, &mut rng),
+            fill => Ok(StartResult::new(fill)),
+        }
+    }
+
+    /// Plays a workload, whatever times its requests have; the volumes that it writes.
+    fn play(&mut self, workload: &mut dyn Workload) -> Result<f64, RunError> {
+        let before = self.device.counters().host.write_pages;
+        self.control.begin("fill", workload.requests());
+        loop {
+            self.batch.clear();
+            self.done.clear();
+            workload.next_batch(&mut self.batch, BATCH);
+            if self.batch.is_empty() {
+                break;
+            }
+            self.batch.iter_mut().for_each(|request| request.at_ns = 0);
+            self.device.run(&self.batch, &mut self.done);
+            self.control.advance(self.batch.len())?;
+        }
+        let written = self.device.counters().host.write_pages - before;
+        Ok(written as f64 / self.pages as f64)
+    }
+
     /// Write amplification of the next volume of random page writes.
     fn random_volume(&mut self, rng: &mut Rng) -> Result<f64, RunError> {
         let before = programs(&self.device.counters());
@@ -80,8 +135,30 @@ impl Filler<'_> {
         }
         let volumes = f64::from(volumes);
         let (settled, write_amplification) = (Some(calm == 2), Some(last));
-        Ok(StartResult { fill: Fill::Steady, volumes, settled, write_amplification })
+        Ok(StartResult { volumes, settled, write_amplification, ..StartResult::new(Fill::Steady) })
     }
+}
+
+/// The generators of `start.play`, each with a seed of its own.
+fn played(
+    config: &Config,
+    seed: u64,
+    drive_bytes: u64,
+) -> Result<Vec<Box<dyn Workload + Send>>, RunError> {
+    let mut rng = Rng::new(seed ^ 0x504c_4159);
+    let texts = config.start.play.iter().flat_map(|texts| texts.split(';')).map(str::trim);
+    let mut found = Vec::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        let wrong = |why: &dyn std::fmt::Display| ConfigError::new(format!("start.play: {why}"));
+        let workload = generator(text, rng.bits()).map_err(|error| wrong(&error))?;
+        let span = workload.span_bytes();
+        if span > drive_bytes {
+            let why = format!("{text} spans {span} bytes: expected at most {drive_bytes}");
+            return Err(wrong(&why).into());
+        }
+        found.push(workload);
+    }
+    Ok(found)
 }
 
 /// Fills and ages the drive as the config says; how that went.
@@ -94,36 +171,12 @@ pub(crate) fn start(
 ) -> Result<StartResult, RunError> {
     let pages = u64::from(plan.user_pages());
     let page_bytes = u64::from(plan.geometry.shape().page_bytes);
-    let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
-    let overwrites = (config.start.overwrites * pages as f64) as u64;
-    let total = match config.start.fill {
-        Fill::None => return Ok(StartResult::new(Fill::None)),
-        Fill::Sequential | Fill::Shuffled => pages,
-        Fill::Random => pages + overwrites,
-        Fill::Steady => 0,
-    };
-    control.begin("fill", total);
+    let generators = played(config, seed, pages * page_bytes)?;
     let (done, batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
     let mut filler = Filler { device, control, page_bytes, pages, done, batch };
-    if config.start.fill == Fill::Shuffled {
-        let order = Scatter::new(pages, &mut rng);
-        filler.write(pages, |n| order.place(n))?;
-        return Ok(StartResult::new(Fill::Shuffled));
+    let mut result = filler.fill(config, seed)?;
+    for mut workload in generators {
+        result.played_volumes += filler.play(workload.as_mut())?;
     }
-    filler.write_in_order(config)?;
-    match config.start.fill {
-        Fill::Random => {
-            let before = programs(&filler.device.counters());
-            filler.write(overwrites, |_| rng.below(pages))?;
-            let after = programs(&filler.device.counters());
-            Ok(StartResult {
-                fill: Fill::Random,
-                volumes: config.start.overwrites,
-                settled: None,
-                write_amplification: ratio(after - before, overwrites),
-            })
-        }
-        Fill::Steady => filler.run_to_steady(config, &mut rng),
-        fill => Ok(StartResult::new(fill)),
-    }
+    Ok(result)
 }

@@ -1,27 +1,39 @@
-//! One request after the other, from the start again at the end.
+//! One place after the other, or every so many, from the start again at the end.
 
 use floatgate_ftl::rng::Rng;
 
-use super::keys::Keys;
+use super::keys::{KeyRow, Keys};
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct Sequential {
     next: u64,
+    stride: u64,
 }
 
 impl Pattern for Sequential {
+    const KEYS: &'static [KeyRow] = &[KeyRow {
+        name: "stride",
+        default: "",
+        doc: "Places from one request to the next, from 1; without it 1, and none is left out.",
+    }];
+
     fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {
         if space.step != space.size {
             return Err(keys.error("aligned=false has no meaning: each request follows the last"));
         }
-        Ok(Self { next: 0 })
+        let stride = keys.count("stride")?.unwrap_or(1);
+        if !(1..=space.places).contains(&stride) {
+            let most = space.places;
+            return Err(keys.error(&format!("stride={stride}: expected 1 to {most} places")));
+        }
+        Ok(Self { next: 0, stride })
     }
 
     fn offset(&mut self, space: Space, _: &mut Rng) -> u64 {
         let place = self.next;
-        self.next = if place + 1 == space.places { 0 } else { place + 1 };
+        self.next = (place + self.stride) % space.places;
         place * space.step
     }
 }

@@ -1,4 +1,4 @@
-//! Every place once, in a random order; at the end again, in the same order.
+//! Every place once in random order, then again in another.
 
 use floatgate_ftl::rng::Rng;
 
@@ -9,18 +9,23 @@ use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct Shuffled {
-    order: Scatter,
     next: u64,
+    order: Scatter,
 }
 
 impl Pattern for Shuffled {
-    fn new(_: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
-        Ok(Self { order: Scatter::new(space.places, first), next: 0 })
+    fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
+        if space.step != space.size {
+            return Err(keys.error("aligned=false has no meaning: each place is written once"));
+        }
+        Ok(Self { next: 0, order: Scatter::new(space.places, first) })
     }
 
-    fn offset(&mut self, space: Space, _: &mut Rng) -> u64 {
-        let place = self.order.place(self.next);
-        self.next = if self.next + 1 == space.places { 0 } else { self.next + 1 };
-        place * space.step
+    fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
+        if self.next == space.places {
+            *self = Self { next: 0, order: Scatter::new(space.places, rng) };
+        }
+        self.next += 1;
+        self.order.place(self.next - 1) * space.step
     }
 }

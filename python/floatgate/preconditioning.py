@@ -1,0 +1,407 @@
+"""How far recipes of preconditioning leave a drive from its steady state."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+import polars as pl
+
+from . import _core, api, configs, sources, steady
+from .configs import Device
+from .intervals import mean_and_half_width
+from .jobs import Progress
+from .recipes import FILL, Recipe, recipes, worn_evenly
+from .result import Result
+from .run_options import RunOptions
+from .traces.model import WRITE
+
+WORKLOAD = "uniform"
+SPAN = 256 << 20
+"""Bytes that a drive is to hold if neither `flash.blocks` nor the workload says it."""
+
+BUDGETS = (16, 32, 64)
+"""Volumes that the workload may take until it is steady: whole windows for each of these."""
+
+WINDOWS = 256
+"""Windows of a run's timeline."""
+
+PER_VOLUME = 4
+"""Windows of a curve in a volume, and SNIA's rounds."""
+
+CURVE = 8
+"""Volumes of the workload over which a recipe is watched."""
+
+LEVELS = (1, 3, 5)
+"""Per cent within which a recipe may be."""
+
+ERRORS = 3
+"""A level is judged if a window is known to so many standard errors within it."""
+
+PROBE = 1 << 14
+"""Requests of the workload that are looked at beforehand."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over the seeds."""
+
+    mean: float
+    ci95: float | None
+    """Half the width of its 95 % confidence interval; None of one seed."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """How the workload became steady from one start state."""
+
+    name: str
+    play: str
+    """What was written before it: `start.play`."""
+    volumes: int | None
+    """Volumes of the workload before it was steady; None where it was not."""
+    write_amplification: float
+    """Of all volumes from then on; where it was not steady, of the last ten."""
+
+
+@dataclass(frozen=True)
+class Steady:
+    """The steady state of the workload."""
+
+    write_amplification: Estimate | None
+    """None where none was found."""
+    starts: tuple[Start, ...]
+    window_error: float
+    """Standard error of a window (the mean over the seeds) in the steady state, in per cent."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of a recipe."""
+
+    name: str
+    title: str
+    volumes: float
+    """Drive capacities that the host writes for it; of SNIA's, the mean over the seeds."""
+    play: str
+    """What of it is not the workload itself: `start.play`."""
+    write_amplification: Estimate
+    """Of the workload's first window after it."""
+    distance: Estimate | None
+    """That, in per cent from the steady state."""
+    farthest: float | None
+    """The largest distance (without its sign) of a window from the first on, in per cent."""
+    within: dict[str, bool | None]
+    """For each level in per cent, whether all windows are within it; None: not to be told."""
+    curve: tuple[float | None, ...]
+    """The distance of each window of a quarter of a volume, in per cent."""
+
+
+@dataclass(frozen=True)
+class Preconditioned:
+    """What `precondition` finds."""
+
+    device: str
+    workload: str
+    capacity_bytes: int
+    """What the recipes write once: what the host can address, in whole requests of 128 KiB."""
+    spare_factor: float
+    """Of the drive: of all pages in service the share beyond those that the host can address."""
+    units: int
+    seeds: int
+    budget: int
+    """Volumes of the workload in each run."""
+    window_volumes: float
+    steady: Steady
+    recipes: tuple[Judged, ...]
+    shortest: dict[str, str | None]
+    """For each level in per cent the name of the recipe that writes least; None: none is."""
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `--json` prints."""
+        return asdict(self)
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """All curves: `recipe`, `volumes` of the workload after it, `distance` in per cent."""
+        return pl.DataFrame(
+            [
+                {"recipe": one.name, "volumes": (at + 1) / PER_VOLUME, "distance": distance}
+                for one in self.recipes
+                for at, distance in enumerate(one.curve)
+            ],
+            schema={"recipe": pl.String, "volumes": pl.Float64, "distance": pl.Float64},
+        )
+
+
+Series = list[list[float]]
+"""Write amplification by window, for each seed."""
+
+
+def precondition(
+    *,
+    device: Device | None = None,
+    workload: str = WORKLOAD,
+    set: Mapping[str, Any] | None = None,
+    seed: int = 1,
+    repeat: int = 5,
+    budget: int = 32,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Preconditioned:
+    """How far from the steady state of a workload recipes of preconditioning leave a drive.
+
+    `workload` is a generator without `writes` or `requests`, such as "zipf:theta=0.8"; without a
+    `span` it goes over all of the drive. `device` and `set` are as for `run`; `repeat` seeds are
+    used, from `seed` on. A drive without `flash.blocks` gets 256 MiB. `budget` is how many volumes
+    the workload may take until it is steady: 16, 32 or 64. Times are not simulated unless
+    `timing` is set or the drive cleans while it is idle.
+
+    The steady state is found by the workload itself, from two start states, one below and one
+    above it: `steady.steady_from` says when a series of volumes is steady, and both must come to
+    the same. Where they do not, there is a warning and nothing is judged.
+
+    Raises as `run` does.
+    """
+    if budget not in BUDGETS:
+        raise _core.ConfigError(f"budget: {budget} given; expected 16, 32 or 64 volumes")
+    if repeat < 1:
+        raise _core.ConfigError(f"repeat: {repeat} given; expected at least 1 seed")
+    sets = _sets(device, set or {})
+    drive = configs.resolve(device, sets)
+    capacity, text = _sized(drive, workload, budget, RunOptions(seed=seed))
+    config = json.loads(drive)
+    page = _core.size_bytes(config["flash"]["page"]) or FILL
+    found = recipes(capacity, page)
+    above = worn_evenly(capacity, page, _spare(config))
+    plays = list(dict.fromkeys([*(one.play for one in found), above]))
+    results = api.compare_results(
+        text,
+        device=device,
+        set={key: value for key, value in sets.items() if key != "start.play"},
+        vary={"start.play": plays},
+        seeds=range(seed, seed + repeat),
+        workers=workers,
+        progress=progress,
+    )
+    series = {
+        play: [_windows(one, budget) for one in results[at * repeat : (at + 1) * repeat]]
+        for at, play in enumerate(plays)
+    }
+    below = next(one.play for one in found if one.name == "fill")
+    state = _steady({"sequential fill": below, "worn evenly": above}, series)
+    judged, notes = _judge_all(found, series, state)
+    return Preconditioned(
+        device=results[0].device,
+        workload=text,
+        capacity_bytes=capacity,
+        spare_factor=results[0].drive.spare_factor,
+        units=results[0].drive.units,
+        seeds=repeat,
+        budget=budget,
+        window_volumes=1 / PER_VOLUME,
+        steady=state,
+        recipes=tuple(judged),
+        shortest=_shortest(judged),
+        warnings=(*_warnings(state, budget), *_told(results)),
+        notes=tuple(notes),
+    )
+
+
+def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of all runs: an erased drive, and no clock where nothing looks at it."""
+    for key in given:
+        if key.startswith("start."):
+            raise _core.ConfigError(f"{key}: is given, but the recipes say what is written before")
+    sets = {**given, "start.fill": "none", "start.play": ""}
+    idle = json.loads(configs.resolve(device, sets))["cleaning"].get("idle_after")
+    return sets if "timing" in sets or idle is not None else {**sets, "timing": "none"}
+
+
+def _sized(drive: str, workload: str, budget: int, how: RunOptions) -> tuple[int, str]:
+    """Bytes that the recipes write once, and the workload with its span and its requests."""
+    if not sources.is_generator(f"{workload}{'' if ':' in workload else ':'}"):
+        raise _core.ConfigError(f"workload: {workload!r} given; expected a generator")
+    name, _, rest = workload.partition(":")
+    keys = {part.partition("=")[0].strip() for part in rest.split(",")}
+    if told := sorted(keys & {"writes", "requests"}):
+        raise _core.ConfigError(
+            f"workload: {told[0]} is given; expected none, as the workload goes on until it is "
+            "steady"
+        )
+    parts = [part for part in (rest.strip(),) if part]
+    probe = ",".join([*parts, f"requests={PROBE}"])
+    rows = {row["name"]: row for row in json.loads(_core.generators())}
+    has_span = any(key["name"] == "span" for key in rows[name.strip()]["keys"])
+    if has_span and "span" not in keys:
+        capacity = _whole(_core.logical_bytes(drive, SPAN))
+        parts.append(f"span={capacity}")
+    else:
+        span = _core.Workload.generator(f"{name}:{probe}", how.seed).span_bytes
+        capacity = _whole(_core.logical_bytes(drive, span))
+    text = ",".join([f"{name}:{parts[0]}" if parts else f"{name}:", *parts[1:]])
+    page = _core.size_bytes(json.loads(drive)["flash"]["page"]) or FILL
+    pages = _pages_written(f"{text},requests={PROBE}", how.seed, page)
+    window = capacity / page * budget / WINDOWS
+    return capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"
+
+
+def _whole(capacity: int) -> int:
+    """A capacity in whole requests of a fill."""
+    if capacity < FILL:
+        raise _core.ConfigError(f"the drive has {capacity} bytes; expected at least {FILL}")
+    return capacity // FILL * FILL
+
+
+def _pages_written(text: str, seed: int, page: int) -> float:
+    """Pages that a request writes, on average; the first requests are like the others."""
+    pages = requests = 0
+    for batch in _core.Workload.generator(text, seed).batches(PROBE):
+        frame = pl.DataFrame(batch)
+        writes = frame.filter(pl.col("op") == WRITE)
+        first = writes["offset"] // page
+        end = (writes["offset"] + writes["length"] + page - 1) // page
+        pages += int((end - first).sum())
+        requests += frame.height
+    if not pages:
+        raise _core.ConfigError(f"workload: {text} writes nothing; expected writes")
+    return pages / requests
+
+
+def _spare(config: Mapping[str, Any]) -> float:
+    """The spare factor that a config asks for."""
+    capacity = config["capacity"]
+    over = capacity.get("over_provisioning")
+    return float(capacity["spare_factor"] if over is None else over / (1 + over))
+
+
+def _windows(result: Result, budget: int) -> list[float]:
+    """Write amplification in windows of a quarter of a volume."""
+    timeline = result.timeline
+    ends = [0, *timeline["host_pages"]]
+    programs = [
+        (wa or 0.0) * (end - begin)
+        for wa, begin, end in zip(timeline["write_amplification"], ends, ends[1:], strict=False)
+    ]
+    step = WINDOWS // budget // PER_VOLUME
+    return [
+        sum(programs[at : at + step]) / (ends[at + step] - ends[at])
+        for at in range(0, WINDOWS, step)
+    ]
+
+
+def _steady(starts: Mapping[str, str], series: Mapping[str, Series]) -> Steady:
+    """The steady state, as the workload comes to it from each of the start states."""
+    found = []
+    for name, play in starts.items():
+        means = [fmean(windows) for windows in zip(*series[play], strict=True)]
+        volumes = [fmean(means[at : at + PER_VOLUME]) for at in range(0, len(means), PER_VOLUME)]
+        first = steady.steady_from(volumes)
+        tail = volumes[-steady.VOLUMES if first is None else first :]
+        found.append(Start(name, play, first, fmean(tail)))
+    known = [start.volumes for start in found if start.volumes is not None]
+    begin = PER_VOLUME * max(known, default=0)
+    tails = [
+        [wa for play in starts.values() for wa in series[play][seed][begin:]]
+        for seed in range(len(next(iter(series.values()))))
+    ]
+    mean = fmean(fmean(tail) for tail in tails)
+    error = 100 * fmean(map(stdev, tails)) / mean / math.sqrt(len(tails))
+    levels = [start.write_amplification for start in found]
+    if len(known) < len(found) or not steady.agree(levels[0], levels[1]):
+        return Steady(None, tuple(found), error)
+    return Steady(_estimate([fmean(tail) for tail in tails]), tuple(found), error)
+
+
+def _estimate(values: Sequence[float]) -> Estimate:
+    mean, half = mean_and_half_width(values)
+    assert mean is not None
+    return Estimate(mean, half)
+
+
+def _judge_all(
+    found: Sequence[Recipe], series: Mapping[str, Series], state: Steady
+) -> tuple[list[Judged], list[str]]:
+    """The recipes, and why those are left out that are."""
+    judged, notes = [], []
+    for recipe in found:
+        own = [_own_windows(recipe, windows) for windows in series[recipe.play]]
+        begins = [windows for windows in own if windows is not None]
+        if len(begins) == len(own):
+            judged.append(_judge(recipe, series[recipe.play], begins, state))
+        else:
+            notes.append(f"{recipe.title}: not reached in the volumes that were run")
+    return judged, notes
+
+
+def _own_windows(recipe: Recipe, windows: Sequence[float]) -> int | None:
+    """Windows of the workload that belong to the recipe."""
+    if recipe.own_volumes is not None:
+        return round(recipe.own_volumes * PER_VOLUME)
+    # What a drive serves is taken to be as 1 / write amplification: flash programs limit it.
+    seen = windows[: len(windows) - CURVE * PER_VOLUME]
+    return steady.snia_rounds([1 / wa for wa in seen])
+
+
+def _judge(recipe: Recipe, series: Series, begins: Sequence[int], state: Steady) -> Judged:
+    after = [
+        windows[begin : begin + CURVE * PER_VOLUME]
+        for windows, begin in zip(series, begins, strict=True)
+    ]
+    first = _estimate([windows[0] for windows in after])
+    own = fmean(begins) / PER_VOLUME
+    known = (recipe.name, recipe.title, recipe.volumes + own, recipe.play, first)
+    if state.write_amplification is None:
+        nothing = dict.fromkeys(map(str, LEVELS))
+        return Judged(*known, None, None, {**nothing}, (None,) * len(after[0]))
+    level = state.write_amplification.mean
+    distances = [[100 * (wa / level - 1) for wa in windows] for windows in after]
+    curve = [fmean(at) for at in zip(*distances, strict=True)]
+    farthest = max(map(abs, curve))
+    within = {
+        str(most): farthest <= most if ERRORS * state.window_error <= most else None
+        for most in LEVELS
+    }
+    distance = _estimate([windows[0] for windows in distances])
+    return Judged(*known, distance, farthest, within, tuple(curve))
+
+
+def _shortest(judged: Sequence[Judged]) -> dict[str, str | None]:
+    """For each level the recipe within it that writes least."""
+    found: dict[str, str | None] = {}
+    for level in map(str, LEVELS):
+        near = [one for one in judged if one.within[level]]
+        found[level] = min(near, key=lambda one: one.volumes).name if near else None
+    return found
+
+
+def _warnings(state: Steady, budget: int) -> list[str]:
+    texts = []
+    if state.write_amplification is None:
+        unsteady = [start.name for start in state.starts if start.volumes is None]
+        levels = " and ".join(f"{start.write_amplification:.3f}" for start in state.starts)
+        why = f"from {' and '.join(unsteady)}" if unsteady else "the same from two start states"
+        texts.append(
+            f"no steady state was found: in {budget} volumes write amplification did not become "
+            f"steady {why} ({levels} in the last volumes); nothing is judged; use a larger "
+            "budget, more seeds, or a larger drive"
+        )
+    coarse = [level for level in LEVELS if ERRORS * state.window_error > level]
+    if coarse:
+        levels = " and ".join(f"{level} %" for level in coarse)
+        texts.append(
+            f"{levels} cannot be told: a window is known to {state.window_error:.2f} % (standard "
+            "error); use more seeds or a larger drive"
+        )
+    return texts
+
+
+def _told(results: Sequence[Result]) -> list[str]:
+    """What the engine warns of, once each."""
+    return [*dict.fromkeys(text for result in results for text in result.warnings)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .hot_data import Hotness, hotness
     from .models import predict
     from .power import crash
+    from .preconditioning import Preconditioned, precondition
     from .result import Result
     from .traces import Trace, TraceError, read_trace, trace_info
 
@@ -25,6 +26,7 @@ _HOMES = {
     "Comparison": "comparison",
     "ConfigError": "_core",
     "Hotness": "hot_data",
+    "Preconditioned": "preconditioning",
     "Result": "result",
     "RunError": "_core",
     "Trace": "traces",
@@ -37,6 +39,7 @@ _HOMES = {
     "hotness": "hot_data",
     "map_curve": "curves",
     "policies": "api",
+    "precondition": "preconditioning",
     "predict": "models",
     "read_trace": "traces",
     "run": "api",
@@ -48,6 +51,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Hotness",
+    "Preconditioned",
     "Result",
     "RunError",
     "Trace",
@@ -60,6 +64,7 @@ __all__ = [
     "hotness",
     "map_curve",
     "policies",
+    "precondition",
     "predict",
     "read_trace",
     "run",

@@ -209,7 +209,7 @@ def precondition(
         steady=state,
         recipes=tuple(judged),
         shortest=_shortest(judged),
-        warnings=(*_warnings(state, budget), *_told(results)),
+        warnings=(*_warnings(state, budget), *_told(results, (below, above))),
         notes=tuple(notes),
     )
 
@@ -364,12 +364,16 @@ def _judge(recipe: Recipe, series: Series, begins: Sequence[int], state: Steady)
     distances = [[100 * (wa / level - 1) for wa in windows] for windows in after]
     curve = [fmean(at) for at in zip(*distances, strict=True)]
     farthest = max(map(abs, curve))
-    within = {
-        str(most): farthest <= most if ERRORS * state.window_error <= most else None
-        for most in LEVELS
-    }
+    within = {str(most): _is_within(farthest, most, state.window_error) for most in LEVELS}
     distance = _estimate([windows[0] for windows in distances])
     return Judged(*known, distance, farthest, within, tuple(curve))
+
+
+def _is_within(farthest: float, most: float, error: float) -> bool | None:
+    """Whether it is; None where windows are too noisy to tell."""
+    if farthest - ERRORS * error > most:
+        return False
+    return farthest <= most if ERRORS * error <= most else None
 
 
 def _shortest(judged: Sequence[Judged]) -> dict[str, str | None]:
@@ -402,6 +406,7 @@ def _warnings(state: Steady, budget: int) -> list[str]:
     return texts
 
 
-def _told(results: Sequence[Result]) -> list[str]:
-    """What the engine warns of, once each."""
-    return [*dict.fromkeys(text for result in results for text in result.warnings)]
+def _told(results: Sequence[Result], plays: Sequence[str]) -> list[str]:
+    """What the engine warns of in the runs that lead to the steady state, once each."""
+    runs = [result for result in results if result.setting("start.play") in plays]
+    return [*dict.fromkeys(text for result in runs for text in result.warnings)]

@@ -41,6 +41,10 @@ def recipes(capacity: int, page: int) -> list[Recipe]:
         Recipe("shuffled", "random fill, each page once", shuffled, 1),
         Recipe("snia", "SNIA: sequential fill, twice; rounds", f"{fill}; {fill}", 2, None),
         *(Recipe(f"workload-{n}", f"{n}x the workload itself", "", 0, n) for n in (1, 2, 4)),
+        *(
+            Recipe(f"fill-workload-{n}", f"sequential fill, {n}x the workload itself", fill, 1, n)
+            for n in (1, 2, 4)
+        ),
     ]
 
 
@@ -53,4 +57,6 @@ def worn_evenly(capacity: int, page: int, spare_factor: float) -> str:
     fill = f"sequential:span={capacity},size={FILL},writes={capacity // FILL}"
     pages = capacity // page
     stride = max(2, round((1 - spare_factor) / spare_factor))
-    return f"{fill}; sequential:span={capacity},size={page},stride={stride},writes={pages // stride}"
+    return (
+        f"{fill}; sequential:span={capacity},size={page},stride={stride},writes={pages // stride}"
+    )

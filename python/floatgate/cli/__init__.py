@@ -9,7 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
-from . import calibrate, compare, crash, image, lists, paper, run, streams, trace
+from . import (
+    calibrate,
+    compare,
+    crash,
+    image,
+    lists,
+    paper,
+    precondition,
+    run,
+    streams,
+    trace,
+)
 from .commands import App
 from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
 
@@ -24,6 +35,9 @@ app.command(
     epilog="Example: floatgate calibrate wa.csv --device start.toml --fit capacity.spare_factor "
     "--run a -o drive.toml"
 )(calibrate.calibrate)
+app.command(epilog="Example: floatgate precondition --device classic --workload zipf:theta=0.8")(
+    precondition.precondition
+)
 app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
 app.add_typer(
     image.app, name="image", help="Create and inspect images: the flash of a drive in a file."

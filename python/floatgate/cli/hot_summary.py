@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console
-
 from floatgate.hot_data import Hotness, gigabytes
 from floatgate.report import hot_tables
-from floatgate.report.tables import Table
 from floatgate.report.values import count, fixed, percent, size
 
 from .output import console
-from .summary import Lines, empty_table, fact_grid, print_messages
+from .summary import Lines, fact_grid, print_messages, print_table
 
 
 def print_hotness(found: Hotness, told: Iterable[str]) -> None:
@@ -24,21 +21,13 @@ def print_hotness(found: Hotness, told: Iterable[str]) -> None:
     out.print()
     out.print(fact_grid(_measure(found)))
     if found.sequences:
-        _table(out, hot_tables.means_table(found))
-        _table(out, hot_tables.extents_table(found))
+        print_table(out, hot_tables.means_table(found))
+        print_table(out, hot_tables.extents_table(found))
         out.print()
         out.print(fact_grid([*_skew(found), *_overwrites(found)]))
-    _table(out, hot_tables.runs_table(found, short=True))
+    print_table(out, hot_tables.runs_table(found, short=True))
     known = set(told)
     print_messages(out, [], [note for note in found.notes if note not in known])
-
-
-def _table(out: Console, table: Table) -> None:
-    drawn = empty_table(table.columns[:1], table.columns[1:])
-    for row in table.rows:
-        drawn.add_row(*(cell.text for cell in row))
-    out.print()
-    out.print(drawn)
 
 
 def _measure(found: Hotness) -> Lines:

@@ -311,6 +311,20 @@ def empty_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
     return drawn
 
 
+def print_table(out: Console, table: tables.Table) -> None:
+    """A table of the report, below an empty line."""
+    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for at, title in enumerate(map(_heading, table.columns)):
+        if at in table.text_columns:
+            drawn.add_column(title, overflow="fold")
+        else:
+            drawn.add_column(title, justify="right", no_wrap=True)
+    for row in table.rows:
+        drawn.add_row(*(cell.text for cell in row))
+    out.print()
+    out.print(drawn)
+
+
 def print_messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
     """What casts doubt on the numbers, to be seen; then what is good to know."""
     lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .map_curve import write_map_curve
     from .page import write_report
     from .pictures import write_pictures
+    from .preconditioning import write_precondition
     from .tables import summary_rows
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "write_hotness",
     "write_map_curve",
     "write_pictures",
+    "write_precondition",
     "write_report",
 ]
 
@@ -24,6 +26,7 @@ _HOMES = {
     "write_hotness": "hotness",
     "write_map_curve": "map_curve",
     "write_pictures": "pictures",
+    "write_precondition": "preconditioning",
     "write_report": "page",
 }
 

@@ -110,6 +110,7 @@ def workload_page(
     summary: tables.Table,
     facts: Sequence[tuple[str, str]],
     table: tables.Table,
+    warnings: Sequence[str] = (),
 ) -> str:
     """The page of what a workload is like, without a run; `facts` and `table` are its details."""
     details = {"label": name, "provenance": facts, "operations": table, "config": []}
@@ -119,7 +120,7 @@ def workload_page(
         subtitle=subtitle,
         runs=[name],
         single=True,
-        warnings=[],
+        warnings=[(warning, []) for warning in warnings],
         notes=[(note, []) for note in notes],
         summary=summary,
         varying=tables.Table("", [], []),

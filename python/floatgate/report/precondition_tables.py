@@ -1,0 +1,84 @@
+"""What became of recipes of preconditioning, in words and tables."""
+
+from __future__ import annotations
+
+from floatgate.preconditioning import Estimate, Judged, Preconditioned
+
+from .tables import Cell, Table
+from .values import ABSENT, fixed, measured, percent, ratio, size
+
+MARKS = {True: "yes", False: "no", None: "?"}
+
+
+def recipes_table(found: Preconditioned) -> Table:
+    """A row for each recipe: drive capacities written for it, write amplification of the workload's
+    first window after it, and the distance of that and of the farthest window in per cent."""
+    levels = [*found.shortest]
+    titles = ["Recipe", "Volumes", "Amplification", "Distance", "Farthest"]
+    rows = [
+        [
+            Cell(one.title),
+            Cell(f"{one.volumes:.4g}", one.volumes),
+            Cell(ratio(one.write_amplification.mean), one.write_amplification.mean),
+            _distance(one.distance),
+            Cell(ABSENT if one.farthest is None else f"{fixed(one.farthest, 2)} %", one.farthest),
+            *(Cell(MARKS[one.within[level]]) for level in levels),
+        ]
+        for one in found.recipes
+    ]
+    return Table(
+        "Recipes", [*titles, *(f"Within,\N{NO-BREAK SPACE}{level} %" for level in levels)], rows
+    )
+
+
+def shortest_table(found: Preconditioned) -> Table:
+    """For each level the recipe that writes least."""
+    rows = []
+    for level in found.shortest:
+        one = shortest(found, level)
+        cells = (ABSENT, ABSENT) if one is None else (one.title, f"{one.volumes:.4g}")
+        rows.append([Cell(f"{level} %"), *map(Cell, cells)])
+    return Table("Shortest recipe", ["Within", "Recipe", "Volumes"], rows, frozenset({0, 1}))
+
+
+def shortest(found: Preconditioned, level: str) -> Judged | None:
+    """The recipe within a level that writes least."""
+    return next((one for one in found.recipes if one.name == found.shortest[level]), None)
+
+
+def steady_words(found: Preconditioned) -> str:
+    """The steady state and its interval, or that there is none."""
+    state = found.steady.write_amplification
+    if state is None:
+        return "not found"
+    half = "" if state.ci95 is None else f" \N{PLUS-MINUS SIGN} {fixed(state.ci95, 4)}"
+    return f"{fixed(state.mean, 4)}{half}"
+
+
+def facts(found: Preconditioned) -> list[tuple[str, str]]:
+    """What was measured, and how."""
+    starts = "; ".join(
+        f"{start.name} {ratio(start.write_amplification)}, "
+        + ("not steady" if start.volumes is None else f"steady after {start.volumes}")
+        for start in found.steady.starts
+    )
+    spare = percent(found.spare_factor)
+    return [
+        ("drive", f"{found.device}: {size(found.capacity_bytes)}, {found.units} erase units"),
+        ("", f"spare factor {spare}"),
+        ("workload", found.workload),
+        ("steady state", f"write amplification {steady_words(found)}"),
+        ("reached from", starts),
+        ("runs", f"{found.seeds} seeds, {found.budget} volumes (drive capacities) each"),
+        (
+            "window",
+            f"{found.window_volumes} volumes, known to {measured(found.steady.window_error)} %",
+        ),
+    ]
+
+
+def _distance(distance: Estimate | None) -> Cell:
+    if distance is None:
+        return Cell(ABSENT)
+    half = "" if distance.ci95 is None else f" \N{PLUS-MINUS SIGN} {fixed(distance.ci95, 2)}"
+    return Cell(f"{fixed(distance.mean, 2)}{half} %", distance.mean)

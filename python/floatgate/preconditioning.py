@@ -386,24 +386,22 @@ def _shortest(judged: Sequence[Judged]) -> dict[str, str | None]:
 
 
 def _warnings(state: Steady, budget: int) -> list[str]:
-    texts = []
     if state.write_amplification is None:
         unsteady = [start.name for start in state.starts if start.volumes is None]
         levels = " and ".join(f"{start.write_amplification:.3f}" for start in state.starts)
         why = f"from {' and '.join(unsteady)}" if unsteady else "the same from two start states"
-        texts.append(
+        text = (
             f"no steady state was found: in {budget} volumes write amplification did not become "
             f"steady {why} ({levels} in the last volumes); nothing is judged; use a larger "
             "budget, more seeds, or a larger drive"
         )
+        return [text]
     coarse = [level for level in LEVELS if ERRORS * state.window_error > level]
-    if coarse:
-        levels = " and ".join(f"{level} %" for level in coarse)
-        texts.append(
-            f"{levels} cannot be told: a window is known to {state.window_error:.2f} % (standard "
-            "error); use more seeds or a larger drive"
-        )
-    return texts
+    if not coarse:
+        return []
+    levels = " and ".join(f"{level} %" for level in coarse)
+    known = f"a window is known to {state.window_error:.2f} % (standard error)"
+    return [f"{levels} cannot be told: {known}; use more seeds or a larger drive"]
 
 
 def _told(results: Sequence[Result], plays: Sequence[str]) -> list[str]:

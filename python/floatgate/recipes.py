@@ -40,9 +40,9 @@ def recipes(capacity: int, page: int) -> list[Recipe]:
         ),
         Recipe("shuffled", "random fill, each page once", shuffled, 1),
         Recipe("snia", "SNIA: sequential fill, twice; rounds", f"{fill}; {fill}", 2, None),
-        *(Recipe(f"workload-{n}", f"{n}x the workload itself", "", 0, n) for n in (1, 2, 4)),
+        *(Recipe(f"workload-{n}", f"{n}x the workload", "", 0, n) for n in (1, 2, 4)),
         *(
-            Recipe(f"fill-workload-{n}", f"sequential fill, {n}x the workload itself", fill, 1, n)
+            Recipe(f"fill-workload-{n}", f"sequential fill, {n}x the workload", fill, 1, n)
             for n in (1, 2, 4)
         ),
     ]

@@ -99,6 +99,8 @@ class StartResult:
     """What was written beforehand."""
     volumes: float
     """Volumes (drive capacities) of random page writes."""
+    played_volumes: float
+    """Volumes that the generators of `start.play` wrote after that."""
     settled: bool | None
     """For "steady": whether write amplification settled."""
     write_amplification: float | None

@@ -305,6 +305,7 @@ fn every_key_is_described() {
         "perfect.hot_pages",
         "faults.spare_units",
         "lanes.window",
+        "start.play",
     ];
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

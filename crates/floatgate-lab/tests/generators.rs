@@ -214,18 +214,6 @@ fn sequential_wraps() {
 }
 
 #[test]
-fn shuffled_gives_every_place_once_and_again_in_the_same_order() {
-    let offsets = |spec: &str| -> Vec<u64> { make(spec, 1).iter().map(|r| r.offset).collect() };
-    let twice = offsets("shuffled:span=4000KiB,writes=2000");
-    let (first, second) = twice.split_at(1000);
-    assert_eq!(first, second);
-    assert!(!first.is_sorted());
-    let mut places = first.to_vec();
-    places.sort_unstable();
-    assert!(places.iter().copied().eq((0..1000).map(|page| page * 4096)));
-}
-
-#[test]
 fn zipf_without_scatter_lies_in_the_order_of_popularity() {
     let counts = frequencies("zipf:span=40KiB,theta=1,scatter=false,writes=100k", 10);
     assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
@@ -258,6 +246,45 @@ fn zones_are_written_from_their_start_to_their_end() {
     }
     let each = begun.iter().sum::<f64>() / zones as f64;
     assert!(chi_square(&begun, |_| each) < bound(zones), "{begun:?}");
+}
+
+#[test]
+fn sequential_strides() {
+    let offsets = |spec| make(spec, 1).iter().map(|r| r.offset >> 12).collect::<Vec<_>>();
+    assert_eq!(offsets("sequential:span=40KiB,writes=5,stride=3"), [0, 3, 6, 9, 2]);
+    let one = "sequential:span=40KiB,writes=25";
+    assert_eq!(offsets(one), offsets("sequential:span=40KiB,writes=25,stride=1"));
+}
+
+#[test]
+fn shuffled_visits_every_place_once_and_then_again() {
+    for places in [1u64, 2, 7, 1000] {
+        let spec = format!("shuffled:span={},writes={}", places * 4096, 3 * places);
+        let offsets: Vec<u64> = make(&spec, 5).iter().map(|r| r.offset >> 12).collect();
+        for pass in offsets.chunks(places as usize) {
+            let mut seen = pass.to_vec();
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..places), "{spec}");
+        }
+        let (first, second) = offsets.split_at(places as usize);
+        assert!(places < 1000 || first != &second[..places as usize], "another order");
+    }
+}
+
+#[test]
+fn orders_of_whole_places_are_named_where_they_are_wrong() {
+    for (spec, expected) in [
+        ("sequential:span=40KiB,writes=1,stride=0", "stride=0: expected 1 to 10 places"),
+        ("sequential:span=40KiB,writes=1,stride=11", "stride=11: expected 1 to 10 places"),
+        (
+            "shuffled:span=40KiB,writes=1,aligned=false",
+            "aligned=false has no meaning: each place is written once",
+        ),
+    ] {
+        let error = generator(spec, 1).err().map(|error| error.to_string());
+        let name = spec.split(':').next().unwrap();
+        assert_eq!(error, Some(format!("{name}: {expected}")));
+    }
 }
 
 #[test]
@@ -425,7 +452,7 @@ fn streams_are_the_same_everywhere() {
         "e946f0e84d9d5153",
         "b52e403080dbbe83",
         "12c2b318e81be95a",
-        "c4b4ffef47dc7e25",
+        "62a34d1e200ecd79",
         "762e2e93fe1f517b",
         "035da05383864e50",
     ];

@@ -23,6 +23,9 @@ from .values import ABSENT, size
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
 """Distances that the axis names, in per cent; between -1 and 1 it is linear, beyond logarithmic."""
 
+VOLUMES = "Volumes written by the workload"
+SIGNED = "format(datum.value, datum.value ? '+d' : 'd')"
+
 
 def write_precondition(found: Preconditioned, directory: Path) -> list[Path]:
     """Writes precondition.html, results.json, the curves as a table, and the figure as SVG.
@@ -68,13 +71,13 @@ def distance_figure(found: Preconditioned) -> Figure:
 
 def chart_distance(points: pl.DataFrame, names: Sequence[str], levels: Sequence[int]) -> Plot:
     """Lines: the `distance` of each `recipe` by `volumes`, with rules at the levels."""
-    x = alt.X("volumes:Q", axis=alt.Axis(title="Volumes written by the workload", grid=False))
+    x = alt.X("volumes:Q", axis=alt.Axis(title=VOLUMES, grid=False, tickMinStep=1))
     far = points["distance"].to_list()
     low, high = min(-5.0, *far), max(5.0, *far)
     y = alt.Y(
         "distance:Q",
         scale=alt.Scale(type="symlog", constant=1, domain=[low, high], nice=False),
-        axis=alt.Axis(title="Distance, %", values=[*TICKS], format="+d", grid=False),
+        axis=alt.Axis(title="Distance, %", values=[*TICKS], labelExpr=SIGNED, grid=False),
     )
     colour = alt.Color("recipe:N", scale=alt.Scale(domain=[*names]), legend=alt.Legend())
     base = alt.Chart(inline_data(points)).encode(x=x, y=y, color=colour)
@@ -99,8 +102,8 @@ def _page(found: Preconditioned, figure: Figure) -> str:
     tiles = [("Steady write amplification", Cell(steady_words(found)))]
     for level in found.shortest:
         one = shortest(found, level)
-        text = ABSENT if one is None else f"{one.title} ({one.volumes:.3g} volumes)"
-        tiles.append((f"Shortest within {level} %", Cell(text)))
+        title, volumes = ("", ABSENT) if one is None else (f": {one.title}", f"{one.volumes:.3g}")
+        tiles.append((f"Volumes to be within {level} %{title}", Cell(volumes)))
     tiles.append(("Capacity", Cell(size(found.capacity_bytes))))
     names, cells = [name for name, _ in tiles], [cell for _, cell in tiles]
     return page.workload_page(

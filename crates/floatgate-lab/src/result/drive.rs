@@ -156,12 +156,6 @@ pub struct StartResult {
 impl StartResult {
     /// A drive without random page writes.
     pub fn new(fill: Fill) -> Self {
-        Self {
-            fill,
-            volumes: 0.0,
-            played_volumes: 0.0,
-            settled: None,
-            write_amplification: None,
-        }
+        Self { fill, volumes: 0.0, played_volumes: 0.0, settled: None, write_amplification: None }
     }
 }

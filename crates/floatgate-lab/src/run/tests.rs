@@ -191,3 +191,53 @@ fn progress_counts_to_the_end() {
     run(&config, &mut *workload, Facts::default(), options, &control).unwrap();
     assert_eq!(control.progress(), ("run", 3000, 3000));
 }
+
+/// How a drive was started whose config has these generators in `start.play`, and what it counted.
+fn played(play: &str, seed: u64) -> (StartResult, Counters) {
+    let (config, plan, mut device) = small(&[("start.fill", "none"), ("start.play", play)]);
+    let started = start(&config, &plan, &mut device, seed, &Control::default()).unwrap();
+    device.check();
+    (started, device.counters())
+}
+
+#[test]
+fn generators_are_played_before_the_workload() {
+    let pages = u64::from(small(&[]).1.user_pages());
+    let fill = format!("sequential:span={},size=512,writes={pages}", pages * 512);
+    let over = format!("shuffled:span={},size=512,writes={}", pages * 512, 2 * pages);
+    for (play, volumes) in
+        [(fill.clone(), 1), (over.clone(), 2), (format!("{fill};; {over} ;"), 3), (" ".into(), 0)]
+    {
+        let (started, counters) = played(&play, 1);
+        assert_eq!(started.played_volumes, f64::from(volumes), "{play}");
+        assert_eq!(counters.host.write_pages, u64::from(volumes as u32) * pages, "{play}");
+        assert_eq!(started.volumes, 0.0);
+    }
+    let times = format!("uniform:span=128KiB,size=512,writes={pages},interarrival=1s");
+    assert_eq!(played(&times, 1).1.host.write_pages, pages, "whatever times they have");
+    assert_ne!(played(&format!("{fill};{over}"), 1).1, played(&format!("{fill};{over}"), 2).1);
+    let same = format!("{fill};{over},seed=3");
+    assert_eq!(played(&same, 1).1, played(&same, 2).1, "a seed in the text counts");
+}
+
+#[test]
+fn what_cannot_be_played_is_named() {
+    let wrong = |play: &str| {
+        let (config, plan, mut device) = small(&[("start.play", play)]);
+        let end = start(&config, &plan, &mut device, 1, &Control::default());
+        assert!(device.notes.is_empty(), "nothing is written before all is known to be right");
+        match end {
+            Err(RunError::Config(error)) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let text = wrong("uniform:span=1MiB");
+    assert_eq!(
+        text,
+        "start.play: uniform: writes is missing; for example writes=1M (or requests=1M)"
+    );
+    let text = wrong("uniform:span=1MiB,writes=1");
+    assert!(
+        text.starts_with("start.play: uniform:span=1MiB,writes=1 spans 1048576 bytes: expected at")
+    );
+}

@@ -14,7 +14,7 @@ from conftest import Cli
 
 import floatgate as fg
 from floatgate import _core, models, steady
-from floatgate.recipes import recipes, worn_evenly
+from floatgate.recipes import all_recipes, worn_evenly
 from floatgate.report import write_precondition
 
 __all__ = ["browser"]
@@ -39,7 +39,7 @@ def _writes(play: str) -> list[list[int]]:
 
 def test_recipes_write_what_they_say() -> None:
     every = [*range(PAGES)]
-    for recipe in recipes(CAPACITY, 4096):
+    for recipe in all_recipes(CAPACITY, 4096):
         written = _writes(recipe.play)
         assert sum(map(len, written)) == recipe.volumes * PAGES, recipe.name
         if recipe.name.startswith("fill") or recipe.name == "snia":
@@ -62,7 +62,7 @@ def test_a_worn_drive_has_lost_its_spare_evenly() -> None:
 
 
 def test_a_drive_counts_what_a_recipe_writes() -> None:
-    for recipe in recipes(CAPACITY, 4096):
+    for recipe in all_recipes(CAPACITY, 4096):
         sets = {"start.fill": "none", "start.play": recipe.play}
         result = fg.run(f"uniform:span={CAPACITY},writes=1", set={**sets, "timing": "none"})
         pages = result.start.played_volumes * result.drive.logical_pages
@@ -205,8 +205,8 @@ def test_command_prints_a_table_and_writes_a_page(cli: Cli, tmp_path: Path) -> N
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert any(line.startswith("steady state  write amplification 6.") for line in lines)
-    assert any(line.startswith("random fill, each page once ") for line in lines)
-    assert any(line.startswith("5 %     sequential fill, 1x random overwrite") for line in lines)
+    assert any(line.startswith("SNIA: fill twice, rounds  ") for line in lines)
+    assert any(line.startswith("5 %     fill, 1x random writes") for line in lines)
     assert "warning: 1 % cannot be told" in done.stdout
     names = {path.name for path in (tmp_path / "found").iterdir()}
     files = {"precondition.html", "results.json", "distance.svg", "distances.csv"}

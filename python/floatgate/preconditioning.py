@@ -15,7 +15,7 @@ from . import _core, api, configs, sources, steady
 from .configs import Device
 from .intervals import mean_and_half_width
 from .jobs import Progress
-from .recipes import FILL, Recipe, recipes, worn_evenly
+from .recipes import FILL, Recipe, all_recipes, worn_evenly
 from .result import Result
 from .run_options import RunOptions
 from .traces.model import WRITE
@@ -26,6 +26,8 @@ SPAN = 256 << 20
 
 BUDGETS = (16, 32, 64)
 """Volumes that the workload may take until it is steady: whole windows for each of these."""
+
+PLAY = "start.play"
 
 WINDOWS = 256
 """Windows of a run's timeline."""
@@ -109,13 +111,14 @@ class Preconditioned:
     workload: str
     capacity_bytes: int
     """What the recipes write once: what the host can address, in whole requests of 128 KiB."""
-    spare_factor: float
-    """Of the drive: of all pages in service the share beyond those that the host can address."""
-    units: int
     seeds: int
     budget: int
     """Volumes of the workload in each run."""
     window_volumes: float
+    spare_factor: float
+    """Of the drive: of all pages in service the share beyond those that the host can address."""
+    units: int
+    """Erase units of the drive."""
     steady: Steady
     recipes: tuple[Judged, ...]
     shortest: dict[str, str | None]
@@ -174,43 +177,50 @@ def precondition(
     if repeat < 1:
         raise _core.ConfigError(f"repeat: {repeat} given; expected at least 1 seed")
     sets = _sets(device, set or {})
-    drive = configs.resolve(device, sets)
-    capacity, text = _sized(drive, workload, budget, RunOptions(seed=seed))
-    config = json.loads(drive)
+    resolved = configs.resolve(device, sets)
+    capacity, text = _sized(resolved, workload, budget, RunOptions(seed=seed))
+    config = json.loads(resolved)
     page = _core.size_bytes(config["flash"]["page"]) or FILL
-    found = recipes(capacity, page)
+    found = all_recipes(capacity, page)
     above = worn_evenly(capacity, page, _spare(config))
-    plays = list(dict.fromkeys([*(one.play for one in found), above]))
     results = api.compare_results(
         text,
         device=device,
-        set={key: value for key, value in sets.items() if key != "start.play"},
-        vary={"start.play": plays},
+        set={key: value for key, value in sets.items() if key != PLAY},
+        vary={PLAY: list(dict.fromkeys([*(one.play for one in found), above]))},
         seeds=range(seed, seed + repeat),
         workers=workers,
         progress=progress,
     )
-    series = {
-        play: [_windows(one, budget) for one in results[at * repeat : (at + 1) * repeat]]
-        for at, play in enumerate(plays)
-    }
-    below = next(one.play for one in found if one.name == "fill")
+    return _found(results, found, above, (text, capacity, repeat, budget))
+
+
+def _found(
+    results: Sequence[Result],
+    recipes: Sequence[Recipe],
+    above: str,
+    asked: tuple[str, int, int, int],
+) -> Preconditioned:
+    """What the runs say. `asked` has the workload, the capacity, the seeds and the budget."""
+    *_, budget = asked
+    series: dict[str, Series] = {}
+    for one in results:
+        series.setdefault(one.setting(PLAY), []).append(_windows(one, budget))
+    below = next(one.play for one in recipes if one.name == "fill")
     state = _steady({"sequential fill": below, "worn evenly": above}, series)
-    judged, notes = _judge_all(found, series, state)
+    judged, notes = _judge_all(recipes, series, state)
+    drive = results[0].drive
     return Preconditioned(
-        device=results[0].device,
-        workload=text,
-        capacity_bytes=capacity,
-        spare_factor=results[0].drive.spare_factor,
-        units=results[0].drive.units,
-        seeds=repeat,
-        budget=budget,
-        window_volumes=1 / PER_VOLUME,
-        steady=state,
-        recipes=tuple(judged),
-        shortest=_shortest(judged),
-        warnings=(*_warnings(state, budget), *_told(results, (below, above))),
-        notes=tuple(notes),
+        results[0].device,
+        *asked,
+        1 / PER_VOLUME,
+        drive.spare_factor,
+        drive.units,
+        state,
+        tuple(judged),
+        _shortest(judged),
+        (*_warnings(state, budget), *_told(results, (below, above))),
+        tuple(notes),
     )
 
 
@@ -219,7 +229,7 @@ def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
     for key in given:
         if key.startswith("start."):
             raise _core.ConfigError(f"{key}: is given, but the recipes say what is written before")
-    sets = {**given, "start.fill": "none", "start.play": ""}
+    sets = {**given, "start.fill": "none", PLAY: ""}
     idle = json.loads(configs.resolve(device, sets))["cleaning"].get("idle_after")
     return sets if "timing" in sets or idle is not None else {**sets, "timing": "none"}
 
@@ -406,5 +416,5 @@ def _warnings(state: Steady, budget: int) -> list[str]:
 
 def _told(results: Sequence[Result], plays: Sequence[str]) -> list[str]:
     """What the engine warns of in the runs that lead to the steady state, once each."""
-    runs = [result for result in results if result.setting("start.play") in plays]
+    runs = [result for result in results if result.setting(PLAY) in plays]
     return [*dict.fromkeys(text for result in runs for text in result.warnings)]

@@ -23,7 +23,7 @@ class Recipe:
     steady state."""
 
 
-def recipes(capacity: int, page: int) -> list[Recipe]:
+def all_recipes(capacity: int, page: int) -> list[Recipe]:
     """All recipes for a drive of `capacity` bytes, a multiple of `FILL`, with pages of `page`."""
     fill = f"sequential:span={capacity},size={FILL},writes={capacity // FILL}"
     once = f"span={capacity},size={page},writes={{}}"
@@ -33,18 +33,15 @@ def recipes(capacity: int, page: int) -> list[Recipe]:
     return [
         Recipe("erased", "erased", "", 0),
         Recipe("fill", "sequential fill", fill, 1),
-        Recipe("fill-twice", "sequential fill, twice", f"{fill}; {fill}", 2),
+        Recipe("fill-twice", "fill twice", f"{fill}; {fill}", 2),
         *(
-            Recipe(f"fill-random-{n}", f"sequential fill, {n}x random overwrite", play, 1 + n)
+            Recipe(f"fill-random-{n}", f"fill, {n}x random writes", play, 1 + n)
             for n, play in over.items()
         ),
-        Recipe("shuffled", "random fill, each page once", shuffled, 1),
-        Recipe("snia", "SNIA: sequential fill, twice; rounds", f"{fill}; {fill}", 2, None),
+        Recipe("shuffled", "random fill", shuffled, 1),
+        Recipe("snia", "SNIA: fill twice, rounds", f"{fill}; {fill}", 2, None),
         *(Recipe(f"workload-{n}", f"{n}x the workload", "", 0, n) for n in (1, 2, 4)),
-        *(
-            Recipe(f"fill-workload-{n}", f"sequential fill, {n}x the workload", fill, 1, n)
-            for n in (1, 2, 4)
-        ),
+        *(Recipe(f"fill-workload-{n}", f"fill, {n}x the workload", fill, 1, n) for n in (1, 2, 4)),
     ]
 
 

@@ -20,6 +20,7 @@ mod presets;
 mod program_unit;
 mod schema;
 mod sections;
+mod start;
 
 use std::fmt;
 
@@ -42,9 +43,10 @@ pub use presets::{Preset, presets};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{
-    Capacity, Cleaning, Fill, Flash, Ftl, Latency, Link, Mapping, Order, Placement, Queue,
-    Resolution, Schedule, Start, Timing, WearLeveling,
+    Capacity, Cleaning, Flash, Ftl, Latency, Link, Mapping, Order, Placement, Queue, Resolution,
+    Schedule, Timing, WearLeveling,
 };
+pub use start::{Fill, Start};
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
 #[derive(Clone, PartialEq, Eq, Debug)]

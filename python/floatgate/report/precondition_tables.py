@@ -7,14 +7,12 @@ from floatgate.preconditioning import Estimate, Judged, Preconditioned
 from .tables import Cell, Table
 from .values import ABSENT, fixed, measured, percent, ratio, size
 
-MARKS = {True: "yes", False: "no", None: "?"}
-
 
 def recipes_table(found: Preconditioned) -> Table:
     """A row for each recipe: drive capacities written for it, write amplification of the workload's
-    first window after it, and the distance of that and of the farthest window in per cent."""
-    levels = [*found.shortest]
-    titles = ["Recipe", "Volumes", "Amplification", "Distance", "Farthest"]
+    first window after it, the distance of that and of the farthest window, and the least level that
+    all windows are within."""
+    titles = ["Recipe", "Volumes", "WA", "Distance", "Farthest", "Within"]
     rows = [
         [
             Cell(one.title),
@@ -22,13 +20,11 @@ def recipes_table(found: Preconditioned) -> Table:
             Cell(ratio(one.write_amplification.mean), one.write_amplification.mean),
             _distance(one.distance),
             Cell(ABSENT if one.farthest is None else f"{fixed(one.farthest, 2)} %", one.farthest),
-            *(Cell(MARKS[one.within[level]]) for level in levels),
+            Cell(_within(one)),
         ]
         for one in found.recipes
     ]
-    return Table(
-        "Recipes", [*titles, *(f"Within,\N{NO-BREAK SPACE}{level} %" for level in levels)], rows
-    )
+    return Table("Recipes", titles, rows)
 
 
 def shortest_table(found: Preconditioned) -> Table:
@@ -75,6 +71,10 @@ def facts(found: Preconditioned) -> list[tuple[str, str]]:
             f"{found.window_volumes} volumes, known to {measured(found.steady.window_error)} %",
         ),
     ]
+
+
+def _within(one: Judged) -> str:
+    return next((f"{level} %" for level, is_within in one.within.items() if is_within), "no")
 
 
 def _distance(distance: Estimate | None) -> Cell:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .api import compare, compare_results, devices, policies, run
     from .comparison import Comparison
     from .curves import map_curve
+    from .datasheet import DataSheet, measure_device
     from .hot_data import Hotness, hotness
     from .models import predict
     from .power import crash
@@ -25,6 +26,7 @@ _HOMES = {
     "Cancelled": "_core",
     "Comparison": "comparison",
     "ConfigError": "_core",
+    "DataSheet": "datasheet",
     "Hotness": "hot_data",
     "Preconditioned": "preconditioning",
     "Result": "result",
@@ -38,6 +40,7 @@ _HOMES = {
     "devices": "api",
     "hotness": "hot_data",
     "map_curve": "curves",
+    "measure_device": "datasheet",
     "policies": "api",
     "precondition": "preconditioning",
     "predict": "models",
@@ -50,6 +53,7 @@ __all__ = [
     "Cancelled",
     "Comparison",
     "ConfigError",
+    "DataSheet",
     "Hotness",
     "Preconditioned",
     "Result",
@@ -63,6 +67,7 @@ __all__ = [
     "devices",
     "hotness",
     "map_curve",
+    "measure_device",
     "policies",
     "precondition",
     "predict",

@@ -17,6 +17,12 @@ class Cancelled(Exception):
 def resolve(preset: str | None, toml: str | None, sets: list[tuple[str, str]]) -> str:
     """The resolved config as JSON text. Raises ConfigError."""
 
+def said(preset: str | None, toml: str | None) -> str:
+    """What a preset and a TOML text over it say, without defaults and unchecked, as JSON text.
+
+    It has `class`, what is published of drives of its class. Raises ConfigError.
+    """
+
 def schema() -> str:
     """The JSON Schema of the config, as JSON text."""
 

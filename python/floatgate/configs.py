@@ -45,15 +45,15 @@ def resolve_all(
     Raises ConfigError for a key that no config in the comparison uses, among others.
     """
     _check(device, set, vary)
-    read = {_name(one): _device(one) for one in vary.get(DEVICE, (device,))}
+    read = {name(one): source(one) for one in vary.get(DEVICE, (device,))}
     fixed = [(key, _text(value)) for key, value in set.items()]
     found = []
     for values in itertools.product(*vary.values()):
         chosen = dict(zip(vary, values, strict=True))
         label = ", ".join(f"{key}={_text(value)}" for key, value in chosen.items())
-        name = _name(chosen.pop(DEVICE, device))
+        called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
-        found.append(Resolved(label, name, _core.resolve(*read[name], sets)))
+        found.append(Resolved(label, called, _core.resolve(*read[called], sets)))
     _check_used(vary, [json.loads(one.config) for one in found])
     return found
 
@@ -76,7 +76,7 @@ def _check(
         if key in set:
             raise _core.ConfigError(f"vary: {key} is also set, to {set[key]!r}; expected one")
     if device is not None and DEVICE in vary:
-        raise _core.ConfigError(f"vary: device is also given, as {_name(device)}; expected one")
+        raise _core.ConfigError(f"vary: device is also given, as {name(device)}; expected one")
     for one in vary.get(DEVICE, ()):
         if not isinstance(one, (str, Path)):
             raise _core.ConfigError(f"vary: device={one!r}; expected names of presets or files")
@@ -112,13 +112,14 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _name(device: Device | None) -> str:
+def name(device: Device | None) -> str:
+    """What a device is called: the preset's name or the path; "config" for a dict."""
     if device is None:
         return DEFAULT_DEVICE
     return "config" if isinstance(device, Mapping) else str(device)
 
 
-def _device(device: Device | None) -> tuple[str | None, str | None]:
+def source(device: Device | None) -> tuple[str | None, str | None]:
     """Preset name and TOML text: one or the other."""
     if device is None:
         return DEFAULT_DEVICE, None

@@ -37,6 +37,14 @@ def simulate(
     return jobs.run_all(planned, workers or jobs.cores(), progress, kept)
 
 
+def simulate_pairs(
+    pairs: Sequence[tuple[Any, Resolved]], how: RunOptions, *, progress: Progress | None = None
+) -> list[Result]:
+    """Each trace on the drive beside it, one at a time per core; in their order."""
+    planned = [_job(sources.open_source(trace, how), drive, how) for trace, drive in pairs]
+    return jobs.run_all(planned, jobs.cores(), progress)
+
+
 def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:
     """The requests for each seed. A recording is read once: it has no use for a seed."""
     first = sources.open_source(trace, hows[0])

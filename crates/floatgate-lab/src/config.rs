@@ -230,6 +230,15 @@ impl Config {
     }
 }
 
+/// What a preset, and a file's TOML text over it, say themselves: a config's tables without the
+/// defaults, unchecked, and `[class]`, what is published of drives of its class.
+///
+/// # Errors
+/// What is not TOML, or no preset.
+pub fn said(preset: Option<&str>, file: Option<&str>) -> Result<toml::Table, ConfigError> {
+    layers::said(preset, file)
+}
+
 /// Whether a relation between values holds, and if not, what was expected of the key.
 pub(crate) fn expect(
     holds: bool,

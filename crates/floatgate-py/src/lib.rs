@@ -73,6 +73,12 @@ fn resolve(
     text(&json!(config))
 }
 
+/// What a preset and a file say, without defaults.
+#[pyfunction]
+fn said(preset: Option<&str>, toml: Option<&str>) -> PyResult<String> {
+    text(&json!(config::said(preset, toml).map_err(config_error)?))
+}
+
 #[pyfunction]
 fn schema() -> PyResult<String> {
     text(&config::schema())
@@ -191,6 +197,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Workload>()?;
     for function in [
         wrap_pyfunction!(resolve, module)?,
+        wrap_pyfunction!(said, module)?,
         wrap_pyfunction!(schema, module)?,
         wrap_pyfunction!(result_schema, module)?,
         wrap_pyfunction!(units::parse_size, module)?,

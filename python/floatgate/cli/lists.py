@@ -10,14 +10,34 @@ import typer
 
 from . import options, output
 
+Measure = Annotated[
+    bool,
+    typer.Option(
+        "--measure", help="Print a data sheet, measured on the model; NAME may be a TOML file."
+    ),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="For --measure: a smaller drive and shorter runs.")
+]
+
 
 def devices(
-    name: Annotated[str | None, typer.Argument(help="The preset to show.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The preset to show.")
+    ] = None,
+    measure: Measure = False,
+    quick: Quick = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """List the preset drives, or print one as TOML."""
+    """List the preset drives, print one as TOML, or measure its data sheet."""
     from floatgate import _core
 
+    if measure:
+        _measure(name, quick, json, quiet)
+        return
+    if quick:
+        raise typer.BadParameter("is for --measure", param_hint="'--quick'")
     presets = json_text.loads(_core.presets())
     if name is not None:
         presets = [preset for preset in presets if preset["name"] == name]
@@ -29,6 +49,21 @@ def devices(
         sys.stdout.write(presets[0]["toml"])
     else:
         _table([[preset[key] for key in ("name", "summary", "source")] for preset in presets])
+
+
+def _measure(name: str | None, quick: bool, json: bool, quiet: bool) -> None:
+    if name is None:
+        raise typer.BadParameter("needs the name of a device", param_hint="'--measure'")
+    from floatgate.datasheet import measure_device
+
+    with output.progress_bar(quiet) as progress:
+        sheet = measure_device(name, quick=quick, progress=progress)
+    if json:
+        output.print_json(sheet.to_dict())
+    else:
+        from .datasheet import print_sheet
+
+        print_sheet(sheet)
 
 
 def policies(

@@ -10,6 +10,14 @@ pub(super) fn merge(
     file: Option<&str>,
     sets: &[(String, String)],
 ) -> Result<Table, ConfigError> {
+    let mut table = said(preset, file)?;
+    table.remove("class");
+    put(&mut table, settings(sets)?)?;
+    Ok(table)
+}
+
+/// The lower layers, with what is published of drives of its class: no part of a config.
+pub(super) fn said(preset: Option<&str>, file: Option<&str>) -> Result<Table, ConfigError> {
     let mut file = parse(file.unwrap_or_default())?;
     let base = match file.remove("preset") {
         Some(Value::String(base)) => Some(base),
@@ -33,7 +41,6 @@ pub(super) fn merge(
     table.remove("about");
     file.remove("about");
     put(&mut table, file)?;
-    put(&mut table, settings(sets)?)?;
     Ok(table)
 }
 

@@ -1,0 +1,77 @@
+"""`floatgate devices NAME --measure`: a data sheet for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from floatgate.datasheet import DataSheet, LatencyLine, Line
+from floatgate.report.tables import Cell, Table
+from floatgate.report.values import ABSENT, count, fixed, measured, percent, ratio, size
+
+from .output import console
+from .summary import Lines, fact_grid, print_messages, print_table
+
+MARK = "outside"
+
+
+def print_sheet(sheet: DataSheet) -> None:
+    """Capacity, performance, latencies; then what is to be known."""
+    out = console()
+    out.print(Text(f"{sheet.device}, measured on the model", style="bold"))
+    out.print()
+    out.print(fact_grid(_facts(sheet)))
+    print_table(out, _performance(sheet.lines, is_class_known=bool(sheet.source)))
+    print_table(out, _latencies(sheet.latencies, is_class_known=bool(sheet.source)))
+    print_messages(out, sheet.warnings, sheet.notes)
+
+
+def _facts(sheet: DataSheet) -> Lines:
+    over = sheet.spare_factor / (1 - sheet.spare_factor)
+    yield "raw capacity", f"{size(sheet.raw_bytes)} of flash"
+    spare = f"spare factor {percent(sheet.spare_factor)}, over-provisioning {percent(over)}"
+    yield "user capacity", f"{size(sheet.user_bytes)}; {spare}"
+    wa = ratio(sheet.write_amplification)
+    yield "write amplification", f"{wa}, random writes in the steady state"
+    yield from sheet.states.items()
+    if sheet.source:
+        yield "class", sheet.source
+
+
+def _performance(lines: Sequence[Line], *, is_class_known: bool) -> Table:
+    rows = []
+    for line in lines:
+        known = (_rate(line.fresh, line.unit), _rate(line.steady, line.unit))
+        cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), Cell(line.conditions)]
+        rows.append([*cells, *_class_cells(line, line.unit, is_class_known)])
+    titles = ["", "fresh", "steady", "", "conditions", *(["class", ""] if is_class_known else [])]
+    return Table("Performance", titles, rows, frozenset({0, 3, 4, 5, 6}))
+
+
+def _latencies(lines: Sequence[LatencyLine], *, is_class_known: bool) -> Table:
+    rows = []
+    for line in lines:
+        times = (line.mean_us, line.p50_us, line.p99_us, line.p999_us)
+        cells = [Cell(line.name), *(Cell(measured(time)) for time in times)]
+        cells += [Cell("\N{MICRO SIGN}s"), Cell(line.conditions)]
+        rows.append([*cells, *_class_cells(line, "", is_class_known)])
+    titles = ["steady", "mean", "p50", "p99", "p99.9", "", "conditions"]
+    titles += ["class", ""] if is_class_known else []
+    return Table("Latency", titles, rows, frozenset({0, 5, 6, 7, 8}))
+
+
+def _class_cells(line: Line | LatencyLine, unit: str, is_class_known: bool) -> list[Cell]:
+    """The published range, and a mark where the number is outside."""
+    if not is_class_known:
+        return []
+    if line.published is None:
+        return [Cell(ABSENT), Cell("")]
+    low, high = (_rate(limit, unit) for limit in line.published)
+    return [Cell(f"{low} to {high}"), Cell(MARK if line.outside else "")]
+
+
+def _rate(value: float | None, unit: str) -> str:
+    if unit == "IOPS":
+        return count(value)
+    return fixed(value, 0) if value is not None and value >= 100 else measured(value)

@@ -1,0 +1,322 @@
+"""A data sheet of a drive, measured on the model: what a vendor prints, with its conditions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from . import _core, configs, runner
+from .configs import Device, Resolved
+from .jobs import Progress
+from .recipes import FILL
+from .result import Result
+from .run_options import RunOptions
+
+UNITS = 256
+UNITS_QUICK = 128
+"""Erase units of the drive that is measured: fewer than 128 are few to choose victims from."""
+
+IO = 4096
+"""Bytes of a random request."""
+
+DEPTH_SEQUENTIAL = 32
+DEPTH_RANDOM = 256
+DEPTH_LATENCY = 32
+"""Commands outstanding. A device whose queue is shorter has its own."""
+
+READ_SHARE = 0.7
+"""Of the mixed workload."""
+
+REQUESTS = 100_000
+REQUESTS_QUICK = 20_000
+"""Of a run for latencies; the 99.9th percentile is of a hundredth of a hundred of them."""
+
+CLASS = (
+    *("sequential_read_mb_s", "sequential_write_mb_s"),
+    *("random_read_iops", "random_write_iops", "mixed_iops"),
+    *("read_latency_us", "write_latency_us"),
+)
+"""Keys of `[class]` in a device's TOML: [least, most] of what data sheets of the class say of the
+steady numbers, and of the medians of latencies at depth 1. `source` says where they are from."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A number of the sheet, fresh and steady."""
+
+    name: str
+    unit: str
+    conditions: str
+    fresh: float | None
+    steady: float | None
+    published: tuple[float, float] | None
+    """Least and most that data sheets of the class say."""
+    outside: bool
+    """Whether the steady number is less or more than what is published."""
+
+
+@dataclass(frozen=True)
+class LatencyLine:
+    """Response times in microseconds, in the steady state."""
+
+    name: str
+    conditions: str
+    mean_us: float
+    p50_us: float
+    p99_us: float
+    p999_us: float
+    published: tuple[float, float] | None
+    """Least and most that data sheets of the class say of the median."""
+    outside: bool
+
+
+@dataclass(frozen=True)
+class DataSheet:
+    """What `measure_device` finds."""
+
+    device: str
+    raw_bytes: int
+    """All flash, what cleaning needs for itself included."""
+    user_bytes: int
+    """What the host can address."""
+    spare_factor: float
+    """Of the pages in service the share beyond those that the host can address."""
+    blocks: int
+    """Blocks of the drive that was measured, without the reserve of cleaning."""
+    blocks_full: int | None
+    """Blocks that the device says it has; None where it says nothing."""
+    write_amplification: float
+    """Of random writes in the steady state."""
+    lines: tuple[Line, ...]
+    latencies: tuple[LatencyLine, ...]
+    states: dict[str, str]
+    """What "fresh" and "steady" are."""
+    source: str | None
+    """Where the published ranges are from."""
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `--json` prints."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The drive that is measured, and how."""
+
+    device: Device | None
+    blocks: int
+    capacity: int
+    """Bytes that the host can address, in whole requests of a fill."""
+    depth: int
+    """Of random requests."""
+    quick: bool
+
+    @property
+    def starts(self) -> dict[str, dict[str, Any]]:
+        """What is written before, by the name of the state."""
+        fill = f"sequential:span={self.capacity},size={FILL},writes={self.capacity // FILL}"
+        return {
+            "erased": {"start.fill": "none"},
+            "filled": {"start.fill": "sequential"},
+            "sequential": {"start.fill": "none", "start.play": f"{fill}; {fill}"},
+            "random": {"start.fill": "random", "start.overwrites": 1 if self.quick else 2},
+        }
+
+    def pair(self, start: str, workload: str, requests: int, depth: int) -> tuple[str, Resolved]:
+        """A workload (less its span and length) on the drive in a state."""
+        sets = {"flash.blocks": self.blocks, "queue.depth": depth, **self.starts[start]}
+        text = f"{workload},span={self.capacity},requests={requests}"
+        return text, configs.resolve_all(self.device, sets, {})[0]
+
+
+def measure_device(
+    device: Device | None = None,
+    *,
+    quick: bool = False,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> DataSheet:
+    """Measures a drive as data sheets do: bandwidth, random requests, latencies.
+
+    `device` is as for `run`. The drive is scaled: it has 256 erase units (with `quick` 128), with
+    the spare, dies and buses that it has. A `[class]` table in its TOML has published ranges, which
+    numbers are compared with. Raises ConfigError for a drive whose time is not simulated.
+    """
+    said = json.loads(_core.said(*configs.source(device)))
+    ranges, source = _published(said.get("class") or {})
+    whole = json.loads(configs.resolve(device, {}))
+    if whole["timing"] == "none":
+        raise _core.ConfigError(
+            f"{configs.name(device)}: its time is not simulated (timing = none); a data sheet has "
+            "bandwidths and latencies"
+        )
+    full = whole["flash"].get("blocks")
+    blocks = (UNITS_QUICK if quick else UNITS) * whole["flash"]["superblock"]
+    blocks = blocks if full is None else min(blocks, full)
+    config = configs.resolve(device, {"flash.blocks": blocks})
+    capacity = _core.logical_bytes(config, 0) // FILL * FILL
+    depth = min(DEPTH_RANDOM, said.get("queue", {}).get("depth", DEPTH_RANDOM))
+    plan = Plan(device, blocks, capacity, depth, quick)
+    pairs = _pairs(plan)
+    results = runner.simulate_pairs([*pairs.values()], RunOptions(seed=seed), progress=progress)
+    found = dict(zip(pairs, results, strict=True))
+    return _sheet(plan, found, full, ranges, source)
+
+
+Pairs = dict[tuple[str, str], tuple[str, Resolved]]
+"""The runs, by what is measured and the state of the drive."""
+
+
+def _pairs(plan: Plan) -> Pairs:
+    part = 4 if plan.quick else 1
+    fills, volume = plan.capacity // FILL // part, plan.capacity // IO // part
+    some = REQUESTS_QUICK if plan.quick else REQUESTS
+    in_order = f"sequential:size={FILL}"
+    random, mixed = f"uniform:size={IO}", f"uniform:size={IO},reads={READ_SHARE}"
+    deep, sequential = plan.depth, min(DEPTH_SEQUENTIAL, plan.depth)
+    pairs = {
+        ("sequential read", "fresh"): ("filled", f"{in_order},reads=1", fills, sequential),
+        ("sequential read", "steady"): ("sequential", f"{in_order},reads=1", fills, sequential),
+        ("sequential write", "fresh"): ("erased", in_order, fills, sequential),
+        ("sequential write", "steady"): ("sequential", in_order, fills, sequential),
+        ("random read", "fresh"): ("filled", f"{random},reads=1", some, deep),
+        ("random read", "steady"): ("random", f"{random},reads=1", some, deep),
+        # A quarter of the drive: nothing is cleaned before it is full.
+        ("random write", "fresh"): ("erased", random, plan.capacity // IO // 4, deep),
+        ("random write", "steady"): ("random", random, volume, deep),
+        ("random mixed", "fresh"): ("filled", mixed, some, deep),
+        ("random mixed", "steady"): ("random", mixed, some, deep),
+    }
+    for depth in _latency_depths(plan):
+        pairs["read latency", str(depth)] = ("random", f"{random},reads=1", some, depth)
+        pairs["write latency", str(depth)] = ("random", random, some, depth)
+    return {key: plan.pair(*asked) for key, asked in pairs.items()}
+
+
+def _latency_depths(plan: Plan) -> list[int]:
+    return sorted({1, min(DEPTH_LATENCY, plan.depth)})
+
+
+def _sheet(
+    plan: Plan,
+    found: Mapping[tuple[str, str], Result],
+    full: int | None,
+    ranges: Mapping[str, tuple[float, float]],
+    source: str | None,
+) -> DataSheet:
+    worn = found["random write", "steady"]
+    drive = worn.drive
+    sequential = f"{FILL >> 10} KiB, depth {min(DEPTH_SEQUENTIAL, plan.depth)}"
+    random = f"{IO >> 10} KiB, depth {plan.depth}"
+
+    def line(name: str, unit: str, key: str, conditions: str, of: Rate) -> Line:
+        steady = of(found[name, "steady"])
+        limits = ranges.get(key)
+        fresh = of(found[name, "fresh"])
+        return Line(name, unit, conditions, fresh, steady, limits, _outside(steady, limits))
+
+    def latency(operation: str, depth: int) -> LatencyLine:
+        result = found[f"{operation} latency", str(depth)]
+        times = result.latency.read if operation == "read" else result.latency.write
+        limits = ranges.get(f"{operation}_latency_us") if depth == 1 else None
+        told = (times.mean_us, times.p50_us, times.p99_us, times.p999_us)
+        mean, median, high, highest = (time or 0.0 for time in told)
+        shown = (f"{operation} latency", f"{IO >> 10} KiB, depth {depth}")
+        return LatencyLine(*shown, mean, median, high, highest, limits, _outside(median, limits))
+
+    mixed = f"{random}, {READ_SHARE:.0%} reads"
+    lines = (
+        line("sequential read", "MB/s", "sequential_read_mb_s", sequential, _read_rate),
+        line("sequential write", "MB/s", "sequential_write_mb_s", sequential, _write_rate),
+        line("random read", "IOPS", "random_read_iops", random, _iops),
+        line("random write", "IOPS", "random_write_iops", random, _iops),
+        line("random mixed", "IOPS", "mixed_iops", mixed, _iops),
+    )
+    latencies = [
+        latency(operation, depth)
+        for depth in _latency_depths(plan)
+        for operation in ("read", "write")
+    ]
+    assert worn.write_amplification is not None
+    return DataSheet(
+        configs.name(plan.device),
+        drive.physical_bytes,
+        drive.logical_bytes,
+        drive.spare_factor,
+        plan.blocks,
+        full,
+        worn.write_amplification,
+        lines,
+        tuple(latencies),
+        _states(plan),
+        source,
+        worn.warnings,
+        (_scale(plan, full),),
+    )
+
+
+Rate = Callable[[Result], float | None]
+
+
+def _read_rate(result: Result) -> float | None:
+    return result.throughput.read_mb_s
+
+
+def _write_rate(result: Result) -> float | None:
+    return result.throughput.write_mb_s
+
+
+def _iops(result: Result) -> float | None:
+    return result.throughput.iops
+
+
+def _outside(value: float | None, limits: tuple[float, float] | None) -> bool:
+    return value is not None and limits is not None and not limits[0] <= value <= limits[1]
+
+
+def _states(plan: Plan) -> dict[str, str]:
+    volumes = plan.starts["random"]["start.overwrites"]
+    return {
+        "fresh": "erased; before reads filled once in order",
+        "steady, sequential": f"two capacities in order, {FILL >> 10} KiB",
+        "steady, random": f"filled in order, then {volumes}x the capacity in random pages",
+    }
+
+
+def _scale(plan: Plan, full: int | None) -> str:
+    """What was measured instead of the whole drive."""
+    if full == plan.blocks:
+        return f"measured on the whole drive, {full:,} blocks"
+    whole = "a drive that does not say how many it has" if full is None else f"its {full:,}"
+    return (
+        f"scaled: measured with {plan.blocks:,} blocks instead of {whole}, with the same spare, "
+        "dies and buses"
+    )
+
+
+def _published(said: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], str | None]:
+    """The ranges in `[class]`, and where they are from."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for key, value in said.items():
+        if key == "source" and isinstance(value, str):
+            continue
+        if key not in CLASS:
+            known = ", ".join(("source", *CLASS))
+            raise _core.ConfigError(f"class.{key}: is not known; expected one of {known}")
+        if not _is_range(value):
+            raise _core.ConfigError(f"class.{key} = {value}: expected [least, most]")
+        ranges[key] = (float(value[0]), float(value[1]))
+    if ranges and not said.get("source"):
+        raise _core.ConfigError("class.source: is missing; expected where the ranges are from")
+    return ranges, said.get("source")
+
+
+def _is_range(value: Any) -> bool:
+    if not (isinstance(value, list) and len(value) == 2):
+        return False
+    numbers = all(isinstance(n, (int, float)) and not isinstance(n, bool) for n in value)
+    return numbers and 0 <= value[0] <= value[1]

@@ -33,6 +33,9 @@ REQUESTS = 100_000
 REQUESTS_QUICK = 20_000
 """Of a run for latencies; the 99.9th percentile is of a hundredth of a hundred of them."""
 
+OVERWRITES = 2
+"""Capacities of random pages before what is random is steady: docs/precondition.md."""
+
 CLASS = (
     *("sequential_read_mb_s", "sequential_write_mb_s"),
     *("random_read_iops", "random_write_iops", "mixed_iops"),
@@ -44,7 +47,7 @@ steady numbers, and of the medians of latencies at depth 1. `source` says where 
 
 @dataclass(frozen=True)
 class Line:
-    """A number of the sheet, fresh and steady."""
+    """A number of the sheet, fresh and steady; None where it is not measured."""
 
     name: str
     unit: str
@@ -123,7 +126,7 @@ class Plan:
             "erased": {"start.fill": "none"},
             "filled": {"start.fill": "sequential"},
             "sequential": {"start.fill": "none", "start.play": f"{fill}; {fill}"},
-            "random": {"start.fill": "random", "start.overwrites": 1 if self.quick else 2},
+            "random": {"start.fill": "random", "start.overwrites": OVERWRITES},
         }
 
     def pair(self, start: str, workload: str, requests: int, depth: int) -> tuple[str, Resolved]:
@@ -188,7 +191,6 @@ def _pairs(plan: Plan) -> Pairs:
         # A quarter of the drive: nothing is cleaned before it is full.
         ("random write", "fresh"): ("erased", random, plan.capacity // IO // 4, deep),
         ("random write", "steady"): ("random", random, volume, deep),
-        ("random mixed", "fresh"): ("filled", mixed, some, deep),
         ("random mixed", "steady"): ("random", mixed, some, deep),
     }
     for depth in _latency_depths(plan):
@@ -210,13 +212,13 @@ def _sheet(
 ) -> DataSheet:
     worn = found["random write", "steady"]
     drive = worn.drive
-    sequential = f"{FILL >> 10} KiB, depth {min(DEPTH_SEQUENTIAL, plan.depth)}"
-    random = f"{IO >> 10} KiB, depth {plan.depth}"
+    sequential = f"{FILL >> 10} KiB, QD{min(DEPTH_SEQUENTIAL, plan.depth)}"
+    random = f"{IO >> 10} KiB, QD{plan.depth}"
 
     def line(name: str, unit: str, key: str, conditions: str, of: Rate) -> Line:
         steady = of(found[name, "steady"])
         limits = ranges.get(key)
-        fresh = of(found[name, "fresh"])
+        fresh = of(found[name, "fresh"]) if (name, "fresh") in found else None
         return Line(name, unit, conditions, fresh, steady, limits, _outside(steady, limits))
 
     def latency(operation: str, depth: int) -> LatencyLine:
@@ -225,7 +227,7 @@ def _sheet(
         limits = ranges.get(f"{operation}_latency_us") if depth == 1 else None
         told = (times.mean_us, times.p50_us, times.p99_us, times.p999_us)
         mean, median, high, highest = (time or 0.0 for time in told)
-        shown = (f"{operation} latency", f"{IO >> 10} KiB, depth {depth}")
+        shown = (f"{operation} latency", f"{IO >> 10} KiB, QD{depth}")
         return LatencyLine(*shown, mean, median, high, highest, limits, _outside(median, limits))
 
     mixed = f"{random}, {READ_SHARE:.0%} reads"
@@ -252,7 +254,7 @@ def _sheet(
         worn.write_amplification,
         lines,
         tuple(latencies),
-        _states(plan),
+        _states(),
         source,
         worn.warnings,
         (_scale(plan, full),),
@@ -278,12 +280,11 @@ def _outside(value: float | None, limits: tuple[float, float] | None) -> bool:
     return value is not None and limits is not None and not limits[0] <= value <= limits[1]
 
 
-def _states(plan: Plan) -> dict[str, str]:
-    volumes = plan.starts["random"]["start.overwrites"]
+def _states() -> dict[str, str]:
     return {
         "fresh": "erased; before reads filled once in order",
         "steady, sequential": f"two capacities in order, {FILL >> 10} KiB",
-        "steady, random": f"filled in order, then {volumes}x the capacity in random pages",
+        "steady, random": f"filled in order, then {OVERWRITES}x the capacity in random pages",
     }
 
 

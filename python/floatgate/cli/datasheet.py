@@ -13,8 +13,6 @@ from floatgate.report.values import ABSENT, count, fixed, measured, percent, rat
 from .output import console
 from .summary import Lines, fact_grid, print_messages, print_table
 
-MARK = "outside"
-
 
 def print_sheet(sheet: DataSheet) -> None:
     """Capacity, performance, latencies; then what is to be known."""
@@ -44,7 +42,7 @@ def _performance(lines: Sequence[Line], *, is_class_known: bool) -> Table:
     for line in lines:
         known = (_rate(line.fresh, line.unit), _rate(line.steady, line.unit))
         cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), Cell(line.conditions)]
-        rows.append([*cells, *_class_cells(line, line.unit, is_class_known)])
+        rows.append([*cells, *_class_cells(line, line.steady, line.unit, is_class_known)])
     titles = ["", "fresh", "steady", "", "conditions", *(["class", ""] if is_class_known else [])]
     return Table("Performance", titles, rows, frozenset({0, 3, 4, 5, 6}))
 
@@ -53,22 +51,29 @@ def _latencies(lines: Sequence[LatencyLine], *, is_class_known: bool) -> Table:
     rows = []
     for line in lines:
         times = (line.mean_us, line.p50_us, line.p99_us, line.p999_us)
-        cells = [Cell(line.name), *(Cell(measured(time)) for time in times)]
-        cells += [Cell("\N{MICRO SIGN}s"), Cell(line.conditions)]
-        rows.append([*cells, *_class_cells(line, "", is_class_known)])
-    titles = ["steady", "mean", "p50", "p99", "p99.9", "", "conditions"]
-    titles += ["class", ""] if is_class_known else []
-    return Table("Latency", titles, rows, frozenset({0, 5, 6, 7, 8}))
+        cells = [
+            Cell(line.name.removesuffix(" latency")),
+            *(Cell(measured(time)) for time in times),
+        ]
+        rows.append(
+            [*cells, Cell(line.conditions), *_class_cells(line, line.p50_us, "", is_class_known)]
+        )
+    titles = ["latency,\N{NO-BREAK SPACE}\N{MICRO SIGN}s", "mean", "p50", "p99", "p99.9"]
+    titles += ["conditions", *(["class", ""] if is_class_known else [])]
+    return Table("Latency", titles, rows, frozenset({0, 5, 6, 7}))
 
 
-def _class_cells(line: Line | LatencyLine, unit: str, is_class_known: bool) -> list[Cell]:
+def _class_cells(
+    line: Line | LatencyLine, value: float | None, unit: str, is_class_known: bool
+) -> list[Cell]:
     """The published range, and a mark where the number is outside."""
     if not is_class_known:
         return []
     if line.published is None:
         return [Cell(ABSENT), Cell("")]
-    low, high = (_rate(limit, unit) for limit in line.published)
-    return [Cell(f"{low} to {high}"), Cell(MARK if line.outside else "")]
+    low, high = line.published
+    mark = "" if not line.outside or value is None else "below" if value < low else "above"
+    return [Cell(f"{_rate(low, unit)} to {_rate(high, unit)}"), Cell(mark)]
 
 
 def _rate(value: float | None, unit: str) -> str:

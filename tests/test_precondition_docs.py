@@ -1,0 +1,66 @@
+"""Every number in docs/precondition.md is measured again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import floatgate as fg
+from floatgate.cli import options
+from floatgate.preconditioning import Preconditioned
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "precondition.md"
+
+NVME = "--device small-nvme --set flash.pages_per_block=64 --set flash.superblock=4"
+DRIVES = {
+    "classic": "",
+    "small-nvme": f"{NVME} --set capacity.spare_factor=0.2",
+    "separating": f"{NVME} --set capacity.spare_factor=0.2 --set placement.scheme=sepbit",
+}
+WORKLOADS = {
+    "classic": ("uniform", "zipf:theta=0.8", "hotcold:r=0.9,f=0.1"),
+    "small-nvme": ("uniform", "zipf:theta=0.8", "hotcold:r=0.9,f=0.1"),
+    "separating": ("hotcold:r=0.9,f=0.1,span=1GiB",),
+}
+
+
+def measure(call: str) -> Preconditioned:
+    """What `floatgate precondition` with these options measures."""
+    words = shlex.split(call)
+    given: dict[str, list[str]] = {}
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        given.setdefault(option.removeprefix("--"), []).append(value)
+    sets = options.pairs("--set", given.pop("set", []))
+    return fg.precondition(set=sets, **{key: value[0] for key, value in given.items()})
+
+
+def lines(found: list[Preconditioned]) -> list[str]:
+    """The rows of a table: the steady state, and a row for each recipe."""
+    states = [one.steady.write_amplification for one in found]
+    levels = [f"{state.mean:.3f} ± {state.ci95:.3f}" for state in states if state and state.ci95]
+    rows = [f"| steady state, WA | | {' | '.join(levels)} |"]
+    for recipe in zip(*(one.recipes for one in found), strict=True):
+        volumes = "" if recipe[0].name == "snia" else f"{recipe[0].volumes:g}"
+        cells = []
+        for one in recipe:
+            assert one.distance is not None
+            least = next((f"**{level}**" for level, ok in one.within.items() if ok), "-")
+            own = f" ({one.volumes:.2f} volumes)" if one.name == "snia" else ""
+            cells.append(f"{one.distance.mean:+.1f}, {one.farthest:.1f}: {least}{own}")
+        rows.append(f"| {recipe[0].title} | {volumes} | {' | '.join(cells)} |")
+    return rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("drive", DRIVES)
+def test_tables(drive: str) -> None:
+    text = PAGE.read_text("utf-8")
+    calls = [f"{DRIVES[drive]} --workload {one}".strip() for one in WORKLOADS[drive]]
+    for call in calls:
+        assert f"floatgate precondition {call}" in re.sub(r" *\\\n *", " ", text)
+    rows = lines([measure(call) for call in calls])
+    missing = [row for row in rows if row not in text]
+    assert not missing, "\n".join(rows)

@@ -69,7 +69,9 @@ def test_the_scale_and_the_capacities_are_told(sheet: DataSheet) -> None:
     assert sheet.user_bytes == int(128 * 64 * 0.8) * 4096
     assert sheet.raw_bytes > 128 * 64 * 4096
     assert sheet.spare_factor == pytest.approx(0.2, abs=1e-4)
-    assert sheet.notes[0].startswith("scaled: measured with 128 blocks")
+    assert sheet.notes == (
+        "scaled: measured with 128 blocks (it names no size); spare, dies and buses as they are",
+    )
     assert sheet.warnings == ()
     assert sheet.source is None
 
@@ -163,7 +165,21 @@ def test_command_refuses_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
         assert done.stdout == ""
 
 
+def test_memory_that_is_not_scaled_is_told() -> None:
+    cached = {**ONE_DIE, "mapping": {"scheme": "dftl", "cache": "1KiB"}}
+    assert fg.measure_device(cached, quick=True).notes[1].startswith("the map cache and")
+
+
 def test_every_preset_s_class_is_right() -> None:
     for preset in fg.devices():
         said = json.loads(_core.said(preset["name"], None)).get("class", {})
         assert set(said) <= {"source", *CLASS}
+
+
+@pytest.mark.long
+def test_the_sheet_in_the_documentation_is_what_comes_out(cli: Cli) -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "datasheet.md").read_text("utf-8")
+    shown = [line.strip() for line in page.splitlines()]
+    done = cli("devices", "small-nvme", "--measure", "-q")
+    missing = [line for line in done.stdout.splitlines() if line.strip() not in shown]
+    assert not missing, done.stdout

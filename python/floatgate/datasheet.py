@@ -18,6 +18,9 @@ UNITS = 256
 UNITS_QUICK = 128
 """Erase units of the drive that is measured: fewer than 128 are few to choose victims from."""
 
+BLOCKS_A_PLANE = 8
+"""At least, where erase units do not lie over all planes."""
+
 IO = 4096
 """Bytes of a random request."""
 
@@ -145,8 +148,8 @@ def measure_device(
 ) -> DataSheet:
     """Measures a drive as data sheets do: bandwidth, random requests, latencies.
 
-    `device` is as for `run`. The drive is scaled: it has 256 erase units (with `quick` 128), with
-    the spare, dies and buses that it has. A `[class]` table in its TOML has published ranges, which
+    `device` is as for `run`. The drive is scaled to 256 erase units (with `quick` 128); spare, dies
+    and buses are as they are. A `[class]` table in its TOML has published ranges, which
     numbers are compared with. Raises ConfigError for a drive whose time is not simulated.
     """
     said = json.loads(_core.said(*configs.source(device)))
@@ -158,8 +161,7 @@ def measure_device(
             "bandwidths and latencies"
         )
     full = whole["flash"].get("blocks")
-    blocks = (UNITS_QUICK if quick else UNITS) * whole["flash"]["superblock"]
-    blocks = blocks if full is None else min(blocks, full)
+    blocks = _blocks(whole["flash"], UNITS_QUICK if quick else UNITS)
     config = configs.resolve(device, {"flash.blocks": blocks})
     capacity = _core.logical_bytes(config, 0) // FILL * FILL
     depth = min(DEPTH_RANDOM, said.get("queue", {}).get("depth", DEPTH_RANDOM))
@@ -257,7 +259,7 @@ def _sheet(
         _states(),
         source,
         worn.warnings,
-        (_scale(plan, full),),
+        tuple(_scale(plan, full, worn)),
     )
 
 
@@ -288,15 +290,24 @@ def _states() -> dict[str, str]:
     }
 
 
-def _scale(plan: Plan, full: int | None) -> str:
+def _blocks(flash: Mapping[str, Any], units: int) -> int:
+    """Blocks of the scaled drive: so many erase units, and some on every plane."""
+    planes = flash["channels"] * flash["dies"] * flash["planes"]
+    blocks = max(units * flash["superblock"], BLOCKS_A_PLANE * planes)
+    return int(min(blocks, flash.get("blocks") or blocks))
+
+
+def _scale(plan: Plan, full: int | None, worn: Result) -> list[str]:
     """What was measured instead of the whole drive."""
     if full == plan.blocks:
-        return f"measured on the whole drive, {full:,} blocks"
-    whole = "a drive that does not say how many it has" if full is None else f"its {full:,}"
-    return (
-        f"scaled: measured with {plan.blocks:,} blocks instead of {whole}, with the same spare, "
-        "dies and buses"
-    )
+        return [f"measured on the whole drive, {full:,} blocks"]
+    whole = "it names no size" if full is None else f"of {full:,}"
+    notes = [
+        f"scaled: measured with {plan.blocks:,} blocks ({whole}); spare, dies and buses as they are"
+    ]
+    if worn.drive.translation_pages or worn.buffer.hit_ratio is not None:
+        notes.append("the map cache and the write buffer are not scaled: they hold a larger share")
+    return notes
 
 
 def _published(said: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], str | None]:

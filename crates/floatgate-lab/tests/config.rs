@@ -2,7 +2,7 @@
 
 use floatgate_ftl::parameters::{Value as ParameterValue, names};
 use floatgate_ftl::rng::Rng;
-use floatgate_lab::config::{Config, Fill, WearLeveling, policies, presets, said, schema};
+use floatgate_lab::config::{Config, Fill, WearLeveling, policies, presets, schema};
 use floatgate_lab::drive::Plan;
 use floatgate_lab::units::{Rate, Size, Time, Times, parse_count};
 use serde_json::Value;
@@ -283,19 +283,6 @@ fn each_key(f: impl Fn(&str, &Value)) {
             f(&format!("{section}.{key}"), leaf);
         }
     }
-}
-
-#[test]
-fn what_is_published_of_a_class_is_no_part_of_a_config() {
-    let file = "[class]\nsource = \"x\"\nrandom_read_iops = [1, 2]\n[queue]\ndepth = 64\n";
-    let config = Config::load(Some("classic"), Some(file), &[]).unwrap();
-    assert_eq!(config.queue.depth, 64);
-    let table = said(Some("classic"), Some(file)).unwrap();
-    assert_eq!(table["class"]["random_read_iops"].as_array().map(Vec::len), Some(2));
-    assert_eq!(table["queue"].as_table().map(toml::Table::len), Some(1), "without defaults");
-    assert!(!table.contains_key("about"));
-    let error = Config::load(None, None, &sets(&[("class.source", "x")])).unwrap_err();
-    assert!(error.to_string().starts_with("unknown key `class.source`"), "{error}");
 }
 
 #[test]

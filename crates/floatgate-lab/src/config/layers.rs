@@ -107,3 +107,23 @@ fn overlay(table: &mut Table, layer: Table) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn what_is_published_of_a_class_is_no_part_of_a_config() {
+        let file = "[class]\nsource = \"x\"\nrandom_read_iops = [1, 2]\n[queue]\ndepth = 64\n";
+        let config = Config::load(Some("classic"), Some(file), &[]).unwrap();
+        assert_eq!(config.queue.depth, 64);
+        let table = said(Some("classic"), Some(file)).unwrap();
+        assert_eq!(table["class"]["random_read_iops"].as_array().map(Vec::len), Some(2));
+        assert_eq!(table["queue"].as_table().map(toml::Table::len), Some(1), "without defaults");
+        assert!(!table.contains_key("about"));
+        let error =
+            Config::load(None, None, &[("class.source".to_owned(), "x".to_owned())]).unwrap_err();
+        assert!(error.to_string().starts_with("unknown key `class.source`"), "{error}");
+    }
+}

@@ -137,7 +137,8 @@ fn play(config: &Config) {
     let is_small = plan.flash.physical_pages() <= 1 << 14
         && config.mapping.cache.0 <= 1 << 20
         && config.buffer.capacity.0 <= 1 << 20
-        && plan.logical_bytes() <= 1 << 24;
+        && plan.logical_bytes() <= 1 << 24
+        && config.start.play.is_none();
     if !is_small {
         return;
     }

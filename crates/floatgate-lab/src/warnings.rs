@@ -120,9 +120,13 @@ fn amplification(result: &RunResult) -> Option<String> {
 /// How little was written to a drive that has not been written over twice, and what write
 /// amplification is to be expected once it has been often.
 fn fresh(result: &RunResult) -> Option<String> {
-    let started = result.start.volumes + result.start.played_volumes;
+    let played = result.start.played_volumes;
+    let started = result.start.volumes + played;
     let written = result.workload.volumes_written;
     let (filling, to) = match result.start.fill {
+        Fill::None if played > 0.0 => {
+            (1.0, format!("a drive on which start.play wrote {}", volumes(played)))
+        }
         Fill::None => (1.0, "an erased drive".to_owned()),
         Fill::Sequential => (0.0, "a drive that was filled in order".to_owned()),
         Fill::Shuffled => (0.0, "a drive that was filled in a random order".to_owned()),

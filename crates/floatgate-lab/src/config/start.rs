@@ -19,8 +19,9 @@ pub struct Start {
     /// For "steady": the most volumes written to reach it, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub volumes_max: u32,
-    /// Generators that are played after the fill, as fast as the drive takes them, such as
-    /// "sequential:span=1GiB,writes=8Ki,size=128KiB; uniform:span=1GiB,writes=1Mi". Not set: none.
+    /// Generators that are played after the fill, as fast as the drive takes them, with semicolons
+    /// or ends of lines between them, such as "sequential:span=1GiB,writes=8Ki,size=128KiB;
+    /// uniform:span=1GiB,writes=1Mi". Not set: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub play: Option<String>,

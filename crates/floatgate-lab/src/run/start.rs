@@ -146,7 +146,7 @@ fn played(
     drive_bytes: u64,
 ) -> Result<Vec<Box<dyn Workload + Send>>, RunError> {
     let mut rng = Rng::new(seed ^ 0x504c_4159);
-    let texts = config.start.play.iter().flat_map(|texts| texts.split(';')).map(str::trim);
+    let texts = config.start.play.iter().flat_map(|texts| texts.split([';', '\n'])).map(str::trim);
     let mut found = Vec::new();
     for text in texts.filter(|text| !text.is_empty()) {
         let wrong = |why: &dyn std::fmt::Display| ConfigError::new(format!("start.play: {why}"));

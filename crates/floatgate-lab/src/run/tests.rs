@@ -206,7 +206,7 @@ fn generators_are_played_before_the_workload() {
     let fill = format!("sequential:span={},size=512,writes={pages}", pages * 512);
     let over = format!("shuffled:span={},size=512,writes={}", pages * 512, 2 * pages);
     for (play, volumes) in
-        [(fill.clone(), 1), (over.clone(), 2), (format!("{fill};; {over} ;"), 3), (" ".into(), 0)]
+        [(fill.clone(), 1), (over.clone(), 2), (format!("{fill};;\n {over} ;"), 3), (" ".into(), 0)]
     {
         let (started, counters) = played(&play, 1);
         assert_eq!(started.played_volumes, f64::from(volumes), "{play}");

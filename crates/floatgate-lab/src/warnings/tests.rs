@@ -232,6 +232,20 @@ fn a_drive_has_to_be_written_over_twice() {
     assert!(case.warnings().is_empty(), "a drive that was aged is aged");
 }
 
+#[test]
+fn what_was_played_counts() {
+    let mut case = Case::new(&[("start.fill", "none")]);
+    let user_pages = u64::from(case.result.drive.logical_pages);
+    for (played, is_aged) in [(2.0, false), (3.0, true)] {
+        case.result.start.played_volumes = played;
+        case.write(user_pages / 2);
+        assert_eq!(case.warnings().is_empty(), is_aged);
+    }
+    case.result.start.played_volumes = 2.0;
+    let words = "0.50 volumes (drive capacities) were written to a drive on which start.play wrote";
+    contains(&case.warning(), &[words, "wrote 2.00 volumes"]);
+}
+
 /// `u = exp(-alpha (1 - u))` by repetition from below, which cannot pass its least solution.
 fn by_repetition(alpha: f64) -> f64 {
     let survives = (0..100_000).fold(0.0, |u: f64, _| (-alpha * (1.0 - u)).exp());

@@ -62,7 +62,11 @@ pub(crate) fn workload(case: &Case) {
     assert_eq!(case.result["notes"][0], "a note");
     assert_eq!(case.result["host"]["commands"], REQUESTS);
     let start = json!({
-        "fill": "sequential", "volumes": 0.0, "settled": null, "write_amplification": null
+        "fill": "sequential",
+        "volumes": 0.0,
+        "played_volumes": 0.0,
+        "settled": null,
+        "write_amplification": null,
     });
     assert_eq!(case.result["start"], start);
 }

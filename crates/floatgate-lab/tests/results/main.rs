@@ -171,6 +171,7 @@ fn steady_takes_two_calm_volumes_in_a_row() {
         let expected = serde_json::json!({
             "fill": "steady",
             "volumes": volumes as f64,
+            "played_volumes": 0.0,
             "settled": found.is_some(),
             "write_amplification": factors[volumes - 1],
         });

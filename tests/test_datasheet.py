@@ -83,7 +83,7 @@ def test_a_drive_that_is_small_is_measured_whole() -> None:
 
 
 def test_a_short_queue_is_the_device_s_own() -> None:
-    found = fg.measure_device({**ONE_DIE, "queue": {"depth": 8}}, quick=True)
+    found = fg.measure_device({**ONE_DIE, "queue": {"depth": 4, "queues": 2}}, quick=True)
     conditions = {line.conditions for line in found.lines}
     assert conditions == {"128 KiB, QD8", "4 KiB, QD8", "4 KiB, QD8, 70% reads"}
     depths = [line.conditions for line in found.latencies]
@@ -140,12 +140,13 @@ def test_command_prints_a_sheet(cli: Cli) -> None:
         ("mixed_iops = 5", "class.mixed_iops = 5: expected [least, most]"),
         ("mixed_iops = [5, 4]", "class.mixed_iops = [5, 4]: expected [least, most]"),
         ("mixed_iops = [4, 5]", "class.source: is missing"),
+        ("class = 5", "class = 5: expected a table"),
     ],
 )
 def test_a_class_that_is_wrong_is_named(tmp_path: Path, table: str, words: str) -> None:
     file = tmp_path / "wrong.toml"
     source = "" if "[4, 5]" in table else 'source = "x"\n'
-    file.write_text(f"[class]\n{source}{table}\n", "utf-8")
+    file.write_text(table if table == "class = 5" else f"[class]\n{source}{table}\n", "utf-8")
     with pytest.raises(fg.ConfigError) as error:
         fg.measure_device(file)
     assert words in str(error.value)

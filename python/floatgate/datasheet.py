@@ -134,7 +134,8 @@ class Plan:
 
     def pair(self, start: str, workload: str, requests: int, depth: int) -> tuple[str, Resolved]:
         """A workload (less its span and length) on the drive in a state."""
-        sets = {"flash.blocks": self.blocks, "queue.depth": depth, **self.starts[start]}
+        queue = {"queue.depth": depth, "queue.queues": 1}
+        sets = {"flash.blocks": self.blocks, **queue, **self.starts[start]}
         text = f"{workload},span={self.capacity},requests={requests}"
         return text, configs.resolve_all(self.device, sets, {})[0]
 
@@ -153,7 +154,7 @@ def measure_device(
     numbers are compared with. Raises ConfigError for a drive whose time is not simulated.
     """
     said = json.loads(_core.said(*configs.source(device)))
-    ranges, source = _published(said.get("class") or {})
+    ranges, source = _published(said.get("class", {}))
     whole = json.loads(configs.resolve(device, {}))
     if whole["timing"] == "none":
         raise _core.ConfigError(
@@ -164,7 +165,8 @@ def measure_device(
     blocks = _blocks(whole["flash"], UNITS_QUICK if quick else UNITS)
     config = configs.resolve(device, {"flash.blocks": blocks})
     capacity = _core.logical_bytes(config, 0) // FILL * FILL
-    depth = min(DEPTH_RANDOM, said.get("queue", {}).get("depth", DEPTH_RANDOM))
+    queue = said.get("queue", {})
+    depth = min(DEPTH_RANDOM, queue.get("depth", DEPTH_RANDOM) * queue.get("queues", 1))
     plan = Plan(device, blocks, capacity, depth, quick)
     pairs = _pairs(plan)
     results = runner.simulate_pairs([*pairs.values()], RunOptions(seed=seed), progress=progress)
@@ -310,8 +312,10 @@ def _scale(plan: Plan, full: int | None, worn: Result) -> list[str]:
     return notes
 
 
-def _published(said: Mapping[str, Any]) -> tuple[dict[str, tuple[float, float]], str | None]:
+def _published(said: Any) -> tuple[dict[str, tuple[float, float]], str | None]:
     """The ranges in `[class]`, and where they are from."""
+    if not isinstance(said, Mapping):
+        raise _core.ConfigError(f"class = {said!r}: expected a table")
     ranges: dict[str, tuple[float, float]] = {}
     for key, value in said.items():
         if key == "source" and isinstance(value, str):

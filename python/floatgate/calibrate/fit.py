@@ -205,9 +205,10 @@ def _indistinct(
     search: _Search, best: Sequence[float], fitted: Sequence[Fitted], noise: float
 ) -> list[str]:
     """What the data do not tell: keys without effect, and keys with the same effect."""
+    anew = ", if the others are fitted anew" if len(fitted) > 1 else ""
     found = [
         f"{one.key.name}: every value from {one.key.text(one.low)} to {one.key.text(one.high)} "
-        "explains the data as well"
+        f"explains the data as well{anew}"
         for one in fitted
         if not one.fixed
     ]

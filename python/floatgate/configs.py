@@ -32,6 +32,13 @@ class Resolved:
     """The resolved config, as JSON text."""
 
 
+def page_bytes(config: Mapping[str, Any]) -> int:
+    """Bytes of a page of the map: `mapping.unit`, or else the flash page. `config` is resolved."""
+    bytes = _core.size_bytes(config["mapping"].get("unit") or config["flash"]["page"])
+    assert bytes is not None, "the engine wrote this size"
+    return bytes
+
+
 def resolve(device: Device | None, set: Mapping[str, Any]) -> str:
     """The config of `device`, as JSON text, with the keys in `set` changed."""
     return resolve_all(device, set, {})[0].config

@@ -180,7 +180,7 @@ def precondition(
     resolved = configs.resolve(device, sets)
     capacity, text = _sized(resolved, workload, budget, RunOptions(seed=seed))
     config = json.loads(resolved)
-    page = _core.size_bytes(config["flash"]["page"]) or FILL
+    page = configs.page_bytes(config)
     found = all_recipes(capacity, page)
     above = worn_evenly(capacity, page, _spare(config))
     results = api.compare_results(
@@ -256,7 +256,7 @@ def _sized(drive: str, workload: str, budget: int, how: RunOptions) -> tuple[int
         span = _core.Workload.generator(f"{name}:{probe}", how.seed).span_bytes
         capacity = _whole(_core.logical_bytes(drive, span))
     text = ",".join([f"{name}:{parts[0]}" if parts else f"{name}:", *parts[1:]])
-    page = _core.size_bytes(json.loads(drive)["flash"]["page"]) or FILL
+    page = configs.page_bytes(json.loads(drive))
     pages = _pages_written(f"{text},requests={PROBE}", how.seed, page)
     window = capacity / page * budget / WINDOWS
     return capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"

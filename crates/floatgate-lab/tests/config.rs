@@ -120,8 +120,8 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlllp17, asa14, eti16, ncq13, \
-                 shrd17";
+    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlc-enterprise, tlllp17, asa14, \
+                 eti16, ncq13, shrd17";
     check(
         Some("clasic"),
         "",

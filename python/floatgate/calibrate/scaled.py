@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import _core, api
 from .._core import ConfigError
+from ..configs import page_bytes
 from ..result import Result
 from .measured import GIB, WaRun
 
@@ -64,8 +65,12 @@ def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
     flash, capacity = config["flash"], config["capacity"]
     over = capacity.get("over_provisioning")
     spare = over / (1 + over) if over is not None else capacity["spare_factor"]
-    page = _core.size_bytes(flash["page"])
-    assert page is not None
+    page = page_bytes(config)
+    if flash["program_pages"] > 1 or page != _core.size_bytes(flash["page"]):
+        raise ConfigError(
+            "device: it programs several pages at once (flash.program_pages, mapping.unit); "
+            "expected one that programs page by page, as the pages of its blocks are scaled"
+        )
     unit_pages = flash["pages_per_block"] * flash["superblock"]
     if config["mapping"]["scheme"] != "ideal":
         scheme = config["mapping"]["scheme"]

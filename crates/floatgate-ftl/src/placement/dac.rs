@@ -102,7 +102,11 @@ impl Placement for Dac {
     }
 
     fn classify(&self, relocation: Relocation) -> u8 {
-        self.regions[relocation.lpn.index()]
+        match self.regions[relocation.lpn.index()] {
+            // After a loss of power nothing is known but where a page is.
+            NOWHERE => relocation.stream,
+            region => region,
+        }
     }
 
     fn trimmed(&mut self, lpn: Lpn) {
@@ -142,6 +146,8 @@ mod tests {
         assert_eq!([3, 2, 1, 0].map(|stream| clean(&mut dac, 7, stream, 7)), [2, 1, 0, 0]);
         assert_eq!(write(&mut dac, 7, 8), 1);
         dac.trimmed(Lpn::new(7));
+        let unknown = Relocation { lpn: Lpn::new(7), stream: 2, clock: 9, now_ns: 0 };
+        assert_eq!(dac.classify(unknown), 2, "a page that it knows nothing of stays");
         assert_eq!(write(&mut dac, 7, 9), 0);
     }
 

@@ -37,6 +37,9 @@ def _figure(key: str, documents: list[dict[str, Any]]) -> Any:
     return found
 
 
+UNCOLOURED = ("journal", "retire", "pad", "fold")
+
+
 def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     document = samples.distinct()
     parts = frames.amplification(samples.runs([document]))
@@ -44,8 +47,8 @@ def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     whole = sum(programs.values())
     shown = {part["part"]: part for part in parts.iter_rows(named=True)}
     for cause, name in frames.CAUSES.items():
-        # There is no colour left for what these two are drawn with.
-        pages = programs.get(cause, programs["journal"] + programs["retire"])
+        # There is no colour left for what these are drawn with.
+        pages = programs.get(cause, sum(programs[key] for key in UNCOLOURED))
         assert shown[name]["value"] == pytest.approx(factor * pages / whole)
         assert shown[name]["share"] == pytest.approx(pages / whole)
     assert parts["value"].sum() == pytest.approx(factor)

@@ -167,6 +167,8 @@ CAUSES = {
     "remap": "remapping",
     "journal": "journal",
     "retire": "broken units",
+    "pad": "padding",
+    "fold": "folding",
 }
 
 
@@ -204,8 +206,9 @@ def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> Non
         programs = document["flash"]["programs"]
         scale = document["write_amplification"] / sum(programs.values())
         values = [programs[key] * scale for key in drawn]
-        # There are no colours left for these three.
-        values.append((programs["journal"] + programs["retire"] + programs["pad"]) * scale)
+        # There are no colours left for these.
+        other = sum(programs[key] for key in ("journal", "retire", "pad", "fold"))
+        values.append(other * scale)
         assert [cell.order for cell in row[1:-1]] == pytest.approx(values)
         assert [cell.text for cell in row[1:-1]] == [factor(value) for value in values]
         assert row[-1].text == factor(document["write_amplification"])

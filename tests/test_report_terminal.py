@@ -43,6 +43,8 @@ CAUSES = {
     "remap": "remapping",
     "journal": "journal",
     "retire": "broken units",
+    "pad": "padding",
+    "fold": "folding",
 }
 
 

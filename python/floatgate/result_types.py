@@ -61,6 +61,8 @@ class DriveResult:
     have worked without them."""
     reserve_units: int
     """Erase units on top of T that cleaning, or merging log blocks, needs to work."""
+    slc_units: int
+    """Erase units on top of these that only the SLC cache uses (`slc.static`)."""
     pages_per_unit: int
     """Pages in an erase unit."""
     page_bytes: int
@@ -131,6 +133,8 @@ class CauseCounts:
     """Pages moved out of retired erase units, and programs that failed."""
     pad: int
     """Padding of rows that had to be programmed before they were full."""
+    fold: int
+    """Moves out of the SLC cache."""
 
     @property
     def total(self) -> int:
@@ -227,6 +231,28 @@ class BufferResult:
     """Pages that were in the buffer at the end."""
     memory_bytes: int
     """Memory of the bookkeeping in bytes, without the pages."""
+
+
+@dataclass(frozen=True)
+class SlcResult:
+    """What the SLC cache took and gave; zeros without one."""
+
+    cached_pages: int
+    """Pages of the host that were written to the cache."""
+    direct_pages: int
+    """Pages of the host that went past it, as it was full."""
+    folds: int
+    """Units folded: what was valid in them was moved to units in native mode."""
+    idle_folds: int
+    """Of these, units folded while the host was idle."""
+    programs: int
+    """Pages programmed in SLC mode; a part of `flash.programs`."""
+    program_operations: int
+    """Programs in SLC mode; a part of `flash.program_operations`."""
+    units: int
+    """Units that the cache has at the end."""
+    valid_pages: int
+    """Valid pages in them."""
 
 
 @dataclass(frozen=True)
@@ -678,6 +704,8 @@ class ResultFields:
     """Merges of log blocks."""
     buffer: BufferResult
     """The write buffer."""
+    slc: SlcResult
+    """The SLC cache."""
     placement: PlacementResult
     """Which data shared erase units."""
     host: HostResult

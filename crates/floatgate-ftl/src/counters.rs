@@ -38,6 +38,8 @@ pub struct Counters {
     pub placement_bytes: u64,
     /// Extents that the placement keeps now, if that is what it keeps.
     pub extents: Option<u32>,
+    /// The SLC cache, if there is one.
+    pub slc: Option<SlcCounts>,
     /// Merges of log blocks, by kind.
     pub merges: MergeCounts,
     /// The write buffer, if there is one.
@@ -72,7 +74,7 @@ pub struct HostCounts {
 }
 
 /// How many causes of operations there are.
-pub const CAUSES: usize = 10;
+pub const CAUSES: usize = 11;
 
 /// Operations by cause, in the order of [`Cause::ALL`](crate::nand::Cause::ALL).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -87,6 +89,10 @@ pub struct FlashCounts {
     pub senses: u64,
     /// Program units programmed.
     pub program_units: u64,
+    /// Those of them that were programmed in SLC mode.
+    pub slc_program_units: u64,
+    /// Pages of the map that were programmed in SLC mode.
+    pub slc_programs: u64,
     /// Pages of the map that were read from the controller's memory, as they were not programmed
     /// yet; in no other count.
     pub memory_reads: [u64; CAUSES],
@@ -192,6 +198,23 @@ pub struct StreamCounts {
     pub host_pages: u64,
     /// Pages moved by cleaning.
     pub gc_pages: u64,
+}
+
+/// What an SLC cache has taken and given, and what is in it now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SlcCounts {
+    /// Pages of the host that were written to it.
+    pub cached_pages: u64,
+    /// Pages of the host that went past it, as it was full.
+    pub direct_pages: u64,
+    /// Units folded.
+    pub folds: u64,
+    /// Those of them that were folded while the host was idle.
+    pub idle_folds: u64,
+    /// Units that it has now.
+    pub units: u32,
+    /// Valid pages in them.
+    pub valid_pages: u64,
 }
 
 /// Merges of log blocks, by kind.

@@ -1,8 +1,10 @@
 //! The shape of a drive: how pages, erase units, planes, dies and channels nest.
 
+mod mode;
 mod shape;
 
 use crate::addr::{Lbn, Lpn, PAGE_MAX, Ppn, Tpn, Unit};
+pub use mode::{Mode, Modes};
 use shape::DIES_MAX;
 pub use shape::{ProgramUnit, Shape, ShapeError};
 
@@ -32,6 +34,8 @@ impl Divisor {
 pub struct Geometry {
     shape: Shape,
     pages_per_unit: Divisor,
+    /// Pages of a unit that can be programmed.
+    capacity: u32,
     superblock: Divisor,
     /// Units that lie side by side: how often a superblock fits into the planes.
     groups: Divisor,
@@ -94,6 +98,7 @@ impl Geometry {
         let page = Self {
             shape,
             pages_per_unit: Divisor::new(per_unit as u32),
+            capacity: per_unit as u32,
             superblock: Divisor::new(shape.superblock),
             groups: Divisor::new(planes as u32 / shape.superblock),
             entries: Divisor::new(entries),
@@ -133,7 +138,7 @@ impl Geometry {
     /// Whether pages are programmed several at once.
     #[inline(always)]
     pub const fn has_program_units(&self) -> bool {
-        self.program_unit.by > 1
+        self.shape.program_unit.is_some()
     }
 
     /// Whether a loss of power takes pages with it of program units that are not full.
@@ -211,6 +216,12 @@ impl Geometry {
     #[inline(always)]
     pub const fn pages_per_unit(&self) -> u32 {
         self.pages_per_unit.by
+    }
+
+    /// Pages of an erase unit that can be programmed: all of them, but not in SLC mode.
+    #[inline(always)]
+    pub const fn unit_capacity(&self) -> u32 {
+        self.capacity
     }
 
     /// Pages of flash.

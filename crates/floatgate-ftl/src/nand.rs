@@ -27,7 +27,8 @@ pub use host_data::HostData;
 pub use power_cut::{Cut, PowerCut, Tear, Torn, Watch};
 pub use stamped::{Shadow, Stamped};
 pub use timed::{
-    Controller, Order, PAGE_TYPES, PageTimes, Schedule, Scheduler, Stripe, Suspend, Timed, Timing,
+    Controller, Order, PAGE_TYPES, PageTimes, Schedule, Scheduler, SlcTimes, Stripe, Suspend,
+    Timed, Timing,
 };
 
 use alloc::vec::Vec;
@@ -39,7 +40,7 @@ pub use crate::clock::{
 };
 use crate::counters::{CAUSES, Counters};
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode};
 
 /// Why a flash operation is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,8 @@ pub enum Cause {
     Retire,
     /// What fills a program unit that has to be programmed before data does.
     Pad,
+    /// Moves out of the SLC cache.
+    Fold,
 }
 
 impl Cause {
@@ -80,6 +83,7 @@ impl Cause {
         (Self::Journal, "journal"),
         (Self::Retire, "retire"),
         (Self::Pad, "pad"),
+        (Self::Fold, "fold"),
     ];
 
     /// What a request is told that it waited for.
@@ -88,7 +92,7 @@ impl Cause {
         match self {
             Self::Host | Self::Pad => Part::Die,
             Self::Map | Self::Journal => Part::Map,
-            Self::Gc | Self::GcMap | Self::Wear | Self::Retire => Part::Gc,
+            Self::Gc | Self::GcMap | Self::Wear | Self::Retire | Self::Fold => Part::Gc,
             Self::Merge => Part::Merge,
             Self::Remap => Part::Remap,
         }
@@ -169,6 +173,9 @@ pub trait Nand {
     /// The medium's fault.
     fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Self::Error>;
 
+    /// A unit that is erased is programmed in this mode from now on.
+    fn set_mode(&mut self, unit: Unit, mode: Mode);
+
     /// Moves pages inside the medium, all of them at once: they are read, and when the last has
     /// been read they are programmed. A move is one read and one program. The new page belongs to
     /// the owner stated, and to no other; it keeps the sequence number, and has the serial number
@@ -219,6 +226,11 @@ pub trait Tagged: Nand {
 
     /// The page after the last one programmed in a unit.
     fn programmed(&self, unit: Unit) -> u32;
+
+    /// The mode that a unit was programmed in.
+    fn mode(&self, _unit: Unit) -> Mode {
+        Mode::Native
+    }
 
     /// The bytes of a page that the layer programmed for itself; none if they cannot be read.
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>>;

@@ -18,6 +18,7 @@ mod program_units;
 mod recovery;
 mod remap;
 mod samples;
+mod slc;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -29,10 +30,10 @@ use core::ops::Range;
 
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
-pub use crate::counters::{Cleans, StreamCounts};
+pub use crate::counters::{Cleans, SlcCounts, StreamCounts};
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
 use crate::mapping::{Access, Mapping};
 use crate::nand::{Cause, Chain, Nand};
@@ -46,6 +47,8 @@ use map::Map;
 use program_units::EmptiedUnits;
 use remap::{LogArea, LogPage};
 use samples::Sampler;
+use slc::SlcCache;
+pub use slc::{SlcConfig, WhenFull};
 use streams::Streams;
 
 /// What a page-mapped drive is made of, beside its medium and its mapping.
@@ -69,9 +72,16 @@ pub struct PageConfig {
 
 impl PageConfig {
     /// Units that a drive has open at a time: one for each stream of its data, one for the map if
-    /// that is on flash, one for what levelling of wear moves if it does, one for a log.
-    pub fn frontiers(streams: u8, map_on_flash: bool, levelled: bool, log_pages: u32) -> u8 {
-        Streams::new(streams, map_on_flash, levelled, log_pages > 0).count()
+    /// that is on flash, one for what levelling of wear moves if it does, one for a log, one for an
+    /// SLC cache.
+    pub fn frontiers(
+        streams: u8,
+        map_on_flash: bool,
+        levelled: bool,
+        log_pages: u32,
+        has_slc: bool,
+    ) -> u8 {
+        streams + [map_on_flash, levelled, log_pages > 0, has_slc].map(u8::from).iter().sum::<u8>()
     }
 }
 
@@ -85,6 +95,7 @@ pub struct PageFtl<N, M> {
     log: LogArea,
     sampler: Sampler,
     emptied: EmptiedUnits,
+    slc: Option<SlcCache>,
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
@@ -119,7 +130,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
-        let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log);
+        let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
+        let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log, slc);
         let least = cleaning.least_low_water(streams.count()) + mapping.extra_units(&geometry);
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
@@ -128,6 +140,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         Self {
             store,
+            slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
             map: Map::new(mapping, &geometry, verify),
             placement,
             streams,
@@ -168,6 +181,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     #[cold]
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
+        self.make_room_in_cache(stream, chain)?;
         self.open(stream, chain)?;
         if !self.cleaner.active {
             self.keep_journal(CheckpointTrigger::Due, chain)?;
@@ -184,7 +198,15 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     fn open(&mut self, stream: u8, chain: &Chain) -> Result<(), N::Error> {
         let unit = self.streams.open(stream, &mut self.store.units, &self.store.geometry);
-        self.erase_opened(unit, chain)
+        self.erase_opened(unit, chain)?;
+        if let Some(slc) = &mut self.slc {
+            let mode = self.store.units.mode(unit);
+            self.store.nand.set_mode(unit, mode);
+            if mode == Mode::Slc {
+                slc.enter(unit, &mut self.store.units);
+            }
+        }
+        Ok(())
     }
 
     /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
@@ -280,6 +302,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         counters.streams = self.streams.traffic();
         counters.sample_reads = self.sampler.reads;
         counters.placement_bytes = self.placement.memory_bytes();
+        counters.slc = self.slc.as_ref().map(|slc| slc.counts(&self.store.units));
         counters.extents = self.placement.extents();
     }
 
@@ -289,6 +312,9 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.streams.reset_counters();
         self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
+        if let Some(slc) = &mut self.slc {
+            slc.counts = SlcCounts::default();
+        }
     }
 
     #[inline(always)]
@@ -311,6 +337,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
+        let stream = self.past_cache(stream);
         self.put(lpn, (stream, None), chain)
     }
 
@@ -334,7 +361,8 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.map.cache.flush(&mut self.map.io);
-        self.perform(Cause::Map, chain)
+        self.perform(Cause::Map, chain)?;
+        self.fold_all(chain)
     }
 
     fn set_future(&mut self, known: FutureKnowledge) {
@@ -348,6 +376,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn clean_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
+        self.fold_while_idle(from, until)?;
         self.clean_while_idle(from, until)
     }
 
@@ -360,5 +389,8 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.streams.check(&self.store.units, &self.store.geometry);
         self.cleaner.check(&self.store.units);
         self.check_pins();
+        if let Some(slc) = &self.slc {
+            slc.check(&self.store.units, self.store.geometry.units());
+        }
     }
 }

@@ -23,6 +23,7 @@
 mod check;
 mod found;
 mod free;
+mod pins;
 mod sealed;
 
 use alloc::vec;
@@ -30,7 +31,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode};
 pub use found::InUse;
 use free::Free;
 use sealed::Sealed;
@@ -51,7 +52,8 @@ pub enum State {
     Free,
     /// Being programmed.
     Open,
-    /// Fully programmed, and some pages are of a log: not to be cleaned before they are remapped.
+    /// Fully programmed, and not to be cleaned: some pages are of a log and not remapped yet, or it
+    /// is a unit of the SLC cache.
     Pinned,
     /// Fully programmed.
     Sealed,
@@ -77,6 +79,8 @@ struct Info {
     erases: u32,
     state: State,
     stream: u8,
+    /// How it is programmed.
+    mode: Mode,
     /// Whether it is among the changed ones.
     changed: bool,
 }
@@ -85,10 +89,12 @@ struct Info {
 #[derive(Clone, Debug)]
 pub struct UnitTable {
     geometry: Geometry,
+    /// Pages that a unit holds in SLC mode.
+    slc_capacity: u32,
     owners: Vec<OwnerSlot>,
     units: Vec<Info>,
     sealed: Sealed,
-    /// Pages of a log that are not remapped, by unit.
+    /// Pages of a log that are not remapped, by unit; 1 for one of the SLC cache.
     pins: Vec<u32>,
     /// When each unit was opened and when it was sealed, and how many had been sealed before.
     opened: Vec<u64>,
@@ -113,12 +119,14 @@ impl UnitTable {
             erases: 0,
             state: State::Free,
             stream: 0,
+            mode: Mode::Native,
             changed: false,
         };
         let mut free = Free::new(free_order);
         (0..geometry.units()).for_each(|unit| free.add(Unit(unit), 0));
         Self {
             geometry,
+            slc_capacity: geometry.in_mode(Mode::Slc).unit_capacity(),
             owners: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
             units: vec![fresh; units],
             sealed: Sealed::new(streams, units, geometry.pages_per_unit()),
@@ -192,6 +200,15 @@ impl UnitTable {
     /// The stream that a unit was opened for.
     pub fn stream(&self, unit: Unit) -> u8 {
         self.units[unit.index()].stream
+    }
+
+    /// Pages that a unit can hold as it is programmed.
+    #[inline(always)]
+    pub fn capacity(&self, unit: Unit) -> u32 {
+        match self.units[unit.index()].mode {
+            Mode::Native => self.geometry.unit_capacity(),
+            Mode::Slc => self.slc_capacity,
+        }
     }
 
     /// Pages of a unit.
@@ -311,7 +328,7 @@ impl UnitTable {
         info.written += 1;
         info.valid += 1;
         self.owners[ppn.index()] = OwnerSlot::of(owner);
-        if info.written == self.geometry.pages_per_unit() {
+        if info.written == self.capacity(unit) {
             self.seal(unit);
         }
     }
@@ -356,24 +373,6 @@ impl UnitTable {
         }
     }
 
-    /// Pages of a log in a unit that are not remapped.
-    pub fn pins(&self, unit: Unit) -> u32 {
-        self.pins[unit.index()]
-    }
-
-    /// A page of a log is in a unit, or about to be programmed there.
-    pub fn pin(&mut self, unit: Unit) {
-        self.pins[unit.index()] += 1;
-    }
-
-    /// A page of a log in a unit is remapped or given up.
-    pub fn unpin(&mut self, unit: Unit) {
-        self.pins[unit.index()] -= 1;
-        if self.pins[unit.index()] == 0 && self.units[unit.index()].state == State::Pinned {
-            self.seal(unit);
-        }
-    }
-
     /// A page belongs to another from now on. Nothing is programmed.
     pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
         let slot = &mut self.owners[ppn.index()];
@@ -385,7 +384,7 @@ impl UnitTable {
     pub fn pad(&mut self, unit: Unit, pages: u32) {
         let info = &mut self.units[unit.index()];
         info.written += pages;
-        if info.written == self.geometry.pages_per_unit() {
+        if info.written == self.capacity(unit) {
             self.seal(unit);
         }
     }

@@ -191,6 +191,7 @@ const SUSPENDED: Schedule = Schedule {
     order: Order::ReadFirst { starve_ns: 2_000 },
     suspend: Some(Suspend { suspend_ns: 20, resume_ns: 5, most: 3 }),
     pages: None,
+    slc: None,
     controller: CONTROLLER,
 };
 

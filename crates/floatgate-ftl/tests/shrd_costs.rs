@@ -14,6 +14,7 @@ use common::log::Kind;
 use common::workload::{Mix, WRITES, Workload};
 use common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::Owner;
+use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::{Counters, Device, Dispatching, Ssd};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
@@ -117,7 +118,7 @@ fn map_loads_of_shrd_follow_the_closed_form() {
             let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(pages_per_map_page);
             assert!(host / pages < 0.005, "{host} loads for log writes");
             assert_eq!(all.flash.programs[Cause::Host as usize], all.host.write_pages);
-            assert_eq!(all.flash.erases, [0; 10]);
+            assert_eq!(all.flash.erases, [0; CAUSES]);
         }
     }
 }

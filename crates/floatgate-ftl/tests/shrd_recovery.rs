@@ -16,6 +16,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::ftl::{Ftl, Remap};
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{
     Cause, Chain, Checked, Counted, Move, Nand, NoClock, Shadow, Source, Stamped, Tagged,
@@ -109,6 +110,10 @@ impl Nand for Watched {
 
     fn load_payload(&mut self, bytes: &[u8]) {
         self.inner.load_payload(bytes);
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.inner.set_mode(unit, mode);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {

@@ -20,6 +20,7 @@ mod presets;
 mod program_unit;
 mod schema;
 mod sections;
+mod slc;
 mod start;
 
 use std::fmt;
@@ -46,6 +47,7 @@ pub use sections::{
     Capacity, Cleaning, Flash, Ftl, Latency, Link, Mapping, Order, Placement, Queue, Resolution,
     Schedule, Timing, WearLeveling,
 };
+pub use slc::Slc;
 pub use start::{Fill, Start};
 
 /// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
@@ -103,6 +105,8 @@ pub struct Config {
     pub placement: Placement,
     /// How space is reclaimed.
     pub cleaning: Cleaning,
+    /// The SLC cache.
+    pub slc: Slc,
     /// The write buffer.
     pub buffer: Buffer,
     /// The command queue.
@@ -166,6 +170,7 @@ impl Config {
         self.check_faults()?;
         self.check_schedule()?;
         self.check_program_unit()?;
+        self.check_slc()?;
         self.check_lanes()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");

@@ -75,10 +75,12 @@ impl Plan {
         let geometry = Geometry::new(given)?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
+        let static_units = config.slc().map_or(0, |slc| slc.static_units);
         let placements = config.placement_config(geometry, demands.keeps_ages);
         let scheme = &config.placement.scheme;
         let streams = streams(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
-        let frontiers = PageConfig::frontiers(streams, on_flash, levelled, log_pages);
+        let frontiers =
+            PageConfig::frontiers(streams, on_flash, levelled, log_pages, config.slc().is_some());
         let logs = config.logs_least();
         // Units of the log are not cleaned before it is remapped; two more are for those in part.
         let pinned = log_pages.div_ceil(geometry.pages_per_unit());
@@ -90,8 +92,9 @@ impl Plan {
             None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
         };
         let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
+        let beside = reserve.saturating_add(static_units);
         let shape = Shape {
-            units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
+            units: u32::try_from(size.in_service + u64::from(beside)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages + log_pages,
             ..given
         };
@@ -216,6 +219,7 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
         destination: config.placement.gc_destination.0,
         scope: given.scope.0,
         pace: given.copies_per_write,
+        slc: config.slc(),
         idle_after_ns: given.idle_after.map(|time| time.0),
         wear_gap: (given.wear_leveling == WearLeveling::Static).then_some(given.wear_gap),
         ..Cleaning::new(0)
@@ -409,7 +413,13 @@ fn page_config<M: Mapping>(
     let placement =
         AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
     let levelled = plan.cleaning.wear_gap.is_some();
-    let streams = PageConfig::frontiers(placement.streams(), M::ON_FLASH, levelled, plan.log_pages);
+    let streams = PageConfig::frontiers(
+        placement.streams(),
+        M::ON_FLASH,
+        levelled,
+        plan.log_pages,
+        plan.cleaning.slc.is_some(),
+    );
     let of_victims = config.victim_config(geometry.units(), streams, seed);
     Ok(PageConfig {
         geometry,

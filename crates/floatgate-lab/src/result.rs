@@ -17,6 +17,7 @@ mod laws;
 mod policies;
 mod readings;
 mod schema;
+mod slc;
 mod wear;
 mod window;
 
@@ -34,6 +35,7 @@ pub use lanes::{ChannelsResult, DiesResult};
 pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
 pub use schema::schema;
+pub use slc::SlcResult;
 pub use wear::{LifetimeResult, WearMap, WearResult};
 pub use window::{LanesResult, LookedAtResult, SpansResult};
 
@@ -104,6 +106,8 @@ pub struct RunResult {
     pub merges: MergesResult,
     /// The write buffer.
     pub buffer: BufferResult,
+    /// The SLC cache.
+    pub slc: SlcResult,
     /// Which data shared erase units.
     pub placement: PlacementResult,
     /// The layer above the drive.
@@ -162,6 +166,7 @@ impl RunResult {
             mapping: MappingResult::new(&readings),
             merges: MergesResult::new(counters),
             buffer: BufferResult::new(counters),
+            slc: SlcResult::new(counters),
             placement: PlacementResult::new(&readings),
             host: HostResult::new(counters),
             latency: LatencyResult::new(metrics),

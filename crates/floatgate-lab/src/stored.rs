@@ -71,7 +71,7 @@ use std::ops::Range;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
@@ -393,6 +393,11 @@ impl Nand for Stored {
     /// Images are of drives that program page by page.
     fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
         unreachable!("a drive with program units has no image")
+    }
+
+    /// Its format has units of one kind only; `drive/live.rs` refuses an SLC cache.
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        assert_eq!(mode, Mode::Native, "{unit:?} of an image");
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {

@@ -408,6 +408,24 @@ fn rows_that_are_programmed_at_once_lose_nothing() {
     }
 }
 
+/// The same with an SLC cache of two units and up to two more, which is folded when it is full, or
+/// when units are short.
+#[test]
+fn rows_of_an_slc_cache_lose_nothing() {
+    let placements = ["single", "dac", "sepbit", "mbf", "eti"];
+    for (at, placement) in placements.into_iter().enumerate() {
+        for (is_protected, when_full) in [(false, "fold"), (true, "fold"), (false, "direct")] {
+            let mut sets = with_rows(is_protected, ["ideal", "dftl"][at % 2], placement);
+            let unit = 16;
+            sets.push(set("slc.static", &format!("{}KiB", 2 * unit)));
+            sets.push(set("slc.dynamic", &format!("{}KiB", 2 * unit)));
+            sets.push(set("slc.when_full", when_full));
+            let report = run(&sets, 250, at as u64, 25);
+            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
+        }
+    }
+}
+
 /// A drive that acknowledges before it programs, and forgets that a FLUSH has to wait, is found.
 #[test]
 fn a_flush_that_leaves_rows_unprogrammed_is_found() {

@@ -36,7 +36,12 @@ CAUSES = {
 }
 """Why a page was programmed, in the order of the palette."""
 
-NAMED = CAUSES | {"journal": "journal", "retire": "broken units", "pad": "padding"}
+NAMED = CAUSES | {
+    "journal": "journal",
+    "retire": "broken units",
+    "pad": "padding",
+    "fold": "folding",
+}
 """The same with what is drawn as "other": there are no more colours that can be told apart."""
 
 BLAME = {

@@ -7,6 +7,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Lpn;
+use crate::geometry::Mode;
 use crate::nand::{Checked, Counted};
 use crate::unit_table::UnitTable;
 use crate::unit_table::{FreeOrder, InUse};
@@ -146,6 +147,7 @@ impl Drive {
         let in_use = |(unit, &(_, stream)): (usize, &(u32, u8))| InUse {
             unit: Unit(unit as u32),
             stream,
+            mode: Mode::Native,
             written: 0,
         };
         let in_use: Vec<_> = notes.iter().enumerate().map(in_use).collect();

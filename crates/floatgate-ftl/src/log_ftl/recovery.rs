@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use super::{LogFtl, LogFtlConfig};
 use crate::addr::{Lbn, Lpn, Owner, Ppn, Tag, Unit};
 use crate::ftl::Ftl;
+use crate::geometry::Mode;
 use crate::journal::{Checkpoint, CheckpointTrigger, Journal, Layout};
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Tagged};
@@ -44,8 +45,12 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
             Cause::Merge,
             chain,
         )?;
-        let in_use =
-            |found: &FoundUnit| InUse { unit: found.unit, stream: 0, written: found.programmed };
+        let in_use = |found: &FoundUnit| InUse {
+            unit: found.unit,
+            stream: 0,
+            mode: Mode::Native,
+            written: found.programmed,
+        };
         let in_use: Vec<_> = found.units.iter().map(in_use).collect();
         ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;

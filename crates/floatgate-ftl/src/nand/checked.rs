@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use super::{Cause, Chain, Move, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode, Modes};
 
 /// Asserts the rules of [`Nand`] around another medium. Costs 24 bytes per page.
 #[derive(Clone, Debug)]
 pub struct Checked<N> {
     inner: N,
     geometry: Geometry,
+    modes: Modes,
     gaps: bool,
     /// The page after the last one programmed since the last erase, by unit.
     programmed: Vec<u32>,
@@ -52,6 +53,7 @@ impl<N> Checked<N> {
         Self {
             inner,
             geometry,
+            modes: Modes::new(geometry),
             gaps: false,
             programmed: vec![0; geometry.units() as usize],
             oob: vec![Oob::NONE; geometry.physical_pages() as usize],
@@ -91,6 +93,8 @@ impl<N> Checked<N> {
         let next = &mut self.programmed[unit.index()];
         let in_order = page == *next || (self.gaps && page > *next);
         assert!(in_order, "{unit:?} must be programmed in order: {page} is not {next}");
+        let capacity = self.modes.of(unit).unit_capacity();
+        assert!(page < capacity, "{unit:?} holds {capacity} pages in its mode, not page {page}");
         for gap in *next..page {
             self.oob[self.geometry.page(unit, gap).index()] = Oob::NONE;
         }
@@ -166,6 +170,12 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.load_payload(bytes);
     }
 
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        assert_eq!(self.programmed[unit.index()], 0, "the mode of {unit:?}, which is not erased");
+        self.modes.set(unit, mode);
+        self.inner.set_mode(unit, mode);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         assert!(self.programmed[unit.index()] > 0, "{unit:?} is already erased");
         self.programmed[unit.index()] = 0;
@@ -195,6 +205,10 @@ impl<N: Nand> Tagged for Checked<N> {
         self.programmed[unit.index()]
     }
 
+    fn mode(&self, unit: Unit) -> Mode {
+        self.modes.mode(unit)
+    }
+
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
         self.notes.get(&ppn.get()).cloned()
     }
@@ -204,11 +218,12 @@ impl<N> Tear for Checked<N> {
     fn tear_program(&mut self, to: Ppn) {
         let (unit, page) = self.geometry.place(to);
         let programmed = self.programmed[unit.index()];
-        let left_out = match self.geometry.program_unit() {
-            1 => programmed..=page,
+        let in_mode = self.modes.of(unit);
+        let left_out = match in_mode.program_unit() {
             // With power for it a program that was begun is finished.
-            _ if !self.geometry.loses_pages() => return,
-            _ if self.geometry.left_in_program_unit(to) > 1 => return,
+            _ if self.geometry.has_program_units() && !self.geometry.loses_pages() => return,
+            1 => programmed..=page,
+            _ if in_mode.left_in_program_unit(to) > 1 => return,
             pages => page + 1 - pages..=page,
         };
         left_out.for_each(|page| self.clear(self.geometry.page(unit, page)));
@@ -217,8 +232,8 @@ impl<N> Tear for Checked<N> {
     }
 
     fn lose_memory(&mut self) {
-        let pages = self.geometry.program_unit();
         for unit in (0..self.geometry.units()).map(Unit) {
+            let pages = self.modes.of(unit).program_unit();
             let programmed = self.programmed[unit.index()];
             let (kept, full) =
                 (programmed - programmed % pages, programmed.next_multiple_of(pages));

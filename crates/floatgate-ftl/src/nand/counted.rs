@@ -1,33 +1,40 @@
 //! The medium that counts, and does nothing else.
 
+use alloc::boxed::Box;
 use core::convert::Infallible;
 
 use super::{Cause, Chain, FlashCounts, Move, Nand, NoClock, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode, Modes};
 
 /// Counts operations by cause.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     counts: FlashCounts,
     clock: NoClock,
-    /// Pages in a program unit; 0 if every page is programmed by itself.
-    program_unit: u32,
+    /// How units are programmed; none if every page is programmed by itself.
+    modes: Option<Box<Modes>>,
 }
 
 impl Counted {
     /// For a drive of this geometry. The default is one where every page is programmed by itself.
     pub fn new(geometry: &Geometry) -> Self {
-        let is_page = !geometry.has_program_units();
-        Self { program_unit: if is_page { 0 } else { geometry.program_unit() }, ..Self::default() }
+        let modes = geometry.has_program_units().then(|| Box::new(Modes::new(*geometry)));
+        Self { modes, ..Self::default() }
     }
 
-    /// A page was programmed: it may have been the last of its program unit.
+    /// Pages were programmed: the last may have been that of its program unit.
     #[inline(always)]
-    fn count_program_unit(&mut self, to: Ppn) {
-        let unit = self.program_unit;
-        self.counts.program_units += u64::from(unit > 0 && (to.get() + 1).is_multiple_of(unit));
+    fn count_program_unit(&mut self, last: Ppn, pages: u32) {
+        let Some(modes) = &self.modes else { return };
+        let unit = modes.unit(last);
+        let full = u64::from(modes.of(unit).left_in_program_unit(last) == 1);
+        self.counts.program_units += full;
+        if modes.mode(unit) == Mode::Slc {
+            self.counts.slc_program_units += full;
+            self.counts.slc_programs += u64::from(pages);
+        }
     }
 }
 
@@ -69,13 +76,13 @@ impl Nand for Counted {
     #[inline(always)]
     fn program(&mut self, to: Ppn, _: Tag, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
         self.counts.programs[cause as usize] += 1;
-        self.count_program_unit(to);
+        self.count_program_unit(to, 1);
         Ok(())
     }
 
     fn pad(&mut self, from: Ppn, pages: u32, _: &mut Chain) -> Result<(), Infallible> {
         self.counts.programs[Cause::Pad as usize] += u64::from(pages);
-        self.count_program_unit(Ppn::new(from.get() + pages - 1));
+        self.count_program_unit(Ppn::new(from.get() + pages - 1), pages);
         Ok(())
     }
 
@@ -85,13 +92,19 @@ impl Nand for Counted {
         self.counts.reads[cause as usize] += pages;
         self.counts.programs[cause as usize] += pages;
         self.counts.senses += pages;
-        if self.program_unit > 0 {
+        if self.modes.is_some() {
             for step in moves {
                 self.counts.senses -= u64::from(step.beside);
-                self.count_program_unit(step.to);
+                self.count_program_unit(step.to, 1);
             }
         }
         Ok(())
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        if let Some(modes) = &mut self.modes {
+            modes.set(unit, mode);
+        }
     }
 
     fn erase(&mut self, _: Unit, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
@@ -101,12 +114,14 @@ impl Nand for Counted {
 
     fn report(&self, counters: &mut Counters) {
         counters.flash = self.counts;
-        if self.program_unit == 0 {
+        if self.modes.is_none() {
             counters.flash.program_units = self.counts.programs.iter().sum();
         }
     }
 
+    /// What has ended, and nobody was told of, is not told any more.
     fn reset_counters(&mut self) {
         self.counts = FlashCounts::default();
+        self.clock = NoClock::default();
     }
 }

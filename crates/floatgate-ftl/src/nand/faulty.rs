@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use super::{Cause, Chain, Health, Move, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode};
 use crate::rng::Rng;
 
 /// Spares that are kept for the request under way when a drive becomes read-only.
@@ -225,6 +225,10 @@ impl<N: Nand> Nand for Faulty<N> {
         let place = |step: &Move| Move { from: self.at(step.from), to: self.at(step.to), ..*step };
         let placed: Vec<Move> = moves.iter().map(place).collect();
         self.inner.copy(&placed, cause, chain)
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.inner.set_mode(self.behind[unit.index()], mode);
     }
 
     fn load_payload(&mut self, bytes: &[u8]) {

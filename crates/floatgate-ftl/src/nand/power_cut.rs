@@ -15,6 +15,7 @@ use core::slice;
 use super::{Cause, Chain, Move, Nand, Source, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
+use crate::geometry::Mode;
 
 /// A medium of which operations can be cut short.
 pub trait Tear {
@@ -183,6 +184,10 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         Ok(())
     }
 
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.inner.set_mode(unit, mode);
+    }
+
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         for step in moves {
             self.torn(Torn::Copy(step.to), |torn| torn.tear_program(step.to));
@@ -221,6 +226,10 @@ impl<N: Tagged + Clone + Tear> Tagged for PowerCut<N> {
 
     fn programmed(&self, unit: Unit) -> u32 {
         self.inner.programmed(unit)
+    }
+
+    fn mode(&self, unit: Unit) -> Mode {
+        self.inner.mode(unit)
     }
 
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {

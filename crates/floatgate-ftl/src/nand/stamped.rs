@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::{Cause, Chain, HostData, Move, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
+use crate::geometry::Mode;
 
 /// Stores one 8-byte version per page around another medium.
 #[derive(Clone, Debug)]
@@ -82,6 +83,10 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.pad(from, pages, chain)
     }
 
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.inner.set_mode(unit, mode);
+    }
+
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.inner.copy(moves, cause, chain)?;
         for Move { from, to, .. } in moves {
@@ -122,6 +127,10 @@ impl<N: Tagged> Tagged for Stamped<N> {
 
     fn programmed(&self, unit: Unit) -> u32 {
         self.inner.programmed(unit)
+    }
+
+    fn mode(&self, unit: Unit) -> Mode {
+        self.inner.mode(unit)
     }
 
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {

@@ -38,14 +38,14 @@ use alloc::vec::Vec;
 use self::core::Core;
 use node::{Kind, Operation};
 use program_units::OpenUnit;
-pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend};
+pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes, Stripe, Suspend};
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 
 use super::{Cause, Chain, Fork, Move, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::geometry::{Geometry, Shape};
+use crate::geometry::{Geometry, Mode, Modes, Shape};
 
 /// Durations in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +67,7 @@ pub struct Timing {
 pub struct Timed<N> {
     inner: N,
     geometry: Geometry,
+    modes: Modes,
     scheduler: Scheduler,
     planes: Vec<Plane>,
     /// The most dies that a unit lies on.
@@ -128,6 +129,7 @@ impl<N> Timed<N> {
             open_read: None,
             memory_reads: [0; Cause::ALL.len()],
             senses_saved: 0,
+            modes: Modes::new(geometry),
             geometry,
         }
     }
@@ -278,6 +280,11 @@ impl<N: Nand> Nand for Timed<N> {
             });
         }
         self.inner.copy(moves, cause, chain)
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.modes.set(unit, mode);
+        self.inner.set_mode(unit, mode);
     }
 
     fn load_payload(&mut self, bytes: &[u8]) {

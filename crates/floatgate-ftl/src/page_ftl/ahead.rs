@@ -65,7 +65,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
-        self.store.units.valid(unit) < self.store.geometry.pages_per_unit() && self.fits(unit, to)
+        self.store.units.valid(unit) < self.store.units.capacity(unit) && self.fits(unit, to)
     }
 
     /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
@@ -104,24 +104,38 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// as long as one can be begun in that time. What has been begun goes on.
     pub(super) fn clean_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
         let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
-        let begin = from.saturating_add(after);
+        let cleaned = self.while_idle((from.saturating_add(after), until), |ftl| {
+            if ftl.store.units.free_units() >= ftl.cleaner.config.high_water {
+                return None;
+            }
+            ftl.pick(0).filter(|&(unit, to)| ftl.worth(unit, to))
+        })?;
+        self.cleaner.counts.idle += cleaned;
+        Ok(())
+    }
+
+    /// Empties the units that `next` names, as long as one can be begun between two times. What has
+    /// been begun goes on. The answer is how many there were.
+    pub(super) fn while_idle(
+        &mut self,
+        (begin, until): (u64, u64),
+        next: impl Fn(&mut Self) -> Option<(Unit, To)>,
+    ) -> Result<u64, N::Error> {
         if begin >= until {
-            return Ok(());
+            return Ok(0);
         }
         self.store.clock().play(begin);
         self.cleaner.active = true;
+        let mut emptied = 0;
         while self.store.now_ns() < until
-            && self.store.units.free_units() < self.cleaner.config.high_water
+            && let Some((unit, to)) = next(self)
         {
             let mut work = Chain::START.work();
-            let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
-                break;
-            };
             self.collect(unit, to, Cause::Gc, &mut work)?;
-            self.cleaner.counts.idle += 1;
+            emptied += 1;
             self.store.clock().play_chain(work, until);
         }
         self.cleaner.active = false;
-        Ok(())
+        Ok(emptied)
     }
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::ahead::UnderWay;
 use super::levelling::Levelling;
+use super::slc::SlcConfig;
 use crate::addr::{Lpn, Owner, Ppn};
 use crate::counters::Cleans;
 use crate::geometry::Geometry;
@@ -30,6 +31,8 @@ pub struct Cleaning {
     pub idle_after_ns: Option<u64>,
     /// Up to how many free units cleaning ahead of need goes.
     pub high_water: u32,
+    /// The SLC cache, whose units are folded.
+    pub slc: Option<SlcConfig>,
     /// The least worn unit is moved elsewhere when a cleaned unit has been erased by more than this
     /// more often.
     pub wear_gap: Option<u32>,
@@ -45,6 +48,7 @@ impl Cleaning {
             pace: None,
             idle_after_ns: None,
             high_water: low_water,
+            slc: None,
             wear_gap: None,
         }
     }

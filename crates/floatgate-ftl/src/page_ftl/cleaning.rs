@@ -5,6 +5,7 @@ use core::mem;
 
 use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
+use crate::geometry::Mode;
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
@@ -43,8 +44,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             rounds += 1;
             assert!(rounds / ROUNDS <= self.store.geometry.units(), "cleaning frees no units");
             let (victim, to) = self.choose(stream, rounds);
+            let is_folded = self.store.units.mode(victim) == Mode::Slc;
             self.collect(victim, to, Cause::Gc, &mut work)?;
-            self.cleaner.counts.foreground += 1;
+            self.cleaner.counts.foreground += u64::from(!is_folded);
         }
         self.level(&mut work)?;
         self.store.clock().wait(chain, work, Part::Gc);
@@ -62,22 +64,23 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.cleaner.counts.emergency += 1;
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
         // One that is full of valid pages may be cheap, and cleaned for ever.
-        let full =
-            |unit: Unit| self.store.units.valid(unit) == self.store.geometry.pages_per_unit();
+        let full = |unit: Unit| self.store.units.valid(unit) == self.store.units.capacity(unit);
         let fitting =
             self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
         cheapest.expect("the drive has too little spare to be cleaned")
     }
 
-    /// The policy's choice, and where its pages would go.
+    /// The policy's choice, and where its pages would go; before it, what is to leave the cache.
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
+        if let Some(folded) = self.fold_for_units() {
+            return Some(folded);
+        }
         let of_stream = match self.cleaner.config.scope {
             Scope::All => None,
             Scope::Stream => self.cleaner.victim.pick(&mut self.store.units, Pool::Stream(stream)),
         };
-        let gains =
-            |&unit: &Unit| self.store.units.valid(unit) < self.store.geometry.pages_per_unit();
+        let gains = |&unit: &Unit| self.store.units.valid(unit) < self.store.units.capacity(unit);
         let unit = match of_stream.filter(gains) {
             Some(unit) => unit,
             None => self.cleaner.victim.pick(&mut self.store.units, Pool::All)?,
@@ -142,7 +145,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Takes a unit out of use.
     pub(super) fn begin(&mut self, victim: Unit) {
-        if !self.is_map(victim) {
+        if !self.leave_cache(victim) && !self.is_map(victim) {
             let age = self.store.units.now() - self.store.units.opened(victim);
             self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
         }
@@ -181,15 +184,19 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Cleaning of translation pages is counted by itself.
+    /// Cleaning of translation pages is counted by itself, and so is that of the SLC cache.
     fn cause_in(&self, victim: Unit, cause: Cause) -> Cause {
-        if cause == Cause::Gc && self.is_map(victim) { Cause::GcMap } else { cause }
+        match cause {
+            Cause::Gc if self.is_map(victim) => Cause::GcMap,
+            Cause::Gc if self.store.units.mode(victim) == Mode::Slc => Cause::Fold,
+            _ => cause,
+        }
     }
 
     /// Valid pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
         valid.clear();
-        for page in 0..self.store.geometry.pages_per_unit() {
+        for page in 0..self.store.units.capacity(victim) {
             let ppn = self.store.geometry.page(victim, page);
             if let Some(owner) = self.store.units.owner(ppn) {
                 if let Owner::Data(lpn) = owner {

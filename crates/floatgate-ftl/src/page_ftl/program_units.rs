@@ -26,11 +26,10 @@ pub(super) struct Emptied {
 pub(super) type EmptiedUnits = BTreeMap<u32, Emptied>;
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// The program unit that a stream has begun.
+    /// The program unit that a stream has begun: the page behind it.
     fn begun(&self, stream: u8) -> Option<u32> {
-        let geometry = &self.store.geometry;
-        let (next, _) = self.streams.begun(stream, geometry)?;
-        Some(geometry.program_unit_of(next))
+        let (next, left) = self.streams.begun(stream, &self.store.geometry)?;
+        Some(next.get() + left)
     }
 
     /// Fills the program unit that a stream has begun with padding.

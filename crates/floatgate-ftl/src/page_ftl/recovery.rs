@@ -12,6 +12,7 @@ use core::cmp::Reverse;
 use super::{PageConfig, PageFtl};
 use crate::addr::{Lpn, Owner, Unit};
 use crate::ftl::Ftl;
+use crate::geometry::Mode;
 use crate::journal::{CheckpointTrigger, Journal, Layout};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Tagged};
@@ -60,23 +61,35 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
     /// may not be known; the first goes on where there is most room, for that may be all the room
     /// that there is.
     fn reopen(&mut self, found: &[FoundUnit]) -> Vec<InUse> {
-        let pages = self.store.geometry.pages_per_unit();
         let (data, log) = (self.streams.data(), self.streams.log());
+        let modes = [Mode::Native, Mode::Slc];
+        let [native, slc] = modes.map(|mode| self.store.geometry.in_mode(mode).unit_capacity());
+        let capacity = |mode| if mode == Mode::Slc { slc } else { native };
         let enter = |found: &FoundUnit| {
             let logged = matches!(found.kind, Some(Owner::Data(lpn)) if self.log.holds(lpn));
             let noted = found.note.map(|note| note.stream).filter(|&stream| stream < data);
-            let stream = log.filter(|_| logged).or(noted).unwrap_or(0);
-            InUse { unit: found.unit, stream, written: pages }
+            let mode = self.store.nand.mode(found.unit);
+            let cached = self.streams.slc().filter(|_| mode == Mode::Slc);
+            let stream = cached.or(log.filter(|_| logged)).or(noted).unwrap_or(0);
+            InUse { unit: found.unit, stream, mode, written: capacity(mode) }
         };
         let mut in_use: Vec<InUse> = found.iter().map(enter).collect();
-        let mut partial: Vec<_> =
-            found.iter().enumerate().filter(|(_, f)| f.programmed < pages).collect();
-        partial.sort_by_key(|(_, found)| Reverse(pages - found.programmed));
-        let mut free = (0..data).chain(self.streams.wear()).chain(log);
-        for (at, found) in partial {
-            let Some(stream) = free.next() else { break };
-            in_use[at] = InUse { stream, written: found.programmed, ..in_use[at] };
-            self.streams.resume(stream, found.unit, found.programmed, &self.store.geometry);
+        let room = |at: usize| in_use[at].written - found[at].programmed;
+        let mut partial: Vec<_> = (0..found.len()).filter(|&at| room(at) > 0).collect();
+        partial.sort_by_key(|&at| Reverse(room(at)));
+        let mut free: Vec<u8> =
+            (0..data).chain(self.streams.wear()).chain(log).chain(self.streams.slc()).collect();
+        for at in partial {
+            let mode = in_use[at].mode;
+            let of_mode = free.iter().position(|&stream| self.streams.mode(stream) == mode);
+            let Some(stream) = of_mode.map(|first| free.remove(first)) else { continue };
+            let FoundUnit { unit, programmed, .. } = found[at];
+            in_use[at] = InUse { stream, written: programmed, ..in_use[at] };
+            self.streams.resume(stream, unit, programmed, &self.store.geometry);
+        }
+        if let Some(slc) = &mut self.slc {
+            let cached = in_use.iter().filter(|used| used.mode == Mode::Slc);
+            cached.for_each(|used| slc.enter(used.unit, &mut self.store.units));
         }
         in_use
     }
@@ -92,8 +105,11 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         while self.store.units.free_units() < target {
             let sealed = self.store.units.sealed(Pool::All);
             let emptiest = sealed.min_by_key(|&unit| self.store.units.valid(unit));
-            let gains = |&unit: &Unit| self.store.units.valid(unit) < pages;
-            let unit = emptiest.filter(gains).expect("the drive has too little spare to be used");
+            let gains =
+                |&unit: &Unit| self.store.units.valid(unit) < self.store.units.capacity(unit);
+            let folded = self.fold_for_units().map(|(unit, _)| unit);
+            let unit = folded.or(emptiest.filter(gains));
+            let unit = unit.expect("the drive has too little spare to be used");
             moved += self.empty(unit, chain)?;
         }
         self.cleaner.active = false;
@@ -102,6 +118,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
 
     /// Moves the valid pages of a unit to wherever there is room, and erases it.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
+        self.leave_cache(unit);
         self.store.units.begin_cleaning(unit);
         let mut valid = core::mem::take(&mut self.cleaner.valid);
         self.list_valid(unit, &mut valid);

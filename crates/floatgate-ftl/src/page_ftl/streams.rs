@@ -1,14 +1,15 @@
 //! Where the next page goes: one open unit per stream.
 //!
 //! The first streams are those of the placement, cold to hot. Behind them come, each if it exists,
-//! that of translation pages, that of what static wear levelling moves, and that of the log.
+//! that of translation pages, that of what static wear levelling moves, that of the log, and that of
+//! the SLC cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::{Ppn, Unit};
 use crate::counters::StreamCounts;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Mode};
 use crate::unit_table::UnitTable;
 
 /// The streams of a drive, and their open units.
@@ -22,6 +23,8 @@ pub(super) struct Streams {
     wear: Option<u8>,
     /// That of the log.
     log: Option<u8>,
+    /// That of the SLC cache, and the geometry of its units.
+    slc: Option<(u8, Geometry)>,
     /// By stream: the next page and the end of the open unit; equal when there is none.
     open: Vec<(u32, u32)>,
     /// By stream.
@@ -30,7 +33,7 @@ pub(super) struct Streams {
 
 impl Streams {
     /// Those that there are beside the `data` ones of the placement; no unit is open yet.
-    pub(super) fn new(data: u8, map: bool, wear: bool, log: bool) -> Self {
+    pub(super) fn new(data: u8, map: bool, wear: bool, log: bool, slc: Option<Geometry>) -> Self {
         let mut streams = data;
         let mut next = |exists: bool| {
             let stream = exists.then_some(streams);
@@ -38,8 +41,10 @@ impl Streams {
             stream
         };
         let (map, wear, log) = (next(map), next(wear), next(log));
+        let slc = next(slc.is_some()).zip(slc);
         let open = vec![(0, 0); streams.into()];
-        Self { data, map, wear, log, open, traffic: vec![StreamCounts::default(); streams.into()] }
+        let traffic = vec![StreamCounts::default(); streams.into()];
+        Self { data, map, wear, log, slc, open, traffic }
     }
 
     /// How many there are.
@@ -62,6 +67,20 @@ impl Streams {
 
     pub(super) fn log(&self) -> Option<u8> {
         self.log
+    }
+
+    pub(super) fn slc(&self) -> Option<u8> {
+        self.slc.map(|(stream, _)| stream)
+    }
+
+    /// How the units of a stream are programmed.
+    pub(super) fn mode(&self, stream: u8) -> Mode {
+        if self.slc() == Some(stream) { Mode::Slc } else { Mode::Native }
+    }
+
+    /// The geometry in which the units of a stream are programmed.
+    fn geometry<'a>(&'a self, stream: u8, native: &'a Geometry) -> &'a Geometry {
+        self.slc.as_ref().filter(|slc| slc.0 == stream).map_or(native, |(_, geometry)| geometry)
     }
 
     pub(super) fn is_map(&self, stream: u8) -> bool {
@@ -88,15 +107,16 @@ impl Streams {
     #[inline(always)]
     pub(super) fn holds_in_memory(&self, ppn: Ppn, geometry: &Geometry) -> bool {
         geometry.has_program_units()
-            && self.open.iter().any(|&(next, _)| {
-                ppn.get() < next
-                    && geometry.program_unit_of(ppn) == geometry.program_unit_of(Ppn::new(next))
+            && self.open.iter().zip(0..).any(|(&(next, _), stream)| {
+                let of = |ppn| self.geometry(stream, geometry).program_unit_of(ppn);
+                ppn.get() < next && of(ppn) == of(Ppn::new(next))
             })
     }
 
     /// The next page of a stream that has begun a program unit, and how many are left in that.
     pub(super) fn begun(&self, stream: u8, geometry: &Geometry) -> Option<(Ppn, u32)> {
         let next = Ppn::new(self.open[usize::from(stream)].0);
+        let geometry = self.geometry(stream, geometry);
         let left = geometry.left_in_program_unit(next);
         (left < geometry.program_unit()).then_some((next, left))
     }
@@ -138,6 +158,7 @@ impl Streams {
             false => units.open(stream),
         };
         let unit = unit.expect("cleaning keeps a free unit per stream");
+        units.set_mode(unit, self.mode(stream));
         self.resume(stream, unit, 0, geometry);
         unit
     }
@@ -146,7 +167,8 @@ impl Streams {
     pub(super) fn resume(&mut self, stream: u8, unit: Unit, programmed: u32, geometry: &Geometry) {
         assert!(!self.has_room(stream), "the open unit still has room");
         let first = geometry.page(unit, 0).get();
-        self.open[usize::from(stream)] = (first + programmed, first + geometry.pages_per_unit());
+        let end = first + self.geometry(stream, geometry).unit_capacity();
+        self.open[usize::from(stream)] = (first + programmed, end);
     }
 
     /// The host has written a page.
@@ -160,9 +182,10 @@ impl Streams {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }
 
-    /// Traffic of the streams of data: those of the placement, and that of the log.
+    /// Traffic of the streams of data: those of the placement, that of the log and that of the SLC
+    /// cache.
     pub(super) fn traffic(&self) -> Vec<StreamCounts> {
-        let data = (0..self.data).chain(self.log);
+        let data = (0..self.data).chain(self.log).chain(self.slc());
         data.map(|stream| self.traffic[usize::from(stream)]).collect()
     }
 

@@ -164,9 +164,10 @@ fn a_unit_is_open_for_each_stream_of_data_and_for_each_other_purpose() {
     let placement = AnyPlacement::new("dac", &PlacementConfig::new(geometry()));
     let placement = placement.expect("a row of the table");
     let streams = placement.streams();
-    let open = |map, wear, log| PageConfig::frontiers(streams, map, wear, log) - streams;
-    assert_eq!([open(false, false, 0), open(true, false, 0), open(false, true, 0)], [0, 1, 1]);
-    assert_eq!([open(false, false, 8), open(true, true, 0), open(true, true, 1)], [1, 2, 3]);
+    let open = |map, wear, log, slc| PageConfig::frontiers(streams, map, wear, log, slc) - streams;
+    assert_eq!([open(false, false, 0, false), open(true, false, 0, false)], [0, 1]);
+    assert_eq!([open(false, true, 0, false), open(false, false, 0, true)], [1, 1]);
+    assert_eq!([open(false, false, 8, false), open(true, true, 1, false)], [1, 3]);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use crate::addr::Unit;
 impl UnitTable {
     /// Recomputes everything from the page owners and compares.
     pub fn check(&self) {
-        let pages = self.geometry.pages_per_unit();
         let mut sealed = 0;
         for (number, info) in self.units.iter().enumerate() {
             let unit = Unit(number as u32);
+            let pages = self.capacity(unit);
             let owned =
                 (0..pages).filter(|&p| self.owner(self.geometry.page(unit, p)).is_some()).count();
             assert_eq!(owned, info.valid as usize, "valid pages of {unit:?}");

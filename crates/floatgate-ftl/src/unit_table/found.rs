@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::{State, UnitTable};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
+use crate::geometry::Mode;
 
 /// A unit that is found in use after a loss of power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +13,8 @@ pub struct InUse {
     pub unit: Unit,
     /// The stream that it is of.
     pub stream: u8,
+    /// How it is programmed.
+    pub mode: Mode,
     /// Pages that are programmed, or will not be.
     pub written: u32,
 }
@@ -28,16 +31,20 @@ impl UnitTable {
     ) {
         self.free.clear();
         self.lifetime_erases.copy_from_slice(erases);
-        for &InUse { unit, stream, written } in units {
+        for &InUse { unit, stream, mode, written } in units {
             self.put_in_use(unit, stream);
+            self.set_mode(unit, mode);
             self.units[unit.index()].written = written;
         }
         for (ppn, owner) in valid {
             self.owners[ppn.index()] = OwnerSlot::of(owner);
             self.units[self.geometry.unit(ppn).index()].valid += 1;
         }
-        let pages = self.geometry.pages_per_unit();
-        units.iter().filter(|used| used.written == pages).for_each(|used| self.seal(used.unit));
+        for &InUse { unit, written, .. } in units {
+            if written == self.capacity(unit) {
+                self.seal(unit);
+            }
+        }
         let free = |unit: &Unit| self.units[unit.index()].state == State::Free;
         let free: Vec<Unit> = (0..self.geometry.units()).map(Unit).filter(free).collect();
         free.into_iter().for_each(|unit| self.free.add(unit, 0));

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Nand, Part, Source};
 
 use crate::common::log::{Kind, Log};
@@ -105,6 +106,10 @@ impl Nand for Clockwork {
         let kind = |&Move { from, to, owner, .. }: &Move| Kind::Copy(from, to, owner);
         self.takes(&moves.iter().map(kind).collect::<Vec<_>>(), cause, chain, ns);
         self.counted.copy(moves, cause, chain)
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.counted.set_mode(unit, mode);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {

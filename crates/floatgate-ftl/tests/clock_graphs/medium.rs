@@ -3,7 +3,7 @@
 use crate::brute::{Brute, Kind, Place, Seen, State, Step};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
-use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{
     Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
     Server, Source, Task, Timing,
@@ -17,7 +17,7 @@ fn part(cause: Cause) -> Part {
     match cause {
         Cause::Host | Cause::Pad => Part::Die,
         Cause::Map | Cause::Journal => Part::Map,
-        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire => Part::Gc,
+        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire | Cause::Fold => Part::Gc,
         Cause::Merge => Part::Merge,
         Cause::Remap => Part::Remap,
     }
@@ -196,6 +196,8 @@ impl Nand for Brute {
         self.begin(Kind::Program, &to, why, on);
         self.counted.copy(moves, why, on)
     }
+
+    fn set_mode(&mut self, _: Unit, _: Mode) {}
 
     fn erase(&mut self, unit: Unit, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
         self.begin(Kind::Erase, &self.places(unit), why, on);

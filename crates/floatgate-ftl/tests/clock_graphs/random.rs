@@ -38,6 +38,7 @@ pub fn schedule(rng: &mut Rng) -> Schedule {
         order,
         suspend: any(rng, &[None, Some(suspend), Some(suspend)]),
         pages: any(rng, &[None, Some(pages)]),
+        slc: None,
         controller: Controller { cores, task_ns, blocking, ..Controller::default() },
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use floatgate_ftl::addr::Owner;
+use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::Cause;
@@ -60,9 +61,9 @@ pub struct Laws {
     written: BTreeMap<u32, (u32, bool)>,
     at_start: u64,
     at_erase: u64,
-    reads: [u64; 10],
-    programs: [u64; 10],
-    erases: [u64; 10],
+    reads: [u64; CAUSES],
+    programs: [u64; CAUSES],
+    erases: [u64; CAUSES],
     seen: Seen,
     /// The last read, if nothing but cleaning has come since.
     pending: Option<Owner>,
@@ -77,7 +78,7 @@ impl Laws {
 
     /// A drive whose units are or are not fully programmed when they are erased.
     pub fn of(geometry: Geometry, log: Log, full_units: bool) -> Self {
-        let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; 10]);
+        let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; CAUSES]);
         let (reads, programs, erases) = (zero, zero, zero);
         let mut laws = Self {
             geometry,

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Source};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,6 +130,10 @@ impl<N: Nand> Nand for Logged<N> {
 
     fn load_payload(&mut self, bytes: &[u8]) {
         self.inner.load_payload(bytes);
+    }
+
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.inner.set_mode(unit, mode);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

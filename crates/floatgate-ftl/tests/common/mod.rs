@@ -188,7 +188,13 @@ impl Rig {
     /// How many units are open at a time.
     pub fn frontiers(&self) -> u8 {
         let levelled = self.cleaning().wear_gap.is_some();
-        PageConfig::frontiers(self.placement().streams(), self.map_on_flash(), levelled, self.log)
+        PageConfig::frontiers(
+            self.placement().streams(),
+            self.map_on_flash(),
+            levelled,
+            self.log,
+            false,
+        )
     }
 
     fn victim_config(&self) -> VictimConfig {

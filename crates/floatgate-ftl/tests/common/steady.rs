@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
 use floatgate_ftl::request::Op;
@@ -62,6 +63,8 @@ impl Nand for Victims {
         self.copied += moves.len();
         self.counted.copy(moves, cause, chain)
     }
+
+    fn set_mode(&mut self, _: Unit, _: Mode) {}
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
         self.by_valid.lock().unwrap()[self.copied] += 1;

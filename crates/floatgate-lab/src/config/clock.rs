@@ -23,6 +23,7 @@ impl Config {
                 most: suspensions,
             }),
             pages: self.flash.page_times(),
+            slc: self.slc_times(),
             controller: nand::Controller {
                 cores: controller.cores,
                 task_ns: [

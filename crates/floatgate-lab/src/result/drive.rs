@@ -81,6 +81,8 @@ pub struct DriveResult {
     pub units_added: u32,
     /// Erase units on top of T that cleaning, or merging log blocks, needs to work.
     pub reserve_units: u32,
+    /// Erase units on top of these that only the SLC cache uses (`slc.static`).
+    pub slc_units: u32,
     /// Pages in an erase unit.
     pub pages_per_unit: u32,
     /// Bytes of data in a page.
@@ -116,10 +118,12 @@ impl DriveResult {
         let geometry = &plan.geometry;
         let shape = geometry.shape();
         let spare = plan.spare_factor();
+        let slc_units = plan.cleaning.slc.map_or(0, |slc| slc.static_units);
         Self {
             units: plan.units_in_service,
             units_added: plan.units_added,
-            reserve_units: geometry.units() - plan.units_in_service,
+            reserve_units: geometry.units() - plan.units_in_service - slc_units,
+            slc_units,
             pages_per_unit: geometry.pages_per_unit(),
             page_bytes: shape.page_bytes,
             logical_pages: plan.user_pages(),

@@ -1,5 +1,6 @@
 //! Operations of the flash, cleaning, merges, and what broke.
 
+use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::nand::Cause;
 use schemars::JsonSchema;
@@ -30,10 +31,12 @@ pub struct CauseCounts {
     pub retire: u64,
     /// Padding of rows that had to be programmed before they were full.
     pub pad: u64,
+    /// Moves out of the SLC cache.
+    pub fold: u64,
 }
 
 impl CauseCounts {
-    fn new(counts: &[u64; 10]) -> Self {
+    fn new(counts: &[u64; CAUSES]) -> Self {
         let of = |cause: Cause| counts[cause as usize];
         Self {
             host: of(Cause::Host),
@@ -46,13 +49,14 @@ impl CauseCounts {
             journal: of(Cause::Journal),
             retire: of(Cause::Retire),
             pad: of(Cause::Pad),
+            fold: of(Cause::Fold),
         }
     }
 
     /// Operations of all causes.
     pub fn total(&self) -> u64 {
-        let data = self.host + self.gc + self.merge + self.wear + self.retire + self.pad;
-        data + self.of_map()
+        let data = self.host + self.gc + self.merge + self.wear + self.retire;
+        data + self.pad + self.fold + self.of_map()
     }
 
     /// Those of the map: translation pages, remapping and the journal.

@@ -1,6 +1,7 @@
 //! The laws that hold in every run, whatever the policies do.
 
 use floatgate_ftl::device::Counters;
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, FlashCounts};
 
 use crate::drive::Plan;
@@ -47,7 +48,10 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
 /// the end.
 fn assert_programmed(flash: &FlashCounts, plan: &Plan) {
     let pages = flash.programs.iter().sum::<u64>();
-    let in_rows = flash.program_units * u64::from(plan.geometry.program_unit());
+    let in_mode = |mode| u64::from(plan.geometry.in_mode(mode).program_unit());
+    let in_slc = flash.slc_program_units * in_mode(Mode::Slc);
+    let native = flash.program_units - flash.slc_program_units;
+    let in_rows = native * in_mode(Mode::Native) + in_slc;
     let open = u64::from(u8::MAX) * u64::from(plan.geometry.program_unit() - 1);
     assert!(pages.abs_diff(in_rows) <= open, "{pages} pages, {in_rows} in rows");
     assert!(flash.senses <= flash.reads.iter().sum(), "a flash page is read for a page");

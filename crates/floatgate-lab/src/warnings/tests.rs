@@ -91,6 +91,7 @@ fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
         Cause::Journal => &mut counts.journal,
         Cause::Retire => &mut counts.retire,
         Cause::Pad => &mut counts.pad,
+        Cause::Fold => &mut counts.fold,
     }
 }
 

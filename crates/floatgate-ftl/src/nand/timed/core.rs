@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Timing;
 use super::events::{Events, Run};
 use super::graph::Graph;
-use super::node::{Kind, Operation};
+use super::node::{Kind, Operation, is_slc};
 use super::schedule::Schedule;
 
 /// Times and options, the graph and its events, and the time.
@@ -18,6 +18,8 @@ pub(super) struct Core {
     pub(super) planes: u32,
     /// Transfers of a program unit, and how many pages of the map each is of; none without.
     pub(super) unit_transfers: Option<(u32, u32)>,
+    /// Flash pages on each plane of a program unit; one of them is programmed in SLC mode.
+    pub(super) levels: u32,
     pub(super) graph: Graph,
     pub(super) events: Events,
     pub(super) now: u64,
@@ -35,10 +37,14 @@ impl Core {
 
     /// How many transfers an operation takes.
     #[inline(always)]
-    pub(super) fn transfers(&self, kind: Kind) -> u32 {
+    pub(super) fn transfers(&self, kind: Kind, row: u32) -> u32 {
         match self.unit_transfers {
             Some((transfers, _)) if kind == Kind::Program && self.timing.transfer_ns > 0 => {
-                transfers
+                if is_slc(row) {
+                    transfers / self.levels
+                } else {
+                    transfers
+                }
             }
             _ => 1,
         }

@@ -35,11 +35,17 @@ const OTHERS: usize = 0;
 /// Where the runs begin that are of types of pages.
 const OF_TYPES: usize = 5;
 
+/// Types of pages that have runs of their own, that of SLC mode the last.
+const RUNS_OF_TYPES: usize = PAGE_TYPES + 1;
+
 /// How many runs there are, and the others; and how many if all pages are of one type.
-const RUNS: usize = OF_TYPES + 2 * PAGE_TYPES;
+const RUNS: usize = OF_TYPES + 2 * RUNS_OF_TYPES;
 const RUNS_OF_ONE_TYPE: usize = OF_TYPES + 2;
 
 impl Run {
+    /// The type of pages that are programmed in SLC mode.
+    pub(super) const SLC: u32 = PAGE_TYPES as u32;
+
     pub(super) const TRANSFER: Self = Self(1);
     pub(super) const COMMAND: Self = Self(2);
     pub(super) const ERASE: Self = Self(3);

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::events::{Event, NEVER, Run};
 use super::lanes::{Batch, Channel, Die, Next, node_of};
 use super::line::Waiting;
-use super::node::{Kind, Operation};
+use super::node::{Kind, Operation, is_slc};
 use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part};
 
@@ -178,6 +178,13 @@ impl Post<'_> {
     /// Which run an operation is of, and how long the cells take.
     #[inline(always)]
     fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
+        if let Some(slc) = self.core.schedule.slc.filter(|_| is_slc(row)) {
+            match kind {
+                Kind::Read => return (Run::read(Run::SLC), slc.read_ns),
+                Kind::Program => return (Run::program(Run::SLC), slc.program_ns),
+                Kind::Erase => {}
+            }
+        }
         let pages = self.core.schedule.pages.as_ref();
         let of = pages.map_or(0, |pages| row % pages.types);
         match kind {
@@ -221,7 +228,7 @@ impl Post<'_> {
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
         let Operation { kind, row, .. } = first;
         let (run, ends) = self.cells(kind, row);
-        let (began, pages, suspensions) = (0, self.core.transfers(kind), 0);
+        let (began, pages, suspensions) = (0, self.core.transfers(kind, row), 0);
         Some((Batch { began, ends, head, pages, suspensions, kind, part, run, is_told }, first))
     }
 

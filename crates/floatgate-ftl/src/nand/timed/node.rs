@@ -40,6 +40,20 @@ pub(super) enum Kind {
     Erase,
 }
 
+/// Marks the rows of units that are in SLC mode, whose times are others.
+const SLC_ROW: u32 = 1 << 31;
+
+/// A row of a unit in SLC mode.
+pub(super) fn slc_row(row: u32) -> u32 {
+    SLC_ROW | row
+}
+
+/// Whether the row of a read or a program is one of a unit in SLC mode.
+#[inline(always)]
+pub(super) fn is_slc(row: u32) -> bool {
+    row & SLC_ROW != 0
+}
+
 /// An operation of the flash.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {

@@ -4,17 +4,18 @@
 //! goes on: only who fills the unit, and is told nothing of, waits for the program. That begins
 //! when all that was to be in the unit has come. What is not programmed is read from that memory.
 
-use super::node::{Kind, Operation};
+use super::node::{Kind, Operation, slc_row};
 use super::{Plane, Timed};
 use crate::addr::Ppn;
 use crate::clock::Chain;
+use crate::geometry::Mode;
 use crate::nand::{Cause, Move, Source};
 
 /// A program unit that is being filled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenUnit {
-    /// Among all of the drive.
-    number: u32,
+    /// Its first page.
+    first: Ppn,
     /// Its program.
     node: u32,
     /// The chain that it was told to wait for last.
@@ -29,7 +30,11 @@ impl<N> Timed<N> {
     /// The operation on the program unit of a page.
     fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
         let unit = self.geometry.unit(ppn);
-        let (plane, row) = self.geometry.plane_and_row(ppn);
+        let (plane, row) = self.modes.of(unit).plane_and_row(ppn);
+        let row = match self.modes.mode(unit) {
+            Mode::Native => row,
+            Mode::Slc => slc_row(row * self.geometry.levels()),
+        };
         let Plane { die, .. } = self.planes[plane as usize];
         Operation::new(kind, die, 1, self.slot(unit, die), row)
     }
@@ -39,9 +44,10 @@ impl<N> Timed<N> {
         if self.free[cause as usize] {
             return;
         }
-        let number = self.geometry.program_unit_of(to);
-        let at = self.open_units.iter().position(|open| open.number == number);
-        let at = at.unwrap_or_else(|| self.open_unit(number, to, cause));
+        let in_mode = *self.modes.of(self.geometry.unit(to));
+        let first = Ppn::new(in_mode.program_unit_of(to) * in_mode.program_unit());
+        let at = self.open_units.iter().position(|open| open.first == first);
+        let at = at.unwrap_or_else(|| self.open_unit(first, cause));
         let open = &mut self.open_units[at];
         if !open.last.is_at(chain) {
             self.scheduler.feed(open.node, *chain);
@@ -49,7 +55,7 @@ impl<N> Timed<N> {
         }
         open.host_pages += u32::from(cause == Cause::Host);
         open.is_flushed |= matches!(cause, Cause::Host | Cause::Journal | Cause::Pad);
-        if self.geometry.left_in_program_unit(to) > pages {
+        if in_mode.left_in_program_unit(to) > pages {
             return;
         }
         let OpenUnit { node, host_pages, is_flushed, .. } = self.open_units.swap_remove(at);
@@ -63,13 +69,11 @@ impl<N> Timed<N> {
     }
 
     /// The first page of a program unit: its operation takes its place among those of its die.
-    fn open_unit(&mut self, number: u32, to: Ppn, cause: Cause) -> usize {
-        let first = Ppn::new(number * self.geometry.program_unit());
+    fn open_unit(&mut self, first: Ppn, cause: Cause) -> usize {
         let operation = self.unit_operation(Kind::Program, first);
         let node = self.scheduler.issue_open(operation, cause.part());
-        debug_assert!(self.geometry.unit(first) == self.geometry.unit(to));
         self.open_units.push(OpenUnit {
-            number,
+            first,
             node,
             last: Chain::START,
             host_pages: 0,

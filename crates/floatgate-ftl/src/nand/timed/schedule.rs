@@ -1,5 +1,6 @@
 //! How dies choose what to do next, and what they can do at the same time.
 
+use super::events::Run;
 use super::lanes::Batch;
 use super::node::Kind;
 
@@ -40,6 +41,15 @@ pub struct PageTimes {
     pub read_ns: [u64; PAGE_TYPES],
     /// Register to cells, in nanoseconds.
     pub program_ns: [u64; PAGE_TYPES],
+}
+
+/// Times of the pages of units that are in SLC mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlcTimes {
+    /// Cells to register, in nanoseconds.
+    pub read_ns: u64,
+    /// Register to cells, in nanoseconds.
+    pub program_ns: u64,
 }
 
 /// The controller's cores, and how long tasks occupy one, in nanoseconds.
@@ -115,6 +125,8 @@ pub struct Schedule {
     pub suspend: Option<Suspend>,
     /// Times by page type; None: all pages are alike.
     pub pages: Option<PageTimes>,
+    /// Times of what is programmed in SLC mode; None: nothing is.
+    pub slc: Option<SlcTimes>,
     /// The controller's cores.
     pub controller: Controller,
 }
@@ -127,12 +139,22 @@ impl Default for Schedule {
             order: Order::Fifo,
             suspend: None,
             pages: None,
+            slc: None,
             controller: Controller::default(),
         }
     }
 }
 
 impl Schedule {
+    /// How many types of pages may take a time of their own.
+    pub(super) fn page_types(&self) -> u32 {
+        match (self.slc, self.pages) {
+            (Some(_), _) => Run::SLC + 1,
+            (None, Some(pages)) => pages.types,
+            (None, None) => 1,
+        }
+    }
+
     /// Whether a die can begin something while it does something else.
     #[inline(always)]
     pub(super) fn overlaps(&self) -> bool {

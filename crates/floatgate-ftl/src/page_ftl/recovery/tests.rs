@@ -76,6 +76,7 @@ impl Plan {
             self.map_on_flash,
             self.levelled,
             self.log_pages,
+            false,
         );
         let mut cleaning = Cleaning::new(u32::from(frontiers) + 1 + self.more_free);
         cleaning.wear_gap = self.levelled.then_some(1000);

@@ -57,7 +57,7 @@ type Drive = PageFtl<Checked<Counted>, Noting>;
 fn drive(levelled: bool) -> Drive {
     let geometry = Geometry::new(SHAPE).unwrap();
     let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry)).unwrap();
-    let frontiers = PageConfig::frontiers(placement.streams(), true, levelled, 4);
+    let frontiers = PageConfig::frontiers(placement.streams(), true, levelled, 4, false);
     let mut cleaning = Cleaning::new(u32::from(frontiers) + 1);
     cleaning.wear_gap = levelled.then_some(100);
     let config = PageConfig {
@@ -213,7 +213,7 @@ fn what_is_dropped_is_of_the_log() {
 }
 
 #[test]
-#[should_panic(expected = "unit 5 is pinned")]
+#[should_panic(expected = "Unit(5) is pinned")]
 fn a_pin_too_many_is_found() {
     let mut drive = drive(false);
     drive.store.units.pin(Unit(5));

@@ -1,0 +1,89 @@
+//! The table of the SLC cache.
+
+use floatgate_ftl::nand::SlcTimes;
+use floatgate_ftl::page_ftl::{SlcConfig, WhenFull};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Chosen, Config, ConfigError, expect};
+use crate::units::{Size, Time};
+
+/// A cache of units that are programmed with one bit a cell: host writes go there, and are folded
+/// into units of all bits later.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Slc {
+    /// Data for which there are always units, beyond those in service; none by default.
+    #[schemars(with = "Size", extend("x-minimum" = "0B", "x-maximum" = "1PiB"))]
+    pub r#static: Size,
+    /// Data for which units are used besides that are free.
+    #[schemars(with = "Size", extend("x-minimum" = "0B", "x-maximum" = "1PiB"))]
+    pub dynamic: Size,
+    /// What a write does that finds the cache full.
+    pub when_full: Chosen<WhenFull>,
+    /// How long the host must have been idle for units to be folded. Not set: they are not, as long
+    /// as the drive is not short of units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1h"))]
+    pub idle_after: Option<Time>,
+    /// Time to read a flash page of such a unit.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub read: Time,
+    /// Time to program a row of one flash page on each plane.
+    #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
+    pub program: Time,
+}
+
+impl Default for Slc {
+    fn default() -> Self {
+        Self {
+            r#static: Size(0),
+            dynamic: Size(0),
+            when_full: Chosen(WhenFull::Direct),
+            idle_after: None,
+            read: Time(25_000),
+            program: Time(200_000),
+        }
+    }
+}
+
+impl Config {
+    /// The SLC cache, if there is one.
+    pub(crate) fn slc(&self) -> Option<SlcConfig> {
+        let Slc { r#static, dynamic, when_full, idle_after, .. } = &self.slc;
+        let block = u64::from(self.flash.pages_per_block) * self.flash.page.0;
+        let native = block.saturating_mul(self.flash.superblock.into());
+        let unit = (native / u64::from(self.flash.program_pages)).max(1);
+        let units = |data: Size| u32::try_from(data.0.div_ceil(unit)).unwrap_or(u32::MAX);
+        (r#static.0 + dynamic.0 > 0).then(|| SlcConfig {
+            static_units: units(*r#static),
+            dynamic_units: units(*dynamic),
+            when_full: when_full.0,
+            idle_after_ns: idle_after.map(|time| time.0),
+        })
+    }
+
+    /// Times of what is programmed in SLC mode.
+    pub(super) fn slc_times(&self) -> Option<SlcTimes> {
+        let Slc { read, program, .. } = self.slc;
+        self.slc().map(|_| SlcTimes { read_ns: read.0, program_ns: program.0 })
+    }
+
+    pub(super) fn check_slc(&self) -> Result<(), ConfigError> {
+        if self.slc().is_none() {
+            return Ok(());
+        }
+        let levels = self.flash.program_pages;
+        let other = "at least 2 with an SLC cache ([slc]): cells of several bits".to_owned();
+        expect(levels >= 2, "flash.program_pages", &levels, other)?;
+        let unit = self.unit_bytes();
+        let row = self.flash.page.0 * u64::from(self.flash.planes);
+        let other = format!(
+            "with an SLC cache ([slc]) a part of the {row} bytes that a die programs at once there \
+             (flash.page x flash.planes)"
+        );
+        expect(row.is_multiple_of(unit), "mapping.unit", &unit, other)?;
+        let other = "a host without a log, as an SLC cache ([slc]) knows none";
+        expect(!self.host.keeps_log(), "host.scheme", &self.host.scheme, other.to_owned())
+    }
+}

@@ -1,0 +1,42 @@
+//! The SLC cache.
+
+use floatgate_ftl::device::Counters;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What the SLC cache took and gave; zeros without one.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct SlcResult {
+    /// Pages of the host that were written to the cache.
+    pub cached_pages: u64,
+    /// Pages of the host that went past it, as it was full.
+    pub direct_pages: u64,
+    /// Units folded: what was valid in them was moved to units in native mode.
+    pub folds: u64,
+    /// Of these, units folded while the host was idle.
+    pub idle_folds: u64,
+    /// Pages programmed in SLC mode; a part of `flash.programs`.
+    pub programs: u64,
+    /// Programs in SLC mode; a part of `flash.program_operations`.
+    pub program_operations: u64,
+    /// Units that the cache has at the end.
+    pub units: u32,
+    /// Valid pages in them.
+    pub valid_pages: u64,
+}
+
+impl SlcResult {
+    pub(super) fn new(counters: &Counters) -> Self {
+        let slc = counters.slc.unwrap_or_default();
+        Self {
+            cached_pages: slc.cached_pages,
+            direct_pages: slc.direct_pages,
+            folds: slc.folds,
+            idle_folds: slc.idle_folds,
+            programs: counters.flash.slc_programs,
+            program_operations: counters.flash.slc_program_units,
+            units: slc.units,
+            valid_pages: slc.valid_pages,
+        }
+    }
+}

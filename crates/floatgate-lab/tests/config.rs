@@ -120,8 +120,8 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlc-enterprise, tlllp17, asa14, \
-                 eti16, ncq13, shrd17";
+    let known = "classic, dftl09, agrawal08, flashsim, mqsim18, small-nvme, tlc-enterprise, \
+                 qlc-capacity, tlllp17, asa14, eti16, ncq13, shrd17";
     check(
         Some("clasic"),
         "",
@@ -147,7 +147,7 @@ fn wrong_files_are_named() {
     check(
         Some("small-nvme"),
         "[flash]\nblocks = 100",
-        "flash.blocks = 100: expected a multiple of flash.superblock (16)",
+        "flash.blocks = 100: expected a multiple of flash.superblock (32)",
     );
     let error = Config::load(None, Some("[flash]\nread =\n"), &[]).unwrap_err().to_string();
     assert!(error.starts_with("line 2: ") && !error.contains('\n'), "{error}");

@@ -56,7 +56,10 @@ def _many(dies: int, trace: str = "financial1") -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def parallel() -> Result:
     """A run on a drive of four channels of two dies."""
-    return floatgate.run("zipf:span=64MiB,writes=20k,reads=0.5", device="small-nvme")
+    shape = {"channels": 4, "dies": 2, "planes": 2, "superblock": 16}
+    times = {"read": "50us", "program": "600us", "erase": "4500us", "bus": "1200MB/s"}
+    drive = {"flash": {**shape, **times}}
+    return floatgate.run("zipf:span=64MiB,writes=20k,reads=0.5", device=drive)
 
 
 def test_every_use_has_a_name() -> None:

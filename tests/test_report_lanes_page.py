@@ -15,7 +15,9 @@ from floatgate.result import Result
 __all__ = ["browser"]
 
 TRACE = "uniform:span=16MiB,requests=4k,reads=0.5,interarrival=2ms,arrivals=exponential"
-DRIVE = {"flash.superblock": "1", "flash.pages_per_block": "32", "start.fill": "random"}
+DRIVE = {"flash.channels": "4", "flash.dies": "2", "flash.planes": "2", "flash.bus": "1200MB/s"}
+DRIVE |= {"flash.read": "50us", "flash.program": "600us", "flash.erase": "4500us"}
+DRIVE |= {"flash.superblock": "1", "flash.pages_per_block": "32", "start.fill": "random"}
 DRIVE |= {"capacity.spare_factor": "0.28"}
 
 BARS = "#lanes-0 svg .mark-rect path[aria-label*='Lane']"
@@ -23,7 +25,7 @@ BARS = "#lanes-0 svg .mark-rect path[aria-label*='Lane']"
 
 
 def _run(window: str) -> Result:
-    return floatgate.run(TRACE, device="small-nvme", set=DRIVE | {"lanes.window": window})
+    return floatgate.run(TRACE, set=DRIVE | {"lanes.window": window})
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,8 +22,12 @@ UNITS_QUICK = 128
 BLOCKS_A_PLANE = 8
 """At least, where erase units do not lie over all planes."""
 
+UNIT_PAGES = 1 << 15
+"""Pages of the map in an erase unit, at most: larger blocks are measured with fewer flash pages,
+erased in as much less time."""
+
 IO = 4096
-"""Bytes of a random request."""
+"""Bytes of a random request, but for writes where the class says more (`random_write_size`)."""
 
 DEPTH_SEQUENTIAL = 32
 DEPTH_RANDOM = 256
@@ -39,13 +44,36 @@ REQUESTS_QUICK = 20_000
 OVERWRITES = 2
 """Capacities of random pages before what is random is steady: docs/precondition.md."""
 
-CLASS = (
+RANGES = (
     *("sequential_read_mb_s", "sequential_write_mb_s"),
     *("random_read_iops", "random_write_iops", "mixed_iops"),
     *("read_latency_us", "write_latency_us"),
 )
-"""Keys of `[class]` in a device's TOML: [least, most] of what data sheets of the class say of the
-steady numbers, and of the medians of latencies at depth 1. `source` says where they are from."""
+"""Keys of `[class]` in a device's TOML: [least, most] of what data sheets of the class say, of
+latencies of the medians at depth 1."""
+
+CLASS = ("source", "state", "random_write_size", *RANGES)
+"""All keys of `[class]`."""
+
+STATES = ("steady", "fresh")
+"""Of a drive that a data sheet is about; the first if it says nothing."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What `[class]` says."""
+
+    source: str | None
+    state: str
+    """Whether the sheets tell of fresh or of steady drives; latencies are steady always."""
+    write_size: int
+    """Bytes of their random writes."""
+    ranges: Mapping[str, tuple[float, float]]
+
+    def is_outside(self, key: str, value: float | None) -> bool:
+        """Whether a number, in three digits, is less or more than what is published."""
+        low, high = self.ranges.get(key, (0.0, math.inf))
+        return value is not None and not low <= float(f"{value:.3g}") <= high
 
 
 @dataclass(frozen=True)
@@ -60,7 +88,7 @@ class Line:
     published: tuple[float, float] | None
     """Least and most that data sheets of the class say."""
     outside: bool
-    """Whether the steady number is less or more than what is published."""
+    """Whether the number in the state of the class is less or more than what is published."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +129,8 @@ class DataSheet:
     """What "fresh" and "steady" are."""
     source: str | None
     """Where the published ranges are from."""
+    class_state: str
+    """The state that they are about: "fresh" or "steady"."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -114,11 +144,13 @@ class Plan:
     """The drive that is measured, and how."""
 
     device: Device | None
-    blocks: int
+    scale: Mapping[str, Any]
+    """Settings that make it smaller."""
     capacity: int
     """Bytes that the host can address, in whole requests of a fill."""
     depth: int
     """Of random requests."""
+    published: Published
     quick: bool
 
     @property
@@ -135,7 +167,7 @@ class Plan:
     def pair(self, start: str, workload: str, requests: int, depth: int) -> tuple[str, Resolved]:
         """A workload (less its span and length) on the drive in a state."""
         queue = {"queue.depth": depth, "queue.queues": 1}
-        sets = {"flash.blocks": self.blocks, **queue, **self.starts[start]}
+        sets = {**self.scale, **queue, **self.starts[start]}
         text = f"{workload},span={self.capacity},requests={requests}"
         return text, configs.resolve_all(self.device, sets, {})[0]
 
@@ -154,24 +186,22 @@ def measure_device(
     numbers are compared with. Raises ConfigError for a drive whose time is not simulated.
     """
     said = json.loads(_core.said(*configs.source(device)))
-    ranges, source = _published(said.get("class", {}))
+    published = _published(said.get("class", {}))
     whole = json.loads(configs.resolve(device, {}))
     if whole["timing"] == "none":
         raise _core.ConfigError(
             f"{configs.name(device)}: its time is not simulated (timing = none); a data sheet has "
             "bandwidths and latencies"
         )
-    full = whole["flash"].get("blocks")
-    blocks = _blocks(whole["flash"], UNITS_QUICK if quick else UNITS)
-    config = configs.resolve(device, {"flash.blocks": blocks})
-    capacity = _core.logical_bytes(config, 0) // FILL * FILL
+    scale = _scale(whole, UNITS_QUICK if quick else UNITS)
+    capacity = _core.logical_bytes(configs.resolve(device, scale), 0) // FILL * FILL
     queue = said.get("queue", {})
     depth = min(DEPTH_RANDOM, queue.get("depth", DEPTH_RANDOM) * queue.get("queues", 1))
-    plan = Plan(device, blocks, capacity, depth, quick)
+    plan = Plan(device, scale, capacity, depth, published, quick)
     pairs = _pairs(plan)
     results = runner.simulate_pairs([*pairs.values()], RunOptions(seed=seed), progress=progress)
     found = dict(zip(pairs, results, strict=True))
-    return _sheet(plan, found, full, ranges, source)
+    return _sheet(plan, found, whole["flash"])
 
 
 Pairs = dict[tuple[str, str], tuple[str, Resolved]]
@@ -180,26 +210,28 @@ Pairs = dict[tuple[str, str], tuple[str, Resolved]]
 
 def _pairs(plan: Plan) -> Pairs:
     part = 4 if plan.quick else 1
-    fills, volume = plan.capacity // FILL // part, plan.capacity // IO // part
+    write = plan.published.write_size
+    fills, volume = plan.capacity // FILL // part, plan.capacity // write // part
     some = REQUESTS_QUICK if plan.quick else REQUESTS
     in_order = f"sequential:size={FILL}"
-    random, mixed = f"uniform:size={IO}", f"uniform:size={IO},reads={READ_SHARE}"
+    reads, writes = f"uniform:size={IO},reads=1", f"uniform:size={write}"
+    mixed = f"{writes},reads={READ_SHARE}"
     deep, sequential = plan.depth, min(DEPTH_SEQUENTIAL, plan.depth)
     pairs = {
         ("sequential read", "fresh"): ("filled", f"{in_order},reads=1", fills, sequential),
         ("sequential read", "steady"): ("sequential", f"{in_order},reads=1", fills, sequential),
         ("sequential write", "fresh"): ("erased", in_order, fills, sequential),
         ("sequential write", "steady"): ("sequential", in_order, fills, sequential),
-        ("random read", "fresh"): ("filled", f"{random},reads=1", some, deep),
-        ("random read", "steady"): ("random", f"{random},reads=1", some, deep),
+        ("random read", "fresh"): ("filled", reads, some, deep),
+        ("random read", "steady"): ("random", reads, some, deep),
         # A quarter of the drive: nothing is cleaned before it is full.
-        ("random write", "fresh"): ("erased", random, plan.capacity // IO // 4, deep),
-        ("random write", "steady"): ("random", random, volume, deep),
+        ("random write", "fresh"): ("erased", writes, plan.capacity // write // 4, deep),
+        ("random write", "steady"): ("random", writes, volume, deep),
         ("random mixed", "steady"): ("random", mixed, some, deep),
     }
     for depth in _latency_depths(plan):
-        pairs["read latency", str(depth)] = ("random", f"{random},reads=1", some, depth)
-        pairs["write latency", str(depth)] = ("random", random, some, depth)
+        pairs["read latency", str(depth)] = ("random", reads, some, depth)
+        pairs["write latency", str(depth)] = ("random", writes, some, depth)
     return {key: plan.pair(*asked) for key, asked in pairs.items()}
 
 
@@ -208,37 +240,37 @@ def _latency_depths(plan: Plan) -> list[int]:
 
 
 def _sheet(
-    plan: Plan,
-    found: Mapping[tuple[str, str], Result],
-    full: int | None,
-    ranges: Mapping[str, tuple[float, float]],
-    source: str | None,
+    plan: Plan, found: Mapping[tuple[str, str], Result], flash: Mapping[str, Any]
 ) -> DataSheet:
+    published = plan.published
     worn = found["random write", "steady"]
     drive = worn.drive
     sequential = f"{FILL >> 10} KiB, QD{min(DEPTH_SEQUENTIAL, plan.depth)}"
-    random = f"{IO >> 10} KiB, QD{plan.depth}"
+    read, write = IO >> 10, published.write_size >> 10
 
     def line(name: str, unit: str, key: str, conditions: str, of: Rate) -> Line:
         steady = of(found[name, "steady"])
-        limits = ranges.get(key)
         fresh = of(found[name, "fresh"]) if (name, "fresh") in found else None
-        return Line(name, unit, conditions, fresh, steady, limits, _outside(steady, limits))
+        outside = published.is_outside(key, fresh if published.state == "fresh" else steady)
+        return Line(name, unit, conditions, fresh, steady, published.ranges.get(key), outside)
 
     def latency(operation: str, depth: int) -> LatencyLine:
         result = found[f"{operation} latency", str(depth)]
-        times = result.latency.read if operation == "read" else result.latency.write
-        limits = ranges.get(f"{operation}_latency_us") if depth == 1 else None
+        is_read = operation == "read"
+        times = result.latency.read if is_read else result.latency.write
+        key = f"{operation}_latency_us" if depth == 1 else ""
         told = (times.mean_us, times.p50_us, times.p99_us, times.p999_us)
         mean, median, high, highest = (time or 0.0 for time in told)
-        shown = (f"{operation} latency", f"{IO >> 10} KiB, QD{depth}")
-        return LatencyLine(*shown, mean, median, high, highest, limits, _outside(median, limits))
+        shown = (f"{operation} latency", f"{read if is_read else write} KiB, QD{depth}")
+        limits, outside = published.ranges.get(key), published.is_outside(key, median)
+        return LatencyLine(*shown, mean, median, high, highest, limits, outside)
 
+    random = f"{write} KiB, QD{plan.depth}"
     mixed = f"{random}, {READ_SHARE:.0%} reads"
     lines = (
         line("sequential read", "MB/s", "sequential_read_mb_s", sequential, _read_rate),
         line("sequential write", "MB/s", "sequential_write_mb_s", sequential, _write_rate),
-        line("random read", "IOPS", "random_read_iops", random, _iops),
+        line("random read", "IOPS", "random_read_iops", f"{read} KiB, QD{plan.depth}", _iops),
         line("random write", "IOPS", "random_write_iops", random, _iops),
         line("random mixed", "IOPS", "mixed_iops", mixed, _iops),
     )
@@ -253,15 +285,16 @@ def _sheet(
         drive.physical_bytes,
         drive.logical_bytes,
         drive.spare_factor,
-        plan.blocks,
-        full,
+        plan.scale["flash.blocks"],
+        flash.get("blocks"),
         worn.write_amplification,
         lines,
         tuple(latencies),
         _states(),
-        source,
+        published.source,
+        published.state,
         worn.warnings,
-        tuple(_scale(plan, full, worn)),
+        tuple(_notes(plan.scale, flash, worn)),
     )
 
 
@@ -280,10 +313,6 @@ def _iops(result: Result) -> float | None:
     return result.throughput.iops
 
 
-def _outside(value: float | None, limits: tuple[float, float] | None) -> bool:
-    return value is not None and limits is not None and not limits[0] <= value <= limits[1]
-
-
 def _states() -> dict[str, str]:
     return {
         "fresh": "erased; before reads filled once in order",
@@ -292,43 +321,67 @@ def _states() -> dict[str, str]:
     }
 
 
-def _blocks(flash: Mapping[str, Any], units: int) -> int:
-    """Blocks of the scaled drive: so many erase units, and some on every plane."""
+def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
+    """Settings of the scaled drive: so many erase units, some blocks on every plane, few pages."""
+    flash = whole["flash"]
     planes = flash["channels"] * flash["dies"] * flash["planes"]
     blocks = max(units * flash["superblock"], BLOCKS_A_PLANE * planes)
-    return int(min(blocks, flash.get("blocks") or blocks))
+    scale = {"flash.blocks": min(blocks, flash.get("blocks") or blocks)}
+    if scale["flash.blocks"] == flash.get("blocks"):
+        return scale
+    row = _core.parse_size("flash.page", flash["page"]) * flash["superblock"]
+    levels, pages = flash["program_pages"], flash["pages_per_block"]
+    most = UNIT_PAGES * configs.page_bytes(whole) // row // levels * levels
+    if 0 < most < pages:
+        erase = (_core.span_ns(flash["erase"]) or 0) * most // pages
+        scale |= {"flash.pages_per_block": most, "flash.erase": f"{erase}ns"}
+    return scale
 
 
-def _scale(plan: Plan, full: int | None, worn: Result) -> list[str]:
+def _notes(scale: Mapping[str, Any], flash: Mapping[str, Any], worn: Result) -> list[str]:
     """What was measured instead of the whole drive."""
-    if full == plan.blocks:
+    full, blocks = flash.get("blocks"), scale["flash.blocks"]
+    if full == blocks:
         return [f"measured on the whole drive, {full:,} blocks"]
     whole = "it names no size" if full is None else f"of {full:,}"
     notes = [
-        f"scaled: measured with {plan.blocks:,} blocks ({whole}); spare, dies and buses as they are"
+        f"scaled: measured with {blocks:,} blocks ({whole}); spare, dies and buses as they are"
     ]
+    if pages := scale.get("flash.pages_per_block"):
+        less = f"{pages:,} pages instead of {flash['pages_per_block']:,}"
+        notes.append(f"scaled: its blocks have {less}, erased in as much less time")
     if worn.drive.translation_pages or worn.buffer.hit_ratio is not None:
         notes.append("the map cache and the write buffer are not scaled: they hold a larger share")
     return notes
 
 
-def _published(said: Any) -> tuple[dict[str, tuple[float, float]], str | None]:
-    """The ranges in `[class]`, and where they are from."""
+def _published(said: Any) -> Published:
+    """The table `[class]`."""
     if not isinstance(said, Mapping):
         raise _core.ConfigError(f"class = {said!r}: expected a table")
-    ranges: dict[str, tuple[float, float]] = {}
     for key, value in said.items():
-        if key == "source" and isinstance(value, str):
-            continue
         if key not in CLASS:
-            known = ", ".join(("source", *CLASS))
-            raise _core.ConfigError(f"class.{key}: is not known; expected one of {known}")
-        if not _is_range(value):
+            raise _core.ConfigError(
+                f"class.{key}: is not known; expected one of {', '.join(CLASS)}"
+            )
+        if key in RANGES and not _is_range(value):
             raise _core.ConfigError(f"class.{key} = {value}: expected [least, most]")
-        ranges[key] = (float(value[0]), float(value[1]))
-    if ranges and not said.get("source"):
+    ranges = {key: (float(said[key][0]), float(said[key][1])) for key in RANGES if key in said}
+    source, state = said.get("source"), said.get("state", STATES[0])
+    if ranges and not isinstance(source, str):
         raise _core.ConfigError("class.source: is missing; expected where the ranges are from")
-    return ranges, said.get("source")
+    if state not in STATES:
+        raise _core.ConfigError(f"class.state = {state!r}: expected one of {', '.join(STATES)}")
+    return Published(source, state, _write_size(said.get("random_write_size", f"{IO}B")), ranges)
+
+
+def _write_size(said: Any) -> int:
+    size = _core.parse_size("class.random_write_size", str(said))
+    if size < IO or FILL % size:
+        raise _core.ConfigError(
+            f'class.random_write_size = "{said}": expected 4KiB or more, a part of {FILL >> 10}KiB'
+        )
+    return size
 
 
 def _is_range(value: Any) -> bool:

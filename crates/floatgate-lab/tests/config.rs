@@ -120,8 +120,8 @@ fn wrong_files_are_named() {
         let error = Config::load(preset, Some(text), &[]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    let known = "classic, dftl09, agrawal08, flashsim, small-nvme, tlc-enterprise, tlllp17, asa14, \
-                 eti16, ncq13, shrd17";
+    let known = "classic, dftl09, agrawal08, flashsim, mqsim18, small-nvme, tlc-enterprise, \
+                 qlc-capacity, tlllp17, asa14, eti16, ncq13, shrd17";
     check(
         Some("clasic"),
         "",
@@ -147,7 +147,7 @@ fn wrong_files_are_named() {
     check(
         Some("small-nvme"),
         "[flash]\nblocks = 100",
-        "flash.blocks = 100: expected a multiple of flash.superblock (16)",
+        "flash.blocks = 100: expected a multiple of flash.superblock (32)",
     );
     let error = Config::load(None, Some("[flash]\nread =\n"), &[]).unwrap_err().to_string();
     assert!(error.starts_with("line 2: ") && !error.contains('\n'), "{error}");
@@ -287,29 +287,12 @@ fn each_key(f: impl Fn(&str, &Value)) {
 
 #[test]
 fn every_key_is_described() {
-    let unset = [
-        "flash.blocks",
-        "capacity.over_provisioning",
-        "cleaning.low_water",
-        "cleaning.high_water",
-        "cleaning.copies_per_write",
-        "cleaning.idle_after",
-        "schedule.suspend",
-        "buffer.block_pages",
-        "bast.log_blocks",
-        "fast.log_blocks",
-        "page_cache.entries",
-        "shrd.idle_after",
-        "dac.young",
-        "dac.old",
-        "perfect.hot_pages",
-        "faults.spare_units",
-        "lanes.window",
-        "start.play",
-        "mapping.unit",
-        "controller.write_memory",
-        "slc.idle_after",
-    ];
+    let unset = "flash.blocks capacity.over_provisioning cleaning.low_water cleaning.high_water \
+                 cleaning.copies_per_write cleaning.idle_after schedule.suspend \
+                 controller.write_memory mapping.unit buffer.block_pages bast.log_blocks \
+                 fast.log_blocks page_cache.entries shrd.idle_after dac.young dac.old \
+                 perfect.hot_pages faults.spare_units lanes.window start.play slc.idle_after";
+    let unset: Vec<&str> = unset.split(' ').collect();
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();
         assert!(doc.ends_with('.') && doc.len() > 10 && !doc.contains('\n'), "{key}: {doc}");

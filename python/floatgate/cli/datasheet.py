@@ -20,7 +20,7 @@ def print_sheet(sheet: DataSheet) -> None:
     out.print(Text(f"{sheet.device}, measured on the model", style="bold"))
     out.print()
     out.print(fact_grid(_facts(sheet)))
-    print_table(out, _performance(sheet.lines, is_class_known=bool(sheet.source)))
+    print_table(out, _performance(sheet))
     print_table(out, _latencies(sheet.latencies, is_class_known=bool(sheet.source)))
     print_messages(out, sheet.warnings, sheet.notes)
 
@@ -34,15 +34,18 @@ def _facts(sheet: DataSheet) -> Lines:
     yield "write amplification", f"{wa}, random writes in the steady state"
     yield from sheet.states.items()
     if sheet.source:
-        yield "class", sheet.source
+        state = "" if sheet.class_state == "steady" else f", {sheet.class_state}"
+        yield f"class{state}", sheet.source
 
 
-def _performance(lines: Sequence[Line], *, is_class_known: bool) -> Table:
+def _performance(sheet: DataSheet) -> Table:
     rows = []
-    for line in lines:
+    is_class_known = bool(sheet.source)
+    for line in sheet.lines:
+        value = line.fresh if sheet.class_state == "fresh" else line.steady
         known = (_rate(line.fresh, line.unit), _rate(line.steady, line.unit))
         cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), Cell(line.conditions)]
-        rows.append([*cells, *_class_cells(line, line.steady, line.unit, is_class_known)])
+        rows.append([*cells, *_class_cells(line, value, line.unit, is_class_known)])
     titles = ["", "fresh", "steady", "", "conditions", *(["class", ""] if is_class_known else [])]
     return Table("Performance", titles, rows, frozenset({0, 3, 4, 5, 6}))
 

@@ -110,15 +110,17 @@ def draw(told: Mapping[str, Sequence[Told]]) -> str:
     import altair as alt
     import vl_convert
 
+    scale = alt.Scale(type="log", domain=[50, 1000])
+    lines = alt.Legend(symbolType="stroke")
     values = [point for name, ones in told.items() for point in points(name, ones)]
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=1.5, point=alt.OverlayMarkDef(size=18))
         .encode(
             x=alt.X("rate:Q", title="requests offered a second"),
-            y=alt.Y("us:Q", title="reads, us", scale=alt.Scale(type="log")),
+            y=alt.Y("us:Q", title="reads, us", scale=scale),
             color=alt.Color("is:N", title=None, scale=alt.Scale(range=["#555555", "#d95f02"])),
-            strokeDash=alt.StrokeDash("read:N", title=None),
+            strokeDash=alt.StrokeDash("read:N", title=None, legend=lines),
         )
         .properties(width=260, height=200)
         .facet(facet=alt.Facet("drive:N", title=None), columns=3)

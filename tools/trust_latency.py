@@ -111,7 +111,7 @@ def draw(told: Mapping[str, Sequence[Told]]) -> str:
     import vl_convert
 
     scale = alt.Scale(type="log", domain=[50, 1000])
-    lines = alt.Legend(symbolType="stroke")
+    lines = alt.Legend(symbolType="stroke", symbolStrokeColor="black")
     values = [point for name, ones in told.items() for point in points(name, ones)]
     chart = (
         alt.Chart(alt.Data(values=values))

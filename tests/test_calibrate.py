@@ -13,7 +13,7 @@ from conftest import Cli
 
 import floatgate as fg
 from floatgate import configs
-from floatgate.calibrate import calibrate, fit, keys, latency, measured, scaled
+from floatgate.calibrate import calibrate, fit, keys, measured, scaled
 from floatgate.calibrate.calibration import Calibration
 from floatgate.calibrate.drive_file import drive_toml
 from floatgate.calibrate.wa import WaStudy
@@ -292,91 +292,33 @@ def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
     assert scaled.why_not(run) == "its workload 'two-zone s1 f1' is not known"
 
 
-LATENCY_HEADER = ",".join(latency.NEEDED)
-LATENCY_ROW = "h0,{group},30000,35000,5249,29758,104.6,66,397,10.4,10,13"
-
-
-def test_rates_are_read(tmp_path: Path) -> None:
-    rows = [LATENCY_ROW.format(group=group) for group in ("latency", "load", "all")]
-    [load] = latency.read_loads(_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
-    assert (load.name, load.offered, load.depth) == ("h0-30000", 35000, 448)
-    assert load.below_knee and load.measured["r_p99_us"] == 397
-    assert load.read_share == pytest.approx(0.15, abs=0.001)
-    requests = latency.requests(load, 1 << 30, seed=1)
-    assert requests.height == latency.REQUESTS
-    seconds = requests["at_ns"].max() / 1e9
-    assert requests.height / seconds == pytest.approx(35000, rel=0.02)
-    assert (requests["op"] == 0).mean() == pytest.approx(0.15, abs=0.005)
-    with pytest.raises(fg.ConfigError, match='no rows of the group "all"'):
-        latency.read_loads(_table(tmp_path / "l.csv", rows[:1], LATENCY_HEADER))
-    with pytest.raises(fg.ConfigError, match="line 2: w_p99_us is 'inf'"):
-        wrong = [rows[2].replace(",13", ",inf")]
-        latency.read_loads(_table(tmp_path / "l.csv", wrong, LATENCY_HEADER))
-    with pytest.raises(fg.ConfigError, match="columns group, rate_iops"):
-        latency.read_loads(_table(tmp_path / "l.csv", rows, "drive,offered_iops"))
-
-
-def _side(total: int, iops: float) -> dict[str, Any]:
-    percentile = {"50.000000": 80_000, "99.000000": 400_000}
-    return {
-        "iops": iops,
-        "total_ios": total,
-        "lat_ns": {"mean": 101_000.0},
-        "clat_ns": {"mean": 100_000.0, "percentile": percentile},
+def test_a_drive_that_programs_rows_is_scaled(tmp_path: Path) -> None:
+    """As a drive that programs page by page, with as many pages in a unit."""
+    rows_of_pages: dict[str, Any] = {
+        "flash": {
+            "page": "16KiB",
+            "program_pages": 3,
+            "pages_per_block": 96,
+            "blocks": 512,
+            "planes": 2,
+            "dies": 4,
+            "superblock": 8,
+        },
+        "mapping": {"unit": "4KiB"},
+        "capacity": {"spare_factor": 0.2},
+        "cleaning": {"copies_per_write": 8},
     }
-
-
-def test_fio_is_read(tmp_path: Path) -> None:
-    job = {
-        "jobname": "mixed",
-        "job options": {"rate_iops": "1000,3000", "iodepth": "16", "rate_process": "poisson"},
-        "read": _side(1000, 995.0),
-        "write": _side(3000, 2990.0),
-    }
-    file = tmp_path / "fio.json"
-    file.write_text(json.dumps({"global options": {"bs": "8k"}, "jobs": [job]}))
-    [load] = latency.read_loads(file)
-    assert (load.name, load.offered, load.size, load.depth) == ("fio-mixed", 4000, 8192, 16)
-    assert load.read_share == 0.25 and not load.constant and load.below_knee
-    assert load.measured["r_mean_us"] == 100.0 and load.measured["w_p99_us"] == 400.0
-    for text, words in (
-        ("", "is no JSON of fio"),
-        ("{}", "jobs is missing"),
-        (json.dumps({"jobs": [{"jobname": "x"}]}), "job 0: KeyError"),
-    ):
-        file.write_text(text)
-        with pytest.raises(fg.ConfigError, match=words):
-            latency.read_loads(file)
-
-
-def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
-    """A drive whose reads take 60 us, measured by the simulator as fio would."""
-    device = {
-        "flash": {"blocks": 4096, "channels": 4, "dies": 2, "read": "60us", "bus": "1GB/s"},
-        "capacity": {"spare_factor": 0.3},
-    }
-    study_start = json.loads(configs.resolve(device, {}))
-    job = {
-        "jobname": "reads",
-        "job options": {"rate_iops": "2000", "iodepth": "4"},
-        "read": _side(2000, 2000.0),
-        "write": _side(0, 0.0),
-    }
-    file = tmp_path / "fio.json"
-    file.write_text(json.dumps({"jobs": [job]}))
-    study = latency.LatencyStudy([file], study_start)
-    told = study.tell("fio-reads", study_start, 8, 1).numbers
-    times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
-    times["99.000000"] = told["r_p99_us_simulated"] * 1e3
-    job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
-    file.write_text(json.dumps({"jobs": [job]}))
-    found = calibrate(
-        [file], device=device, fit_keys=["flash.read=20us..150us"], scale=8, noise=0.02
-    )
-    assert found.kind == "latency"
-    [one] = found.fit.fitted
-    assert one.value == pytest.approx(60_000, rel=0.02)
-    assert found.on_fitted[0].numbers["below_knee"] == 1
+    config = json.loads(configs.resolve(rows_of_pages, {}))
+    rows = scaled.drive(config, scaled.capacity_of(config))
+    flash = {"pages_per_block": 96 * 4, "blocks": 512, "superblock": 8, "planes": 8}
+    others = {key: rows_of_pages[key] for key in ("capacity", "cleaning")}
+    config = json.loads(configs.resolve({"flash": flash, **others}, {}))
+    pages = scaled.drive(config, scaled.capacity_of(config))
+    assert (rows.page, rows.unit_pages, rows.units) == (4096, 3072, 64)
+    assert (rows.unit_pages, rows.units) == (pages.unit_pages, pages.units)
+    span = rows.capacity_bytes / GIB
+    [run] = measured.read_wa(_table(tmp_path / "wa.csv", _run(span=span)))
+    assert scaled.simulate(rows, run, 32, 1)[:20] == scaled.simulate(pages, run, 32, 1)[:20]
 
 
 def test_the_command_writes_the_drive_and_tells_what_it_did(

@@ -24,8 +24,9 @@ WRITES = ("w_mean_us", "w_p50_us", "w_p99_us")
 NEEDED = ("drive", "group", "rate_iops", "offered_iops", "read_iops", "write_iops", *READS, *WRITES)
 SERVED = 0.98
 """A rate of which less than this share is served is beyond the knee."""
-REQUESTS = 60_000
-"""Requests of a rate that are simulated: as many for each, so that tails are as certain."""
+REQUESTS, READS_LEAST = 40_000, 8_000
+"""Requests of a rate that are simulated: at least so many, and so many reads where there are any,
+so that eighty of them are above their 99th percentile."""
 OUTSTANDING = 7 * 64
 """Requests that SSD-iq's seven threads have outstanding at most."""
 PROBE_IOPS = 10_000
@@ -53,9 +54,15 @@ class Load:
     """Requests served per second (`iops`), and times in microseconds."""
 
     @property
-    def below_knee(self) -> bool:
+    def is_served(self) -> bool:
         """Whether what is offered is served."""
         return self.offered > 0 and self.measured["iops"] >= SERVED * self.offered
+
+    @property
+    def requests(self) -> int:
+        """How many are simulated."""
+        reads = READS_LEAST / self.read_share if self.read_share else 0
+        return max(REQUESTS, round(reads))
 
 
 def is_latency(path: Path) -> bool:
@@ -173,6 +180,13 @@ class LatencyStudy:
         self.bases: Mapping[str, float] = {}
         self.noise, self.noise_from = USUAL_NOISE, "taken to be 2 %"
         self._capacity = scaled.capacity_of(dict(config))
+        beyond = [load.measured["iops"] for load in loads if load.offered and not load.is_served]
+        self.knee = max(beyond, default=math.inf)
+        """The most that was served of a rate that is more than the drive can serve."""
+
+    def below_knee(self, load: Load) -> bool:
+        """Whether a rate is served, and is not the knee itself, where latencies are chance."""
+        return load.is_served and load.offered <= SERVED * self.knee
 
     def drive_config(self, config: Config) -> Config:
         return scaled.full_size(dict(config), self._capacity)
@@ -180,7 +194,7 @@ class LatencyStudy:
     def residuals(self, run: str, config: Config, scale: float, seed: int) -> list[float]:
         load = self.loads[run]
         found = _numbers(self._simulate(load, config, scale, seed))
-        names = [*READS, "iops"] if load.below_knee else ["iops"]
+        names = [*READS, "iops"] if self.below_knee(load) else ["iops"]
         return [
             math.log(found[name] / load.measured[name]) for name in names if name in load.measured
         ]
@@ -188,7 +202,7 @@ class LatencyStudy:
     def tell(self, run: str, config: Config, scale: float, seed: int) -> Told:
         load = self.loads[run]
         found = _numbers(self._simulate(load, config, scale, seed))
-        numbers = {"offered": load.offered, "below_knee": float(load.below_knee)}
+        numbers = {"offered": load.offered, "below_knee": float(self.below_knee(load))}
         for name, measured in load.measured.items():
             numbers[f"{name}_measured"] = measured
             if ours := found.get(name):
@@ -197,22 +211,25 @@ class LatencyStudy:
         return Told(run, numbers)
 
     def _simulate(self, load: Load, config: Config, scale: float, seed: int) -> Result:
-        drive = scaled.full_size(dict(config), round(self._capacity / scale))
+        # From the knee on requests wait outside of the drive, and that was not measured: there
+        # the drive is kept as full as it was.
+        is_open = self.below_knee(load)
         drive = {
-            **drive,
-            "queue": {"depth": load.depth, "arrivals": "open"},
+            **scaled.smaller(dict(config), self._capacity, scale),
+            "queue": {"depth": load.depth, "arrivals": "open" if is_open else "closed"},
             # SSD-iq's conditioning: a sequential fill and three volumes of random pages.
             "start": {"fill": "random", "overwrites": 3.0},
         }
         # A recording is laid out in whole mebibytes.
         span = _core.logical_bytes(json.dumps(drive), 0) >> 20 << 20
-        trace: Any = requests(load, span, seed) if load.probe else _spec(load, span)
+        is_probed = load.probe and is_open
+        trace: Any = requests(load, span, seed) if is_probed else _spec(load, span, is_open)
         return api.run(trace, device=drive, seed=seed, addresses="span")
 
 
-def _spec(load: Load, span: int) -> str:
-    text = f"uniform:span={span},size={load.size},requests={REQUESTS},reads={load.read_share}"
-    if not load.offered:
+def _spec(load: Load, span: int, is_open: bool) -> str:
+    text = f"uniform:span={span},size={load.size},requests={load.requests},reads={load.read_share}"
+    if not is_open:
         return text
     arrivals = "fixed" if load.constant else "exponential"
     return f"{text},arrivals={arrivals},interarrival={round(1e9 / load.offered)}ns"
@@ -223,8 +240,8 @@ def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
     import polars as pl
 
     share = PROBE_IOPS / load.offered
-    probes = max(1, round(REQUESTS * share))
-    rest = max(1, REQUESTS - probes)
+    probes = max(1, round(load.requests * share))
+    rest = max(1, load.requests - probes)
     common = f"uniform:span={span},size={load.size}"
     probe_ns, rest_ns = round(1e9 / PROBE_IOPS), round(1e9 / (load.offered - PROBE_IOPS))
     probe = f"requests={probes},reads={PROBE_READS},arrivals=fixed,interarrival={probe_ns}ns"
@@ -233,7 +250,9 @@ def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
     frames = [
         pl.DataFrame(batch)
         for n, text in enumerate((probe, others))
-        for batch in _core.Workload.generator(f"{common},{text}", 2 * seed + n).batches(REQUESTS)
+        for batch in _core.Workload.generator(f"{common},{text}", 2 * seed + n).batches(
+            load.requests
+        )
     ]
     return pl.concat(frames).sort("at_ns", maintain_order=True)
 

@@ -8,6 +8,7 @@ many. So all counts of pages are divided by the scale and units stay as many.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from .measured import GIB, WaRun
 UNIT_PAGES_LEAST = 32
 """With fewer pages in a unit, write amplification depends on how many there are."""
 UNITS_LEAST = 32
+ROWS_LEAST = 4
+"""Rows of a block that a drive with a clock keeps: what is erased at once is several programs."""
 ZONE_REQUEST = 512 << 10
 """Bytes of a write to a zone."""
 
@@ -66,12 +69,7 @@ def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
     over = capacity.get("over_provisioning")
     spare = over / (1 + over) if over is not None else capacity["spare_factor"]
     page = page_bytes(config)
-    if flash["program_pages"] > 1 or page != _core.size_bytes(flash["page"]):
-        raise ConfigError(
-            "device: it programs several pages at once (flash.program_pages, mapping.unit); "
-            "expected one that programs page by page, as the pages of its blocks are scaled"
-        )
-    unit_pages = flash["pages_per_block"] * flash["superblock"]
+    unit_pages = flash["pages_per_block"] * flash["superblock"] * _flash_page(config) // page
     if config["mapping"]["scheme"] != "ideal":
         scheme = config["mapping"]["scheme"]
         raise ConfigError(
@@ -85,6 +83,30 @@ def full_size(config: dict[str, Any], capacity_bytes: int) -> dict[str, Any]:
     """The config with the blocks that give this capacity, to half a unit, at its spare factor."""
     blocks = drive(config, capacity_bytes).units * config["flash"]["superblock"]
     return {**config, "flash": {**config["flash"], "blocks": blocks}}
+
+
+def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[str, Any]:
+    """The config with 1/scale of the pages, and all of its dies and planes.
+
+    Blocks get shorter, down to a few rows, and then fewer. A shorter block is erased in as much
+    less time: dies erase for the same share of theirs.
+    """
+    flash = config["flash"]
+    levels = flash["program_pages"]
+    rows = flash["pages_per_block"] // levels
+    row_bytes = flash["superblock"] * levels * _flash_page(config)
+    least = max(ROWS_LEAST, math.ceil(UNIT_PAGES_LEAST * page_bytes(config) / row_bytes))
+    kept = min(rows, max(least, round(rows / scale)))
+    erase = (_core.span_ns(flash["erase"]) or 0) * kept // rows
+    shorter = {"pages_per_block": kept * levels, "erase": f"{erase}ns"}
+    return full_size({**config, "flash": flash | shorter}, round(capacity_bytes / scale))
+
+
+def _flash_page(config: dict[str, Any]) -> int:
+    """Bytes."""
+    bytes = _core.size_bytes(config["flash"]["page"])
+    assert bytes is not None, "the engine wrote this size"
+    return bytes
 
 
 def why_not(run: WaRun) -> str | None:
@@ -129,11 +151,13 @@ def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:
     generator, pages = _pattern(run, found.page, found.flash_pages / in_service)
     span = span_pages * found.page
     requests = round(run.total * span_pages / pages)
-    shape = {"channels": 1, "dies": 1, "planes": 1, "superblock": 1}
-    flash = found.config["flash"] | shape
+    # How many pages a die programs at once, and in which order, does not decide what is copied.
+    shape = {"channels": 1, "dies": 1, "planes": 1, "superblock": 1, "program_pages": 1}
+    flash = found.config["flash"] | shape | {"page": f"{found.page}B", "read": "0ns"}
     flash |= {"pages_per_block": unit_pages, "blocks": found.units}
     config: Mapping[str, Any] = found.config | {
         "flash": flash,
+        "mapping": found.config["mapping"] | {"unit": None},
         # Half a page, so that rounding down finds the span.
         "capacity": {"spare_factor": 1 - (span_pages + 0.5) / in_service},
         "start": {"fill": run.fill},

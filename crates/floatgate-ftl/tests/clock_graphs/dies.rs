@@ -19,8 +19,11 @@ impl Brute {
     /// Who stands before a die in one of its queues, and since when.
     fn queue(&self, die: usize, queue: usize) -> Vec<(u64, usize)> {
         let queue_of = |step: &Step| match step.kind {
-            Kind::Read if step.is_urgent && self.schedule.order != Order::Fifo => URGENT,
-            Kind::Read => READS,
+            Kind::Read => match self.schedule.order {
+                Order::ReadFirst { .. } if step.is_urgent => URGENT,
+                Order::AllReadsFirst { .. } => URGENT,
+                _ => READS,
+            },
             _ => CHANGES,
         };
         let stands = |&at: &usize| match self.steps[at].state {
@@ -206,7 +209,7 @@ impl Brute {
     pub fn starve(&self) -> u64 {
         match self.schedule.order {
             Order::Fifo => u64::MAX,
-            Order::ReadFirst { starve_ns } => starve_ns,
+            Order::ReadFirst { starve_ns } | Order::AllReadsFirst { starve_ns } => starve_ns,
         }
     }
 

@@ -24,7 +24,8 @@ pub fn timing(rng: &mut Rng) -> Timing {
 
 pub fn schedule(rng: &mut Rng) -> Schedule {
     let starve_ns = any(rng, &[0, 5, 30, 1 << 40]);
-    let order = any(rng, &[Order::Fifo, Order::ReadFirst { starve_ns }]);
+    let first = [Order::ReadFirst { starve_ns }, Order::AllReadsFirst { starve_ns }];
+    let order = any(rng, &[Order::Fifo, first[0], first[1]]);
     let (suspend_ns, resume_ns) = (rng.below(4), rng.below(4));
     let suspend = Suspend { suspend_ns, resume_ns, most: 1 + rng.below(3) as u32 };
     let mut times = |most| std::array::from_fn(|_| rng.below(most));

@@ -16,6 +16,7 @@ impl Config {
             order: match order {
                 Order::Fifo => nand::Order::Fifo,
                 Order::ReadFirst => nand::Order::ReadFirst { starve_ns: starve.0 },
+                Order::AllReadsFirst => nand::Order::AllReadsFirst { starve_ns: starve.0 },
             },
             suspend: suspend.map(|suspend| Suspend {
                 suspend_ns: suspend.0,
@@ -48,7 +49,7 @@ impl Config {
         if let Some(suspend) = suspend {
             let given = format!("\"{suspend}\"");
             let other = "none with schedule.order = \"fifo\": nothing goes before".to_owned();
-            expect(*order == Order::ReadFirst, "schedule.suspend", &given, other)?;
+            expect(*order != Order::Fifo, "schedule.suspend", &given, other)?;
         }
         let (read, program) = (self.flash.read.0.len(), self.flash.program.0.len());
         let fits = read == 1 || program == 1 || read == program;

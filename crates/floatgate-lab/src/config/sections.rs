@@ -277,12 +277,12 @@ pub enum Resolution {
 pub struct Schedule {
     /// Which of the operations that wait for a die is next.
     pub order: Order,
-    /// For "read_first": an operation that has waited for so long, and for longer than the reads,
+    /// Not for "fifo": an operation that has waited for so long, and for longer than the reads,
     /// goes before them; and so long at most a suspended one is held up.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
     pub starve: Time,
-    /// For "read_first": reads interrupt a program or an erase, and so long it takes until the
-    /// cells can be read. Not set: they do not.
+    /// Not for "fifo": reads that go first interrupt a program or an erase, and so long it takes
+    /// until the cells can be read. Not set: they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub suspend: Option<Time>,
@@ -314,6 +314,8 @@ pub enum Order {
     Fifo,
     /// Reads that a read of the host waits for, then the one that has waited for longest.
     ReadFirst,
+    /// The same with all reads, those of cleaning too.
+    AllReadsFirst,
 }
 
 /// The link between host and drive.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::events::{NEVER, Run};
 use super::line::Line;
 use super::node::Kind;
-use super::schedule::{Order, Schedule};
+use super::schedule::Schedule;
 use crate::clock::{Blame, NONE, Part, Use};
 use crate::counters::DieUse;
 
@@ -250,7 +250,7 @@ impl Die {
             (Some(_), None) => Some(READS),
             (None, None) => None,
         };
-        let Order::ReadFirst { starve_ns } = schedule.order else { return other };
+        let Some(starve_ns) = schedule.order.starve_ns() else { return other };
         let Some((urgent, _)) = first(URGENT) else { return other };
         let starves =
             |queue: usize| first(queue).is_some_and(|(at, _)| now - at >= starve_ns && at < urgent);
@@ -309,7 +309,7 @@ impl Die {
     /// there, if that is before the cells have ended.
     #[inline(always)]
     pub(super) fn starves_at(&self, schedule: &Schedule) -> Option<u64> {
-        let Order::ReadFirst { starve_ns } = schedule.order else { return None };
+        let starve_ns = schedule.order.starve_ns()?;
         let ends = self.array.as_ref().filter(|batch| batch.kind != Kind::Read)?.ends;
         let waits =
             schedule.cache_register && self.register.is_none() && !self.queues[URGENT].is_empty();
@@ -322,7 +322,7 @@ impl Die {
         if self.register.is_some() && !schedule.cache_register {
             return Next::Nothing;
         }
-        let Order::ReadFirst { starve_ns } = schedule.order else { return Next::Resume };
+        let Some(starve_ns) = schedule.order.starve_ns() else { return Next::Resume };
         let goes_on = now - self.suspended_at < starve_ns && !self.queues[URGENT].is_empty();
         if goes_on { Next::Begin(URGENT) } else { Next::Resume }
     }

@@ -15,6 +15,32 @@ pub enum Order {
         /// Nanoseconds.
         starve_ns: u64,
     },
+    /// The same with all reads: those of cleaning take turns with those of the host.
+    AllReadsFirst {
+        /// Nanoseconds.
+        starve_ns: u64,
+    },
+}
+
+impl Order {
+    /// Whether a read goes before programs, erases and other reads.
+    #[inline(always)]
+    pub(super) fn is_urgent(self, is_of_host_read: bool) -> bool {
+        match self {
+            Self::Fifo => false,
+            Self::ReadFirst { .. } => is_of_host_read,
+            Self::AllReadsFirst { .. } => true,
+        }
+    }
+
+    /// What has waited for so long goes before younger reads; none where no read goes first.
+    #[inline(always)]
+    pub(super) fn starve_ns(self) -> Option<u64> {
+        match self {
+            Self::Fifo => None,
+            Self::ReadFirst { starve_ns } | Self::AllReadsFirst { starve_ns } => Some(starve_ns),
+        }
+    }
 }
 
 /// How a program or an erase is interrupted for reads that go first. One that would end before it

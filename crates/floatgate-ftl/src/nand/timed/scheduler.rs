@@ -17,7 +17,7 @@ use super::memory::WriteMemory;
 use super::node::{Kind, Operation, Work};
 use super::pool::Pool;
 use super::recorder::Recorder;
-use super::schedule::{Order, Schedule};
+use super::schedule::Schedule;
 use super::{Geometry, Timing};
 use crate::addr::Unit;
 use crate::clock::{Chain, Ended, NO_CORE, NONE, Part, Server};
@@ -210,7 +210,7 @@ impl Scheduler {
         let node = self.core.graph.enter(at, now, die.account());
         let &Operation { kind, after, .. } = node.operation();
         let (queue, entry) = match kind {
-            Kind::Read if node.is_read() && self.core.schedule.order != Order::Fifo => (URGENT, at),
+            Kind::Read if self.core.schedule.order.is_urgent(node.is_read()) => (URGENT, at),
             Kind::Read => (READS, at),
             Kind::Program => (CHANGES, at),
             Kind::Erase => (CHANGES, at | ERASE),

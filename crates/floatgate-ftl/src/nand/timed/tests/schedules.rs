@@ -30,6 +30,9 @@ fn reads_of_the_host_go_first_where_they_may() {
     let [first, second, gc, _] = in_turn.map(|end| end + READ);
     // A read of cleaning waits its turn.
     assert_eq!(ends(read_first(500)), [first, second, gc, READ]);
+    // Unless all reads go first: then they take turns.
+    let all = Schedule { order: Order::AllReadsFirst { starve_ns: 500 }, ..Schedule::default() };
+    assert_eq!(ends(all), [first + READ, second + READ, READ, 2 * READ]);
 }
 
 #[test]

@@ -75,7 +75,6 @@ impl Plan {
         let geometry = Geometry::new(given)?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
-        let static_units = config.slc().map_or(0, |slc| slc.static_units);
         let placements = config.placement_config(geometry, demands.keeps_ages);
         let scheme = &config.placement.scheme;
         let streams = streams(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
@@ -91,10 +90,10 @@ impl Plan {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
             None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
         };
-        let reserve = cleaning.low_water.max(cleaning.high_water) - 1;
-        let beside = reserve.saturating_add(static_units);
+        let cache = cleaning.slc.map_or(0, |slc| slc.static_units);
+        let reserve = (cleaning.low_water.max(cleaning.high_water) - 1).saturating_add(cache);
         let shape = Shape {
-            units: u32::try_from(size.in_service + u64::from(beside)).unwrap_or(u32::MAX),
+            units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages + log_pages,
             ..given
         };

@@ -1,8 +1,8 @@
 //! Where the next page goes: one open unit per stream.
 //!
 //! The first streams are those of the placement, cold to hot. Behind them come, each if it exists,
-//! that of translation pages, that of what static wear levelling moves, that of the log, and that of
-//! the SLC cache.
+//! that of translation pages, that of what static wear levelling moves, that of the log, and that
+//! of the SLC cache.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -157,6 +157,9 @@ pub struct Timeline {
     pub write_amplification: Vec<Option<f64>>,
     /// Hits per look-up of the mapping cache in the window, 0 to 1.
     pub hit_ratio: Vec<Option<f64>>,
+    /// Pages that the host wrote in the window over its time, in 10^6 bytes per second; absent if
+    /// time is not simulated, or none has passed.
+    pub write_mb_s: Vec<Option<f64>>,
     /// Mean response time of the window's reads and writes in microseconds; absent where it has
     /// none, as are the next.
     pub mean_us: Vec<Option<f64>>,
@@ -174,6 +177,8 @@ pub struct Timeline {
     pub map_programs: Vec<u64>,
     /// Pages programmed by merges of log blocks in the window.
     pub merge_programs: Vec<u64>,
+    /// Pages programmed in the window by folding the SLC cache.
+    pub fold_programs: Vec<u64>,
 }
 
 /// Everything that is measured.
@@ -319,9 +324,16 @@ impl Metrics {
             let by = |counters: &Counters, cause| counters.flash.programs[cause as usize];
             causes.iter().map(|&cause| by(&now, cause) - by(was, cause)).sum()
         };
+        let bytes = host << self.touched.log2_page;
         let timeline = &mut self.timeline;
+        let end = self.span_ns.map(|(_, end)| end as f64 / 1e9);
+        let before = timeline.seconds.last().copied().flatten();
+        let begin = before.or(self.span_ns.map(|(begin, _)| begin as f64 / 1e9));
+        let seconds = end.zip(begin).map(|(end, begin)| end - begin);
+        let rate = seconds.filter(|&seconds| seconds > 0.0).map(|it| bytes as f64 / it / 1e6);
+        timeline.write_mb_s.push(rate);
         timeline.host_pages.push(now.host.write_pages);
-        timeline.seconds.push(self.span_ns.map(|(_, end)| end as f64 / 1e9));
+        timeline.seconds.push(end);
         timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push(latencies.mean_us());
@@ -332,6 +344,7 @@ impl Metrics {
         timeline.gc_programs.push(of(&[Cause::Gc]));
         timeline.map_programs.push(of(&[Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal]));
         timeline.merge_programs.push(of(&[Cause::Merge]));
+        timeline.fold_programs.push(of(&[Cause::Fold]));
         self.all.add(&latencies);
         self.before = now;
     }

@@ -34,6 +34,7 @@ class Metric(NamedTuple):
 STATE = (
     Metric("write_amplification", "Write amplification", ",.3f", "the host wrote nothing"),
     Metric("hit_ratio", "Map hit ratio", ".1%", "there is no mapping cache"),
+    Metric("write_mb_s", "Writes, MB/s", ",.4~r", "time was not simulated"),
 )
 
 UNTIMED = "there are no response times (none in the workload, or time was not simulated)"

@@ -27,7 +27,7 @@ macro_rules! table {
 
 const FILES: &[(&str, &str)] = table! {
     "classic" "dftl09" "agrawal08" "flashsim" "mqsim18" "small-nvme" "tlc-enterprise"
-    "qlc-capacity" "tlllp17" "asa14" "eti16" "ncq13" "shrd17"
+    "tlc-client" "qlc-capacity" "tlllp17" "asa14" "eti16" "ncq13" "shrd17"
 };
 
 static PRESETS: LazyLock<Vec<Preset>> =

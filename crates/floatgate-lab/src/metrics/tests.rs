@@ -166,18 +166,19 @@ fn an_interval_is_what_came_since_the_one_before() {
     let of =
         |at: u64, latency: u64| served(Op::Read, 0..512, at, [latency, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[of(500, 1000), of(0, 3000)]);
-    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 0]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4]));
     record(&mut metrics, &[served(Op::Trim, 0..512, 7000, [2000, 0, 0, 0, 0, 0, 0, 0, 0, 0])]);
-    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 0]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4]));
     record(&mut metrics, &[of(8000, 5000)]);
     let write = served(Op::Write, 0..512, 8000, [7000, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[write, of(8000, 6000)]);
-    metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257, 0, 0]));
+    metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257, 0, 9]));
     let Timeline {
         host_pages,
         seconds,
         write_amplification,
         hit_ratio,
+        write_mb_s,
         mean_us,
         p50_us,
         p99_us,
@@ -186,11 +187,12 @@ fn an_interval_is_what_came_since_the_one_before() {
         gc_programs,
         map_programs,
         merge_programs,
+        fold_programs,
     } = &metrics.timeline;
     assert_eq!(host_pages, &[10, 10, 14]);
     assert_eq!(seconds, &[3e-6, 9e-6, 15e-6].map(Some));
-    let each = [4, 2, 3, 5, 9, 17, 33, 65, 129].iter().sum::<u64>() as f64 / 4.0;
-    assert_eq!(write_amplification, &[Some(26.5), None, Some(each)]);
+    let each = [4, 2, 3, 5, 9, 17, 33, 65, 129, 5].iter().sum::<u64>() as f64 / 4.0;
+    assert_eq!(write_amplification, &[Some(26.9), None, Some(each)]);
     assert_eq!(hit_ratio, &[Some(0.75), None, Some(0.1)]);
     assert_eq!(mean_us, &[Some(2.0), None, Some(6.0)]);
     let rounded = |of: &[Option<f64>]| of.iter().map(|us| us.map(f64::round)).collect::<Vec<_>>();
@@ -201,6 +203,13 @@ fn an_interval_is_what_came_since_the_one_before() {
     assert_eq!(gc_programs, &[2, 0, 3]);
     assert_eq!(map_programs, &[1 + 4 + 32 + 64, 0, 2 + 5 + 33 + 65]);
     assert_eq!(merge_programs, &[8, 0, 9]);
+    assert_eq!(fold_programs, &[4, 0, 5]);
+    // Pages of 512 bytes: ten from 0 to 3 us, none, and four from 9 to 15 us.
+    let rates: Vec<_> = write_mb_s.iter().map(|rate| rate.map(f64::round)).collect();
+    assert_eq!(
+        rates,
+        [Some((5120.0_f64 / 3.0).round()), Some(0.0), Some((2048.0_f64 / 6.0).round())]
+    );
     let summary = metrics.all.summary();
     assert_eq!((summary.requests, summary.mean_us), (5, Some(22.0 / 5.0)));
     assert_eq!(summary.max_us.map(f64::round), Some(7.0));

@@ -274,8 +274,13 @@ pub(crate) fn timeline(case: &Case) {
             _ => assert_close(at(key), part as f64 / whole as f64),
         };
         assert_eq!(at("host_pages"), now.host.write_pages);
-        let done = case.played.done[..end].iter().map(|done| done.done_ns).max().unwrap();
+        let ends_at = |end: usize| case.played.done[..end].iter().map(|done| done.done_ns).max();
+        let done = ends_at(end).unwrap();
         assert_close(at("seconds"), done as f64 / 1e9);
+        let first = case.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
+        let before = ends_at(begin).unwrap_or(first);
+        let bytes = (now.host.write_pages - was.host.write_pages) * u64::from(PAGE);
+        optional("write_mb_s", bytes * 1000, done - before);
         let all = now.flash.programs.iter().sum::<u64>() - was.flash.programs.iter().sum::<u64>();
         optional("write_amplification", all, now.host.write_pages - was.host.write_pages);
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
@@ -284,6 +289,7 @@ pub(crate) fn timeline(case: &Case) {
         assert_eq!(at("gc_programs"), sum(&[Cause::Gc]));
         assert_eq!(at("map_programs"), sum(&map));
         assert_eq!(at("merge_programs"), sum(&[Cause::Merge]));
+        assert_eq!(at("fold_programs"), sum(&[Cause::Fold]));
         let sorted = case.latencies(begin..end, &[Op::Read, Op::Write]);
         assert_close(at("mean_us"), sorted.iter().sum::<u64>() as f64 / sorted.len() as f64 / 1e3);
         for (key, fraction) in

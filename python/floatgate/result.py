@@ -68,7 +68,8 @@ class Result(ResultFields):
 
         Per window: `write_amplification`, `hit_ratio`, `write_mb_s`; `mean_us`, `p50_us`, `p99_us`,
         `p999_us` and `max_us` of its reads and writes; pages programmed by cause (`gc_programs`,
-        `map_programs`, `merge_programs`, `fold_programs`). Null where a window has nothing of the kind.
+        `map_programs`, `merge_programs`, `fold_programs`). Null where a window has nothing of
+        the kind.
         """
         import polars as pl
 

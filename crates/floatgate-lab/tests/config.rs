@@ -121,7 +121,7 @@ fn wrong_files_are_named() {
         assert_eq!(error.to_string(), expected);
     };
     let known = "classic, dftl09, agrawal08, flashsim, mqsim18, small-nvme, tlc-enterprise, \
-                 qlc-capacity, tlllp17, asa14, eti16, ncq13, shrd17";
+                 tlc-client, qlc-capacity, tlllp17, asa14, eti16, ncq13, shrd17";
     check(
         Some("clasic"),
         "",

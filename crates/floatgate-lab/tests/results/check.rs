@@ -83,6 +83,7 @@ pub(crate) fn drive(case: &Case, log_blocks: bool) {
         "units": units,
         "units_added": 0,
         "reserve_units": low_water - 1,
+        "slc_units": 0,
         "pages_per_unit": UNIT_PAGES,
         "page_bytes": PAGE,
         "logical_pages": logical,
@@ -123,6 +124,8 @@ pub(crate) fn flash(case: &Case) {
         (Cause::Remap, "remap"),
         (Cause::Journal, "journal"),
         (Cause::Retire, "retire"),
+        (Cause::Pad, "pad"),
+        (Cause::Fold, "fold"),
     ];
     let counted = &case.last.flash;
     for (what, counts) in
@@ -135,6 +138,8 @@ pub(crate) fn flash(case: &Case) {
     let read = host.read_pages - host.empty_reads + host.partial_page_reads;
     assert_eq!(of(&flash["reads"], &["host"]), read);
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
+    let cached = case.result["slc"].as_object().unwrap();
+    assert!(cached.values().all(|count| count == 0), "there is no SLC cache: {cached:?}");
     // What is valid at the end: all but what is trimmed, and the map.
     let mapped = case.played.plan.user_pages() as usize - host.trimmed.len();
     let valid = mapped + case.played.plan.translation_pages as usize;
@@ -145,7 +150,7 @@ pub(crate) fn amplification(result: &Value) {
     let programs = &result["flash"]["programs"];
     let written = number(&result["workload"]["write_pages"]);
     assert_close(&result["write_amplification"], total(programs) as f64 / written);
-    let data = of(programs, &["host", "gc", "merge", "wear", "retire"]);
+    let data = of(programs, &["host", "gc", "merge", "wear", "retire", "pad", "fold"]);
     assert_close(&result["data_write_amplification"], data as f64 / written);
 }
 

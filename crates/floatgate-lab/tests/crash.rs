@@ -1,6 +1,9 @@
 //! The power fails after every program and erase, in the middle of it, and in the recovery, on
 //! every engine with every policy. `floatgate crash` does the same for a user's workload.
 
+#[path = "crash/rows.rs"]
+mod rows;
+
 use std::fmt::Write as _;
 
 use floatgate_ftl::addr::Lpn;
@@ -379,58 +382,4 @@ fn nothing_durable_is_lost_in_millions_of_places() {
     }
     println!("{all:?}");
     assert!(all.points >= 2_000_000, "{all:?}");
-}
-
-/// Drives that program rows of 2 levels on 2 planes, with half pages: 8 pages of the map at once.
-fn with_rows(is_protected: bool, mapping: &str, placement: &str) -> Sets {
-    vec![
-        set("flash.page", "2KiB"),
-        set("mapping.unit", "1KiB"),
-        set("flash.program_pages", "2"),
-        set("flash.planes", "2"),
-        set("flash.superblock", "2"),
-        set("controller.power_protected", if is_protected { "true" } else { "false" }),
-        set("mapping.scheme", mapping),
-        set("placement.scheme", placement),
-    ]
-}
-
-/// What is acknowledged is durable if the controller's memory is protected, and else what was
-/// flushed. Padding is programmed for that, and nothing is lost.
-#[test]
-fn rows_that_are_programmed_at_once_lose_nothing() {
-    for (at, placement) in names(PLACEMENTS).filter(|name| needs_no_future(name)).enumerate() {
-        for is_protected in [false, true] {
-            let mapping = ["ideal", "dftl"][at % 2];
-            let report = run(&with_rows(is_protected, mapping, placement), 250, at as u64, 25);
-            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
-        }
-    }
-}
-
-/// The same with an SLC cache of two units and up to two more, which is folded when it is full, or
-/// when units are short.
-#[test]
-fn rows_of_an_slc_cache_lose_nothing() {
-    let placements = ["single", "dac", "sepbit", "mbf", "eti"];
-    for (at, placement) in placements.into_iter().enumerate() {
-        for (is_protected, when_full) in [(false, "fold"), (true, "fold"), (false, "direct")] {
-            let mut sets = with_rows(is_protected, ["ideal", "dftl"][at % 2], placement);
-            let unit = 16;
-            sets.push(set("slc.static", &format!("{}KiB", 2 * unit)));
-            sets.push(set("slc.dynamic", &format!("{}KiB", 2 * unit)));
-            sets.push(set("slc.when_full", when_full));
-            let report = run(&sets, 250, at as u64, 25);
-            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
-        }
-    }
-}
-
-/// A drive that acknowledges before it programs, and forgets that a FLUSH has to wait, is found.
-#[test]
-fn a_flush_that_leaves_rows_unprogrammed_is_found() {
-    let bug = Some(Bug::EarlyAcknowledge);
-    let (_, report) =
-        report(&with_rows(false, "ideal", "single"), 250, Options { bug, ..options(1) });
-    assert!(report.lost > 0, "what was acknowledged and not flushed was in the memory only");
 }

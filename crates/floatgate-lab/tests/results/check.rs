@@ -284,7 +284,7 @@ pub(crate) fn timeline(case: &Case) {
         assert_close(at("seconds"), done as f64 / 1e9);
         let first = case.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
         let before = ends_at(begin).unwrap_or(first);
-        let bytes = (now.host.write_pages - was.host.write_pages) * u64::from(PAGE);
+        let bytes = (now.host.write_pages - was.host.write_pages) * PAGE;
         optional("write_mb_s", bytes * 1000, done - before);
         let all = now.flash.programs.iter().sum::<u64>() - was.flash.programs.iter().sum::<u64>();
         optional("write_amplification", all, now.host.write_pages - was.host.write_pages);

@@ -1,0 +1,91 @@
+//! Rows of pages that are programmed at once, and an SLC cache of such rows.
+
+use super::*;
+
+/// Drives that program rows of 2 levels on 2 planes, with half pages: 8 pages of the map at once.
+fn with_rows(is_protected: bool, mapping: &str, placement: &str) -> Sets {
+    vec![
+        set("flash.page", "2KiB"),
+        set("mapping.unit", "1KiB"),
+        set("flash.program_pages", "2"),
+        set("flash.planes", "2"),
+        set("flash.superblock", "2"),
+        set("controller.power_protected", if is_protected { "true" } else { "false" }),
+        set("mapping.scheme", mapping),
+        set("placement.scheme", placement),
+    ]
+}
+
+/// What is acknowledged is durable if the controller's memory is protected, and else what was
+/// flushed. Padding is programmed for that, and nothing is lost.
+#[test]
+fn rows_that_are_programmed_at_once_lose_nothing() {
+    for (at, placement) in names(PLACEMENTS).filter(|name| needs_no_future(name)).enumerate() {
+        for is_protected in [false, true] {
+            let mapping = ["ideal", "dftl"][at % 2];
+            let report = run(&with_rows(is_protected, mapping, placement), 250, at as u64, 25);
+            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
+        }
+    }
+}
+
+/// The same with an SLC cache of four units of 8 pages and up to four more, which is folded when it
+/// is full, or when units are short.
+fn with_cache(is_protected: bool, at: usize, when_full: &str) -> Sets {
+    let placement = ["single", "dac", "sepbit", "mbf", "eti"][at % 5];
+    let cache = [("slc.static", "32KiB"), ("slc.dynamic", "32KiB"), ("slc.when_full", when_full)];
+    let mut sets = with_rows(is_protected, ["ideal", "dftl"][at % 2], placement);
+    sets.extend(cache.map(|(key, value)| set(key, value)));
+    sets
+}
+
+const CACHES: [(bool, &str); 4] =
+    [(false, "fold"), (true, "fold"), (false, "direct"), (true, "direct")];
+
+#[test]
+fn an_slc_cache_loses_nothing() {
+    for at in 0..5 {
+        for (is_protected, when_full) in CACHES {
+            let report = run(&with_cache(is_protected, at, when_full), 250, at as u64, 25);
+            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
+        }
+    }
+}
+
+/// A million and more for each: padding, and folding.
+#[test]
+#[ignore = "long: make test-long"]
+fn rows_and_caches_lose_nothing_in_millions_of_places() {
+    let placements: Vec<&str> = names(PLACEMENTS).filter(|name| needs_no_future(name)).collect();
+    for is_cached in [false, true] {
+        let mut all = CrashReport::default();
+        for seed in 0..200 {
+            let at = seed as usize;
+            for (is_protected, when_full) in CACHES {
+                let sets = match is_cached {
+                    true => with_cache(is_protected, at, when_full),
+                    false => with_rows(
+                        is_protected,
+                        ["ideal", "dftl"][at % 2],
+                        placements[at % placements.len()],
+                    ),
+                };
+                all.add(&run(&sets, 250, seed, 25));
+            }
+            if all.points > 1_100_000 {
+                break;
+            }
+        }
+        println!("{all:?}");
+        assert!(all.points >= 1_000_000, "{all:?}");
+    }
+}
+
+/// A drive that acknowledges before it programs, and forgets that a FLUSH has to wait, is found.
+#[test]
+fn a_flush_that_leaves_rows_unprogrammed_is_found() {
+    let bug = Some(Bug::EarlyAcknowledge);
+    let (_, report) =
+        report(&with_rows(false, "ideal", "single"), 250, Options { bug, ..options(1) });
+    assert!(report.lost > 0, "what was acknowledged and not flushed was in the memory only");
+}

@@ -337,7 +337,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         let stream = self.placement.stream(HostWrite { lpn, request_pages, clock, now_ns });
-        let stream = self.past_cache(stream);
+        let stream = self.through_cache(stream);
         self.put(lpn, (stream, None), chain)
     }
 

@@ -99,7 +99,7 @@ impl SlcCache {
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// The stream that a page of the host goes to: that of the cache, if it takes it.
     #[inline(always)]
-    pub(super) fn past_cache(&mut self, stream: u8) -> u8 {
+    pub(super) fn through_cache(&mut self, stream: u8) -> u8 {
         match &self.slc {
             None => stream,
             Some(_) => self.cache_or(stream),

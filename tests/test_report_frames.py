@@ -214,6 +214,7 @@ def test_an_outlier_does_not_flatten_the_rest(outlier: float) -> None:
 
 def test_outliers_are_marked_at_the_edge_and_told() -> None:
     document = samples.sample()
+    document["timeline"]["write_mb_s"] = [100.0] * samples.WINDOWS
     factors = document["timeline"]["write_amplification"]
     factors[:] = [12.0 + i / 100 for i in range(samples.WINDOWS)]
     factors[30], factors[40] = 70.0, 3.0

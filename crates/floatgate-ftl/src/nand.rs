@@ -228,9 +228,7 @@ pub trait Tagged: Nand {
     fn programmed(&self, unit: Unit) -> u32;
 
     /// The mode that a unit was programmed in.
-    fn mode(&self, _unit: Unit) -> Mode {
-        Mode::Native
-    }
+    fn mode(&self, unit: Unit) -> Mode;
 
     /// The bytes of a page that the layer programmed for itself; none if they cannot be read.
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>>;

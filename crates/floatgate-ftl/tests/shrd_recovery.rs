@@ -140,6 +140,10 @@ impl Tagged for Watched {
         self.inner.programmed(unit)
     }
 
+    fn mode(&self, unit: Unit) -> Mode {
+        self.inner.mode(unit)
+    }
+
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
         self.inner.payload(ppn)
     }

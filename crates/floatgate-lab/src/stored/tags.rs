@@ -1,7 +1,7 @@
 //! What recovery reads of an image: the tags of its pages.
 
 use floatgate_ftl::addr::{Ppn, Tag, Unit};
-use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::Tagged;
 
 use super::Stored;
@@ -23,6 +23,11 @@ impl Tagged for Stored {
 
     fn programmed(&self, unit: Unit) -> u32 {
         self.programmed[unit.index()]
+    }
+
+    /// Images have no SLC cache.
+    fn mode(&self, _: Unit) -> Mode {
+        Mode::Native
     }
 
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {

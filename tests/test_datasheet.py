@@ -69,6 +69,8 @@ def test_the_scale_and_the_capacities_are_told(sheet: DataSheet) -> None:
     assert sheet.user_bytes == int(128 * 64 * 0.8) * 4096
     assert sheet.raw_bytes > 128 * 64 * 4096
     assert sheet.spare_factor == pytest.approx(0.2, abs=1e-4)
+    # It names no size: the account is of the drive that was measured.
+    assert (sheet.space.raw_bytes, sheet.space.user_bytes) == (sheet.raw_bytes, sheet.user_bytes)
     assert sheet.notes == (
         "scaled: measured with 128 blocks (it names no size); spare, dies and buses as they are",
     )
@@ -79,6 +81,7 @@ def test_the_scale_and_the_capacities_are_told(sheet: DataSheet) -> None:
 def test_a_drive_that_is_small_is_measured_whole() -> None:
     found = fg.measure_device({**ONE_DIE, "flash": {"blocks": 100}}, quick=True)
     assert (found.blocks, found.blocks_full) == (100, 100)
+    assert found.space.user_bytes == found.user_bytes
     assert found.notes == ("measured on the whole drive, 100 blocks",)
 
 

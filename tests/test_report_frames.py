@@ -37,7 +37,7 @@ def _figure(key: str, documents: list[dict[str, Any]]) -> Any:
     return found
 
 
-UNCOLOURED = ("journal", "retire", "pad", "fold")
+UNCOLOURED = ("journal", "retire", "pad", "fold", "parity")
 
 
 def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:

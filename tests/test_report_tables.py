@@ -169,6 +169,7 @@ CAUSES = {
     "retire": "broken units",
     "pad": "padding",
     "fold": "folding",
+    "parity": "parity",
 }
 
 
@@ -194,6 +195,39 @@ def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
     assert tables.operations_table(*samples.typed([{}])) is None
 
 
+SPACE = {
+    "user": "host",
+    "log": "log of the host",
+    "map": "map",
+    "spare": "spare",
+    "cleaning": "reserve of cleaning",
+    "slc": "SLC cache",
+    "journal": "journal",
+    "fault": "spare units",
+    "reserve": "kept",
+    "parity": "parity",
+}
+
+
+def test_what_the_flash_is_used_for(documents: list[dict[str, Any]]) -> None:
+    parts = {f"{key}_bytes": 3**at * 10**9 for at, key in enumerate(SPACE)} | {"slc_bytes": 0}
+    raw = sum(parts.values())
+    documents[0]["space"] = {"raw_bytes": raw, **parts}
+    table = tables.space_table(samples.typed(documents[:1])[0].space)
+    assert table is not None
+    assert table.columns == ["For", "Size", "GB", "Share"]
+    expected = [
+        [name, size(parts[f"{key}_bytes"]), f"{3**at}.0", share(parts[f"{key}_bytes"] / raw)]
+        for at, (key, name) in enumerate(SPACE.items())
+        if key != "slc"
+    ]
+    expected.append(["all", size(raw), f"{raw / 10**9:.1f}".replace(",", ""), share(1.0)])
+    assert [
+        [cell.text.replace("\N{NARROW NO-BREAK SPACE}", "") for cell in row] for row in table.rows
+    ] == [[text.replace("\N{NARROW NO-BREAK SPACE}", "") for text in row] for row in expected]
+    assert tables.space_table(samples.typed([{}])[0].space) is None
+
+
 def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> None:
     parts = frames.amplification(samples.runs(documents))
     table = tables.parts_table("Title", parts, frames.CAUSES.values(), 3)
@@ -207,7 +241,7 @@ def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> Non
         scale = document["write_amplification"] / sum(programs.values())
         values = [programs[key] * scale for key in drawn]
         # There are no colours left for these.
-        other = sum(programs[key] for key in ("journal", "retire", "pad", "fold"))
+        other = sum(programs[key] for key in ("journal", "retire", "pad", "fold", "parity"))
         values.append(other * scale)
         assert [cell.order for cell in row[1:-1]] == pytest.approx(values)
         assert [cell.text for cell in row[1:-1]] == [factor(value) for value in values]

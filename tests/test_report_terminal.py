@@ -45,6 +45,7 @@ CAUSES = {
     "retire": "broken units",
     "pad": "padding",
     "fold": "folding",
+    "parity": "parity",
 }
 
 
@@ -74,6 +75,16 @@ def _lines(text: str) -> Lines:
 def test_drive_and_workload(summary: Any) -> None:
     document = samples.distinct()
     drive, work, start = document["drive"], document["workload"], document["start"]
+    space = document["space"]
+    named = {"user": "host", "log": "log of the host", "fault": "spare units", "reserve": "kept"}
+    named |= {"cleaning": "reserve of cleaning", "slc": "SLC cache"}
+    parts = [
+        f"{named.get(key, key)} {share(space[f'{key}_bytes'] / space['raw_bytes'])}"
+        for key in (
+            *("user", "log", "map", "spare", "cleaning", "slc", "journal", "fault", "reserve"),
+            "parity",
+        )
+    ]
     lines = summary(document)
     assert lines["drive"] == [
         (
@@ -88,6 +99,7 @@ def test_drive_and_workload(summary: Any) -> None:
             f"spare factor {share(drive['spare_factor'])}, that is over-provisioning "
             f"{share(drive['over_provisioning'])}"
         ),
+        f"all flash {size(space['raw_bytes'])}: {', '.join(parts)}",
     ]
     assert lines["start"] == [
         f"fill random, {three(start['volumes'])} volumes of random writes, settled"
@@ -135,7 +147,7 @@ def test_the_parts_of_the_write_amplification_are_pages_per_host_page(summary: A
     shown = " + ".join(f"{name} {factor(parts[name])}" for name in _in_order(first, parts))
     assert first == f"{factor(amplification)} = {shown}"
     assert len(re.findall(r"\d\.\d{3}", first)) == 1 + len(CAUSES)
-    assert second == f"{factor(document['data_write_amplification'])} without the map"
+    assert second == f"{factor(document['data_write_amplification'])} without the map and parity"
 
 
 def _in_order(line: str, names: Any) -> list[str]:

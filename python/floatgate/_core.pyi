@@ -62,6 +62,12 @@ def logical_bytes(config_json: str, span_bytes: int) -> int:
     Raises ConfigError where the drive is too small for it.
     """
 
+def space(config_json: str, span_bytes: int) -> str:
+    """What the flash of that drive is used for: the result's `space`, as JSON text.
+
+    Raises ConfigError where the drive is too small for it.
+    """
+
 class Control:
     """A hold on a run from another thread."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from .result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
 
@@ -72,6 +73,11 @@ def capacity(config: str) -> int:
             "addresses: modulo wraps onto a drive of known size; expected flash.blocks to be set"
         )
     return _core.logical_bytes(config, 0) // 4096 * 4096
+
+
+def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
+    """What the flash of a drive whose blocks are given is used for."""
+    return SpaceResult(**json.loads(_core.space(resolve(device, set), 0)))
 
 
 def _check(

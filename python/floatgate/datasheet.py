@@ -13,6 +13,7 @@ from .configs import Device, Resolved
 from .jobs import Progress
 from .recipes import FILL
 from .result import Result
+from .result_types import SpaceResult
 from .run_options import RunOptions
 
 UNITS = 256
@@ -115,6 +116,9 @@ class DataSheet:
     """All flash, what cleaning needs for itself included."""
     user_bytes: int
     """What the host can address."""
+    space: SpaceResult
+    """What all flash of the device is used for; of the drive that was measured if the device names
+    no size."""
     spare_factor: float
     """Of the pages in service the share beyond those that the host can address."""
     blocks: int
@@ -284,6 +288,7 @@ def _sheet(
         configs.name(plan.device),
         drive.physical_bytes,
         drive.logical_bytes,
+        configs.space(plan.device, {} if flash.get("blocks") else plan.scale),
         drive.spare_factor,
         plan.scale["flash.blocks"],
         flash.get("blocks"),

@@ -64,7 +64,7 @@ class DriveResult:
     slc_units: int
     """Erase units on top of these that only the SLC cache uses (`slc.static`)."""
     pages_per_unit: int
-    """Pages in an erase unit."""
+    """Pages in an erase unit, without those of parity."""
     page_bytes: int
     """Bytes of data in a page."""
     logical_pages: int
@@ -74,7 +74,7 @@ class DriveResult:
     translation_pages: int
     """Flash pages that hold the map; 0 where the map is not kept on flash."""
     physical_bytes: int
-    """All flash in bytes."""
+    """Flash of T and the reserve in bytes, parity included."""
     logical_bytes: int
     """U in bytes."""
     spare_factor: float
@@ -91,6 +91,36 @@ class DriveResult:
     """Dies on a channel."""
     planes: int
     """Planes in a die."""
+
+
+@dataclass(frozen=True)
+class SpaceResult:
+    """What the flash is used for, in bytes: the parts add up to `raw_bytes`."""
+
+    raw_bytes: int
+    """All flash there is."""
+    user_bytes: int
+    """What the host can address: the capacity on the data sheet."""
+    log_bytes: int
+    """The host's log (SHRD)."""
+    map_bytes: int
+    """The map."""
+    spare_bytes: int
+    """The rest of the erase units in service: what cleaning lives on."""
+    cleaning_bytes: int
+    """Erase units without which cleaning, or merging log blocks, cannot begin
+    (`drive.reserve_units`)."""
+    slc_bytes: int
+    """Erase units that only the SLC cache uses, as they are with all bits of a cell."""
+    journal_bytes: int
+    """Erase units of the journal."""
+    fault_bytes: int
+    """Erase units that replace those that break in the simulation (`[faults]`)."""
+    reserve_bytes: int
+    """Erase units that are kept for others that break and are not used here
+    (`capacity.reserve`)."""
+    parity_bytes: int
+    """Parity in all erase units."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +165,8 @@ class CauseCounts:
     """Padding of rows that had to be programmed before they were full."""
     fold: int
     """Moves out of the SLC cache."""
+    parity: int
+    """Parity over dies."""
 
     @property
     def total(self) -> int:
@@ -690,6 +722,8 @@ class ResultFields:
     """What the host asked for."""
     drive: DriveResult
     """The drive that was simulated."""
+    space: SpaceResult
+    """What its flash is used for."""
     start: StartResult
     """The state of the drive before the workload, and how it was reached."""
     write_amplification: float | None

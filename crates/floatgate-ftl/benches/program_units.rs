@@ -48,6 +48,7 @@ fn geometry(unit_bytes: u32, in_rows: bool) -> Geometry {
             pages: row,
             levels: LEVELS,
             is_protected: true,
+            stripe: None,
         }),
     })
     .expect("the shape is a drive")

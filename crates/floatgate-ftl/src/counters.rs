@@ -74,7 +74,7 @@ pub struct HostCounts {
 }
 
 /// How many causes of operations there are.
-pub const CAUSES: usize = 11;
+pub const CAUSES: usize = 12;
 
 /// Operations by cause, in the order of [`Cause::ALL`](crate::nand::Cause::ALL).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,10 +1,12 @@
 //! The shape of a drive: how pages, erase units, planes, dies and channels nest.
 
 mod mode;
+mod parity;
 mod shape;
 
 use crate::addr::{Lbn, Lpn, PAGE_MAX, Ppn, Tpn, Unit};
 pub use mode::{Mode, Modes};
+use parity::ParityStripe;
 use shape::DIES_MAX;
 pub use shape::{ProgramUnit, Shape, ShapeError};
 
@@ -47,9 +49,11 @@ pub struct Geometry {
     levels: u32,
     /// Pages of the map in a flash page, at least 1.
     pages_per_read: Divisor,
-    /// Program units of a row of an erase unit: one on each of its dies; without program units, one
-    /// page on each of its planes.
+    /// Program units of data in a row of an erase unit: one on each of its dies but those that hold
+    /// parity; without program units, one page on each of its planes.
     columns: Divisor,
+    /// How parity is laid over the dies.
+    parity: Option<ParityStripe>,
 }
 
 impl Geometry {
@@ -107,6 +111,7 @@ impl Geometry {
             levels: 1,
             pages_per_read: Divisor::new(1),
             columns: Divisor::new(shape.superblock),
+            parity: None,
         };
         shape.program_unit.map_or(Ok(page), |unit| page.with_program_unit(unit))
     }
@@ -125,14 +130,15 @@ impl Geometry {
         if !tiles {
             return Err(ShapeError::ProgramUnit { pages, flash_pages });
         }
-        Ok(Self {
+        Self {
             program_unit: Divisor::new(pages),
             flash_pages,
             levels,
             pages_per_read: Divisor::new((pages / flash_pages).max(1)),
             columns: Divisor::new(superblock / planes),
             ..self
-        })
+        }
+        .with_parity(unit.stripe)
     }
 
     /// Whether pages are programmed several at once.
@@ -212,19 +218,19 @@ impl Geometry {
         self.shape.units
     }
 
-    /// Pages in an erase unit.
+    /// Pages in an erase unit, without those that hold parity.
     #[inline(always)]
     pub const fn pages_per_unit(&self) -> u32 {
         self.pages_per_unit.by
     }
 
-    /// Pages of an erase unit that can be programmed: all of them, but not in SLC mode.
+    /// Pages of an erase unit that data can be programmed in: all of them, but not in SLC mode.
     #[inline(always)]
     pub const fn unit_capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Pages of flash.
+    /// Pages of flash, without those that hold parity.
     pub const fn physical_pages(&self) -> u32 {
         self.shape.units * self.pages_per_unit.by
     }
@@ -314,7 +320,8 @@ impl Geometry {
     fn plane_and_level(&self, unit: Unit, page: u32) -> (u32, u32) {
         let planes = self.shape.planes;
         let (group, at) = self.program_unit.split(page);
-        let (row, die) = self.columns.split(group);
+        let (row, column) = self.columns.split(group);
+        let die = self.parity.map_or(column, |parity| parity.die(row, column));
         let flash_page = at * self.flash_pages / self.program_unit.by;
         let (level, plane) = (flash_page / planes, flash_page % planes);
         (self.first_plane(unit) + die * planes + plane, row * self.levels + level)

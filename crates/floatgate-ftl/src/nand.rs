@@ -68,6 +68,8 @@ pub enum Cause {
     Pad,
     /// Moves out of the SLC cache.
     Fold,
+    /// Parity over dies. The medium programs it by itself with the last page of data of a stripe.
+    Parity,
 }
 
 impl Cause {
@@ -84,13 +86,14 @@ impl Cause {
         (Self::Retire, "retire"),
         (Self::Pad, "pad"),
         (Self::Fold, "fold"),
+        (Self::Parity, "parity"),
     ];
 
     /// What a request is told that it waited for.
     #[inline(always)]
     const fn part(self) -> Part {
         match self {
-            Self::Host | Self::Pad => Part::Die,
+            Self::Host | Self::Pad | Self::Parity => Part::Die,
             Self::Map | Self::Journal => Part::Map,
             Self::Gc | Self::GcMap | Self::Wear | Self::Retire | Self::Fold => Part::Gc,
             Self::Merge => Part::Merge,

@@ -161,7 +161,7 @@ impl Config {
     }
 
     fn check_relations(&self) -> Result<(), ConfigError> {
-        let Capacity { spare_factor, over_provisioning } = self.capacity;
+        let Capacity { spare_factor, over_provisioning, .. } = self.capacity;
         if spare_factor.is_some() && over_provisioning.is_some() {
             return Err(layers::both_capacities());
         }

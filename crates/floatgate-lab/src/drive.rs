@@ -61,6 +61,8 @@ pub struct Plan {
     pub units_added: u32,
     /// Translation pages on the flash; they take of the spare.
     pub translation_pages: u32,
+    /// Units that are kept for blocks that break, and never used here.
+    pub kept_units: u32,
 }
 
 impl Plan {
@@ -113,19 +115,14 @@ impl Plan {
             faults,
             journal: config.ftl.journal.then_some(config.ftl.checkpoint_every.into()),
             log_pages,
-            timing: Timing {
-                read_ns: config.flash.read.mean(),
-                program_ns: config.flash.program.mean(),
-                erase_ns: config.flash.erase.0,
-                transfer_ns: config.flash.bus.transfer_ns(config.unit_bytes()),
-                command_ns: config.flash.command.0,
-            },
+            timing: timing(config),
             is_timed: config.timing == config::Timing::Scheduled,
             schedule: config.flash_schedule(),
             cleaning,
             units_in_service: size.in_service as u32,
             units_added: size.added as u32,
             translation_pages: if on_flash { geometry.translation_pages() } else { 0 },
+            kept_units: (config.capacity.reserve * f64::from(flash.units())).ceil() as u32,
         })
     }
 
@@ -137,6 +134,12 @@ impl Plan {
     /// Bytes that the user can address.
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.user_pages()) << self.geometry.log2_page_bytes()
+    }
+
+    /// Bytes of so many erase units, parity included.
+    pub fn bytes_of_units(&self, units: u32) -> u64 {
+        let pages = u64::from(units) * u64::from(self.geometry.pages_with_parity());
+        pages << self.geometry.log2_page_bytes()
     }
 
     /// (T-U)/T of the drive as it is.
@@ -161,8 +164,7 @@ impl Size {
         beside: u32,
         map_on_flash: Option<Geometry>,
     ) -> Result<Self, ConfigError> {
-        let per_unit =
-            u64::from(config.unit_pages_per_block()) * u64::from(config.flash.superblock);
+        let per_unit = config.unit_pages();
         let span_pages = span_bytes.div_ceil(config.unit_bytes()).max(1);
         let kept = 1.0 - config.capacity.spare();
         let logical_of = |units: u64| (kept * units as f64 * per_unit as f64) as u64;
@@ -202,6 +204,18 @@ impl Size {
             ConfigError::new(format!("the workload spans {span_pages} pages: too many to address"))
         })?;
         Ok(Self { in_service: asked.max(least), added: least.saturating_sub(asked), logical_pages })
+    }
+}
+
+/// Durations of the flash.
+fn timing(config: &Config) -> Timing {
+    let flash = &config.flash;
+    Timing {
+        read_ns: flash.read.mean(),
+        program_ns: flash.program.mean(),
+        erase_ns: flash.erase.0,
+        transfer_ns: flash.bus.transfer_ns(config.unit_bytes()),
+        command_ns: flash.command.0,
     }
 }
 

@@ -18,6 +18,7 @@ mod policies;
 mod readings;
 mod schema;
 mod slc;
+mod space;
 mod wear;
 mod window;
 
@@ -36,6 +37,7 @@ pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
 pub use schema::schema;
 pub use slc::SlcResult;
+pub use space::SpaceResult;
 pub use wear::{LifetimeResult, WearMap, WearResult};
 pub use window::{LanesResult, LookedAtResult, SpansResult};
 
@@ -92,11 +94,13 @@ pub struct RunResult {
     pub workload: WorkloadResult,
     /// The drive that was simulated.
     pub drive: DriveResult,
+    /// What its flash is used for.
+    pub space: SpaceResult,
     /// The state of the drive before the workload, and how it was reached.
     pub start: StartResult,
     /// All programs per page that the host wrote; at least 1 without a write buffer.
     pub write_amplification: Option<f64>,
-    /// The same without translation pages, as closed forms count.
+    /// The same without translation pages and parity, as closed forms count.
     pub data_write_amplification: Option<f64>,
     /// Operations of the flash.
     pub flash: FlashResult,
@@ -151,7 +155,8 @@ impl RunResult {
         let (counters, plan) = (&readings.counters, subject.plan);
         assert_conserved(counters, &readings.wear, plan);
         let (flash, host_pages) = (FlashResult::new(counters), counters.host.write_pages);
-        let (programs, map_programs) = (flash.programs.total(), flash.programs.of_map());
+        let programs = flash.programs.total();
+        let data_programs = programs - flash.programs.of_map() - flash.programs.parity;
         Self {
             floatgate: env!("CARGO_PKG_VERSION"),
             device: subject.facts.device.clone(),
@@ -159,9 +164,10 @@ impl RunResult {
             seed,
             workload: WorkloadResult::new(subject, metrics, counters),
             drive: DriveResult::new(plan),
+            space: SpaceResult::new(plan),
             start: subject.start,
             write_amplification: ratio(programs, host_pages),
-            data_write_amplification: ratio(programs - map_programs, host_pages),
+            data_write_amplification: ratio(data_programs, host_pages),
             flash,
             mapping: MappingResult::new(&readings),
             merges: MergesResult::new(counters),

@@ -287,11 +287,12 @@ fn each_key(f: impl Fn(&str, &Value)) {
 
 #[test]
 fn every_key_is_described() {
-    let unset = "flash.blocks capacity.over_provisioning cleaning.low_water cleaning.high_water \
-                 cleaning.copies_per_write cleaning.idle_after schedule.suspend \
-                 controller.write_memory mapping.unit buffer.block_pages bast.log_blocks \
-                 fast.log_blocks page_cache.entries shrd.idle_after dac.young dac.old \
-                 perfect.hot_pages faults.spare_units lanes.window start.play slc.idle_after";
+    let unset = "flash.blocks flash.parity capacity.over_provisioning cleaning.low_water \
+                 cleaning.high_water cleaning.copies_per_write cleaning.idle_after \
+                 schedule.suspend controller.write_memory mapping.unit buffer.block_pages \
+                 bast.log_blocks fast.log_blocks page_cache.entries shrd.idle_after dac.young \
+                 dac.old perfect.hot_pages faults.spare_units lanes.window start.play \
+                 slc.idle_after";
     let unset: Vec<&str> = unset.split(' ').collect();
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

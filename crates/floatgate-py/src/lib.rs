@@ -12,7 +12,8 @@ mod workload;
 use std::sync::Arc;
 
 use floatgate_lab::config::{self, Config};
-use floatgate_lab::result::{self, Facts};
+use floatgate_lab::drive::Plan;
+use floatgate_lab::result::{self, Facts, SpaceResult};
 use floatgate_lab::run::{self, Options, RunError as LabError};
 use floatgate_lab::workload::GENERATORS;
 use pyo3::create_exception;
@@ -124,12 +125,21 @@ fn generators() -> PyResult<String> {
     text(&Value::Array(rows.collect()))
 }
 
-/// Logical bytes of the drive that a config gives for a workload of `span_bytes`.
+/// The drive that a config gives for a workload of `span_bytes`.
+fn plan(config_json: &str, span_bytes: u64) -> PyResult<Plan> {
+    Plan::new(&parse(config_json)?, span_bytes).map_err(config_error)
+}
+
+/// Logical bytes of that drive.
 #[pyfunction]
 fn logical_bytes(config_json: &str, span_bytes: u64) -> PyResult<u64> {
-    let config = parse(config_json)?;
-    let plan = floatgate_lab::drive::Plan::new(&config, span_bytes).map_err(config_error)?;
-    Ok(plan.logical_bytes())
+    Ok(plan(config_json, span_bytes)?.logical_bytes())
+}
+
+/// What the flash of that drive is used for.
+#[pyfunction]
+fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
+    text(&json!(SpaceResult::new(&plan(config_json, span_bytes)?)))
 }
 
 #[pyfunction]
@@ -208,6 +218,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(policies, module)?,
         wrap_pyfunction!(generators, module)?,
         wrap_pyfunction!(logical_bytes, module)?,
+        wrap_pyfunction!(space, module)?,
         wrap_pyfunction!(simulate, module)?,
         wrap_pyfunction!(access_pattern, module)?,
         wrap_pyfunction!(crash::crash, module)?,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from floatgate.datasheet import DataSheet, LatencyLine, Line
-from floatgate.report.tables import Cell, Table
+from floatgate.report.tables import Cell, Table, space_table
 from floatgate.report.values import ABSENT, count, fixed, measured, percent, ratio, size
 
 from .output import console
@@ -20,6 +20,8 @@ def print_sheet(sheet: DataSheet) -> None:
     out.print(Text(f"{sheet.device}, measured on the model", style="bold"))
     out.print()
     out.print(fact_grid(_facts(sheet)))
+    if (space := space_table(sheet.space)) is not None:
+        print_table(out, space)
     print_table(out, _performance(sheet))
     print_table(out, _latencies(sheet.latencies, is_class_known=bool(sheet.source)))
     print_messages(out, sheet.warnings, sheet.notes)

@@ -14,6 +14,7 @@ from floatgate.report.frames import BLAME, KINDS, NAMED
 from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, requests_by_kind
 from floatgate.report.runs import label_runs
+from floatgate.report.tables import space_parts
 from floatgate.report.told import Told, messages
 from floatgate.report.values import (
     TIMES,
@@ -163,6 +164,10 @@ def _drive(result: Result, device: str) -> Lines:
     pages = f"{count(drive.pages_per_unit)} pages of {page}"
     yield "", f"{units} erase units of {pages}, and {reserve} in reserve"
     yield "", f"spare factor {spare}, that is over-provisioning {over}"
+    space = result.space
+    if space.raw_bytes:
+        parts = [f"{name} {percent(n / space.raw_bytes)}" for name, n in space_parts(space)]
+        yield "", f"all flash {size(space.raw_bytes)}: {', '.join(parts)}"
     start = result.start
     text = f"fill {start.fill}"
     if start.volumes:
@@ -191,8 +196,9 @@ def _amplification(result: Result) -> Lines:
     scale = result.write_amplification / max(programs.total, 1)
     parts = {NAMED[cause]: pages * scale for cause, pages in vars(programs).items()}
     yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
-    if programs.map or programs.gc_map:
-        yield "", f"{ratio(result.data_write_amplification)} without the map"
+    is_map = programs.map or programs.gc_map
+    if left_out := " and ".join(["the map"] * bool(is_map) + ["parity"] * bool(programs.parity)):
+        yield "", f"{ratio(result.data_write_amplification)} without {left_out}"
     yield from _placement(result)
     yield from _cleaning(result)
 

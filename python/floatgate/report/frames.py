@@ -41,6 +41,7 @@ NAMED = CAUSES | {
     "retire": "broken units",
     "pad": "padding",
     "fold": "folding",
+    "parity": "parity",
 }
 """The same with what is drawn as "other": there are no more colours that can be told apart."""
 

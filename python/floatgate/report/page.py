@@ -113,7 +113,7 @@ def workload_page(
     warnings: Sequence[str] = (),
 ) -> str:
     """The page of what a workload is like, without a run; `facts` and `table` are its details."""
-    details = {"label": name, "provenance": facts, "operations": table, "config": []}
+    details = {"label": name, "provenance": facts, "operations": table, "space": None, "config": []}
     return fill_page(
         found,
         title=name,
@@ -150,6 +150,7 @@ def _details(run: Run, differing: Sequence[str]) -> dict[str, Any]:
         "label": run.label,
         "provenance": tables.provenance(run.result),
         "operations": tables.operations_table(run.result),
+        "space": tables.space_table(run.result.space),
         "config": [row for row in tables.config_rows(run.result, differing) if row[2]],
     }
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from floatgate.result import LatencySummary, Result
+from floatgate.result_types import SpaceResult
 
 from . import overview
 from .frames import BLAME, KINDS, NAMED, kept
@@ -280,6 +281,43 @@ def operations_table(result: Result) -> Table | None:
         return None
     rows.append([Cell("all"), *(Cell(count(kind.total), kind.total) for kind in kinds)])
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
+
+
+SPACE = {
+    "user": "host",
+    "log": "log of the host",
+    "map": "map",
+    "spare": "spare",
+    "cleaning": "reserve of cleaning",
+    "slc": "SLC cache",
+    "journal": "journal",
+    "fault": "spare units",
+    "reserve": "kept",
+    "parity": "parity",
+}
+"""What flash is used for, by the fields of `space` without `_bytes`."""
+
+
+def space_parts(space: SpaceResult) -> list[tuple[str, int]]:
+    """What all flash is used for, and how many bytes; what takes nothing is left out."""
+    parts = [(name, getattr(space, f"{key}_bytes")) for key, name in SPACE.items()]
+    return [(name, value) for name, value in parts if value]
+
+
+def space_table(space: SpaceResult) -> Table | None:
+    """From what the host can address to all flash; None where nothing is known of it."""
+    if not space.raw_bytes:
+        return None
+    rows = [
+        [
+            Cell(name),
+            Cell(size(value), value),
+            Cell(fixed(value / 1e9, 1), value),
+            Cell(percent(value / space.raw_bytes), value),
+        ]
+        for name, value in [*space_parts(space), ("all", space.raw_bytes)]
+    ]
+    return Table("What the flash is used for", ["For", "Size", "GB", "Share"], rows)
 
 
 def config_rows(result: Result, differing: Iterable[str]) -> list[tuple[str, str, bool]]:

@@ -29,6 +29,9 @@ impl Geometry {
                 flash_pages: self.flash_pages / self.levels,
                 levels: 1,
                 capacity: self.pages_per_unit.by / self.levels,
+                parity: self
+                    .parity
+                    .map(|parity| parity.of_program_units(self.program_unit.by / self.levels)),
                 ..*self
             },
         }

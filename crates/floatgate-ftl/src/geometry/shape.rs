@@ -38,6 +38,8 @@ pub struct ProgramUnit {
     pub levels: u32,
     /// Whether what waits in the controller's memory until it is full outlives a loss of power.
     pub is_protected: bool,
+    /// Of so many of them, on as many dies, one holds the parity of the others.
+    pub stripe: Option<u32>,
 }
 
 /// Why a [`Shape`] is not a drive.
@@ -63,6 +65,13 @@ pub enum ShapeError {
         pages: u32,
         /// Its flash pages.
         flash_pages: u32,
+    },
+    /// Parity stripes that do not tile the dies of an erase unit.
+    Stripe {
+        /// Program units in a stripe.
+        stripe: u32,
+        /// Dies of an erase unit.
+        dies: u32,
     },
     /// More dies than the clock can name.
     TooManyDies {
@@ -103,6 +112,11 @@ impl core::fmt::Display for ShapeError {
                 "a program unit of {flash_pages} flash pages holds {pages} pages of the map: \
                  expected one number to divide the other, whole blocks of such units, and erase \
                  units over all planes of a die"
+            ),
+            Self::Stripe { stripe, dies } => write!(
+                f,
+                "a parity stripe of {stripe} dies: expected at least 2, and a divisor of the \
+                 {dies} dies of an erase unit"
             ),
             Self::TooManyDies { dies } => {
                 write!(f, "flash.channels x flash.dies must be at most {DIES_MAX}, not {dies}")

@@ -27,15 +27,32 @@ impl Counted {
     /// Pages were programmed: the last may have been that of its program unit.
     #[inline(always)]
     fn count_program_unit(&mut self, last: Ppn, pages: u32) {
-        let Some(modes) = &self.modes else { return };
+        let Self { counts, modes: Some(modes), .. } = self else { return };
         let unit = modes.unit(last);
-        let full = u64::from(modes.of(unit).left_in_program_unit(last) == 1);
-        self.counts.program_units += full;
-        if modes.mode(unit) == Mode::Slc {
-            self.counts.slc_program_units += full;
-            self.counts.slc_programs += u64::from(pages);
+        let in_mode = modes.of(unit);
+        let is_slc = modes.mode(unit) == Mode::Slc;
+        if is_slc {
+            counts.slc_programs += u64::from(pages);
+        }
+        if in_mode.left_in_program_unit(last) > 1 {
+            return;
+        }
+        let parity = parity_pages(in_mode, last);
+        let units = 1 + u64::from(parity > 0);
+        counts.program_units += units;
+        counts.programs[Cause::Parity as usize] += parity;
+        if is_slc {
+            counts.slc_program_units += units;
+            counts.slc_programs += parity;
         }
     }
+}
+
+/// Pages of parity that are programmed when the last page of a program unit has been: none if that
+/// was not the last of its stripe.
+fn parity_pages(geometry: &Geometry, last: Ppn) -> u64 {
+    let ends_stripe = geometry.stripe_of(last).is_some_and(|(_, left)| left == 1);
+    u64::from(ends_stripe) * u64::from(geometry.program_unit())
 }
 
 impl Nand for Counted {

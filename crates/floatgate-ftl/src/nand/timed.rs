@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 
 use self::core::Core;
 use node::{Kind, Operation};
-use program_units::OpenUnit;
+use program_units::{OpenProgram, OpenUnit};
 pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes, Stripe, Suspend};
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
@@ -76,6 +76,8 @@ pub struct Timed<N> {
     free: [bool; Cause::ALL.len()],
     /// Program units that are being filled: at most one for each stream.
     open_units: Vec<OpenUnit>,
+    /// The parity of stripes that are being filled: likewise.
+    open_stripes: Vec<OpenProgram>,
     /// The read that the next page can join if it is in the same flash page.
     open_read: Option<Chain>,
     /// Pages of reads that were found in the controller's memory, as their programs were under way,
@@ -126,6 +128,7 @@ impl<N> Timed<N> {
             dies_of_unit: dies_of_unit(shape),
             free: [false; Cause::ALL.len()],
             open_units: Vec::new(),
+            open_stripes: Vec::new(),
             open_read: None,
             memory_reads: [0; Cause::ALL.len()],
             senses_saved: 0,
@@ -314,6 +317,7 @@ impl<N: Nand> Nand for Timed<N> {
         self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
         (self.memory_reads, self.senses_saved) = ([0; Cause::ALL.len()], 0);
         self.open_units.clear();
+        self.open_stripes.clear();
         self.open_read = None;
     }
 }

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 /// What a wait for an operation is told as.
 fn part(cause: Cause) -> Part {
     match cause {
-        Cause::Host | Cause::Pad => Part::Die,
+        Cause::Host | Cause::Pad | Cause::Parity => Part::Die,
         Cause::Map | Cause::Journal => Part::Map,
         Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire | Cause::Fold => Part::Gc,
         Cause::Merge => Part::Merge,

@@ -3,7 +3,7 @@
 
 use floatgate_ftl::geometry::ProgramUnit;
 
-use super::{Config, ConfigError, expect, expect_text};
+use super::{Config, ConfigError, Flash, expect, expect_text};
 
 /// Rows for each die for which there is memory if nothing else is said.
 const ROWS_PER_DIE: u64 = 4;
@@ -25,9 +25,19 @@ impl Config {
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
+    /// Pages of the map in an erase unit, without those that hold parity.
+    pub(crate) fn unit_pages(&self) -> u64 {
+        let pages = u64::from(self.unit_pages_per_block()) * u64::from(self.flash.superblock);
+        match self.flash.parity.map(u64::from) {
+            None => pages,
+            Some(dies) => pages / dies * (dies - 1),
+        }
+    }
+
     /// Whether a die programs a row of flash pages at once.
     pub(crate) fn has_program_units(&self) -> bool {
-        self.flash.program_pages > 1 || self.unit_bytes() != self.flash.page.0
+        let Flash { program_pages, parity, page, .. } = &self.flash;
+        *program_pages > 1 || parity.is_some() || self.unit_bytes() != page.0
     }
 
     /// What a die programs at once, if that is more than a page of the map.
@@ -36,6 +46,7 @@ impl Config {
             pages: u32::try_from(self.row_bytes() / self.unit_bytes()).unwrap_or(u32::MAX),
             levels: self.flash.program_pages,
             is_protected: self.controller.power_protected,
+            stripe: self.flash.parity,
         })
     }
 
@@ -65,7 +76,7 @@ impl Config {
         let (levels, planes) = (self.flash.program_pages, self.flash.planes);
         let (row, unit) = (self.row_bytes(), self.unit_bytes());
         expect(
-            row.is_multiple_of(unit) && row / unit >= 2,
+            row.is_multiple_of(unit) && (row / unit >= 2 || self.flash.parity.is_some()),
             "mapping.unit",
             &format!("\"{}\"", self.mapping.unit.unwrap_or(page)),
             format!(
@@ -83,6 +94,12 @@ impl Config {
         let superblock = self.flash.superblock;
         let all = format!("a multiple of flash.planes ({planes}): a row is on all planes of a die");
         expect(superblock.is_multiple_of(planes), "flash.superblock", &superblock, all)?;
+        if let Some(stripe) = self.flash.parity {
+            let dies = superblock / planes;
+            let fits = stripe >= 2 && dies.is_multiple_of(stripe);
+            let other = format!("at least 2, and a divisor of the {dies} dies of an erase unit");
+            expect(fits, "flash.parity", &stripe, other)?;
+        }
         let rows = "a die that programs a row of pages at once";
         let types = self.flash.read.0.len();
         let by_level = types == 1 || types == levels as usize;

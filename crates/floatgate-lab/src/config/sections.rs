@@ -63,6 +63,11 @@ pub struct Flash {
     /// Whether the cells can work while a page is transferred that they have read before, or are
     /// to program next (cache read, cache program).
     pub cache_register: bool,
+    /// Of so many dies of an erase unit, one holds the parity of the others in each row; it takes
+    /// turns. Not set: there is no parity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 2, max = 65_536))]
+    pub parity: Option<u32>,
     /// Time of the command and address cycles of an operation.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub command: Time,
@@ -88,6 +93,7 @@ impl Default for Flash {
             bus: Rate(None),
             program_pages: 1,
             cache_register: false,
+            parity: None,
             command: Time(0),
             endurance: 3000,
         }
@@ -107,6 +113,10 @@ pub struct Capacity {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
     pub over_provisioning: Option<f64>,
+    /// Erase units that are kept for blocks that break, for each other one, 0 to 1: flash that
+    /// the drive has and never uses. It changes nothing but the account of space.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub reserve: f64,
 }
 
 const SPARE_FACTOR: f64 = 0.07;

@@ -51,8 +51,7 @@ impl Config {
     /// The SLC cache, if there is one.
     pub(crate) fn slc(&self) -> Option<SlcConfig> {
         let Slc { r#static, dynamic, when_full, idle_after, .. } = &self.slc;
-        let block = u64::from(self.flash.pages_per_block) * self.flash.page.0;
-        let native = block.saturating_mul(self.flash.superblock.into());
+        let native = self.unit_pages().saturating_mul(self.unit_bytes());
         let unit = (native / u64::from(self.flash.program_pages)).max(1);
         let units = |data: Size| u32::try_from(data.0.div_ceil(unit)).unwrap_or(u32::MAX);
         (r#static.0 + dynamic.0 > 0).then(|| SlcConfig {

@@ -166,13 +166,13 @@ fn an_interval_is_what_came_since_the_one_before() {
     let of =
         |at: u64, latency: u64| served(Op::Read, 0..512, at, [latency, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[of(500, 1000), of(0, 3000)]);
-    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4, 0]));
     record(&mut metrics, &[served(Op::Trim, 0..512, 7000, [2000, 0, 0, 0, 0, 0, 0, 0, 0, 0])]);
-    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4]));
+    metrics.end_interval(counters(10, [3, 1], [10, 1, 2, 4, 8, 16, 32, 64, 128, 0, 4, 0]));
     record(&mut metrics, &[of(8000, 5000)]);
     let write = served(Op::Write, 0..512, 8000, [7000, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     record(&mut metrics, &[write, of(8000, 6000)]);
-    metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257, 0, 9]));
+    metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257, 0, 9, 0]));
     let Timeline {
         host_pages,
         seconds,

@@ -83,7 +83,7 @@ pub struct DriveResult {
     pub reserve_units: u32,
     /// Erase units on top of these that only the SLC cache uses (`slc.static`).
     pub slc_units: u32,
-    /// Pages in an erase unit.
+    /// Pages in an erase unit, without those of parity.
     pub pages_per_unit: u32,
     /// Bytes of data in a page.
     pub page_bytes: u32,
@@ -93,7 +93,7 @@ pub struct DriveResult {
     pub log_pages: u32,
     /// Flash pages that hold the map; 0 where the map is not kept on flash.
     pub translation_pages: u32,
-    /// All flash in bytes.
+    /// Flash of T and the reserve in bytes, parity included.
     pub physical_bytes: u64,
     /// U in bytes.
     pub logical_bytes: u64,
@@ -129,7 +129,7 @@ impl DriveResult {
             logical_pages: plan.user_pages(),
             log_pages: plan.log_pages,
             translation_pages: plan.translation_pages,
-            physical_bytes: u64::from(geometry.physical_pages()) * u64::from(shape.page_bytes),
+            physical_bytes: plan.bytes_of_units(geometry.units()),
             logical_bytes: plan.logical_bytes(),
             spare_factor: spare,
             over_provisioning: spare / (1.0 - spare),

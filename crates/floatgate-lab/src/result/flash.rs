@@ -33,6 +33,8 @@ pub struct CauseCounts {
     pub pad: u64,
     /// Moves out of the SLC cache.
     pub fold: u64,
+    /// Parity over dies.
+    pub parity: u64,
 }
 
 impl CauseCounts {
@@ -50,13 +52,14 @@ impl CauseCounts {
             retire: of(Cause::Retire),
             pad: of(Cause::Pad),
             fold: of(Cause::Fold),
+            parity: of(Cause::Parity),
         }
     }
 
     /// Operations of all causes.
     pub fn total(&self) -> u64 {
         let data = self.host + self.gc + self.merge + self.wear + self.retire;
-        data + self.pad + self.fold + self.of_map()
+        data + self.pad + self.fold + self.parity + self.of_map()
     }
 
     /// Those of the map: translation pages, remapping and the journal.

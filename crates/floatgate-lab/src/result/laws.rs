@@ -35,9 +35,9 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     assert_eq!(flash.reads[Cause::Retire as usize], health.moved);
     assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.program_failures);
     assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
-    let spares = plan.faults.map_or(0, |faults| faults.spares * plan.medium.pages_per_unit());
-    let capacity = u64::from(plan.medium.physical_pages() + spares);
-    let erased = flash.erases.iter().sum::<u64>() * u64::from(plan.geometry.pages_per_unit());
+    let pages = u64::from(plan.geometry.pages_with_parity());
+    let capacity = u64::from(plan.flash.units()) * pages;
+    let erased = flash.erases.iter().sum::<u64>() * pages;
     assert!(programs(counters) <= erased + capacity, "more programs than erased pages");
     let shape = plan.geometry.shape();
     let dies = u64::from(shape.channels) * u64::from(shape.dies);

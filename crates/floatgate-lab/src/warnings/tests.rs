@@ -92,6 +92,7 @@ fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
         Cause::Retire => &mut counts.retire,
         Cause::Pad => &mut counts.pad,
         Cause::Fold => &mut counts.fold,
+        Cause::Parity => &mut counts.parity,
     }
 }
 

@@ -29,7 +29,26 @@ fn rows_that_are_programmed_at_once_lose_nothing() {
     }
 }
 
-/// The same with an SLC cache of four units of 8 pages and up to four more, which is folded when it
+/// The same over three dies, of which one holds the parity of the others.
+fn with_parity(is_protected: bool, mapping: &str, placement: &str) -> Sets {
+    let mut sets = with_rows(is_protected, mapping, placement);
+    let shape = [("flash.channels", "3"), ("flash.superblock", "6"), ("flash.parity", "3")];
+    sets.extend(shape.map(|(key, value)| set(key, value)));
+    sets
+}
+
+#[test]
+fn parity_over_dies_loses_nothing() {
+    for (at, placement) in ["single", "dac", "eti"].into_iter().enumerate() {
+        for is_protected in [false, true] {
+            let mapping = ["ideal", "dftl"][at % 2];
+            let report = run(&with_parity(is_protected, mapping, placement), 250, at as u64, 25);
+            assert!(report.points > 1000 && report.torn_seen > 100, "{report:?}");
+        }
+    }
+}
+
+/// Rows with an SLC cache of four units of 8 pages and up to four more, which is folded when it
 /// is full, or when units are short.
 fn with_cache(is_protected: bool, at: usize, when_full: &str) -> Sets {
     let placement = ["single", "dac", "sepbit", "mbf", "eti"][at % 5];
@@ -52,23 +71,22 @@ fn an_slc_cache_loses_nothing() {
     }
 }
 
-/// A million and more for each: padding, and folding.
+/// A million and more for each: padding, folding, and parity.
 #[test]
 #[ignore = "long: make test-long"]
 fn rows_and_caches_lose_nothing_in_millions_of_places() {
     let placements: Vec<&str> = names(PLACEMENTS).filter(|name| needs_no_future(name)).collect();
-    for is_cached in [false, true] {
+    for what in ["padding", "folding", "parity"] {
         let mut all = CrashReport::default();
         for seed in 0..200 {
             let at = seed as usize;
             for (is_protected, when_full) in CACHES {
-                let sets = match is_cached {
-                    true => with_cache(is_protected, at, when_full),
-                    false => with_rows(
-                        is_protected,
-                        ["ideal", "dftl"][at % 2],
-                        placements[at % placements.len()],
-                    ),
+                let (mapping, placement) =
+                    (["ideal", "dftl"][at % 2], placements[at % placements.len()]);
+                let sets = match what {
+                    "folding" => with_cache(is_protected, at, when_full),
+                    "parity" => with_parity(is_protected, mapping, placement),
+                    _ => with_rows(is_protected, mapping, placement),
                 };
                 all.add(&run(&sets, 250, seed, 25));
             }
@@ -76,8 +94,8 @@ fn rows_and_caches_lose_nothing_in_millions_of_places() {
                 break;
             }
         }
-        println!("{all:?}");
-        assert!(all.points >= 1_000_000, "{all:?}");
+        println!("{what}: {all:?}");
+        assert!(all.points >= 1_000_000, "{what}: {all:?}");
     }
 }
 

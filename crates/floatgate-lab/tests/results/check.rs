@@ -126,6 +126,7 @@ pub(crate) fn flash(case: &Case) {
         (Cause::Retire, "retire"),
         (Cause::Pad, "pad"),
         (Cause::Fold, "fold"),
+        (Cause::Parity, "parity"),
     ];
     let counted = &case.last.flash;
     for (what, counts) in

@@ -6,6 +6,7 @@
 mod case;
 mod check;
 mod distributions;
+mod space;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::workload::{Recorded, generator};
@@ -30,6 +31,7 @@ fn every_number_of_a_page_mapped_drive() {
     let case = Case::new(PAGE_MAPPED);
     check::everywhere(&case);
     check::drive(&case, false);
+    space::parts(&case);
     check::mapping(&case);
     check::cleaning(&case);
     check::absent(&case.result, &["merges"]);
@@ -46,6 +48,7 @@ fn every_number_of_many_dies() {
     distributions::full(&case);
     check::everywhere(&case);
     check::drive(&case, false);
+    space::parts(&case);
     check::mapping(&case);
     check::cleaning(&case);
 }
@@ -57,6 +60,7 @@ fn every_number_of_log_blocks() {
         check::everywhere(&case);
         distributions::full(&case);
         check::drive(&case, true);
+        space::parts(&case);
         check::merges(&case, scheme == "fast");
         check::absent(&case.result, &["placement"]);
     }

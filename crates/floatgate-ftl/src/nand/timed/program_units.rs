@@ -5,32 +5,53 @@
 //! when all that was to be in the unit has come. What is not programmed is read from that memory.
 
 use super::node::{Kind, Operation, slc_row};
-use super::{Plane, Timed};
-use crate::addr::Ppn;
+use super::{Plane, Scheduler, Timed};
+use crate::addr::{Ppn, Unit};
 use crate::clock::Chain;
-use crate::geometry::Mode;
+use crate::geometry::{Geometry, Mode};
 use crate::nand::{Cause, Move, Source};
+
+/// A program whose data have not all come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenProgram {
+    /// The first page of the data that it is of.
+    first: Ppn,
+    /// The program.
+    node: u32,
+    /// The chain that it was told to wait for last.
+    last: Chain,
+}
 
 /// A program unit that is being filled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenUnit {
-    /// Its first page.
-    first: Ppn,
-    /// Its program.
-    node: u32,
-    /// The chain that it was told to wait for last.
-    last: Chain,
+    program: OpenProgram,
     /// Pages of the host in it.
     host_pages: u32,
     /// Whether a FLUSH waits for it: it has pages of the host, of the journal, or padding.
     is_flushed: bool,
 }
 
+impl OpenProgram {
+    /// It waits for a chain: data that it is of.
+    #[inline(always)]
+    fn feed(&mut self, chain: Chain, scheduler: &mut Scheduler) {
+        if !self.last.is_at(&chain) {
+            scheduler.feed(self.node, chain);
+            self.last = chain;
+        }
+    }
+}
+
 impl<N> Timed<N> {
     /// The operation on the program unit of a page.
     fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
         let unit = self.geometry.unit(ppn);
-        let (plane, row) = self.modes.of(unit).plane_and_row(ppn);
+        self.operation_at(kind, unit, self.modes.of(unit).plane_and_row(ppn))
+    }
+
+    /// The operation on the program unit of an erase unit at a place.
+    fn operation_at(&self, kind: Kind, unit: Unit, (plane, row): (u32, u32)) -> Operation {
         let row = match self.modes.mode(unit) {
             Mode::Native => row,
             Mode::Slc => slc_row(row * self.geometry.levels()),
@@ -45,21 +66,19 @@ impl<N> Timed<N> {
             return;
         }
         let in_mode = *self.modes.of(self.geometry.unit(to));
+        self.fill_stripe(to, pages, &in_mode, *chain);
         let first = Ppn::new(in_mode.program_unit_of(to) * in_mode.program_unit());
-        let at = self.open_units.iter().position(|open| open.first == first);
+        let at = self.open_units.iter().position(|open| open.program.first == first);
         let at = at.unwrap_or_else(|| self.open_unit(first, cause));
         let open = &mut self.open_units[at];
-        if !open.last.is_at(chain) {
-            self.scheduler.feed(open.node, *chain);
-            open.last = *chain;
-        }
+        open.program.feed(*chain, &mut self.scheduler);
         open.host_pages += u32::from(cause == Cause::Host);
         open.is_flushed |= matches!(cause, Cause::Host | Cause::Journal | Cause::Pad);
         if in_mode.left_in_program_unit(to) > pages {
             return;
         }
-        let OpenUnit { node, host_pages, is_flushed, .. } = self.open_units.swap_remove(at);
-        let program = self.scheduler.close(node);
+        let OpenUnit { program, host_pages, is_flushed } = self.open_units.swap_remove(at);
+        let program = self.scheduler.close(program.node);
         if is_flushed {
             self.scheduler.frees(program, host_pages);
         }
@@ -71,15 +90,37 @@ impl<N> Timed<N> {
     /// The first page of a program unit: its operation takes its place among those of its die.
     fn open_unit(&mut self, first: Ppn, cause: Cause) -> usize {
         let operation = self.unit_operation(Kind::Program, first);
-        let node = self.scheduler.issue_open(operation, cause.part());
-        self.open_units.push(OpenUnit {
-            first,
-            node,
-            last: Chain::START,
-            host_pages: 0,
-            is_flushed: false,
-        });
+        let program = self.open_program(first, operation, cause);
+        self.open_units.push(OpenUnit { program, host_pages: 0, is_flushed: false });
         self.open_units.len() - 1
+    }
+
+    fn open_program(&mut self, first: Ppn, operation: Operation, cause: Cause) -> OpenProgram {
+        let node = self.scheduler.issue_open(operation, cause.part());
+        OpenProgram { first, node, last: Chain::START }
+    }
+
+    /// The same pages join their parity stripe, whose parity is programmed when all of it has come.
+    fn fill_stripe(&mut self, to: Ppn, pages: u32, in_mode: &Geometry, chain: Chain) {
+        let Some((first, left)) = in_mode.stripe_of(to) else { return };
+        if self.free[Cause::Parity as usize] {
+            return;
+        }
+        let at = self.open_stripes.iter().position(|open| open.first == first);
+        let at = at.unwrap_or_else(|| self.open_stripe(first, in_mode));
+        self.open_stripes[at].feed(chain, &mut self.scheduler);
+        if left == pages {
+            let parity = self.open_stripes.swap_remove(at);
+            self.scheduler.close(parity.node);
+        }
+    }
+
+    fn open_stripe(&mut self, first: Ppn, in_mode: &Geometry) -> usize {
+        let place = in_mode.parity_plane_and_row(first).expect("the stripe has parity");
+        let operation = self.operation_at(Kind::Program, self.geometry.unit(first), place);
+        let parity = self.open_program(first, operation, Cause::Parity);
+        self.open_stripes.push(parity);
+        self.open_stripes.len() - 1
     }
 
     /// Reads a page where it is.

@@ -31,6 +31,12 @@ macro_rules! page_number {
                 self.0.get() - 1
             }
 
+            /// The page so many pages behind this one, which there must be.
+            #[inline(always)]
+            pub const fn after(self, pages: u32) -> Self {
+                Self(self.0.saturating_add(pages))
+            }
+
             /// The number of this page as a table index.
             #[inline(always)]
             pub const fn index(self) -> usize {
@@ -135,8 +141,15 @@ impl Stamp {
     /// The serial number of a copy.
     #[inline(always)]
     pub const fn copy(&mut self) -> u64 {
-        self.serial += 1;
-        self.serial
+        self.copies(1)
+    }
+
+    /// The serial number of the first of so many copies, which are numbered one after the other.
+    #[inline(always)]
+    pub const fn copies(&mut self, pages: u32) -> u64 {
+        let first = self.serial + 1;
+        self.serial += pages as u64;
+        first
     }
 }
 
@@ -153,19 +166,19 @@ impl OwnerSlot {
     #[inline(always)]
     pub const fn of(owner: Owner) -> Self {
         match owner {
-            Owner::Data(lpn) => Self(lpn.get() + 1),
-            Owner::Translation(tpn) => Self((tpn.get() + 1) | Self::TRANSLATION),
+            Owner::Data(Lpn(stored)) => Self(stored.get()),
+            Owner::Translation(Tpn(stored)) => Self(stored.get() | Self::TRANSLATION),
         }
     }
 
     /// The owner, if there is one.
     #[inline(always)]
     pub const fn get(self) -> Option<Owner> {
-        match self.0 {
-            0 => None,
-            packed if packed & Self::TRANSLATION == 0 => Some(Owner::Data(Lpn::new(packed - 1))),
-            packed => Some(Owner::Translation(Tpn::new((packed & !Self::TRANSLATION) - 1))),
-        }
+        let Some(stored) = NonZeroU32::new(self.0 & !Self::TRANSLATION) else { return None };
+        Some(match self.0 & Self::TRANSLATION {
+            0 => Owner::Data(Lpn(stored)),
+            _ => Owner::Translation(Tpn(stored)),
+        })
     }
 }
 

@@ -227,6 +227,9 @@ pub struct Ended {
 
 /// What plays chains.
 pub trait Clock {
+    /// Whether anything takes time. If not, what is begun is complete.
+    const TAKES_TIME: bool = true;
+
     /// The time up to which everything has been played, in nanoseconds.
     fn now(&self) -> u64;
 
@@ -315,6 +318,8 @@ pub struct NoClock {
 }
 
 impl Clock for NoClock {
+    const TAKES_TIME: bool = false;
+
     #[inline(always)]
     fn now(&self) -> u64 {
         self.now

@@ -137,6 +137,10 @@ pub trait Nand {
     /// What plays the chains.
     type Clock: Clock;
 
+    /// Whether it matters to the medium which pages are copied at once. If not, as many are as are
+    /// to be.
+    const COPIES_ROWS: bool = true;
+
     /// The time.
     fn clock(&self) -> &Self::Clock;
 

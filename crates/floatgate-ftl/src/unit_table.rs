@@ -23,6 +23,7 @@
 mod check;
 mod found;
 mod free;
+mod pages;
 mod pins;
 mod sealed;
 
@@ -30,7 +31,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
+use crate::addr::{OwnerSlot, Unit};
 use crate::geometry::{Geometry, Mode};
 pub use found::InUse;
 use free::Free;
@@ -70,13 +71,13 @@ pub enum Pool {
     Stream(u8),
 }
 
+/// What changes with every page that is given up; the rest of what is known of a unit is in vectors
+/// of its own, that more units fit into the processor's cache.
 #[derive(Clone, Copy, Debug)]
 struct Info {
     /// When it was sealed or lost a page, whichever came last.
     modified: u64,
     valid: u32,
-    written: u32,
-    erases: u32,
     state: State,
     stream: u8,
     /// How it is programmed.
@@ -93,6 +94,10 @@ pub struct UnitTable {
     slc_capacity: u32,
     owners: Vec<OwnerSlot>,
     units: Vec<Info>,
+    /// Programmed pages, by unit.
+    written: Vec<u32>,
+    /// Erases, by unit, since wear is counted.
+    erases: Vec<u32>,
     sealed: Sealed,
     /// Pages of a log that are not remapped, by unit; 1 for one of the SLC cache.
     pins: Vec<u32>,
@@ -115,8 +120,6 @@ impl UnitTable {
         let fresh = Info {
             modified: 0,
             valid: 0,
-            written: 0,
-            erases: 0,
             state: State::Free,
             stream: 0,
             mode: Mode::Native,
@@ -129,6 +132,8 @@ impl UnitTable {
             slc_capacity: geometry.in_mode(Mode::Slc).unit_capacity(),
             owners: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
             units: vec![fresh; units],
+            written: vec![0; units],
+            erases: vec![0; units],
             sealed: Sealed::new(streams, units, geometry.pages_per_unit()),
             pins: vec![0; units],
             opened: vec![0; units],
@@ -181,12 +186,6 @@ impl UnitTable {
         self.free.len()
     }
 
-    /// Whom a physical page's content belongs to, if it is still valid.
-    #[inline(always)]
-    pub fn owner(&self, ppn: Ppn) -> Option<Owner> {
-        self.owners[ppn.index()].get()
-    }
-
     /// Valid pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
@@ -194,7 +193,7 @@ impl UnitTable {
 
     /// Programmed pages of a unit.
     pub fn written(&self, unit: Unit) -> u32 {
-        self.units[unit.index()].written
+        self.written[unit.index()]
     }
 
     /// The stream that a unit was opened for.
@@ -233,7 +232,7 @@ impl UnitTable {
 
     /// Erases of a unit, since [`UnitTable::reset_wear`].
     pub fn erases(&self, unit: Unit) -> u32 {
-        self.units[unit.index()].erases
+        self.erases[unit.index()]
     }
 
     /// How many units had been sealed before this one was: the order of [`UnitTable::oldest`].
@@ -253,7 +252,7 @@ impl UnitTable {
 
     /// Erases of every unit, since [`UnitTable::reset_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
-        self.units.iter().map(|unit| unit.erases)
+        self.erases.iter().copied()
     }
 
     /// Valid pages of every unit.
@@ -263,7 +262,7 @@ impl UnitTable {
 
     /// Counts wear from here on. The order in which free units are opened stays as it is.
     pub fn reset_wear(&mut self) {
-        self.units.iter_mut().for_each(|unit| unit.erases = 0);
+        self.erases.fill(0);
         self.free.reset_counters();
     }
 
@@ -306,40 +305,18 @@ impl UnitTable {
     /// Takes the most worn free unit into use for `stream`, for data that will not be written again
     /// soon.
     pub fn open_most_worn(&mut self, stream: u8) -> Option<Unit> {
-        let unit = self.free.take_most_worn(|unit| self.units[unit.index()].erases)?;
+        let unit = self.free.take_most_worn(|unit| self.erases[unit.index()])?;
         Some(self.put_in_use(unit, stream))
     }
 
     fn put_in_use(&mut self, unit: Unit, stream: u8) -> Unit {
         self.opened[unit.index()] = self.now;
         let info = &mut self.units[unit.index()];
-        assert_eq!((info.state, info.valid, info.written), (State::Free, 0, 0));
+        let written = self.written[unit.index()];
+        assert_eq!((info.state, info.valid, written), (State::Free, 0, 0));
         info.state = State::Open;
         info.stream = stream;
         unit
-    }
-
-    /// Notes that the next page of an open unit was programmed for `owner`.
-    #[inline(always)]
-    pub fn validate(&mut self, ppn: Ppn, owner: Owner) {
-        let (unit, page) = self.geometry.place(ppn);
-        let info = &mut self.units[unit.index()];
-        assert_eq!(page, info.written, "programmed out of order");
-        info.written += 1;
-        info.valid += 1;
-        self.owners[ppn.index()] = OwnerSlot::of(owner);
-        if info.written == self.capacity(unit) {
-            self.seal(unit);
-        }
-    }
-
-    /// As [`UnitTable::validate`], where pages may be left out: nothing will be programmed there.
-    pub fn validate_after_gap(&mut self, ppn: Ppn, owner: Owner) {
-        let (unit, page) = self.geometry.place(ppn);
-        let info = &mut self.units[unit.index()];
-        assert!(page >= info.written, "programmed out of order");
-        info.written = page;
-        self.validate(ppn, owner);
     }
 
     fn seal(&mut self, unit: Unit) {
@@ -355,38 +332,6 @@ impl UnitTable {
         self.seals += 1;
         self.sealed.add(unit, info.stream, info.valid);
         self.track_change(unit);
-    }
-
-    /// Notes that `owner` has no more use for a page.
-    #[inline(always)]
-    pub fn invalidate(&mut self, ppn: Ppn, owner: Owner) {
-        let slot = &mut self.owners[ppn.index()];
-        assert_eq!(*slot, OwnerSlot::of(owner), "{ppn:?} is not {owner:?}'s to give up");
-        *slot = OwnerSlot::NONE;
-        let unit = self.geometry.unit(ppn);
-        let info = &mut self.units[unit.index()];
-        info.valid -= 1;
-        if info.state == State::Sealed {
-            info.modified = self.now;
-            self.sealed.lose(unit, info.stream, info.valid);
-            self.track_change(unit);
-        }
-    }
-
-    /// A page belongs to another from now on. Nothing is programmed.
-    pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
-        let slot = &mut self.owners[ppn.index()];
-        assert_eq!(*slot, OwnerSlot::of(from), "{ppn:?} is not {from:?}'s to hand over");
-        *slot = OwnerSlot::of(to);
-    }
-
-    /// The next `pages` pages of a unit were programmed with nothing.
-    pub fn pad(&mut self, unit: Unit, pages: u32) {
-        let info = &mut self.units[unit.index()];
-        info.written += pages;
-        if info.written == self.capacity(unit) {
-            self.seal(unit);
-        }
     }
 
     /// Takes a sealed unit out of the lists, to be cleaned.
@@ -419,21 +364,14 @@ impl UnitTable {
         let info = &mut self.units[unit.index()];
         assert_eq!((info.state, info.valid), (State::Victim, 0), "{unit:?} is still valid");
         info.state = State::Free;
-        info.written = 0;
-        self.free.add(unit, info.erases + 1);
+        self.written[unit.index()] = 0;
+        self.free.add(unit, self.erases[unit.index()] + 1);
     }
 
     /// Counts the erase of a unit.
     pub fn count_erase(&mut self, unit: Unit) {
-        self.units[unit.index()].erases += 1;
+        self.erases[unit.index()] += 1;
         self.lifetime_erases[unit.index()] += 1;
-    }
-
-    /// Asks the processor for what [`UnitTable::invalidate`] will touch.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, ppn: Ppn) {
-        crate::prefetch::prefetch(&self.owners, ppn.index());
-        crate::prefetch::prefetch(&self.units, self.geometry.unit(ppn).index());
     }
 
     /// A unit will be judged soon.

@@ -138,7 +138,7 @@ where
 
     /// One queue, all commands of which are worked on.
     #[inline(always)]
-    fn run_straight(&mut self, requests: &[Request], count: usize) {
+    fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         for (at, request) in requests[..count].iter().enumerate() {
             self.io.look_ahead(requests, at);
             loop {
@@ -152,7 +152,7 @@ where
             let arrival = self.queue.arrival(request.at_ns, 0);
             self.queue.admit();
             self.announce(request);
-            self.serve(request, self.outstanding.next(), (0, arrival));
+            done.extend(self.serve(request, self.outstanding.next(), (0, arrival)));
         }
     }
 
@@ -240,9 +240,15 @@ where
         }
     }
 
-    /// Request `number`, of a queue and an arrival, is begun.
+    /// Request `number`, of a queue and an arrival, is begun. The answer is what became of it if
+    /// that takes no time.
     #[inline(always)]
-    fn serve(&mut self, request: &Request, number: u64, (queue, arrival): (usize, u64)) {
+    fn serve(
+        &mut self,
+        request: &Request,
+        number: u64,
+        (queue, arrival): (usize, u64),
+    ) -> Option<Completion> {
         let mut chain = Chain::new(request.op == Op::Read);
         self.begin_requests(number, slice::from_ref(request));
         self.send(&mut chain);
@@ -256,9 +262,17 @@ where
             }
         }
         self.acknowledge(&mut chain);
-        let before = queued(arrival, self.io.now());
+        let now = self.io.now();
+        let before = queued(arrival, now);
+        if self.arbiter.is_none() && !<F::Medium as Nand>::Clock::TAKES_TIME {
+            let completion = Completion { arrival_ns: arrival, done_ns: now, blame: before };
+            self.outstanding.pass();
+            self.queue.complete(now);
+            return Some(completion);
+        }
         self.outstanding.begin((number, request), (queue, arrival, before), chain);
         self.io.clock().watch(chain, number);
+        None
     }
 
     #[inline(always)]
@@ -315,7 +329,7 @@ where
 {
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         match self.arbiter {
-            None => self.run_straight(requests, count),
+            None => self.run_straight(requests, count, done),
             Some(_) => self.run_arbitrated(requests, count),
         }
         if requests.is_empty() {

@@ -59,6 +59,8 @@ impl Nand for Counted {
     type Error = Infallible;
     type Clock = NoClock;
 
+    const COPIES_ROWS: bool = false;
+
     #[inline(always)]
     fn clock(&self) -> &NoClock {
         &self.clock

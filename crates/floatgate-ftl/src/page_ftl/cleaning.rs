@@ -196,14 +196,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Valid pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
         valid.clear();
-        for page in 0..self.store.units.capacity(victim) {
-            let ppn = self.store.geometry.page(victim, page);
-            if let Some(owner) = self.store.units.owner(ppn) {
-                if let Owner::Data(lpn) = owner {
-                    prefetch(&self.store.table, lpn.index());
-                }
-                valid.push((ppn, owner));
+        let first = self.store.geometry.page(victim, 0);
+        for (slot, page) in self.store.units.owners(victim).iter().zip(0..) {
+            let Some(owner) = slot.get() else { continue };
+            if let Owner::Data(lpn) = owner {
+                prefetch(&self.store.table, lpn.index());
             }
+            valid.push((first.after(page), owner));
         }
     }
 
@@ -274,14 +273,18 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
-    /// on every plane that it is striped over.
+    /// on every plane that it is striped over; to the end of the unit if that is all the same.
     fn row_room(&self, stream: u8) -> usize {
-        let width = self.store.geometry.row_pages();
+        let geometry = &self.store.geometry;
+        let width = match N::COPIES_ROWS || geometry.has_program_units() {
+            true => geometry.row_pages(),
+            false => geometry.unit_capacity(),
+        };
         let room = self.streams.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
 
-    /// Moves pages to the open unit of a stream.
+    /// Moves pages of a unit to the open unit of a stream, which has room for them or for none.
     pub(super) fn relocate(
         &mut self,
         row: &[(Ppn, Owner)],
@@ -289,33 +292,38 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut moves = mem::take(&mut self.cleaner.moves);
-        moves.clear();
-        for &(from, owner) in row {
-            let to = self.allocate(stream, work)?;
-            let serial = self.store.stamp.copy();
-            let with = |before: &Move| self.store.geometry.is_read_with(before.from, from);
-            let beside = moves.last().is_some_and(with);
-            moves.push(Move { from, to, owner, serial, beside });
-        }
-        self.store.nand.copy(&moves, cause, work)?;
-        for &Move { from, to, owner, .. } in &moves {
-            match owner {
+        let pages = row.len() as u32;
+        let to = self.allocate(stream, work)?;
+        self.streams.skip(stream, pages - 1);
+        self.list_moves(row, to);
+        self.store.nand.copy(&self.cleaner.moves, cause, work)?;
+        for &Move { from, to, owner, .. } in &self.cleaner.moves {
+            let before = match owner {
                 Owner::Data(lpn) => {
-                    assert_eq!(self.store.table[lpn.index()].replace(to), Some(from));
                     if M::ON_FLASH {
                         self.cleaner.moved.push((lpn, to));
                     }
+                    self.store.table[lpn.index()].replace(to)
                 }
-                Owner::Translation(tpn) => {
-                    assert_eq!(self.map.directory[tpn.index()].replace(to), Some(from));
-                }
-            }
-            self.store.units.invalidate(from, owner);
-            self.store.units.validate(to, owner);
+                Owner::Translation(tpn) => self.map.directory[tpn.index()].replace(to),
+            };
+            assert_eq!(before, Some(from));
         }
-        self.streams.count_gc_pages(stream, moves.len());
-        self.cleaner.moves = moves;
+        self.store.units.relocate(row, to);
+        self.streams.count_gc_pages(stream, row.len());
         Ok(())
+    }
+
+    /// The pages go to one after the other from `to` on.
+    #[inline(always)]
+    fn list_moves(&mut self, row: &[(Ppn, Owner)], to: Ppn) {
+        let geometry = &self.store.geometry;
+        let serial = self.store.stamp.copies(row.len() as u32);
+        let mut before = None;
+        self.cleaner.moves.clear();
+        self.cleaner.moves.extend(row.iter().zip(0..).map(|(&(from, owner), at)| {
+            let beside = before.replace(from).is_some_and(|last| geometry.is_read_with(last, from));
+            Move { from, to: to.after(at), owner, serial: serial + u64::from(at), beside }
+        }));
     }
 }

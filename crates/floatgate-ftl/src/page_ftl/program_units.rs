@@ -38,8 +38,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         };
         self.store.nand.pad(next, left, chain)?;
-        self.streams.pad(stream, left);
-        self.store.units.pad(self.store.geometry.unit(next), left);
+        self.streams.skip(stream, left);
+        self.store.units.fill(self.store.geometry.unit(next), left);
         Ok(())
     }
 

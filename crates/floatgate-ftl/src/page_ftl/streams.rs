@@ -121,8 +121,9 @@ impl Streams {
         (left < geometry.program_unit()).then_some((next, left))
     }
 
-    /// Pages of the unit of `stream` were programmed with nothing.
-    pub(super) fn pad(&mut self, stream: u8, pages: u32) {
+    /// The next pages of the unit of `stream` are programmed with something else.
+    #[inline(always)]
+    pub(super) fn skip(&mut self, stream: u8, pages: u32) {
         self.open[usize::from(stream)].0 += pages;
     }
 

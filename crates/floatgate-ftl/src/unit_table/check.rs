@@ -13,11 +13,12 @@ impl UnitTable {
             let owned =
                 (0..pages).filter(|&p| self.owner(self.geometry.page(unit, p)).is_some()).count();
             assert_eq!(owned, info.valid as usize, "valid pages of {unit:?}");
-            assert!(info.valid <= info.written && info.written <= pages);
-            assert_eq!(info.written == 0, info.state == State::Free || info.written == 0);
+            let written = self.written[number];
+            assert!(info.valid <= written && written <= pages);
+            assert!(info.state != State::Free || written == 0, "{unit:?} is free");
             sealed += u32::from(info.state == State::Sealed);
             let pinned = info.state == State::Pinned;
-            assert!(!pinned || (info.written == pages && self.pins[number] > 0), "{unit:?}");
+            assert!(!pinned || (written == pages && self.pins[number] > 0), "{unit:?}");
             assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
         }
         assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");

@@ -34,7 +34,7 @@ impl UnitTable {
         for &InUse { unit, stream, mode, written } in units {
             self.put_in_use(unit, stream);
             self.set_mode(unit, mode);
-            self.units[unit.index()].written = written;
+            self.written[unit.index()] = written;
         }
         for (ppn, owner) in valid {
             self.owners[ppn.index()] = OwnerSlot::of(owner);

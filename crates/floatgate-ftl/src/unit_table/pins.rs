@@ -13,9 +13,8 @@ impl UnitTable {
 
     /// A unit of which nothing is programmed will be in this mode.
     pub fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        let info = &mut self.units[unit.index()];
-        assert_eq!(info.written, 0, "the mode of {unit:?}, which is programmed");
-        info.mode = mode;
+        assert_eq!(self.written[unit.index()], 0, "the mode of {unit:?}, which is programmed");
+        self.units[unit.index()].mode = mode;
     }
 
     /// Pages of a log in a unit that are not remapped; 1 for a unit of the SLC cache.

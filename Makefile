@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench fuzz mutants lock clean
+.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants lock clean
 
 help:
 	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-long  the long ones too"
 	@echo "make lint       formatters, linters, type checker"
 	@echo "make bench      page programs/s, bytes/page; maps, buffers, log blocks; trace reading"
+	@echo "make instructions  instructions per page along six paths, held against a table (valgrind)"
 	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
 	@echo "make lock       renew requirements.lock and requirements-mutants.lock"
@@ -56,6 +57,9 @@ bench: build
 	cargo bench --locked -p floatgate-ftl
 	cargo bench --locked -p floatgate-lab
 	$(BIN)/python benches/trace_reading.py
+
+instructions:
+	$(PYTHON) tools/instructions.py
 
 # What is kept is the smallest set of inputs that reaches what all reached; see docs/fuzzing.md.
 TARGET ?= operations

@@ -1,0 +1,171 @@
+//! The drives that benchmarks compare: uniform random writes of single pages, 7 % more flash.
+
+use std::convert::Infallible;
+use std::time::Instant;
+
+use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::mapping::{Dftl, Ideal, MapConfig, Mapping};
+use floatgate_ftl::nand::{Counted, Nand, Timed, Timing};
+use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
+use floatgate_ftl::queue::{Arrivals, Queue};
+use floatgate_ftl::request::{Completion, Op, Request};
+use floatgate_ftl::rng::Rng;
+use floatgate_ftl::unit_table::FreeOrder;
+use floatgate_ftl::victim::{VictimConfig, victim};
+
+/// Requests that are handed over at once.
+pub const BATCH: usize = 1024;
+/// A write that opens a unit cleans until one less than this are free.
+pub const LOW_WATER: u32 = 6;
+const PAGE: u64 = 4096;
+const UNIT: u32 = 256;
+const TIMING: Timing = Timing {
+    read_ns: 60_000,
+    program_ns: 700_000,
+    erase_ns: 3_500_000,
+    transfer_ns: 7_500,
+    command_ns: 0,
+};
+
+/// What takes pages to be written.
+pub trait Drive {
+    fn write(&mut self, pages: &[u32]);
+    /// Flash programs since it was made.
+    fn programs(&self) -> u64;
+}
+
+/// The whole engine.
+pub struct Engine {
+    device: Box<dyn Device>,
+    batch: Vec<Request>,
+    done: Vec<Completion>,
+}
+
+impl Drive for Engine {
+    fn write(&mut self, pages: &[u32]) {
+        let request = |&page: &u32| {
+            let offset = u64::from(page) * PAGE;
+            Request { at_ns: 0, op: Op::Write, offset, length: PAGE }
+        };
+        self.batch.clear();
+        self.batch.extend(pages.iter().map(request));
+        self.done.clear();
+        self.device.run_ahead(&self.batch, self.batch.len(), &mut self.done);
+    }
+
+    fn programs(&self) -> u64 {
+        self.device.counters().flash.programs.iter().sum()
+    }
+}
+
+/// A drive of so many logical pages with 7 % more flash, and room for the map and some units.
+pub fn geometry(logical_pages: u32) -> Geometry {
+    let data = (u64::from(logical_pages) * 107 / 100).div_ceil(UNIT.into()) as u32;
+    Geometry::new(Shape {
+        page_bytes: PAGE as u32,
+        pages_per_block: UNIT,
+        superblock: 1,
+        units: data + LOW_WATER,
+        channels: 8,
+        dies: 4,
+        planes: 1,
+        logical_pages,
+        entry_bytes: 4,
+        program_unit: None,
+    })
+    .expect("the shape is a drive")
+}
+
+/// One of the engine's drives.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub name: &'static str,
+    is_dftl: bool,
+    placement: &'static str,
+    pub victim: &'static str,
+    is_timed: bool,
+}
+
+impl Kind {
+    const IDEAL: Self = Self {
+        name: "ideal, single, greedy",
+        is_dftl: false,
+        placement: "single",
+        victim: "greedy",
+        is_timed: false,
+    };
+    pub const ALL: [Self; 6] = [
+        Self::IDEAL,
+        Self { name: "the same with a clock", is_timed: true, ..Self::IDEAL },
+        Self { name: "cost-benefit", victim: "cost_benefit", ..Self::IDEAL },
+        Self { name: "eti", placement: "eti", ..Self::IDEAL },
+        Self { name: "dftl, cache 1 %", is_dftl: true, ..Self::IDEAL },
+        Self { name: "dftl with a clock", is_dftl: true, is_timed: true, ..Self::IDEAL },
+    ];
+
+    pub fn make(&self, logical_pages: u32) -> Engine {
+        let g = geometry(logical_pages);
+        let map = MapConfig::new(g, u64::from(logical_pages) / 100 * 8);
+        let timed = || Timed::new(Counted::default(), g, TIMING);
+        let device = match (self.is_dftl, self.is_timed) {
+            (true, true) => self.device(g, timed(), Dftl::new(&map)),
+            (true, false) => self.device(g, Counted::default(), Dftl::new(&map)),
+            (false, true) => self.device(g, timed(), Ideal::new(&map)),
+            (false, false) => self.device(g, Counted::default(), Ideal::new(&map)),
+        };
+        Engine { device, batch: vec![], done: vec![] }
+    }
+
+    fn device<N, M>(&self, geometry: Geometry, nand: N, mapping: M) -> Box<dyn Device>
+    where
+        N: Nand<Error = Infallible, Clock: Send> + Send + 'static,
+        M: Mapping + Send + 'static,
+    {
+        let placement = AnyPlacement::new(self.placement, &PlacementConfig::new(geometry));
+        let config = PageConfig {
+            geometry,
+            placement: placement.expect("a row of the table"),
+            victim: victim(self.victim, &VictimConfig::new(geometry.units(), 4)).expect("a row"),
+            cleaning: Cleaning::new(LOW_WATER),
+            free_order: FreeOrder::First,
+            verify: false,
+            journal: None,
+        };
+        let Ok(ftl) = PageFtl::new(nand, mapping, config);
+        Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
+    }
+}
+
+/// A drive under load.
+pub struct Load {
+    pub drive: Box<dyn Drive>,
+    pages: u32,
+    rng: Rng,
+}
+
+impl Load {
+    /// Fills the drive, and writes on until cleaning is at work everywhere.
+    pub fn new(drive: impl Drive + 'static, pages: u32) -> Self {
+        let mut load = Self { drive: Box::new(drive), pages, rng: Rng::new(1) };
+        for first in (0..pages).step_by(BATCH) {
+            load.drive.write(&(first..pages.min(first + BATCH as u32)).collect::<Vec<_>>());
+        }
+        load.random(pages as usize / 2);
+        load
+    }
+
+    /// Writes random pages; the answer is how many seconds the drive took.
+    pub fn random(&mut self, writes: usize) -> f64 {
+        let mut seconds = 0.0;
+        for _ in 0..writes / BATCH {
+            let pages: [u32; BATCH] =
+                std::array::from_fn(|_| self.rng.below(self.pages.into()) as u32);
+            let start = Instant::now();
+            self.drive.write(&pages);
+            seconds += start.elapsed().as_secs_f64();
+        }
+        seconds
+    }
+}

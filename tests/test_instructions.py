@@ -6,8 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import instructions
 

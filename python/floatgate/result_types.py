@@ -729,7 +729,7 @@ class ResultFields:
     write_amplification: float | None
     """All programs per page that the host wrote; at least 1 without a write buffer."""
     data_write_amplification: float | None
-    """The same without translation pages, as closed forms count."""
+    """The same without translation pages and parity, as closed forms count."""
     flash: FlashResult
     """Operations of the flash."""
     mapping: MappingResult

@@ -4,6 +4,7 @@
 mod crash;
 mod curve;
 mod hotness;
+mod huge_pages;
 #[cfg(unix)]
 mod image;
 mod units;
@@ -22,6 +23,9 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use workload::Workload;
+
+#[global_allocator]
+static MEMORY: huge_pages::HugePages = huge_pages::HugePages;
 
 create_exception!(
     _core,

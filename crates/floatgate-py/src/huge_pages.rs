@@ -1,7 +1,7 @@
 //! Large tables on huge pages, where Linux is asked for them.
 //!
-//! The map and the owners of a drive of 64 Mi pages are half a gigabyte, and are accessed at random:
-//! on pages of 4 KiB nearly every access misses the processor's translations of addresses, too, and
+//! The map and the owners of a drive of 64 Mi pages are half a gigabyte, accessed at random: on
+//! pages of 4 KiB nearly every access misses the processor's translations of addresses, too, and
 //! each page is a fault of its own when it is written first. All other memory is the system's.
 
 #![allow(unsafe_code)]

@@ -180,11 +180,15 @@ impl Graph {
     /// A node begins an operation that takes `command_ns` to be told the die, for which it waited.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Lane) -> &Node {
-        self.end_wait(at, of);
-        if let Some(account) = self.account(at) {
-            account.blame.add(Part::Bus, command_ns);
+        let node = &mut self.nodes[at];
+        if node.account == NONE {
+            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
+        } else {
+            let blame = &mut self.accounts[node.account].blame;
+            blame.add_all(&of.blame);
+            blame.add(Part::Bus, command_ns);
         }
-        &self.nodes[at]
+        node
     }
 
     /// A node comes to stand before its die.

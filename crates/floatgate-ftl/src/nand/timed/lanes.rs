@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::core::Core;
 use super::events::{NEVER, Run};
 use super::line::Line;
 use super::node::Kind;
@@ -139,6 +140,14 @@ impl Die {
         if !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
+        }
+    }
+
+    /// The same, unless it is not free for anything.
+    #[inline(always)]
+    pub(super) fn mark_if_free(&mut self, core: &mut Core) {
+        if self.may_begin(&core.schedule) {
+            self.mark(&mut core.dirty_dies);
         }
     }
 
@@ -339,7 +348,7 @@ pub(super) fn node_of(entry: u32) -> u32 {
 
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    number: u32,
+    pub(super) number: u32,
     pub(super) queue: Line,
     /// The page that is transferred, and what others are told that wait for it.
     pub(super) current: u32,

@@ -271,6 +271,9 @@ impl<N: Nand> Nand for Timed<N> {
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.geometry.has_program_units() {
             self.copy_in_units(moves, cause, chain);
+        } else if let [step] = moves {
+            self.issue_page(Kind::Read, step.from, cause, chain);
+            self.issue_page(Kind::Program, step.to, cause, chain);
         } else {
             self.issue_all(moves.iter(), chain, |timed, step, branch| {
                 timed.issue_page(Kind::Read, step.from, cause, branch);

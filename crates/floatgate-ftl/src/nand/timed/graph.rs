@@ -5,7 +5,6 @@
 use alloc::vec::Vec;
 
 use super::account::Account;
-use super::lanes::Lane;
 use super::node::{
     Edge, HAS_CORE, HAS_ENTERED, IS_HELD, IS_READ, IS_TOLD, Kind, Node, Operation, Work,
 };
@@ -155,10 +154,10 @@ impl Graph {
 
     /// A node begins to wait for what a die or a channel does, of which this is the account.
     #[inline(always)]
-    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
         } else {
             self.accounts[node.account].begin_wait(now, of);
         }
@@ -167,25 +166,25 @@ impl Graph {
 
     /// A node has waited for that.
     #[inline(always)]
-    pub(super) fn end_wait(&mut self, at: u32, of: &Lane) -> &Node {
+    pub(super) fn end_wait(&mut self, at: u32, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
         } else {
-            self.accounts[node.account].blame.add_all(&of.blame);
+            self.accounts[node.account].blame.add_all(of);
         }
         node
     }
 
     /// A node begins an operation that takes `command_ns` to be told the die, for which it waited.
     #[inline(always)]
-    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Lane) -> &Node {
+    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
         } else {
             let blame = &mut self.accounts[node.account].blame;
-            blame.add_all(&of.blame);
+            blame.add_all(of);
             blame.add(Part::Bus, command_ns);
         }
         node
@@ -193,7 +192,7 @@ impl Graph {
 
     /// A node comes to stand before its die.
     #[inline(always)]
-    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         node.flags |= HAS_ENTERED;
         let is_held = node.flags & IS_HELD != 0;
@@ -204,7 +203,7 @@ impl Graph {
                 false => account.begin_wait(now, of),
             }
         } else if !is_held {
-            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
         }
         node
     }

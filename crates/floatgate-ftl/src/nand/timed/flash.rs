@@ -209,6 +209,9 @@ impl Post<'_> {
     fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
         let entry = self.die.queues[queue].pop()?.entry;
         let head = node_of(entry);
+        if let Some(next) = self.die.queues[queue].first() {
+            self.core.graph.prefetch(node_of(next.entry));
+        }
         let node = self.core.graph.begin(head, self.core.timing.command_ns, self.die.account());
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
         let Operation { kind, row, .. } = first;

@@ -109,6 +109,12 @@ impl Graph {
         Chain { node, serial: self.nodes[node].serial, ..before }
     }
 
+    /// A node will be looked at soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: u32) {
+        self.nodes.prefetch(at);
+    }
+
     #[inline(always)]
     pub(super) fn node(&self, at: u32) -> &Node {
         &self.nodes[at]

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
+use crate::prefetch::prefetch;
+
 /// Memory for the most things that there were at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Pool<T> {
@@ -39,6 +41,12 @@ impl<T> Pool<T> {
     #[inline(always)]
     pub(super) fn give_back(&mut self, at: u32) {
         self.free.push(at);
+    }
+
+    /// Asks the processor for a thing that will be needed soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: u32) {
+        prefetch(&self.places, at as usize);
     }
 
     /// How many things there are.

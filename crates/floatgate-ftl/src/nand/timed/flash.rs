@@ -52,9 +52,6 @@ impl Scheduler {
     pub(super) fn begin_transfer(&mut self, channel: usize) {
         let next = &mut self.channels[channel];
         next.unmark();
-        if next.current != NONE {
-            return;
-        }
         let Some(Waiting { entry: at, .. }) = next.queue.pop() else { return };
         let die = self.core.graph.operation(at).die;
         self.post(usize::from(die)).begin_transfer(at);
@@ -340,7 +337,7 @@ impl Post<'_> {
     fn queue_for_channel(&mut self, at: u32) {
         let (since, serial) = (self.core.now, self.core.graph.node(at).serial);
         self.channel.queue.push(Waiting { since, serial, entry: at });
-        self.channel.mark(&mut self.core.dirty_channels);
+        self.channel.mark_if_free(&mut self.core.dirty_channels);
     }
 
     /// The channel takes a page of the die. Those of whom nobody is told need not be told what they
@@ -374,7 +371,7 @@ impl Post<'_> {
         self.account();
         self.channel.account_for(self.core.now);
         self.channel.current = NONE;
-        self.channel.mark(&mut self.core.dirty_channels);
+        self.channel.mark_if_free(&mut self.core.dirty_channels);
         self.die.is_transferring = false;
         let is_told = self.die.register.is_some_and(|batch| batch.is_told);
         if is_told && let Some(account) = self.core.graph.account(at) {

@@ -253,7 +253,10 @@ impl Die {
     #[inline(always)]
     pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
         let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
-        !works || schedule.overlaps()
+        let waits = self.queues.iter().any(|queue| !queue.is_empty())
+            || self.register.is_some()
+            || self.suspended.is_some();
+        waits && (!works || schedule.overlaps())
     }
 
     /// What it can do.
@@ -357,10 +360,10 @@ impl Channel {
         }
     }
 
-    /// It may be able to begin something.
+    /// It is free for a page that waits for it.
     #[inline(always)]
-    pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
-        if !self.is_dirty {
+    pub(super) fn mark_if_free(&mut self, dirty: &mut Vec<u32>) {
+        if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
         }

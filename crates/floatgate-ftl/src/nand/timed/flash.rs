@@ -93,13 +93,16 @@ impl Post<'_> {
     #[inline(always)]
     fn begin_all(&mut self) {
         self.die.unmark();
-        while self.die.may_begin(&self.core.schedule) {
+        loop {
             match self.die.next(self.core.now, &self.core.schedule) {
                 Next::Nothing => return self.wake_when_starved(),
                 Next::Begin(queue) => self.begin(queue),
                 Next::Load => self.load(),
                 Next::Suspend => self.suspend(),
                 Next::Resume => self.resume(),
+            }
+            if !self.die.may_begin(&self.core.schedule) {
+                return;
             }
         }
     }

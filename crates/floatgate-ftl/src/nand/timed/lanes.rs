@@ -253,10 +253,12 @@ impl Die {
     #[inline(always)]
     pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
         let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
-        let waits = self.queues.iter().any(|queue| !queue.is_empty())
-            || self.register.is_some()
-            || self.suspended.is_some();
-        waits && (!works || schedule.overlaps())
+        if works && !schedule.overlaps() {
+            return false;
+        }
+        let [urgent, reads, changes] = &self.queues;
+        let stands = !(urgent.is_empty() & reads.is_empty() & changes.is_empty());
+        stands | self.register.is_some() | self.suspended.is_some()
     }
 
     /// What it can do.

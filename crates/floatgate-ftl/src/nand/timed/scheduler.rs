@@ -256,9 +256,7 @@ impl Scheduler {
     }
 
     fn is_dirty(&self) -> bool {
-        self.desks_dirty
-            || !self.core.dirty_dies.is_empty()
-            || !self.core.dirty_channels.is_empty()
+        self.desks_dirty || !self.core.dirty_dies.is_empty() || !self.core.dirty_channels.is_empty()
     }
 
     /// Whoever can begin something does: servers, dies, then channels.

@@ -54,7 +54,7 @@ impl Graph {
             work,
             account,
             watched: NONE,
-            follows: 0,
+            follows: u32::from(is_live),
             first: NONE,
             edges: NONE,
             first_edge: Edge::Chain,
@@ -67,7 +67,7 @@ impl Graph {
             self.cores[at as usize] = chain.core;
         }
         if is_live {
-            self.link(chain.node, at, Edge::Chain);
+            self.put_edge(chain.node, at, Edge::Chain);
         }
         at
     }
@@ -88,6 +88,12 @@ impl Graph {
             Edge::Hazard => waiting.hazards += 1,
             Edge::Chain | Edge::Work => waiting.follows += 1,
         }
+        self.put_edge(first, node, edge);
+    }
+
+    /// `node` is one of those that wait for `first`.
+    #[inline(always)]
+    fn put_edge(&mut self, first: u32, node: u32, edge: Edge) {
         let awaited = &mut self.nodes[first];
         if awaited.first == NONE {
             (awaited.first, awaited.first_edge) = (node, edge);

@@ -5,6 +5,9 @@ use core::ops::{Index, IndexMut};
 
 use crate::prefetch::prefetch;
 
+/// So many places ahead one is asked for: things often come in bursts, one right after the other.
+const AHEAD: usize = 3;
+
 /// Memory for the most things that there were at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Pool<T> {
@@ -24,6 +27,9 @@ impl<T> Pool<T> {
     pub(super) fn put(&mut self, make: impl Fn() -> T) -> u32 {
         match self.free.pop() {
             Some(at) => {
+                if let Some(&later) = self.free.iter().nth_back(AHEAD) {
+                    self.prefetch(later);
+                }
                 self.places[at as usize] = make();
                 at
             }

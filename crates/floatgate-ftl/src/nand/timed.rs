@@ -90,6 +90,8 @@ pub struct Timed<N> {
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     die: u16,
+    /// That die among those of a unit that has this plane.
+    die_of_unit: u16,
     /// The plane among those of its die.
     number: u8,
 }
@@ -104,12 +106,17 @@ fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
         let plane = if shape.program_unit.is_some() { 0 } else { plane % shape.planes };
         stripe.key(die / shape.dies, die % shape.dies, plane)
     };
-    planes.chunks_mut(shape.superblock as usize).for_each(|unit| unit.sort_by_key(key));
-    let place = |plane: u32| Plane {
-        die: (plane / shape.planes) as u16,
-        number: (plane % shape.planes).min(63) as u8,
+    let columns = |unit: &mut [u32]| {
+        let first = unit[0] / shape.planes;
+        unit.sort_by_key(key);
+        let place = |&plane: &u32| Plane {
+            die: (plane / shape.planes) as u16,
+            die_of_unit: (plane / shape.planes - first) as u16,
+            number: (plane % shape.planes).min(63) as u8,
+        };
+        unit.iter().map(place).collect::<Vec<_>>()
     };
-    planes.into_iter().map(place).collect()
+    planes.chunks_mut(shape.superblock as usize).flat_map(columns).collect()
 }
 
 impl<N> Timed<N> {
@@ -146,17 +153,8 @@ impl<N> Timed<N> {
 
     /// The number of a unit and one of its dies.
     #[inline(always)]
-    fn slot(&self, unit: Unit, die: u16) -> u32 {
-        if self.dies_of_unit == 1 {
-            return unit.0;
-        }
-        unit.0 * self.dies_of_unit + (u32::from(die) - self.first_die(unit))
-    }
-
-    /// The first of the dies that a unit lies on.
-    #[inline(always)]
-    fn first_die(&self, unit: Unit) -> u32 {
-        self.geometry.first_plane(unit) / self.geometry.shape().planes
+    fn slot(&self, unit: Unit, die_of_unit: u16) -> u32 {
+        unit.0 * self.dies_of_unit + u32::from(die_of_unit)
     }
 
     #[inline(always)]
@@ -166,8 +164,8 @@ impl<N> Timed<N> {
         }
         let unit = self.geometry.unit(ppn);
         let (plane, row) = self.geometry.plane_and_row(ppn);
-        let Plane { die, number } = self.planes[plane as usize];
-        let operation = Operation::new(kind, die, number, self.slot(unit, die), row);
+        let Plane { die, die_of_unit, number } = self.planes[plane as usize];
+        let operation = Operation::new(kind, die, number, self.slot(unit, die_of_unit), row);
         self.scheduler.issue(operation, unit, cause.part(), chain);
     }
 
@@ -201,7 +199,7 @@ impl<N> Timed<N> {
         let mut fork = Fork::new(*chain);
         for die in first..=last {
             let mut branch = fork.branch();
-            let erase = Operation::new(Kind::Erase, die, 0, self.slot(unit, die), u32::MAX);
+            let erase = Operation::new(Kind::Erase, die, 0, self.slot(unit, die - first), u32::MAX);
             self.scheduler.issue(erase, unit, cause.part(), &mut branch);
             fork.join(branch, &mut self.scheduler);
         }
@@ -274,6 +272,9 @@ impl<N: Nand> Nand for Timed<N> {
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.geometry.has_program_units() {
             self.copy_in_units(moves, cause, chain);
+        } else if let [step] = moves {
+            self.issue_page(Kind::Read, step.from, cause, chain);
+            self.issue_page(Kind::Program, step.to, cause, chain);
         } else {
             self.issue_all(moves.iter(), chain, |timed, step, branch| {
                 timed.issue_page(Kind::Read, step.from, cause, branch);

@@ -3,7 +3,6 @@
 //! A chain that somebody will be told of takes one account with it from node to node. The others
 //! have none: most of the work of a drive that cleans is of that kind.
 
-use super::lanes::Lane;
 use crate::clock::{Blame, Part};
 
 /// What the time since a chain began went into.
@@ -30,17 +29,17 @@ impl Account {
     }
 
     #[inline(always)]
-    pub(super) fn begin_wait(&mut self, now: u64, of: &Lane) {
-        (self.time, self.total) = (now, of.total);
-        self.blame.take_all(&of.blame);
+    pub(super) fn begin_wait(&mut self, now: u64, of: &Blame) {
+        (self.time, self.total) = (now, of.total());
+        self.blame.take_all(of);
     }
 
     /// The node is held back no more. While its die was idle it waited for what held it back.
-    pub(super) fn was_held(&mut self, now: u64, die: &Lane) {
+    pub(super) fn was_held(&mut self, now: u64, die: &Blame) {
         let waited = now - self.time;
         if waited > 0 {
             self.kept_by = self.held_by;
-            self.blame.add(self.kept_by, waited - (die.total - self.total));
+            self.blame.add(self.kept_by, waited - (die.total() - self.total));
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Core {
     pub(super) now: u64,
     /// Operations that a die or a channel has just done.
     pub(super) completed: Vec<u32>,
+    /// Dies and channels that may be able to begin something.
+    pub(super) dirty_dies: Vec<u32>,
     pub(super) dirty_channels: Vec<u32>,
 }
 

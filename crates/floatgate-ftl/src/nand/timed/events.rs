@@ -69,8 +69,9 @@ impl Run {
 /// queues; the others are sorted.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    /// The smallest of `heads`.
+    /// The smallest of `heads`, and of which run it is.
     first: u64,
+    at: usize,
     /// The first time of each run, and of the others.
     heads: [u64; RUNS],
     runs: [VecDeque<(u64, Event)>; RUNS],
@@ -85,6 +86,7 @@ impl Events {
     pub(super) fn new(page_types: u32) -> Self {
         Self {
             first: NEVER,
+            at: OTHERS,
             heads: [NEVER; RUNS],
             runs: Default::default(),
             used: OF_TYPES + 2 * page_types as usize,
@@ -130,7 +132,9 @@ impl Events {
     #[inline(always)]
     fn begin_run(&mut self, at: usize, time: u64) {
         self.heads[at] = time;
-        self.first = self.first.min(time);
+        if time < self.first {
+            (self.first, self.at) = (time, at);
+        }
     }
 
     /// The next event, if it is due.
@@ -139,18 +143,21 @@ impl Events {
         if self.first > now {
             return None;
         }
-        let at = self.heads.iter().position(|&head| head == self.first)?;
-        let event = if at == OTHERS {
+        let event = if self.at == OTHERS {
             self.pop_other()?
         } else {
-            let run = &mut self.runs[at];
+            let run = &mut self.runs[self.at];
             let (_, event) = run.pop_front()?;
-            self.heads[at] = run.front().map_or(NEVER, |&(time, _)| time);
+            self.heads[self.at] = run.front().map_or(NEVER, |&(time, _)| time);
             event
         };
-        let (usual, more) = self.heads[..self.used].split_at(RUNS_OF_ONE_TYPE);
-        let first = usual.iter().fold(NEVER, |first, &head| first.min(head));
-        self.first = more.iter().fold(first, |first, &head| first.min(head));
+        (self.first, self.at) = (self.heads[OTHERS], OTHERS);
+        for at in 1..RUNS_OF_ONE_TYPE {
+            self.begin_run(at, self.heads[at]);
+        }
+        for at in RUNS_OF_ONE_TYPE..self.used {
+            self.begin_run(at, self.heads[at]);
+        }
         Some(event)
     }
 

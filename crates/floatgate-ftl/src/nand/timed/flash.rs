@@ -33,12 +33,12 @@ impl Scheduler {
     /// The cells are done, or interrupted.
     #[inline(always)]
     pub(super) fn end_cells(&mut self, die: usize) {
-        if self.dies[die].due != self.core.now {
-            return;
+        let mut post = self.post(die);
+        if post.die.due == post.core.now {
+            post.end_cells();
+            post.die.mark_if_free(post.core);
+            self.complete_all();
         }
-        self.post(die).end_cells();
-        self.complete_all();
-        self.mark_if_free(die);
     }
 
     /// A command has been sent: the pages follow.
@@ -50,22 +50,12 @@ impl Scheduler {
     /// A channel takes the page that was ready first.
     #[inline(always)]
     pub(super) fn begin_transfer(&mut self, channel: usize) {
-        if self.channels[channel].current != NONE {
-            return;
-        }
-        let Some(Waiting { entry: at, .. }) = self.channels[channel].queue.pop() else { return };
-        let node = self.core.graph.node(at);
-        let (operation, part, is_told) = (node.operation(), node.part, node.is_told());
-        let (die, pages) = (operation.die, self.core.pages_of_transfer(operation));
-        self.channels[channel].transfer_ns = self.core.timing.transfer_ns * u64::from(pages);
-        self.post(usize::from(die)).begin_transfer(at, part, is_told);
+        let next = &mut self.channels[channel];
+        next.unmark();
+        let Some(Waiting { entry: at, .. }) = next.queue.pop() else { return };
+        let die = self.core.graph.operation(at).die;
+        self.post(usize::from(die)).begin_transfer(at);
         self.record_transfer(channel);
-        let end = self.core.now + self.channels[channel].transfer_ns;
-        let event = Event::Transfer(channel as u32);
-        match self.core.run_of_transfer(pages) {
-            Some(run) => self.core.events.push_run(run, end, event),
-            None => self.core.events.push(end, event),
-        }
     }
 
     /// A page has gone over a channel.
@@ -73,18 +63,10 @@ impl Scheduler {
     pub(super) fn end_transfer(&mut self, channel: usize) {
         let at = self.channels[channel].current;
         let die = usize::from(self.core.graph.operation(at).die);
-        self.mark_channel(channel);
-        self.post(die).end_transfer(at);
+        let mut post = self.post(die);
+        post.end_transfer(at);
+        post.die.mark_if_free(post.core);
         self.complete_all();
-        self.mark_if_free(die);
-    }
-
-    /// A die has changed.
-    #[inline(always)]
-    fn mark_if_free(&mut self, die: usize) {
-        if self.dies[die].may_begin(&self.core.schedule) {
-            self.mark_die(die);
-        }
     }
 
     #[inline(always)]
@@ -118,6 +100,9 @@ impl Post<'_> {
                 Next::Load => self.load(),
                 Next::Suspend => self.suspend(),
                 Next::Resume => self.resume(),
+            }
+            if !self.die.may_begin(&self.core.schedule) {
+                return;
             }
         }
     }
@@ -224,6 +209,9 @@ impl Post<'_> {
     fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
         let entry = self.die.queues[queue].pop()?.entry;
         let head = node_of(entry);
+        if let Some(next) = self.die.queues[queue].first() {
+            self.core.graph.prefetch(node_of(next.entry));
+        }
         let node = self.core.graph.begin(head, self.core.timing.command_ns, self.die.account());
         let (part, is_told, first) = (node.part, node.is_told(), *node.operation());
         let Operation { kind, row, .. } = first;
@@ -352,13 +340,16 @@ impl Post<'_> {
     fn queue_for_channel(&mut self, at: u32) {
         let (since, serial) = (self.core.now, self.core.graph.node(at).serial);
         self.channel.queue.push(Waiting { since, serial, entry: at });
-        self.channel.mark(&mut self.core.dirty_channels);
+        self.channel.mark_if_free(&mut self.core.dirty_channels);
     }
 
     /// The channel takes a page of the die. Those of whom nobody is told need not be told what they
     /// waited for: what waits for a channel waits for no cells of the host.
     #[inline(always)]
-    fn begin_transfer(&mut self, at: u32, part: Part, is_told: bool) {
+    fn begin_transfer(&mut self, at: u32) {
+        let node = self.core.graph.node(at);
+        let (part, is_told) = (node.part, node.is_told());
+        let pages = self.core.pages_of_transfer(node.operation());
         self.channel.account_for(self.core.now);
         if is_told {
             self.core.graph.end_wait(at, self.channel.account());
@@ -366,8 +357,15 @@ impl Post<'_> {
         self.account();
         self.channel.current = at;
         self.channel.part = if part == Part::Die { Part::Bus } else { part };
+        self.channel.transfer_ns = self.core.timing.transfer_ns * u64::from(pages);
         self.die.is_transferring = true;
         self.turn();
+        let end = self.core.now + self.channel.transfer_ns;
+        let event = Event::Transfer(self.channel.number);
+        match self.core.run_of_transfer(pages) {
+            Some(run) => self.core.events.push_run(run, end, event),
+            None => self.core.events.push(end, event),
+        }
     }
 
     /// The page has gone over the channel.
@@ -376,6 +374,7 @@ impl Post<'_> {
         self.account();
         self.channel.account_for(self.core.now);
         self.channel.current = NONE;
+        self.channel.mark_if_free(&mut self.core.dirty_channels);
         self.die.is_transferring = false;
         let is_told = self.die.register.is_some_and(|batch| batch.is_told);
         if is_told && let Some(account) = self.core.graph.account(at) {

@@ -5,7 +5,6 @@
 use alloc::vec::Vec;
 
 use super::account::Account;
-use super::lanes::Lane;
 use super::node::{
     Edge, HAS_CORE, HAS_ENTERED, IS_HELD, IS_READ, IS_TOLD, Kind, Node, Operation, Work,
 };
@@ -55,7 +54,7 @@ impl Graph {
             work,
             account,
             watched: NONE,
-            follows: 0,
+            follows: u32::from(is_live),
             first: NONE,
             edges: NONE,
             first_edge: Edge::Chain,
@@ -68,7 +67,7 @@ impl Graph {
             self.cores[at as usize] = chain.core;
         }
         if is_live {
-            self.link(chain.node, at, Edge::Chain);
+            self.put_edge(chain.node, at, Edge::Chain);
         }
         at
     }
@@ -89,6 +88,12 @@ impl Graph {
             Edge::Hazard => waiting.hazards += 1,
             Edge::Chain | Edge::Work => waiting.follows += 1,
         }
+        self.put_edge(first, node, edge);
+    }
+
+    /// `node` is one of those that wait for `first`.
+    #[inline(always)]
+    fn put_edge(&mut self, first: u32, node: u32, edge: Edge) {
         let awaited = &mut self.nodes[first];
         if awaited.first == NONE {
             (awaited.first, awaited.first_edge) = (node, edge);
@@ -108,6 +113,12 @@ impl Graph {
     #[inline(always)]
     pub(super) fn chain(&self, node: u32, before: Chain) -> Chain {
         Chain { node, serial: self.nodes[node].serial, ..before }
+    }
+
+    /// A node will be looked at soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: u32) {
+        self.nodes.prefetch(at);
     }
 
     #[inline(always)]
@@ -155,10 +166,10 @@ impl Graph {
 
     /// A node begins to wait for what a die or a channel does, of which this is the account.
     #[inline(always)]
-    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
         } else {
             self.accounts[node.account].begin_wait(now, of);
         }
@@ -167,29 +178,33 @@ impl Graph {
 
     /// A node has waited for that.
     #[inline(always)]
-    pub(super) fn end_wait(&mut self, at: u32, of: &Lane) -> &Node {
+    pub(super) fn end_wait(&mut self, at: u32, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
         } else {
-            self.accounts[node.account].blame.add_all(&of.blame);
+            self.accounts[node.account].blame.add_all(of);
         }
         node
     }
 
     /// A node begins an operation that takes `command_ns` to be told the die, for which it waited.
     #[inline(always)]
-    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Lane) -> &Node {
-        self.end_wait(at, of);
-        if let Some(account) = self.account(at) {
-            account.blame.add(Part::Bus, command_ns);
+    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
+        let node = &mut self.nodes[at];
+        if node.account == NONE {
+            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
+        } else {
+            let blame = &mut self.accounts[node.account].blame;
+            blame.add_all(of);
+            blame.add(Part::Bus, command_ns);
         }
-        &self.nodes[at]
+        node
     }
 
     /// A node comes to stand before its die.
     #[inline(always)]
-    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Lane) -> &Node {
+    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         node.flags |= HAS_ENTERED;
         let is_held = node.flags & IS_HELD != 0;
@@ -200,7 +215,7 @@ impl Graph {
                 false => account.begin_wait(now, of),
             }
         } else if !is_held {
-            node.waited = node.waited.wrapping_sub(of.blame.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
         }
         node
     }

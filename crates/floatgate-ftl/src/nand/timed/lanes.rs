@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::core::Core;
 use super::events::{NEVER, Run};
 use super::line::Line;
 use super::node::Kind;
@@ -62,22 +63,6 @@ pub(super) const URGENT: usize = 0;
 pub(super) const READS: usize = 1;
 pub(super) const CHANGES: usize = 2;
 
-/// What the time of a die or a channel went into, as others are told that wait for it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lane {
-    pub(super) blame: Blame,
-    /// All of it.
-    pub(super) total: u64,
-}
-
-impl Lane {
-    #[inline(always)]
-    fn add(&mut self, part: Part, ns: u64) {
-        self.blame.add(part, ns);
-        self.total += ns;
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Die {
     pub(super) number: u32,
@@ -101,8 +86,8 @@ pub(super) struct Die {
     pub(super) due: u64,
     activity: Activity,
     pub(super) since: u64,
-    /// What the time so far went into.
-    account: Lane,
+    /// What the time so far went into, as others are told that wait for it.
+    account: Blame,
     /// The account of the channel when the die began to wait for it.
     mark: Blame,
     /// What it went into, by [`Use`].
@@ -127,7 +112,7 @@ impl Die {
             due: NEVER,
             activity: Activity::Idle,
             since: 0,
-            account: Lane::default(),
+            account: Blame::default(),
             mark: Blame::default(),
             used: [0; 5],
         }
@@ -139,6 +124,14 @@ impl Die {
         if !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
+        }
+    }
+
+    /// The same, unless it is not free for anything.
+    #[inline(always)]
+    pub(super) fn mark_if_free(&mut self, core: &mut Core) {
+        if self.may_begin(&core.schedule) {
+            self.mark(&mut core.dirty_dies);
         }
     }
 
@@ -191,10 +184,9 @@ impl Die {
             Activity::Waiting => {
                 self.used[Use::Wait as usize] += ns;
                 channel.account_for(now);
-                self.account.blame.add_all(&channel.account.blame);
-                self.account.blame.take_all(&self.mark);
-                self.account.total += ns;
-                self.mark = channel.account.blame;
+                self.account.add_all(&channel.account);
+                self.account.take_all(&self.mark);
+                self.mark = channel.account;
             }
         }
     }
@@ -205,13 +197,13 @@ impl Die {
         self.activity = self.activity(now);
         if self.activity == Activity::Waiting {
             channel.account_for(now);
-            self.mark = channel.account.blame;
+            self.mark = channel.account;
         }
     }
 
     /// What its time went into until it was accounted for last.
     #[inline(always)]
-    pub(super) fn account(&self) -> &Lane {
+    pub(super) fn account(&self) -> &Blame {
         &self.account
     }
 
@@ -261,7 +253,12 @@ impl Die {
     #[inline(always)]
     pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
         let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
-        !works || schedule.overlaps()
+        if works && !schedule.overlaps() {
+            return false;
+        }
+        let [urgent, reads, changes] = &self.queues;
+        let stands = !(urgent.is_empty() & reads.is_empty() & changes.is_empty());
+        stands | self.register.is_some() | self.suspended.is_some()
     }
 
     /// What it can do.
@@ -339,7 +336,7 @@ pub(super) fn node_of(entry: u32) -> u32 {
 
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    number: u32,
+    pub(super) number: u32,
     pub(super) queue: Line,
     /// The page that is transferred, and what others are told that wait for it.
     pub(super) current: u32,
@@ -348,7 +345,7 @@ pub(super) struct Channel {
     pub(super) transfer_ns: u64,
     is_dirty: bool,
     since: u64,
-    account: Lane,
+    account: Blame,
 }
 
 impl Channel {
@@ -361,14 +358,14 @@ impl Channel {
             transfer_ns: 0,
             is_dirty: false,
             since: 0,
-            account: Lane::default(),
+            account: Blame::default(),
         }
     }
 
-    /// It may be able to begin something.
+    /// It is free for a page that waits for it.
     #[inline(always)]
-    pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
-        if !self.is_dirty {
+    pub(super) fn mark_if_free(&mut self, dirty: &mut Vec<u32>) {
+        if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
         }
@@ -391,13 +388,13 @@ impl Channel {
 
     /// What its time went into until it was accounted for last.
     #[inline(always)]
-    pub(super) fn account(&self) -> &Lane {
+    pub(super) fn account(&self) -> &Blame {
         &self.account
     }
 
     /// What its time went into until now.
     pub(super) fn used(&self, now: u64) -> Blame {
-        let mut used = self.account.blame;
+        let mut used = self.account;
         if self.current != NONE {
             used.add(self.part, now - self.since);
         }

@@ -32,16 +32,22 @@ impl Line {
     /// One joins the line.
     #[inline(always)]
     pub(super) fn push(&mut self, waiting: Waiting) {
-        match (&self.first, self.rest.back()) {
-            (None, _) => self.first = Some(waiting),
-            (Some(last), None) | (Some(_), Some(last)) if *last > waiting => self.insert(waiting),
-            _ => self.rest.push_back(waiting),
+        let Some(first) = &self.first else {
+            self.first = Some(waiting);
+            return;
+        };
+        let is_last = waiting >= *self.rest.back().unwrap_or(first);
+        self.rest.push_back(waiting);
+        if !is_last {
+            self.move_last();
         }
     }
 
-    /// One that does not come last.
+    /// The one that joined last does not come last. It is not handed over: that takes a place in
+    /// memory, which all who join would be written to, and read from at once.
     #[cold]
-    fn insert(&mut self, waiting: Waiting) {
+    fn move_last(&mut self) {
+        let Some(waiting) = self.rest.pop_back() else { return };
         if let Some(first) = self.first.take() {
             self.rest.push_front(first);
         }

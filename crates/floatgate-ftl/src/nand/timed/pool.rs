@@ -3,6 +3,11 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
+use crate::prefetch::prefetch;
+
+/// So many places ahead one is asked for: things often come in bursts, one right after the other.
+const AHEAD: usize = 3;
+
 /// Memory for the most things that there were at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Pool<T> {
@@ -22,6 +27,9 @@ impl<T> Pool<T> {
     pub(super) fn put(&mut self, make: impl Fn() -> T) -> u32 {
         match self.free.pop() {
             Some(at) => {
+                if let Some(&later) = self.free.iter().nth_back(AHEAD) {
+                    self.prefetch(later);
+                }
                 self.places[at as usize] = make();
                 at
             }
@@ -39,6 +47,12 @@ impl<T> Pool<T> {
     #[inline(always)]
     pub(super) fn give_back(&mut self, at: u32) {
         self.free.push(at);
+    }
+
+    /// Asks the processor for a thing that will be needed soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: u32) {
+        prefetch(&self.places, at as usize);
     }
 
     /// How many things there are.

@@ -56,8 +56,8 @@ impl<N> Timed<N> {
             Mode::Native => row,
             Mode::Slc => slc_row(row * self.geometry.levels()),
         };
-        let Plane { die, .. } = self.planes[plane as usize];
-        Operation::new(kind, die, 1, self.slot(unit, die), row)
+        let Plane { die, die_of_unit, .. } = self.planes[plane as usize];
+        Operation::new(kind, die, 1, self.slot(unit, die_of_unit), row)
     }
 
     /// `pages` pages from `to` on join their program unit: one of data, or what is left of nothing.

@@ -74,7 +74,6 @@ pub struct Scheduler {
     pub(super) ready: Vec<u32>,
     /// Operations that were found held back, and whose chains hold cores.
     held: Vec<u32>,
-    pub(super) dirty_dies: Vec<u32>,
     desks_dirty: bool,
     pub(super) ended: VecDeque<Ended>,
     /// When the last operation so far has ended.
@@ -106,6 +105,7 @@ impl Scheduler {
                 events: Events::new(schedule.page_types()),
                 now: 0,
                 completed: Vec::new(),
+                dirty_dies: Vec::new(),
                 dirty_channels: Vec::new(),
             },
             dies: (0..dies).map(|die| Die::new(die, die / shape.dies as usize)).collect(),
@@ -121,7 +121,6 @@ impl Scheduler {
             cores_asked: NO_CORE,
             ready: Vec::new(),
             held: Vec::new(),
-            dirty_dies: Vec::new(),
             desks_dirty: false,
             ended: VecDeque::new(),
             end: 0,
@@ -216,7 +215,7 @@ impl Scheduler {
             Kind::Erase => (CHANGES, at | ERASE),
         };
         die.queues[queue].push(Waiting { since: now, serial: node.serial, entry });
-        die.mark(&mut self.dirty_dies);
+        die.mark_if_free(&mut self.core);
         if after != NONE {
             let kept_by = self.core.graph.kept_by(at);
             self.core.graph.release_held(after, kept_by, &mut self.ready);
@@ -252,18 +251,12 @@ impl Scheduler {
         }
     }
 
-    #[inline(always)]
     pub(super) fn mark_die(&mut self, die: usize) {
-        self.dies[die].mark(&mut self.dirty_dies);
-    }
-
-    #[inline(always)]
-    pub(super) fn mark_channel(&mut self, channel: usize) {
-        self.channels[channel].mark(&mut self.core.dirty_channels);
+        self.dies[die].mark(&mut self.core.dirty_dies);
     }
 
     fn is_dirty(&self) -> bool {
-        self.desks_dirty || !self.dirty_dies.is_empty() || !self.core.dirty_channels.is_empty()
+        self.desks_dirty || !self.core.dirty_dies.is_empty() || !self.core.dirty_channels.is_empty()
     }
 
     /// Whoever can begin something does: servers, dies, then channels.
@@ -273,11 +266,10 @@ impl Scheduler {
             self.desks_dirty = false;
             (0..self.desks.len()).for_each(|desk| self.begin_services(desk));
         }
-        while let Some(die) = self.dirty_dies.pop() {
+        while let Some(die) = self.core.dirty_dies.pop() {
             self.begin_die(die as usize);
         }
         while let Some(channel) = self.core.dirty_channels.pop() {
-            self.channels[channel as usize].unmark();
             self.begin_transfer(channel as usize);
         }
     }

@@ -26,10 +26,24 @@ TINY = {
     "capacity.spare_factor": 0.15,
     "ftl.checkpoint_every": 1500,
 }
+ROWS = {
+    "flash.page": "16KiB",
+    "mapping.unit": "4KiB",
+    "flash.program_pages": 4,
+    "flash.planes": 2,
+    "flash.superblock": 2,
+}
 DRIVES = {
     "dftl": {"mapping.scheme": "dftl", "mapping.cache": "4KiB"},
     "bast": {"ftl.scheme": "bast"},
     "buffer": {"buffer.scheme": "bplru", "buffer.capacity": "256KiB"},
+    "rows": ROWS,
+    "cache": {
+        **ROWS,
+        "slc.static": "256KiB",
+        "slc.dynamic": "512KiB",
+        "controller.power_protected": True,
+    },
 }
 
 CHILD = f"""
@@ -134,6 +148,8 @@ def _read(path: Path) -> Versions:
         ("dftl", 8),
         ("bast", 6),
         ("buffer", 6),
+        ("rows", 6),
+        ("cache", 6),
         *(pytest.param(name, 200, marks=pytest.mark.long, id=f"{name}-long") for name in DRIVES),
     ],
 )

@@ -29,6 +29,19 @@ const DRIVES: &[&[(&str, &str)]] = &[
     &[("ftl.scheme", "bast")],
     &[("ftl.scheme", "fast")],
     &[("buffer.scheme", "bplru"), ("buffer.capacity", "4KiB")],
+    &[
+        ("flash.page", "1KiB"),
+        ("mapping.unit", "512B"),
+        ("flash.program_pages", "2"),
+        ("flash.planes", "2"),
+        ("flash.superblock", "2"),
+    ],
+    &[
+        ("flash.program_pages", "2"),
+        ("slc.static", "4KiB"),
+        ("slc.dynamic", "8KiB"),
+        ("controller.power_protected", "true"),
+    ],
 ];
 
 /// Images of each drive: shut down, and ended without a word.

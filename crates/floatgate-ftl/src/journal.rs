@@ -191,10 +191,12 @@ impl Layout {
                 return;
             }
             found.reads += 1;
-            // One that cannot be read was being written when the power failed.
+            // One that cannot be read was being written when the power failed. An older one is what
+            // an erase has left that a crash of the machine which stores it has cut short.
             let ppn = self.page(area, index);
-            let Some(tag) = nand.tag(ppn) else { continue };
-            found.last.serial = found.last.serial.max(tag.serial);
+            let is_newer = |tag: &Tag| tag.serial > found.last.serial;
+            let Some(tag) = nand.tag(ppn).filter(is_newer) else { continue };
+            found.last.serial = tag.serial;
             found.last.sequence = found.last.sequence.max(tag.sequence);
             if index == self.commit_page() {
                 continue;

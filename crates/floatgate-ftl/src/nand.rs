@@ -137,10 +137,6 @@ pub trait Nand {
     /// What plays the chains.
     type Clock: Clock;
 
-    /// Whether it matters to the medium which pages are copied at once. If not, as many are as are
-    /// to be.
-    const COPIES_ROWS: bool = true;
-
     /// The time.
     fn clock(&self) -> &Self::Clock;
 
@@ -191,6 +187,13 @@ pub trait Nand {
     /// # Errors
     /// The medium's fault.
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
+
+    /// Whether it matters to the medium which pages are copied at once. If not, as many are as are
+    /// to be.
+    #[inline(always)]
+    fn copies_rows(&self) -> bool {
+        true
+    }
 
     /// Puts bytes of the layer's own, at most a page of them, into the page register for the next
     /// program: its journal. A medium that keeps no bytes forgets them.

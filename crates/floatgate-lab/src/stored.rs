@@ -7,12 +7,13 @@
 //! | offset   | bytes         | what                                                              |
 //! |----------|---------------|-------------------------------------------------------------------|
 //! | 0        | 8             | magic, `FLOATIMG`                                                 |
-//! | 8        | 4             | version, 1                                                        |
-//! | 12       | 4             | length of the header: 60 and the bytes of its text                |
+//! | 8        | 4             | version: 1, or 2 for a drive that programs rows of pages at once  |
+//! | 12       | 4             | length of the header, its text included                           |
 //! | 16       | 4             | checksum of the header without these four bytes                   |
 //! | 20       | 36            | the nine numbers of `Shape`, in its order                         |
 //! | 56       | 4             | units of the journal                                              |
-//! | 60       | up to 16,324  | the config of the device, UTF-8                                   |
+//! | 60       | 16            | version 2 only: the numbers of `ProgramUnit`, in its order        |
+//! | 60 or 76 | up to 16 KiB  | the config of the device, UTF-8                                   |
 //! | 16 KiB   | 12            | sync point (8) and its checksum (4)                               |
 //! | 20 KiB   | 40 `N`        | a record for each page                                            |
 //! | `D`      | page x `N`    | the data of each page                                             |
@@ -25,9 +26,10 @@
 //! | 4      | 4     | the page that it will be once it is remapped, plus 1; 0 if there is none    |
 //! | 8      | 8     | sequence number                                                             |
 //! | 16     | 8     | serial number                                                               |
-//! | 24     | 1     | owner: 1 a page of data, 2 a page of the map                                |
+//! | 24     | 1     | owner: 1 a page of data, 2 a page of the map, 3 nobody: padding of a row    |
 //! | 25     | 1     | data: 1 zeros that are not stored, 2 host's, 3 the layer's own, 4 lost      |
-//! | 26     | 2     | zeros                                                                       |
+//! | 26     | 1     | 1 if its unit is in SLC mode, else 0                                        |
+//! | 27     | 1     | zero                                                                        |
 //! | 28     | 4     | bytes of data stored                                                        |
 //! | 32     | 4     | checksum of them                                                            |
 //! | 36     | 4     | checksum of the 36 bytes above and of the page's number (4 bytes)           |
@@ -47,38 +49,47 @@
 //! it. Below the sync point data that does not match is damage: the tag stays, and a read of the
 //! page fails.
 //!
+//! A drive may program rows of pages at once. If a loss of power takes what waits for its row to be
+//! full, the row is in the file as a whole or not at all, and torn as a whole. Else each of its
+//! pages is there when it is programmed, and pages that a row has not when the image is opened are
+//! taken for padding: the controller had power to program it. The mode of a unit is that of its
+//! last pages that have a record.
+//!
 //! A fault of the file stops the medium: the first error is kept for [`Stored::fault`], and from
 //! then on nothing is read or written.
 
+mod copying;
 mod error;
 mod format;
 mod image;
 mod inspect;
 mod limits;
 mod opening;
+mod rows;
 mod scan;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 pub use error::{ImageError, Problem};
 pub use format::Content;
 pub use inspect::{PageRecord, PageState};
 pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::io;
+use std::mem;
 use std::ops::Range;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::geometry::{Geometry, Mode};
+use floatgate_ftl::geometry::{Geometry, Mode, Modes};
 use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
 use image::Image;
-
-/// Bytes moved at once by a copy.
-const RUN_BYTES: u32 = 256 << 10;
+use rows::Row;
 
 /// Flash in a file.
 #[derive(Debug)]
@@ -87,8 +98,11 @@ pub struct Stored {
     header: Header,
     layout: Layout,
     counted: Counted,
+    modes: Modes,
     /// The page after the last one programmed since the last erase, by unit.
     programmed: Vec<u32>,
+    /// Rows that are not full, if a loss of power takes these, by their first page.
+    begun: BTreeMap<u32, Row>,
     /// Pages that were torn when the image was opened.
     torn: BTreeSet<u32>,
     scanned_bytes: u64,
@@ -172,6 +186,15 @@ impl Stored {
 
 /// The work. None if there was a fault, now or before.
 impl Stored {
+    fn page_bytes(&self) -> usize {
+        self.header.geometry.shape().page_bytes as usize
+    }
+
+    /// How the unit of a page is programmed.
+    fn mode_of(&self, ppn: Ppn) -> Mode {
+        self.modes.mode(self.modes.unit(ppn))
+    }
+
     fn try_sync(&mut self) -> Option<()> {
         if self.image.is_read_only() {
             return Some(());
@@ -181,9 +204,10 @@ impl Stored {
             (self.is_changed, self.is_programmed) = (false, false);
         }
         // It may reach the disk whenever it does: the pages that it speaks of are there.
-        if self.point != self.next_point {
-            self.image.write(POINT_AT, &encode_point(self.next_point))?;
-            self.point = self.next_point;
+        let point = self.written();
+        if self.point != point {
+            self.image.write(POINT_AT, &encode_point(point))?;
+            self.point = point;
         }
         Some(())
     }
@@ -198,7 +222,6 @@ impl Stored {
             (self.point, self.next_point) = (serials.start, serials.start);
         }
         self.next_point = self.next_point.max(serials.end);
-        (self.is_changed, self.is_programmed) = (true, true);
         Some(())
     }
 
@@ -212,22 +235,26 @@ impl Stored {
     fn try_program(&mut self, to: Ppn, tag: Tag, cause: Cause) -> Option<()> {
         let note = self.note.take();
         self.announce(tag.serial..tag.serial.saturating_add(1))?;
+        let register = mem::take(&mut self.register);
         // Some bytes at once, which is many times faster, and not all, as most pages show soon.
         let is_zero = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | byte) == 0;
-        let is_zeros = || self.register.chunks(128).all(is_zero);
+        let is_zeros = || register.chunks(128).all(is_zero);
         let (content, data) = match &note {
             Some(note) => (Content::Note, &note[..]),
-            None if cause == Cause::Host && !is_zeros() => (Content::Page, &self.register[..]),
+            None if cause == Cause::Host && !is_zeros() => (Content::Page, &register[..]),
             None => (Content::Zeros, &[][..]),
         };
-        if !data.is_empty() {
-            self.image.write(self.layout.data(to.get(), 1).start, data)?;
-        }
         let (length, checksum) = (data.len() as u32, crc32fast::hash(data));
-        let record = Record { tag, content, length, checksum };
-        self.image.write(self.layout.records(to.get(), 1).start, &record.encode(to))?;
-        self.advance(to);
-        Some(())
+        let record = Record { tag, mode: self.mode_of(to), content, length, checksum };
+        let done = self.put(to, &[Found::Programmed(record)], data);
+        self.register = register;
+        done
+    }
+
+    fn try_pad(&mut self, from: Ppn, pages: u32) -> Option<()> {
+        let serial = self.next_point.saturating_sub(1);
+        let padding = Found::Padding { serial, mode: self.mode_of(from) };
+        self.put(from, &vec![padding; pages as usize], &[])
     }
 
     /// What the records of some pages hold.
@@ -235,11 +262,12 @@ impl Stored {
         let range = self.layout.records(first, pages);
         let mut bytes = vec![0; pages as usize * RECORD_BYTES];
         self.image.read(range.start, &mut bytes)?;
-        let drive = self.header.medium.shape();
-        let found = (first..).zip(bytes.as_chunks().0).map(|(ppn, record)| {
-            let found = Record::decode(record, ppn, drive);
-            if self.torn.contains(&ppn) { Found::Torn } else { found }
-        });
+        let found =
+            (first..).zip(bytes.as_chunks().0).map(|(ppn, record)| match self.waiting(ppn) {
+                Some((found, _)) => *found,
+                None if self.torn.contains(&ppn) => Found::Torn,
+                None => Record::decode(record, ppn, &self.header.medium),
+            });
         Some(found.collect())
     }
 
@@ -253,67 +281,17 @@ impl Stored {
             Found::Programmed(record) if record.belongs_to(owner) => record,
             _ => return Some(false),
         };
-        let (data, rest) = self.register.split_at_mut(record.length as usize);
-        rest.fill(0);
-        if !record.is_stored() {
-            data.fill(0);
-            return Some(record.content == Content::Zeros);
-        }
-        self.image.read(self.layout.data(from.get(), 1).start, data)?;
-        Some(record.matches(data))
-    }
-
-    /// Moves pages that lie side by side, and will.
-    fn copy_run(&mut self, moves: &[Move]) -> Option<()> {
-        let pages = moves.len() as u32;
-        let found = self.records(moves[0].from.get(), pages)?;
-        let copies = moves.iter().zip(found).map(|(step, found)| copy_of(found, step));
-        let mut copies: Vec<Record> = copies.collect();
-        let first = moves.iter().map(|step| step.serial).min()?;
-        let last = moves.iter().map(|step| step.serial).max()?;
-        self.announce(first..last.saturating_add(1))?;
-        let mut start = 0;
-        while start < copies.len() {
-            let is_stored = copies[start].is_stored();
-            let same = copies[start..].iter().take_while(|copy| copy.is_stored() == is_stored);
-            let end = start + same.count();
-            if is_stored {
-                self.copy_data(&moves[start..end], &mut copies[start..end])?;
+        let mut register = mem::take(&mut self.register);
+        register.fill(0);
+        let is_there = match record.is_stored() {
+            true => {
+                let data = &mut register[..record.length as usize];
+                self.read_data(from.get(), data).map(|()| record.matches(data))
             }
-            start = end;
-        }
-        let mut records = Vec::with_capacity(copies.len() * RECORD_BYTES);
-        for (step, copy) in moves.iter().zip(&copies) {
-            self.corrupt_reads += u64::from(copy.content == Content::Lost);
-            records.extend(copy.encode(step.to));
-        }
-        self.image.write(self.layout.records(moves[0].to.get(), pages).start, &records)?;
-        moves.iter().for_each(|step| self.advance(step.to));
-        Some(())
-    }
-
-    /// Moves data, all of which is stored; what is damaged is marked as lost.
-    fn copy_data(&mut self, moves: &[Move], copies: &mut [Record]) -> Option<()> {
-        let pages = moves.len() as u32;
-        let from = self.layout.data(moves[0].from.get(), pages);
-        self.moved.resize((from.end - from.start) as usize, 0);
-        self.image.read(from.start, &mut self.moved)?;
-        for (data, copy) in self.moved.chunks_exact(self.register.len()).zip(copies) {
-            if !copy.matches(&data[..copy.length as usize]) {
-                (copy.content, copy.length) = (Content::Lost, 0);
-            }
-        }
-        self.image.write(self.layout.data(moves[0].to.get(), pages).start, &self.moved)
-    }
-
-    fn try_copy(&mut self, moves: &[Move]) -> Option<()> {
-        let pages_max = RUN_BYTES as usize / self.register.len();
-        let next_to = |a: Ppn, b: Ppn| a.get() + 1 == b.get();
-        let runs = moves.chunk_by(|a, b| next_to(a.from, b.from) && next_to(a.to, b.to));
-        for run in runs.flat_map(|run| run.chunks(pages_max.max(1))) {
-            self.copy_run(run)?;
-        }
-        Some(())
+            false => Some(record.content == Content::Zeros),
+        };
+        self.register = register;
+        is_there
     }
 
     fn try_erase(&mut self, unit: Unit) -> Option<()> {
@@ -327,22 +305,9 @@ impl Stored {
         self.image.clear(self.layout.records(first, pages))?;
         self.image.punch(self.layout.data(first, pages))?;
         self.programmed[unit.index()] = 0;
+        self.begun.retain(|row, _| !(first..first + pages).contains(row));
         self.torn.retain(|ppn| !(first..first + pages).contains(ppn));
         Some(())
-    }
-}
-
-/// The record of a page that is moved, if its data is as its record says. Where there is no record
-/// that could be believed, there is no sequence number either: 0 comes before all others.
-fn copy_of(found: Found, &Move { owner, serial, .. }: &Move) -> Record {
-    match found {
-        Found::Programmed(record) if record.belongs_to(owner) => {
-            Record { tag: Tag::new(owner, record.tag.sequence, serial), ..record }
-        }
-        _ => {
-            let tag = Tag::new(owner, 0, serial);
-            Record { tag, content: Content::Lost, length: 0, checksum: 0 }
-        }
     }
 }
 
@@ -390,14 +355,15 @@ impl Nand for Stored {
         self.counted.program(to, tag, cause, chain)
     }
 
-    /// Images are of drives that program page by page.
-    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
-        unreachable!("a drive with program units has no image")
+    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Infallible> {
+        let _ = self.try_pad(from, pages);
+        self.counted.pad(from, pages, chain)
     }
 
-    /// Its format has units of one kind only; `drive/live.rs` refuses an SLC cache.
+    /// The records of its pages will say so: an erased unit has none.
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        assert_eq!(mode, Mode::Native, "{unit:?} of an image");
+        self.modes.set(unit, mode);
+        self.counted.set_mode(unit, mode);
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {

@@ -19,6 +19,12 @@ pub enum Mode {
 }
 
 impl Geometry {
+    /// Whether units can be in SLC mode: their cells hold several bits, and the pages of a row
+    /// divide into as many parts.
+    pub fn has_slc_mode(&self) -> bool {
+        self.levels > 1 && self.program_unit.by.is_multiple_of(self.levels)
+    }
+
     /// The same drive, as its units are in this mode.
     #[must_use]
     pub fn in_mode(&self, mode: Mode) -> Self {

@@ -315,6 +315,17 @@ fn a_commit_record_is_known_by_its_first_word() {
     assert_eq!(found(&nand), None);
 }
 
+/// As after a crash of the machine that stores it, which an erase need not outlive.
+#[test]
+fn trims_of_an_older_checkpoint_are_none() {
+    let mut nand = flash();
+    put_checkpoint(&mut nand, 0, 3, (40, 90));
+    let old = Trimmed { first: 4, pages: 1, sequence: 30 };
+    put(&mut nand, (0, COMMIT + 1), &trim_bytes(&[old]), (30, 80));
+    let without = expected(3, (40, 90));
+    assert_eq!(found(&nand), Some(Checkpoint { reads: without.reads + 1, ..without }));
+}
+
 #[test]
 fn trims_are_read_to_the_last_page_of_the_area() {
     let trim = |number: u32| Trimmed { first: number, pages: 1 + number, sequence: 100 };

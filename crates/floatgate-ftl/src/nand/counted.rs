@@ -59,8 +59,6 @@ impl Nand for Counted {
     type Error = Infallible;
     type Clock = NoClock;
 
-    const COPIES_ROWS: bool = false;
-
     #[inline(always)]
     fn clock(&self) -> &NoClock {
         &self.clock
@@ -118,6 +116,11 @@ impl Nand for Counted {
             }
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn copies_rows(&self) -> bool {
+        self.modes.is_some()
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

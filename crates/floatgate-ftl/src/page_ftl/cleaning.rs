@@ -276,7 +276,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// on every plane that it is striped over; to the end of the unit if that is all the same.
     fn row_room(&self, stream: u8) -> usize {
         let geometry = &self.store.geometry;
-        let width = match N::COPIES_ROWS || geometry.has_program_units() {
+        let width = match self.store.nand.copies_rows() {
             true => geometry.row_pages(),
             false => geometry.unit_capacity(),
         };

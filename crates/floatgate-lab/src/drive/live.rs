@@ -118,9 +118,6 @@ impl Description {
         let host = format!("\"{}\"", config.host.scheme);
         expect(!config.host.keeps_log(), "host.scheme", &host, plain.into())?;
         refuse_unrecoverable(config)?;
-        let pages = "1, and mapping.unit that of flash.page: an image is programmed page by page";
-        let levels = config.flash.program_pages;
-        expect(!config.has_program_units(), "flash.program_pages", &levels, pages.into())?;
         if *bytes == 0 {
             return Err(ConfigError::new("a drive of 0 bytes: expected at least 1"));
         }

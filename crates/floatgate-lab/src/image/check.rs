@@ -43,6 +43,8 @@ pub struct FoundPages {
     pub torn: u64,
     /// Left out between pages that are programmed.
     pub skipped: u64,
+    /// Programmed with nothing, to fill a row of pages that are programmed at once.
+    pub padding: u64,
     /// Logical pages that an older page is left of, but that the host has trimmed.
     pub trimmed: u64,
 }
@@ -121,6 +123,7 @@ impl Check<'_> {
             match state {
                 PageState::Erased => self.report.pages.skipped += 1,
                 PageState::Torn => self.report.pages.torn += 1,
+                PageState::Padding => self.report.pages.padding += 1,
                 PageState::Damaged => {
                     self.report.add_problem(Some((unit, page)), "its record is damaged".into());
                 }
@@ -149,6 +152,9 @@ impl Check<'_> {
             |what: String| self.report.add_problem(Some(place), format!("{whose}: {what}"));
         if !record.is_sound {
             add("its data is damaged".into());
+        }
+        if record.mode != self.view.stored.mode(place.0) {
+            add(format!("it is in {:?} mode, and later pages of its unit are not", record.mode));
         }
         if record.content == Content::Lost && is_live {
             add("its data was already damaged when it was copied here".into());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
+use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::Tagged;
 use serde_json::{Value, json};
 
@@ -84,6 +85,7 @@ fn row(view: &View, owners: &Owners, (unit, page): (Unit, u32), state: PageState
         return place(match state {
             PageState::Erased => "erased",
             PageState::Torn => "torn",
+            PageState::Padding => "padding",
             _ => "damaged",
         });
     };
@@ -101,6 +103,9 @@ fn row(view: &View, owners: &Owners, (unit, page): (Unit, u32), state: PageState
     row["serial"] = record.tag.serial.into();
     row["content"] = content(record.content).into();
     row["bytes"] = record.bytes.into();
+    if record.mode == Mode::Slc {
+        row["mode"] = "slc".into();
+    }
     row
 }
 

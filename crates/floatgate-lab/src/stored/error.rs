@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use floatgate_ftl::geometry::ShapeError;
 
-use super::limits::{MAGIC, PAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
+use super::limits::{MAGIC, PAGE_BYTES_MAX, VERSIONS};
 
 /// An image that cannot be made or opened, and why.
 #[derive(Debug)]
@@ -79,6 +79,8 @@ pub enum Problem {
     TextTooLong {
         /// Its bytes.
         bytes: usize,
+        /// How many fit.
+        most: usize,
     },
     /// The config text is not UTF-8.
     Text,
@@ -116,7 +118,11 @@ impl fmt::Display for Problem {
                 MAGIC.escape_ascii()
             ),
             Self::Version { found } => {
-                write!(f, "is an image of version {found}; this program reads version {VERSION}")
+                let [first, last] = VERSIONS;
+                write!(
+                    f,
+                    "is an image of version {found}; this program reads versions {first} to {last}"
+                )
             }
             Self::HeaderLength { found } => {
                 write!(f, "has a damaged header: it cannot be {found} bytes long")
@@ -136,10 +142,9 @@ impl fmt::Display for Problem {
             Self::Length { expected, found } => {
                 write!(f, "is {found} bytes long; by its header it should be {expected}")
             }
-            Self::TextTooLong { bytes } => write!(
-                f,
-                "cannot hold a config text of {bytes} bytes, but at most {TEXT_BYTES_MAX}"
-            ),
+            Self::TextTooLong { bytes, most } => {
+                write!(f, "cannot hold a config text of {bytes} bytes, but at most {most}")
+            }
             Self::Text => write!(f, "has a damaged header: its config text is not UTF-8"),
         }
     }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use floatgate_ftl::addr::{Lpn, Owner, PAGE_MAX, Ppn, Tag, Tpn};
-use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::geometry::{Geometry, Mode, ProgramUnit, Shape};
 
 use super::error::Problem;
-use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, TEXT_BYTES_MAX, VERSION};
+use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, VERSIONS};
 
 /// What file systems allocate, or a multiple: what is erased apart lies apart.
 const BLOCK: u64 = 4 << 10;
@@ -32,6 +32,11 @@ fn put(bytes: &mut [u8], at: usize, number: &[u8]) {
     bytes[at..at + number.len()].copy_from_slice(number);
 }
 
+/// The version of the image of such a drive, as an index of [`VERSIONS`].
+fn version_of(shape: &Shape) -> usize {
+    usize::from(shape.program_unit.is_some())
+}
+
 /// What the header states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Header {
@@ -48,8 +53,9 @@ impl Header {
         if shape.page_bytes > PAGE_BYTES_MAX {
             return Err(Problem::Page { page_bytes: shape.page_bytes });
         }
-        if text.len() > TEXT_BYTES_MAX {
-            return Err(Problem::TextTooLong { bytes: text.len() });
+        let most = HEADER_BYTES - TEXT_AT[version_of(&shape)];
+        if text.len() > most {
+            return Err(Problem::TextTooLong { bytes: text.len(), most });
         }
         let units = shape.units.checked_add(journal_units);
         let units = units.ok_or(Problem::Units { units: shape.units, journal_units })?;
@@ -68,12 +74,16 @@ impl Header {
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let length = TEXT_AT + self.text.len();
+        let shape = self.geometry.shape();
+        let version = version_of(shape);
+        let length = TEXT_AT[version] + self.text.len();
         let mut bytes = vec![0; HEADER_BYTES];
         put(&mut bytes, 0, &MAGIC);
-        put(&mut bytes, 8, &VERSION.to_le_bytes());
+        put(&mut bytes, 8, &VERSIONS[version].to_le_bytes());
         put(&mut bytes, 12, &(length as u32).to_le_bytes());
-        let shape = self.geometry.shape();
+        let row = shape
+            .program_unit
+            .map(|row| [row.pages, row.levels, row.is_protected.into(), row.stripe.unwrap_or(0)]);
         let numbers = [
             shape.page_bytes,
             shape.pages_per_block,
@@ -86,10 +96,11 @@ impl Header {
             shape.entry_bytes,
             self.medium.units() - shape.units,
         ];
+        let numbers = numbers.into_iter().chain(row.into_iter().flatten());
         for (at, number) in (20..).step_by(4).zip(numbers) {
             put(&mut bytes, at, &number.to_le_bytes());
         }
-        put(&mut bytes, TEXT_AT, self.text.as_bytes());
+        put(&mut bytes, TEXT_AT[version], self.text.as_bytes());
         let checksum = Self::checksum(&bytes[..length]);
         put(&mut bytes, 16, &checksum.to_le_bytes());
         bytes
@@ -97,16 +108,15 @@ impl Header {
 
     /// Reads the first bytes of a file: [`HEADER_BYTES`] of them, fewer if it is shorter.
     pub fn decode(bytes: &[u8]) -> Result<Self, Problem> {
-        if !bytes.starts_with(&MAGIC) || bytes.len() < TEXT_AT {
+        if !bytes.starts_with(&MAGIC) || bytes.len() < TEXT_AT[0] {
             let found = bytes[..bytes.len().min(MAGIC.len())].to_vec();
             return Err(Problem::Magic { found });
         }
-        let version = u32_at(bytes, 8);
-        if version != VERSION {
-            return Err(Problem::Version { found: version });
-        }
+        let found = u32_at(bytes, 8);
+        let version = VERSIONS.iter().position(|&version| version == found);
+        let version = version.ok_or(Problem::Version { found })?;
         let length = u32_at(bytes, 12) as usize;
-        if !(TEXT_AT..=bytes.len()).contains(&length) {
+        if !(TEXT_AT[version]..=bytes.len()).contains(&length) {
             return Err(Problem::HeaderLength { found: length as u32 });
         }
         let bytes = &bytes[..length];
@@ -125,9 +135,14 @@ impl Header {
             planes: number(6),
             logical_pages: number(7),
             entry_bytes: number(8),
-            program_unit: None,
+            program_unit: (version > 0).then(|| ProgramUnit {
+                pages: number(10),
+                levels: number(11),
+                is_protected: number(12) > 0,
+                stripe: Some(number(13)).filter(|&dies| dies > 0),
+            }),
         };
-        let text = str::from_utf8(&bytes[TEXT_AT..]).map_err(|_| Problem::Text)?;
+        let text = str::from_utf8(&bytes[TEXT_AT[version]..]).map_err(|_| Problem::Text)?;
         Self::new(shape, number(9), text)
     }
 }
@@ -202,6 +217,8 @@ pub enum Content {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Record {
     pub tag: Tag,
+    /// How its unit is programmed.
+    pub mode: Mode,
     pub content: Content,
     /// Bytes stored.
     pub length: u32,
@@ -215,7 +232,61 @@ pub(super) enum Found {
     Erased,
     /// The page is spent, and nothing can be read from it.
     Torn,
+    /// Nothing was programmed there, to fill a row. The serial number is that of the last program
+    /// before.
+    Padding {
+        serial: u64,
+        mode: Mode,
+    },
     Programmed(Record),
+}
+
+impl Found {
+    /// Whether bytes are stored.
+    pub fn is_stored(&self) -> bool {
+        matches!(self, Self::Programmed(record) if record.is_stored())
+    }
+
+    /// Its serial number.
+    pub fn serial(&self) -> Option<u64> {
+        match *self {
+            Self::Erased | Self::Torn => None,
+            Self::Padding { serial, .. } => Some(serial),
+            Self::Programmed(record) => Some(record.tag.serial),
+        }
+    }
+
+    /// How its unit is programmed.
+    pub fn mode(&self) -> Option<Mode> {
+        match *self {
+            Self::Erased | Self::Torn => None,
+            Self::Padding { mode, .. } | Self::Programmed(Record { mode, .. }) => Some(mode),
+        }
+    }
+
+    /// The bytes of such an out-of-band area.
+    pub fn encode(&self, ppn: u32) -> [u8; RECORD_BYTES] {
+        match self {
+            Self::Erased => [0; RECORD_BYTES],
+            Self::Torn => TORN,
+            Self::Padding { serial, mode } => {
+                let mut bytes = [0; RECORD_BYTES];
+                put(&mut bytes, 16, &serial.to_le_bytes());
+                put(&mut bytes, 24, &[PADDING, 0, byte_of(*mode)]);
+                Record::sealed(bytes, ppn)
+            }
+            Self::Programmed(record) => record.encode(ppn),
+        }
+    }
+}
+
+/// What stands for the owner of a page in its record.
+const DATA: u8 = 1;
+const TRANSLATION: u8 = 2;
+const PADDING: u8 = 3;
+
+fn byte_of(mode: Mode) -> u8 {
+    u8::from(mode == Mode::Slc)
 }
 
 /// Sequence and serial numbers stay below: no drive lives to count so far.
@@ -240,17 +311,23 @@ impl Record {
         crc32fast::hash(bytes) == self.checksum
     }
 
-    fn seal(bytes: &[u8], ppn: u32) -> u32 {
+    fn checksum(bytes: &[u8], ppn: u32) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&bytes[..36]);
         hasher.update(&ppn.to_le_bytes());
         hasher.finalize()
     }
 
-    pub fn encode(&self, ppn: Ppn) -> [u8; RECORD_BYTES] {
+    fn sealed(mut bytes: [u8; RECORD_BYTES], ppn: u32) -> [u8; RECORD_BYTES] {
+        let checksum = Self::checksum(&bytes, ppn);
+        put(&mut bytes, 36, &checksum.to_le_bytes());
+        bytes
+    }
+
+    fn encode(&self, ppn: u32) -> [u8; RECORD_BYTES] {
         let (kind, number) = match self.tag.owner {
-            Owner::Data(lpn) => (1, lpn.get()),
-            Owner::Translation(tpn) => (2, tpn.get()),
+            Owner::Data(lpn) => (DATA, lpn.get()),
+            Owner::Translation(tpn) => (TRANSLATION, tpn.get()),
         };
         let original = self.tag.original.map_or(0, |lpn| lpn.get() + 1);
         let mut bytes = [0; RECORD_BYTES];
@@ -258,34 +335,45 @@ impl Record {
         put(&mut bytes, 4, &original.to_le_bytes());
         put(&mut bytes, 8, &self.tag.sequence.to_le_bytes());
         put(&mut bytes, 16, &self.tag.serial.to_le_bytes());
-        put(&mut bytes, 24, &[kind, self.content as u8]);
+        put(&mut bytes, 24, &[kind, self.content as u8, byte_of(self.mode)]);
         put(&mut bytes, 28, &self.length.to_le_bytes());
         put(&mut bytes, 32, &self.checksum.to_le_bytes());
-        let seal = Self::seal(&bytes, ppn.get());
-        put(&mut bytes, 36, &seal.to_le_bytes());
-        bytes
+        Self::sealed(bytes, ppn)
     }
 
-    /// The record of page number `ppn` of a drive.
-    pub fn decode(bytes: &[u8; RECORD_BYTES], ppn: u32, drive: &Shape) -> Found {
+    /// The record of page number `ppn` of a medium.
+    pub fn decode(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Found {
         if is_erased(bytes) {
             return Found::Erased;
         }
-        Self::checked(bytes, ppn, drive).map_or(Found::Torn, Found::Programmed)
+        Self::checked(bytes, ppn, medium).unwrap_or(Found::Torn)
     }
 
     /// A record that no layer could have written is none: who reads it need not be prepared.
-    fn checked(bytes: &[u8; RECORD_BYTES], ppn: u32, drive: &Shape) -> Option<Self> {
+    fn checked(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Option<Found> {
+        let drive = medium.shape();
         let (number, original) = (u32_at(bytes, 0), u32_at(bytes, 4));
         let length = u32_at(bytes, 28);
-        let sound = Self::seal(bytes, ppn) == u32_at(bytes, 36);
+        let sound = Self::checksum(bytes, ppn) == u32_at(bytes, 36);
         let numbers = [u64_at(bytes, 8), u64_at(bytes, 16)];
         if !sound || length > drive.page_bytes || numbers.into_iter().max() > Some(NUMBER_MAX) {
             return None;
         }
+        let mode = match bytes[26] {
+            0 => Mode::Native,
+            1 if medium.has_slc_mode() => Mode::Slc,
+            _ => return None,
+        };
+        if mode == Mode::Slc {
+            let page = medium.place(Ppn::new(ppn)).1;
+            (page < medium.in_mode(mode).unit_capacity()).then_some(())?;
+        }
         let owner = match bytes[24] {
-            1 if number < drive.logical_pages => Owner::Data(Lpn::new(number)),
-            2 if number <= PAGE_MAX => Owner::Translation(Tpn::new(number)),
+            DATA if number < drive.logical_pages => Owner::Data(Lpn::new(number)),
+            TRANSLATION if number <= PAGE_MAX => Owner::Translation(Tpn::new(number)),
+            PADDING if medium.has_program_units() => {
+                return Some(Found::Padding { serial: numbers[1], mode });
+            }
             _ => return None,
         };
         if original > drive.logical_pages {
@@ -299,8 +387,9 @@ impl Record {
             _ => return None,
         };
         let original = original.checked_sub(1).map(Lpn::new);
-        let tag = Tag { owner, original, sequence: u64_at(bytes, 8), serial: u64_at(bytes, 16) };
-        Some(Self { tag, content, length, checksum: u32_at(bytes, 32) })
+        let [sequence, serial] = numbers;
+        let tag = Tag { owner, original, sequence, serial };
+        Some(Found::Programmed(Self { tag, mode, content, length, checksum: u32_at(bytes, 32) }))
     }
 }
 
@@ -311,7 +400,7 @@ pub(super) fn is_erased(bytes: &[u8; RECORD_BYTES]) -> bool {
 /// Whether a record of a page that was synced can be told from nonsense without its checksum, which
 /// is dear where millions are read: one of which only a part was written cannot.
 pub(super) fn is_plausible(bytes: &[u8; RECORD_BYTES]) -> bool {
-    (1..=2).contains(&bytes[24]) && serial(bytes) > 0 && u32_at(bytes, 36) > 0
+    (DATA..=PADDING).contains(&bytes[24]) && serial(bytes) > 0 && u32_at(bytes, 36) > 0
 }
 
 /// The serial number in a record, right or not.

@@ -23,6 +23,18 @@ pub(super) struct Image {
     punches: Cell<bool>,
     stopped: Cell<bool>,
     fault: OnceCell<io::Error>,
+    /// All that was changed.
+    #[cfg(test)]
+    pub log: std::cell::RefCell<Vec<Change>>,
+}
+
+/// A change of the file, as the system is told of it.
+#[cfg(test)]
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    Write(u64, Vec<u8>),
+    Punch(Range<u64>),
+    Sync,
 }
 
 impl Image {
@@ -38,7 +50,15 @@ impl Image {
             Err(error) => return Err(Problem::io("locked")(error.into())),
         }
         let (punches, stopped) = (Cell::new(true), Cell::new(false));
-        Ok(Self { file, read_only, punches, stopped, fault: OnceCell::new() })
+        Ok(Self {
+            file,
+            read_only,
+            punches,
+            stopped,
+            fault: OnceCell::new(),
+            #[cfg(test)]
+            log: std::cell::RefCell::default(),
+        })
     }
 
     pub fn file(&self) -> &File {
@@ -81,11 +101,15 @@ impl Image {
     }
 
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
+        #[cfg(test)]
+        self.log.borrow_mut().push(Change::Write(at, bytes.to_vec()));
         self.change(|file| file.write_all_at(bytes, at))
     }
 
     /// All that was written is on the disk when this returns.
     pub fn sync(&self) -> Option<()> {
+        #[cfg(test)]
+        self.log.borrow_mut().push(Change::Sync);
         self.change(File::sync_data)
     }
 
@@ -106,6 +130,8 @@ impl Image {
     /// Gives a range back to the file system; false if that is not possible, and nothing is done.
     pub fn punch(&self, range: Range<u64>) -> Option<bool> {
         if self.punches.get() {
+            #[cfg(test)]
+            self.log.borrow_mut().push(Change::Punch(range.clone()));
             self.punches.set(self.change(|file| punch(file, &range))?);
         }
         Some(self.punches.get())

@@ -1,15 +1,19 @@
 //! What there is to see of an image from outside: each page with its record, and what is wrong.
 
 use floatgate_ftl::addr::{Ppn, Tag, Unit};
+use floatgate_ftl::geometry::Mode;
 
 use super::Stored;
 use super::format::{Content, Found, RECORD_BYTES, Record, TORN};
+use super::rows::lost_together;
 
 /// The out-of-band area of a page, and whether its data is what the record says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageRecord {
     /// Whom the page was written for, and when.
     pub tag: Tag,
+    /// How its unit is programmed.
+    pub mode: Mode,
     /// What its data is.
     pub content: Content,
     /// Bytes of data that are stored.
@@ -27,6 +31,8 @@ pub enum PageState {
     Torn,
     /// It has been synced, and its record is none.
     Damaged,
+    /// Nothing was to be programmed there: it fills up a row of pages that are programmed at once.
+    Padding,
     /// It has a record.
     Programmed(PageRecord),
 }
@@ -42,20 +48,31 @@ impl Stored {
         self.image.read(range.start, &mut bytes)?;
         let mut states = Vec::with_capacity(pages as usize);
         let mut is_synced = false;
+        let group = lost_together(&self.header.medium, &self.modes, unit) as usize;
         // From the end, for a page that was synced says that those before it were.
-        for (page, bytes) in bytes.as_chunks().0.iter().enumerate().rev() {
-            let ppn = first + page as u32;
-            let is_torn = *bytes == TORN || self.torn.contains(&ppn);
-            let state = match Record::decode(bytes, ppn, self.header.medium.shape()) {
-                Found::Erased => PageState::Erased,
-                Found::Programmed(record) if !is_torn => {
-                    is_synced |= record.tag.serial < self.point;
-                    PageState::Programmed(self.page_record(ppn, &record, data)?)
-                }
-                Found::Torn if !is_torn && is_synced => PageState::Damaged,
-                _ => PageState::Torn,
-            };
-            states.push(state);
+        for (row, bytes) in bytes.as_chunks().0.chunks(group).enumerate().rev() {
+            let first = first + (row * group) as u32;
+            let is_torn = |ppn, bytes: &_| *bytes == TORN || self.torn.contains(&ppn);
+            let found = (first..).zip(bytes).map(|(ppn, bytes)| match is_torn(ppn, bytes) {
+                true => Found::Torn,
+                false => Record::decode(bytes, ppn, &self.header.medium),
+            });
+            let found: Vec<Found> = found.collect();
+            let mut serials = found.iter().filter_map(Found::serial).peekable();
+            is_synced |= serials.peek().is_some() && serials.all(|serial| serial < self.point);
+            let is_used = found.iter().any(|found| *found != Found::Erased);
+            for (at, found) in found.iter().enumerate().rev() {
+                let ppn = first + at as u32;
+                states.push(match found {
+                    Found::Erased if group == 1 || !is_used => PageState::Erased,
+                    Found::Padding { .. } => PageState::Padding,
+                    Found::Programmed(record) => {
+                        PageState::Programmed(self.page_record(ppn, record, data)?)
+                    }
+                    _ if is_synced && !is_torn(ppn, &bytes[at]) => PageState::Damaged,
+                    _ => PageState::Torn,
+                });
+            }
         }
         states.reverse();
         Some(states)
@@ -68,8 +85,8 @@ impl Stored {
             self.image.read(self.layout.data(ppn, 1).start, &mut bytes)?;
             is_sound = record.matches(&bytes);
         }
-        let Record { tag, content, length, .. } = *record;
-        Some(PageRecord { tag, content, bytes: length, is_sound })
+        let Record { tag, mode, content, length, .. } = *record;
+        Some(PageRecord { tag, mode, content, bytes: length, is_sound })
     }
 
     /// What is found of one page, and its data compared.

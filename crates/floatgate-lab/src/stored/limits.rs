@@ -2,13 +2,14 @@
 
 /// What an image begins with.
 pub(super) const MAGIC: [u8; 8] = *b"FLOATIMG";
-/// The version of the format that is written and read.
-pub(super) const VERSION: u32 = 1;
+/// The versions of the format that are written and read: the second for drives that program rows of
+/// pages at once, whose header has three more numbers, and the first for all others.
+pub(super) const VERSIONS: [u32; 2] = [1, 2];
 /// Bytes set aside for the header.
 pub(super) const HEADER_BYTES: usize = 16 << 10;
-/// Bytes of the header before its text.
-pub(super) const TEXT_AT: usize = 60;
-/// Longest config text, in bytes.
-pub const TEXT_BYTES_MAX: usize = HEADER_BYTES - TEXT_AT;
+/// Bytes of the header before its text, by version.
+pub(super) const TEXT_AT: [usize; 2] = [60, 76];
+/// Longest config text, in bytes; 16 less in the second version.
+pub const TEXT_BYTES_MAX: usize = HEADER_BYTES - TEXT_AT[0];
 /// Largest page, in bytes: a few are held in memory.
 pub const PAGE_BYTES_MAX: u32 = 16 << 20;

@@ -1,12 +1,14 @@
 //! Making and opening images.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use floatgate_ftl::addr::Unit;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::Counted;
+use floatgate_ftl::nand::{Counted, Nand};
 
 use super::Stored;
 use super::error::{ImageError, Problem};
@@ -98,12 +100,18 @@ impl Stored {
             return Err(Problem::Io { doing: "read", error });
         };
         let page_bytes = header.geometry.shape().page_bytes as usize;
+        let mut counted = Counted::new(&header.medium);
+        for unit in (0..header.medium.units()).map(Unit) {
+            counted.set_mode(unit, scan.modes.mode(unit));
+        }
         Ok(Self {
             image,
             header,
             layout,
-            counted: Counted::default(),
+            counted,
+            modes: scan.modes,
             programmed: scan.programmed,
+            begun: BTreeMap::new(),
             torn: scan.torn,
             scanned_bytes: scan.bytes,
             register: vec![0; page_bytes],

@@ -2,24 +2,32 @@
 //! what was written last is there.
 
 use std::collections::BTreeSet;
+use std::mem;
+use std::ops::Range;
 
-use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::addr::{Ppn, Unit};
+use floatgate_ftl::geometry::{Geometry, Modes};
 
-use super::format::{Found, Layout, RECORD_BYTES, Record, TORN, is_erased, is_plausible, serial};
+use super::format::{Found, Layout, RECORD_BYTES, Record, TORN, is_plausible, serial};
 use super::image::Image;
+use super::rows::lost_together;
 
 /// Records read at once: about 1 MiB of them.
-const CHUNK: u64 = (1 << 20) / RECORD_BYTES as u64 * RECORD_BYTES as u64;
+const CHUNK: u64 = 1 << 20;
+
+type Bytes = [u8; RECORD_BYTES];
 
 /// What was found.
 #[derive(Debug)]
 pub(super) struct Scan {
     /// The page after the last one programmed, by unit.
     pub programmed: Vec<u32>,
+    /// How units are programmed.
+    pub modes: Modes,
     /// Pages of which record or data is not what was programmed, and was never synced.
     pub torn: BTreeSet<u32>,
     /// Pages of the unit in hand that have no sound record, and none of a synced page behind them.
-    suspects: Vec<u32>,
+    suspects: Vec<Range<u32>>,
     /// Above all serial numbers whose data is known to be there.
     pub point: u64,
     /// Bytes read of the out-of-band area.
@@ -29,113 +37,144 @@ pub(super) struct Scan {
 /// Reads the records that are not in a hole. Pages programmed from serial number `point` on have
 /// their data read, too.
 pub(super) fn scan(image: &Image, layout: &Layout, medium: &Geometry, point: u64) -> Option<Scan> {
+    let file = Source { image, layout, medium, point };
     let programmed = vec![0; medium.units() as usize];
-    let mut scan = Scan { programmed, torn: BTreeSet::new(), suspects: vec![], point, bytes: 0 };
+    let (modes, torn) = (Modes::new(*medium), BTreeSet::new());
+    let mut scan = Scan { programmed, modes, torn, suspects: vec![], point, bytes: 0 };
     let oob = layout.oob();
     let mut chunk = vec![];
-    let mut data = vec![];
     let mut at = oob.start;
     while at < oob.end {
         let stored = image.next_stored(at..oob.end)?;
         if stored.is_empty() {
             break;
         }
-        // A hole ends where a block does, which may be inside a record.
-        let record = RECORD_BYTES as u64;
-        at = oob.start + (stored.start - oob.start) / record * record;
-        let end = oob.start + (stored.end - oob.start).next_multiple_of(record);
+        // A hole ends where a block does, which may be inside a record, or a row of them.
+        let row = RECORD_BYTES as u64 * u64::from(medium.program_unit());
+        at = at.max(oob.start + (stored.start - oob.start) / row * row);
+        let end = oob.start + (stored.end - oob.start).next_multiple_of(row);
         while at < end {
-            let bytes = (end - at).min(CHUNK);
+            let bytes = (end - at).min(CHUNK.next_multiple_of(row));
             chunk.resize(bytes as usize, 0);
             image.read(at, &mut chunk)?;
             scan.bytes += bytes;
-            let first = ((at - oob.start) / record) as u32;
-            for (ppn, record) in (first..).zip(chunk.as_chunks().0) {
-                scan.look_at(ppn, record, medium);
-                scan.suspect(image, layout, medium, (ppn, record), point)?;
-                if serial(record) >= point {
-                    scan.verify(image, layout, (ppn, record), medium, &mut data)?;
-                }
+            let first = ((at - oob.start) / RECORD_BYTES as u64) as u32;
+            let rows = (first..).step_by(medium.program_unit() as usize);
+            for (first, row) in rows.zip(chunk.chunks(row as usize)) {
+                scan.look_at(&file, first, row.as_chunks().0)?;
             }
             at += bytes;
         }
     }
-    scan.tear_suspects(image, layout)?;
+    scan.tear_suspects(&file)?;
+    scan.fill_rows(medium);
     Some(scan)
 }
 
+/// What is scanned.
+struct Source<'a> {
+    image: &'a Image,
+    layout: &'a Layout,
+    medium: &'a Geometry,
+    /// Pages with lower serial numbers were synced.
+    point: u64,
+}
+
+impl Source<'_> {
+    fn is_synced(&self, record: &Bytes) -> bool {
+        serial(record) < self.point
+    }
+
+    fn is_sound(&self, ppn: u32, record: &Bytes) -> bool {
+        (self.is_synced(record) && is_plausible(record))
+            || !matches!(Record::decode(record, ppn, self.medium), Found::Erased | Found::Torn)
+    }
+
+    /// Whether the data of a page is there.
+    fn has_data(&self, ppn: u32, found: &Found) -> Option<bool> {
+        let Found::Programmed(record) = found else { return Some(true) };
+        let mut data = vec![0; if record.is_stored() { record.length as usize } else { 0 }];
+        self.image.read(self.layout.data(ppn, 1).start, &mut data)?;
+        Some(!record.is_stored() || record.matches(&data))
+    }
+}
+
 impl Scan {
-    fn look_at(&mut self, ppn: u32, record: &[u8; RECORD_BYTES], medium: &Geometry) {
-        if !is_erased(record) {
-            let (unit, page) = (ppn / medium.pages_per_unit(), ppn % medium.pages_per_unit());
-            self.programmed[unit as usize] = page + 1;
+    /// Looks at as many pages as are programmed at once by a unit in native mode.
+    fn look_at(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
+        let unit = file.medium.unit(Ppn::new(first));
+        if file.medium.has_slc_mode() {
+            let found = (first..).zip(row).map(|(ppn, r)| Record::decode(r, ppn, file.medium));
+            let mode = found.filter_map(|found| found.mode()).next();
+            mode.into_iter().for_each(|mode| self.modes.set(unit, mode));
         }
+        let pages = lost_together(file.medium, &self.modes, unit);
+        let firsts = (first..).step_by(pages as usize);
+        firsts.zip(row.chunks(pages as usize)).try_for_each(|(first, row)| {
+            let is_whole = |record: &Bytes| row.iter().all(|other| other == record);
+            if is_whole(&[0; RECORD_BYTES]) {
+                return Some(());
+            }
+            self.extend(file, first..first + pages);
+            if is_whole(&TORN) { Some(()) } else { self.judge(file, first, row) }
+        })
     }
 
-    /// A record of which only a part was written is torn, like its page. It is damage if a page
-    /// behind it in its unit was synced, for then so was this one.
-    fn suspect(
-        &mut self,
-        image: &Image,
-        layout: &Layout,
-        medium: &Geometry,
-        (ppn, record): (u32, &[u8; RECORD_BYTES]),
-        point: u64,
-    ) -> Option<()> {
-        let unit = |ppn: u32| ppn / medium.pages_per_unit();
-        if self.suspects.last().is_some_and(|&suspect| unit(suspect) != unit(ppn)) {
-            self.tear_suspects(image, layout)?;
-        }
-        if is_erased(record) || *record == TORN {
-            return Some(());
-        }
-        let is_synced = serial(record) < point;
-        let is_sound = (is_synced && is_plausible(record))
-            || Record::decode(record, ppn, medium.shape()) != Found::Torn;
-        match (is_sound, is_synced) {
-            (false, _) => self.suspects.push(ppn),
-            (true, true) => self.suspects.clear(),
-            (true, false) => {}
-        }
-        Some(())
+    /// Pages of a unit are not erased.
+    fn extend(&mut self, file: &Source<'_>, pages: Range<u32>) {
+        let (unit, last) = file.medium.place(Ppn::new(pages.end - 1));
+        self.programmed[unit.index()] = last + 1;
     }
 
-    fn tear_suspects(&mut self, image: &Image, layout: &Layout) -> Option<()> {
-        for ppn in std::mem::take(&mut self.suspects) {
-            self.tear(image, layout, ppn)?;
+    /// A record of which only a part was written is torn, like its page, and all that was to be
+    /// programmed with that. It is damage if all others of these pages were synced, or all of those
+    /// that are programmed together behind them in their unit, for then so was this one.
+    fn judge(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
+        let pages = first..first + row.len() as u32;
+        let unit = |ppn: u32| file.medium.unit(Ppn::new(ppn));
+        if self.suspects.last().is_some_and(|suspect| unit(suspect.start) != unit(first)) {
+            self.tear_suspects(file)?;
         }
-        Some(())
-    }
-
-    /// Nothing can be read from a page any more, and later sessions see why.
-    fn tear(&mut self, image: &Image, layout: &Layout, ppn: u32) -> Option<()> {
-        self.torn.insert(ppn);
-        if image.is_read_only() {
-            return Some(());
+        let sound = || pages.clone().zip(row).filter(|&(ppn, record)| file.is_sound(ppn, record));
+        let count = sound().count();
+        if count > 0 && sound().all(|(_, record)| file.is_synced(record)) {
+            self.suspects.clear();
+        } else if count < row.len() {
+            self.suspects.push(pages.clone());
         }
-        image.write(layout.records(ppn, 1).start, &TORN)
-    }
-
-    fn verify(
-        &mut self,
-        image: &Image,
-        layout: &Layout,
-        (ppn, record): (u32, &[u8; RECORD_BYTES]),
-        medium: &Geometry,
-        data: &mut Vec<u8>,
-    ) -> Option<()> {
-        let data_of_page = layout.data(ppn, 1);
-        let Found::Programmed(found) = Record::decode(record, ppn, medium.shape()) else {
-            return Some(());
-        };
-        self.point = self.point.max(found.tag.serial.saturating_add(1));
-        if found.is_stored() {
-            data.resize(found.length as usize, 0);
-            image.read(data_of_page.start, data)?;
-            if !found.matches(data) {
-                self.tear(image, layout, ppn)?;
+        for (ppn, record) in pages.clone().zip(row).filter(|(_, record)| !file.is_synced(record)) {
+            let found = Record::decode(record, ppn, file.medium);
+            let Some(serial) = found.serial() else { continue };
+            self.point = self.point.max(serial.saturating_add(1));
+            if !file.has_data(ppn, &found)? {
+                return self.tear(file, pages);
             }
         }
         Some(())
+    }
+
+    fn tear_suspects(&mut self, file: &Source<'_>) -> Option<()> {
+        let suspects = mem::take(&mut self.suspects);
+        suspects.into_iter().try_for_each(|pages| self.tear(file, pages))
+    }
+
+    /// Nothing can be read from pages any more, and later sessions see why.
+    fn tear(&mut self, file: &Source<'_>, pages: Range<u32>) -> Option<()> {
+        self.torn.extend(pages.clone());
+        if file.image.is_read_only() {
+            return Some(());
+        }
+        let records = TORN.repeat(pages.len());
+        file.image.write(file.layout.records(pages.start, pages.len() as u32).start, &records)
+    }
+
+    /// What is left of a row that was begun was padded by the controller, which had power for that.
+    fn fill_rows(&mut self, medium: &Geometry) {
+        for unit in (0..medium.units()).map(Unit) {
+            let geometry = self.modes.of(unit);
+            let programmed = &mut self.programmed[unit.index()];
+            *programmed = programmed.next_multiple_of(geometry.program_unit());
+            *programmed = (*programmed).min(geometry.unit_capacity());
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::format::{Content, Found};
 fn tag_of(found: Found) -> Option<Tag> {
     match found {
         Found::Programmed(record) => Some(record.tag),
-        Found::Erased | Found::Torn => None,
+        Found::Erased | Found::Torn | Found::Padding { .. } => None,
     }
 }
 
@@ -25,9 +25,8 @@ impl Tagged for Stored {
         self.programmed[unit.index()]
     }
 
-    /// Images have no SLC cache.
-    fn mode(&self, _: Unit) -> Mode {
-        Mode::Native
+    fn mode(&self, unit: Unit) -> Mode {
+        self.modes.mode(unit)
     }
 
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
@@ -36,7 +35,7 @@ impl Tagged for Stored {
             _ => return None,
         };
         let mut note = vec![0; record.length as usize];
-        self.image.read(self.layout.data(ppn.get(), 1).start, &mut note)?;
+        self.read_data(ppn.get(), &mut note)?;
         record.matches(&note).then_some(note)
     }
 

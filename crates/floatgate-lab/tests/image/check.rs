@@ -77,6 +77,7 @@ fn a_sound_image_has_no_problem_and_each_page_is_counted_once() {
         torn: 1,
         // (2, 1), and the page before that of the old journal.
         skipped: 2,
+        padding: 0,
         trimmed: 3,
     };
     assert_eq!(report.pages, expected);

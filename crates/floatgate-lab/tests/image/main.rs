@@ -5,6 +5,7 @@
 
 mod check;
 mod forge;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -7,6 +7,7 @@ mod damage;
 mod pair;
 mod records;
 mod refused;
+mod rows;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
@@ -60,7 +61,11 @@ impl Place {
     }
 
     fn create(&self) -> Stored {
-        Stored::create(&self.image(), SHAPE, JOURNAL, "a = 1\n").unwrap()
+        self.create_as(SHAPE)
+    }
+
+    fn create_as(&self, shape: Shape) -> Stored {
+        Stored::create(&self.image(), shape, JOURNAL, "a = 1\n").unwrap()
     }
 
     fn open(&self) -> Stored {

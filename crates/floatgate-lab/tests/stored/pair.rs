@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
-use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, NoClock, Tagged};
+use floatgate_ftl::geometry::{Geometry, Mode, Shape};
+use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, NoClock, Tagged, Tear};
 use floatgate_lab::stored::Stored;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{JOURNAL, PAGE, PAGES, Place, UNITS, cases, read, step};
+use super::rows::with_rows;
+use super::{JOURNAL, PAGE, Place, SHAPE, UNITS, cases, read, step};
 
 /// A file medium and the one that knows the rules, which are told the same.
 struct Pair {
@@ -19,14 +21,41 @@ struct Pair {
     /// What was last programmed, by page.
     data: BTreeMap<u32, (Owner, Option<Vec<u8>>)>,
     serial: u64,
+    geometry: Geometry,
 }
 
 impl Pair {
-    fn new() -> Self {
+    fn new(shape: Shape) -> Self {
         let place = Place::new();
-        let stored = place.create();
-        let checked = Checked::new(Counted::default(), *stored.medium_geometry());
-        Self { place, stored: Some(stored), checked, data: BTreeMap::new(), serial: 0 }
+        let stored = place.create_as(shape);
+        let geometry = *stored.medium_geometry();
+        let checked = Checked::new(Counted::new(&geometry), geometry);
+        Self { place, stored: Some(stored), checked, data: BTreeMap::new(), serial: 0, geometry }
+    }
+
+    /// The geometry that a unit is programmed in.
+    fn of(&self, unit: u32) -> Geometry {
+        self.geometry.in_mode(self.checked.mode(Unit(unit)))
+    }
+
+    /// The process ends, and with it goes what a loss of power takes.
+    fn reopen(&mut self) {
+        self.stored = None;
+        self.stored = Some(self.place.open());
+        self.checked.lose_memory();
+        self.checked.reset_counters();
+        let (checked, geometry) = (&self.checked, self.geometry);
+        self.data.retain(|&page, _| checked.tag(Ppn::new(page)).is_some());
+        for unit in (0..geometry.units()).map(Unit) {
+            if checked.programmed(unit) > 0 {
+                assert_eq!(self.stored.as_ref().unwrap().mode(unit), checked.mode(unit));
+            }
+        }
+        // Of an erased unit nothing says what it is.
+        let erased = (0..geometry.units()).map(Unit).filter(|&unit| checked.programmed(unit) == 0);
+        for unit in erased.collect::<Vec<_>>() {
+            self.both(|nand| nand.set_mode(unit, Mode::Native));
+        }
     }
 
     fn stored(&mut self) -> &mut Stored {
@@ -42,19 +71,25 @@ impl Pair {
         let (unit, choice) = (choice % (UNITS + JOURNAL), choice / (UNITS + JOURNAL));
         let (what, choice) = (choice % 16, choice / 16);
         let next = self.checked.programmed(Unit(unit));
+        let (pages, capacity) = (self.geometry.pages_per_unit(), self.of(unit).unit_capacity());
         match what {
             0 if self.stored().programmed(Unit(unit)) > 0 => {
                 self.both(|nand| nand.erase(Unit(unit), Cause::Gc, &mut Chain::default()).unwrap());
-                self.data.retain(|page, _| page / PAGES != unit);
+                self.data.retain(|page, _| page / pages != unit);
             }
             1 => self.stored().sync(),
-            2 => {
-                self.stored = None;
-                self.stored = Some(self.place.open());
-                self.checked.reset_counters();
+            2 => self.reopen(),
+            10 if self.geometry.has_slc_mode() && next == 0 => {
+                let mode = if choice.is_multiple_of(2) { Mode::Slc } else { Mode::Native };
+                self.both(|nand| nand.set_mode(Unit(unit), mode));
             }
-            3..=6 => self.move_some(unit, next, choice),
-            _ if next < PAGES => self.program(unit * PAGES + next, what, choice),
+            11 if !next.is_multiple_of(self.of(unit).program_unit()) => {
+                let from = self.geometry.page(Unit(unit), next);
+                let left = self.of(unit).left_in_program_unit(from);
+                self.both(|nand| nand.pad(from, left, &mut Chain::default()).unwrap());
+            }
+            3..=6 => self.move_some(unit, (next, capacity), choice),
+            _ if next < capacity => self.program(unit * pages + next, what, choice),
             _ => {}
         }
     }
@@ -87,11 +122,12 @@ impl Pair {
     }
 
     /// Moves pages of another unit that follow each other, notes left out.
-    fn move_some(&mut self, unit: u32, next: u32, choice: u32) {
-        let from = choice % ((UNITS + JOURNAL) * PAGES);
-        let pages = self.data.range(from..).filter(|(page, _)| *page / PAGES != unit);
-        let pages: Vec<_> = pages.take((PAGES - next) as usize).collect();
-        let at = |index: usize| unit * PAGES + next + index as u32;
+    fn move_some(&mut self, unit: u32, (next, capacity): (u32, u32), choice: u32) {
+        let per_unit = self.geometry.pages_per_unit();
+        let from = choice % ((UNITS + JOURNAL) * per_unit);
+        let pages = self.data.range(from..).filter(|(page, _)| *page / per_unit != unit);
+        let pages: Vec<_> = pages.take((capacity - next) as usize).collect();
+        let at = |index: usize| unit * per_unit + next + index as u32;
         let moves: Vec<_> = (pages.iter().enumerate())
             .map(|(index, (page, content))| {
                 step(**page, at(index), content.0, self.serial + 1 + index as u64)
@@ -133,8 +169,11 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn it_is_the_medium_that_knows_the_rules(choices in vec(any::<u32>(), 1..150)) {
-        let mut pair = Pair::new();
+    fn it_is_the_medium_that_knows_the_rules(
+        choices in vec(any::<u32>(), 1..150),
+        rows in prop::option::of(any::<bool>()),
+    ) {
+        let mut pair = Pair::new(rows.map_or(SHAPE, with_rows));
         for choices in choices.chunks(10) {
             choices.iter().for_each(|&choice| pair.act(choice));
             pair.compare();

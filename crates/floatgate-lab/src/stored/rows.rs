@@ -1,0 +1,110 @@
+//! Rows of pages that are programmed at once, where a loss of power takes those that are not full.
+//!
+//! Such a row is in memory until it is full, or filled with padding, and goes to the file in one
+//! piece: so the file holds what is on flash, and a process that ends takes with it what waited in
+//! the controller's memory. With that memory protected every page goes to the file at once, as on a
+//! drive that programs page by page.
+
+use std::ops::Range;
+
+use floatgate_ftl::addr::{Ppn, Unit};
+use floatgate_ftl::geometry::{Geometry, Modes};
+
+use super::Stored;
+use super::format::Found;
+
+/// A row that is being filled.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    pages: Vec<Found>,
+    /// The data of each, padded to a page.
+    data: Vec<u8>,
+}
+
+/// Pages of a unit that are torn together, if one of them is: a row, or each by itself.
+pub(super) fn lost_together(medium: &Geometry, modes: &Modes, unit: Unit) -> u32 {
+    if medium.loses_pages() { modes.of(unit).program_unit() } else { 1 }
+}
+
+/// Where pages lie side by side that have data.
+pub(super) fn stored(pages: &[Found]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    pages.chunk_by(|a, b| a.is_stored() == b.is_stored()).filter_map(move |run| {
+        let start = end;
+        end += run.len();
+        run[0].is_stored().then_some(start..end)
+    })
+}
+
+impl Stored {
+    /// Programs pages that lie side by side; `data` has a page for each, the last may be shorter.
+    pub(super) fn put(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
+        if !self.header.medium.loses_pages() {
+            self.write_pages(first, pages, data)?;
+            (first.get()..).zip(pages).for_each(|(ppn, _)| self.advance(Ppn::new(ppn)));
+            return Some(());
+        }
+        let mut data = data.chunks(self.page_bytes());
+        for (ppn, &page) in (first.get()..).zip(pages) {
+            self.put_in_row(Ppn::new(ppn), page, data.next().unwrap_or_default())?;
+        }
+        Some(())
+    }
+
+    /// Pages that lie side by side are in the file from now on; `data` has a page for each.
+    fn write_pages(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
+        (self.is_changed, self.is_programmed) = (true, true);
+        let at = self.layout.data(first.get(), pages.len() as u32).start;
+        for range in stored(pages) {
+            let from = range.start * self.page_bytes();
+            let end = data.len().min(range.end * self.page_bytes());
+            self.image.write(at + from as u64, &data[from..end])?;
+        }
+        let records = (first.get()..).zip(pages).flat_map(|(ppn, page)| page.encode(ppn));
+        let records: Vec<u8> = records.collect();
+        self.image.write(self.layout.records(first.get(), pages.len() as u32).start, &records)
+    }
+
+    fn put_in_row(&mut self, to: Ppn, page: Found, data: &[u8]) -> Option<()> {
+        let geometry = self.modes.of(self.modes.unit(to));
+        let left = geometry.left_in_program_unit(to);
+        let first = to.get() + left - geometry.program_unit();
+        let page_bytes = self.page_bytes();
+        let row = self.begun.entry(first).or_default();
+        row.pages.push(page);
+        row.data.extend_from_slice(data);
+        row.data.resize(row.pages.len() * page_bytes, 0);
+        self.advance(to);
+        if left > 1 {
+            return Some(());
+        }
+        let Row { pages, data } = self.begun.remove(&first)?;
+        self.write_pages(Ppn::new(first), &pages, &data)
+    }
+
+    /// A page that is in memory, and its data.
+    pub(super) fn waiting(&self, ppn: u32) -> Option<(&Found, &[u8])> {
+        let (first, row) = self.begun.range(..=ppn).next_back()?;
+        let at = (ppn - first) as usize;
+        Some((row.pages.get(at)?, row.data.chunks(self.page_bytes()).nth(at)?))
+    }
+
+    /// The data of pages that lie side by side; of the last there may be less than a page.
+    pub(super) fn read_data(&self, first: u32, data: &mut [u8]) -> Option<()> {
+        self.image.read(self.layout.data(first, 1).start, data)?;
+        if !self.begun.is_empty() {
+            for (ppn, data) in (first..).zip(data.chunks_mut(self.page_bytes())) {
+                if let Some((_, waiting)) = self.waiting(ppn) {
+                    data.copy_from_slice(&waiting[..data.len()]);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// All pages with lower serial numbers are in the file.
+    pub(super) fn written(&self) -> u64 {
+        let firsts = self.begun.values().filter_map(|row| row.pages[0].serial());
+        firsts.min().map_or(self.next_point, |first| first.min(self.next_point))
+    }
+}

@@ -1,0 +1,69 @@
+//! Drives that program rows of pages at once, and drives with an SLC cache.
+
+use super::*;
+
+/// A drive of which a die programs 8 pages at once: two flash pages on each of two planes.
+fn with_rows(is_protected: bool) -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("flash.page", "1KiB"),
+        ("mapping.unit", "512B"),
+        ("flash.program_pages", "2"),
+        ("flash.planes", "2"),
+        ("flash.superblock", "2"),
+        ("controller.power_protected", if is_protected { "true" } else { "false" }),
+    ]
+}
+
+/// The same with an SLC cache of two units, and up to two more.
+fn with_cache(is_protected: bool, when_full: &'static str) -> Vec<(&'static str, &'static str)> {
+    let cache = [("slc.static", "8KiB"), ("slc.dynamic", "8KiB"), ("slc.when_full", when_full)];
+    [&with_rows(is_protected)[..], &cache].concat()
+}
+
+/// The same over two dies, of which one holds the parity of the other.
+fn with_parity(is_protected: bool) -> Vec<(&'static str, &'static str)> {
+    let parity = [("flash.dies", "2"), ("flash.superblock", "4"), ("flash.parity", "2")];
+    [&with_rows(is_protected)[..], &parity].concat()
+}
+
+/// Every way in which such a drive keeps what it has not programmed yet.
+fn drives_with_rows() -> impl Iterator<Item = Vec<(&'static str, &'static str)>> {
+    [false, true].into_iter().flat_map(|is_protected| {
+        let caches = ["direct", "fold"].map(|when_full| with_cache(is_protected, when_full));
+        [with_rows(is_protected), with_parity(is_protected)].into_iter().chain(caches)
+    })
+}
+
+#[test]
+fn bytes_survive_with_rows_and_an_slc_cache() {
+    for drive in drives_with_rows() {
+        let mapping = [("mapping.scheme", "dftl"), ("placement.scheme", "dac")];
+        live(&[&drive[..], &mapping].concat(), 4, 150);
+        let buffer = [("buffer.scheme", "bplru"), ("buffer.capacity", "4KiB")];
+        live(&[&drive[..], &buffer].concat(), 2, 150);
+    }
+}
+
+/// What waits in the controller's memory is in the image if that is protected, and else with the
+/// process.
+#[test]
+fn what_waits_in_memory_is_lost_without_protection() {
+    for (is_protected, found) in [(true, [1; PAGE]), (false, [0; PAGE])] {
+        let place = Place::new();
+        let mut drive = place.create(&with_rows(is_protected));
+        let mut page = [9; PAGE];
+        drive.write(0, &[1; PAGE]).unwrap();
+        drive.read(0, &mut page).unwrap();
+        assert_eq!(page, [1; PAGE]);
+        drop(drive);
+        assert!(place.read()[..PAGE] == found);
+        let mut drive = open(&place.image()).unwrap();
+        drive.read(0, &mut page).unwrap();
+        assert_eq!(page, found);
+        // A FLUSH is for good either way.
+        drive.write(0, &[2; PAGE]).unwrap();
+        drive.flush().unwrap();
+        drop(drive);
+        assert!(place.read()[..PAGE] == [2; PAGE]);
+    }
+}

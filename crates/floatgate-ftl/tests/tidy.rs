@@ -42,7 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // It knows no drive: it is to stand before a live one, too.
     ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
-    ("nand", &["addr", "clock", "counters", "geometry", "parameters", "rng"]),
+    ("nand", &["addr", "clock", "counters", "geometry", "parameters", "prefetch", "rng"]),
     ("request", &["nand"]),
     ("unit_table", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),

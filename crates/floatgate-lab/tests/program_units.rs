@@ -1,6 +1,8 @@
 //! Flash pages larger than what a map entry stands for, and rows of them that are programmed at
 //! once: what is counted, and how long it takes, against what can be computed by hand.
 
+#[path = "program_units/parts.rs"]
+mod parts;
 #[path = "program_units/slc.rs"]
 mod slc;
 

@@ -57,12 +57,14 @@ impl Scheduler {
         let node = self.core.graph.node(at);
         let (operation, part, is_told) = (node.operation(), node.part, node.is_told());
         let (die, pages) = (operation.die, self.core.pages_of_transfer(operation));
-        self.channels[channel].transfer_ns = self.core.timing.transfer_ns * u64::from(pages);
+        let spared_ns = self.core.spared_ns(at);
+        let transfer_ns = self.core.timing.transfer_ns * u64::from(pages) - spared_ns;
+        self.channels[channel].transfer_ns = transfer_ns;
         self.post(usize::from(die)).begin_transfer(at, part, is_told);
         self.record_transfer(channel);
         let end = self.core.now + self.channels[channel].transfer_ns;
         let event = Event::Transfer(channel as u32);
-        match self.core.run_of_transfer(pages) {
+        match self.core.run_of_transfer(pages, spared_ns) {
             Some(run) => self.core.events.push_run(run, end, event),
             None => self.core.events.push(end, event),
         }

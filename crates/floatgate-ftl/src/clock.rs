@@ -275,6 +275,11 @@ pub trait Clock {
     /// begun; at once if the memory outlives a loss of power.
     fn wait_for_programs(&mut self, _: &mut Chain) {}
 
+    /// Of each page that is read from now on only this share goes over the channel; all of it if
+    /// there is none.
+    #[inline(always)]
+    fn read_share(&mut self, _: Option<Share>) {}
+
     /// The end of this chain will be told, with the ticket.
     fn watch(&mut self, chain: Chain, ticket: u64);
 
@@ -307,6 +312,22 @@ pub trait Clock {
     /// What was recorded; of a window that has not ended, what there is until now.
     fn recorded(&self) -> Option<Recorded> {
         None
+    }
+}
+
+/// A part of a page: so many of as many sectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// Sectors that are asked for, at least 1.
+    pub sectors: u32,
+    /// Sectors of the page.
+    pub of: u32,
+}
+
+impl Share {
+    /// What it takes to transfer it, where the page takes `page_ns`.
+    pub fn transfer_ns(self, page_ns: u64) -> u64 {
+        (page_ns * u64::from(self.sectors)).div_ceil(self.of.into())
     }
 }
 

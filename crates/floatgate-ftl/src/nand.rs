@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 use crate::addr::{Owner, Ppn, Tag, Unit};
 pub use crate::clock::{
     Around, Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Recorded, Recording, Served,
-    Server, Span, Task, Use,
+    Server, Share, Span, Task, Use,
 };
 use crate::counters::{CAUSES, Counters};
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};

@@ -16,7 +16,7 @@ use brute::{Brute, Seen};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
-    Cause, Chain, Clock, Counted, Ended, Fork, Move, Nand, Part, Server, Source, Task, Timed,
+    Cause, Chain, Clock, Counted, Ended, Fork, Move, Nand, Part, Server, Share, Source, Task, Timed,
 };
 use floatgate_ftl::rng::Rng;
 use random::{any, comparable, schedule, timing};
@@ -166,7 +166,12 @@ impl Front<'_> {
     }
 
     fn read(&mut self, drive: &mut impl Medium, from: Ppn, chain: &mut Chain) {
+        // One page in four is read in part.
+        let (of, is_part) = (2 + self.below(7) as u32, self.below(4) == 0);
+        let sectors = 1 + self.below(of.into()) as u32;
+        drive.clock_mut().read_share(is_part.then_some(Share { sectors, of }));
         let Ok(()) = drive.read(from, OWNER, Source::Cells, self.cause(), chain);
+        drive.clock_mut().read_share(None);
     }
 
     fn steps(&mut self, drive: &mut impl Medium, chain: &mut Chain, depth: u32) {

@@ -3,6 +3,8 @@
 
 #[path = "program_units/parity.rs"]
 mod parity;
+#[path = "program_units/parts.rs"]
+mod parts;
 #[path = "program_units/slc.rs"]
 mod slc;
 

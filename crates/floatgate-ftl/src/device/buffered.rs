@@ -109,7 +109,7 @@ where
                     self.clock().delay(&mut chain, cache.ram_page_ns, Part::Buffer);
                 } else {
                     cache.counts.read_misses += 1;
-                    self.read_page(extent.access(lpn, AccessKind::Read), lpn, &mut chain);
+                    self.read_page(extent, lpn, lpn, &mut chain);
                 }
                 fork.join(chain, self.clock());
             }

@@ -14,9 +14,11 @@ use crate::ftl::{Ftl, Remap};
 use crate::geometry::Geometry;
 use crate::host::{Piece, Remapping, Twrite};
 use crate::mapping::{Access, AccessKind};
-use crate::nand::{Chain, Clock, Fork, Nand, Task};
+use crate::nand::{Chain, Clock, Fork, Nand, Share, Task};
 use crate::request::{Op, Request};
 
+/// Bytes that go over the channel at least: what the controller's error correction decodes at once.
+const SECTOR: u32 = 4096;
 /// Requests ahead for which the map entry is asked for.
 const ENTRY_AHEAD: usize = 32;
 /// Requests ahead for which the page that will be replaced is asked for.
@@ -39,14 +41,23 @@ pub(super) struct PageIo<F, D> {
 pub(super) struct Extent {
     pub(super) first: u32,
     pub(super) pages: u32,
-    /// Whether it begins, and whether it ends, inside of a page.
-    cut: (bool, bool),
+    /// Bytes of the first page before it, and of the last page behind it.
+    cut: (u32, u32),
 }
 
 impl Extent {
     /// Pages that are covered as a whole.
     pub(super) fn whole(first: u32, pages: u32) -> Self {
-        Self { first, pages, cut: (false, false) }
+        Self { first, pages, cut: (0, 0) }
+    }
+
+    /// What a request touches; its pages can be numbered.
+    #[inline(always)]
+    fn new(request: &Request, log2_page: u32) -> Self {
+        let Range { start, end } = pages(request, log2_page);
+        let (before, behind) = (request.offset, (request.offset + request.length).wrapping_neg());
+        let cut = [before, behind].map(|bytes| (bytes & ((1 << log2_page) - 1)) as u32);
+        Self { first: start as u32, pages: (end - start) as u32, cut: cut.into() }
     }
 
     #[inline(always)]
@@ -56,8 +67,27 @@ impl Extent {
 
     #[inline(always)]
     pub(super) fn covers_in_part(&self, lpn: Lpn) -> bool {
+        self.cut_of(lpn) != (0, 0)
+    }
+
+    /// Bytes of a page before it, and behind it.
+    #[inline(always)]
+    fn cut_of(&self, lpn: Lpn) -> (u32, u32) {
         let page = lpn.get() - self.first;
-        (self.cut.0 && page == 0) || (self.cut.1 && page + 1 == self.pages)
+        let before = if page == 0 { self.cut.0 } else { 0 };
+        (before, if page + 1 == self.pages { self.cut.1 } else { 0 })
+    }
+
+    /// What it asks for of a page of as many bytes, in whole sectors; none if that is all of them.
+    #[inline(always)]
+    fn share(&self, lpn: Lpn, page_bytes: u32) -> Option<Share> {
+        let (before, behind) = self.cut_of(lpn);
+        if before + behind < SECTOR {
+            return None;
+        }
+        let sectors = (page_bytes - behind).div_ceil(SECTOR) - before / SECTOR;
+        let of = page_bytes.div_ceil(SECTOR);
+        (sectors < of).then_some(Share { sectors, of })
     }
 
     /// The access to one of its pages.
@@ -115,11 +145,9 @@ where
 
     #[inline(always)]
     pub(super) fn extent(&self, request: &Request) -> Extent {
-        let Range { start, end } = pages(request, self.log2_page);
+        let Range { end, .. } = pages(request, self.log2_page);
         assert!(end <= self.logical_pages, "{request:?} ends beyond the drive");
-        let is_inside = |byte: u64| byte & ((1 << self.log2_page) - 1) != 0;
-        let cut = (is_inside(request.offset), is_inside(request.offset + request.length));
-        Extent { first: start as u32, pages: (end - start) as u32, cut }
+        Extent::new(request, self.log2_page)
     }
 
     /// Bytes of so many pages.
@@ -168,8 +196,8 @@ where
         }
     }
 
-    /// Reads a translated page that is about to be written in part. The answer is whether it can
-    /// be: what is not overwritten of a lost page must not come back as if it were.
+    /// Reads all of a translated page that is about to be written in part. The answer is whether it
+    /// can be: what is not overwritten of a lost page must not come back as if it were.
     #[inline(always)]
     pub(super) fn complete(&mut self, lpn: Lpn, chain: &mut Chain) -> bool {
         let fetched = self.fetch(lpn, lpn, chain);
@@ -177,11 +205,18 @@ where
         fetched != Fetched::Lost
     }
 
-    /// Reads a page for the host, to which it is `of`.
+    /// Reads a page of a command for the host, to which it is `of`: what is asked for of it.
     #[inline(always)]
-    pub(super) fn read_page(&mut self, access: Access, of: Lpn, chain: &mut Chain) {
-        self.translate(access, chain);
-        let fetched = self.fetch(access.lpn, of, chain);
+    pub(super) fn read_page(&mut self, extent: Extent, lpn: Lpn, of: Lpn, chain: &mut Chain) {
+        self.translate(extent.access(lpn, AccessKind::Read), chain);
+        let share = extent.share(lpn, 1 << self.log2_page);
+        if share.is_some() {
+            self.clock().read_share(share);
+        }
+        let fetched = self.fetch(lpn, of, chain);
+        if share.is_some() {
+            self.clock().read_share(None);
+        }
         self.counts.empty_reads += u64::from(fetched == Fetched::Nothing);
         self.counts.failed_pages += u64::from(fetched == Fetched::Lost);
     }
@@ -199,10 +234,10 @@ where
         self.counts.read_pages += u64::from(extent.pages);
         self.ftl.store_mut().beside = None;
         let mut fork = Fork::new(start);
-        for access in extent.accesses(AccessKind::Read) {
+        for lpn in extent.lpns() {
             let mut chain = fork.branch();
-            let page = Lpn::new(of.get() + (access.lpn.get() - extent.first));
-            self.read_page(access, page, &mut chain);
+            let page = Lpn::new(of.get() + (lpn - extent.first));
+            self.read_page(extent, Lpn::new(lpn), page, &mut chain);
             fork.join(chain, self.clock());
         }
         fork.end()
@@ -359,5 +394,52 @@ where
     /// Forgets what pages of the log still hold.
     pub(super) fn drop_log(&mut self, window: Range<u32>, chain: &mut Chain) {
         let Ok(_) = self.ftl.drop_log(window, chain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(offset: u64, length: u64, log2_page: u32) -> Extent {
+        Extent::new(&Request { at_ns: 0, op: Op::Read, offset, length }, log2_page)
+    }
+
+    /// Sectors that a read of so many bytes from there on moves of the first page and of the last,
+    /// on a drive of pages of 16 KiB; 4 is all.
+    fn sectors(offset: u64, length: u64) -> (u32, u32) {
+        let extent = extent(offset, length, 14);
+        let of = |lpn| extent.share(Lpn::new(lpn), 1 << 14).map_or(4, |share| share.sectors);
+        (of(extent.first), of(extent.first + extent.pages - 1))
+    }
+
+    #[test]
+    fn what_is_touched_of_a_page_is_moved_in_whole_sectors() {
+        for (offset, length, expected) in [
+            (0, 16_384, (4, 4)),
+            (0, 512, (1, 1)),
+            (4095, 1, (1, 1)),
+            (4095, 2, (2, 2)),
+            (4096, 4096, (1, 1)),
+            (12_288, 4096, (1, 1)),
+            (1, 16_383, (4, 4)),
+            (4096, 12_288, (3, 3)),
+            (3 << 12, 8192, (1, 1)),
+            (16_383, 2, (1, 1)),
+            (4 << 12, 5 << 12, (4, 1)),
+            (8191, 65_536, (3, 2)),
+        ] {
+            assert_eq!(sectors(offset, length), expected, "{length} bytes at {offset}");
+        }
+        assert_eq!(Extent::whole(3, 2).share(Lpn::new(3), 1 << 14), None);
+    }
+
+    #[test]
+    fn a_page_of_a_sector_is_moved_as_a_whole() {
+        for log2_page in [9, 11, 12] {
+            let extent = extent(1, 1, log2_page);
+            assert!(extent.covers_in_part(Lpn::new(0)));
+            assert_eq!(extent.share(Lpn::new(0), 1 << log2_page), None);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! in `medium.rs`, what its dies do in `dies.rs`.
 
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Timing};
+use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Share, Timing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -64,6 +64,8 @@ pub struct Step {
     pub part: Part,
     /// How long the cells, the delay or the service take.
     pub ns: u64,
+    /// How long its page goes over the channel.
+    pub moves_ns: u64,
     /// Of a service: whose it is, and after what time the server takes the next.
     pub server: usize,
     pub hold: u64,
@@ -133,6 +135,8 @@ pub struct Brute {
     pub busy: Vec<u64>,
     pub moved: Vec<Blame>,
     pub ended: VecDeque<Ended>,
+    /// What is asked for of pages that are read.
+    pub share: Option<Share>,
     pub now: u64,
     pub end: u64,
     pub seen: Seen,
@@ -293,7 +297,7 @@ impl Brute {
         }
         for at in self.in_turn(|step| matches!(step.state, Ready(_))) {
             if self.moving(self.channel(self.steps[at].place.die)).is_none() {
-                self.steps[at].state = Moves(self.now + self.timing.transfer_ns);
+                self.steps[at].state = Moves(self.now + self.steps[at].moves_ns);
                 has_begun = true;
             }
         }

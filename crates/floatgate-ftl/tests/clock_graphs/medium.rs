@@ -6,7 +6,7 @@ use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{
     Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
-    Server, Source, Task, Timing,
+    Server, Share, Source, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
 use std::collections::VecDeque;
@@ -39,6 +39,7 @@ impl Brute {
             busy: vec![0; (channels * dies) as usize],
             moved: vec![Blame::default(); channels as usize],
             ended: VecDeque::new(),
+            share: None,
             now: 0,
             end: 0,
             seen,
@@ -53,6 +54,7 @@ impl Brute {
             kind,
             part,
             ns,
+            moves_ns: self.timing.transfer_ns,
             server: 0,
             hold: 0,
             core: self.core(*chain),
@@ -147,7 +149,11 @@ impl Brute {
             let awaits = self.live(|step| step.is_live() && is_hazard(step));
             let last = self.live(|step| step.is_live() && is_change(step) && is_here(step)).pop();
             let (mut end, ns) = (fork.branch(), self.cells_ns(kind, place.row));
+            let share = self.share.filter(|_| kind == Kind::Read);
             let step = self.issue(&mut end, kind, part(cause), ns);
+            if let Some(Share { sectors, of }) = share {
+                step.moves_ns = (step.moves_ns * u64::from(sectors)).div_ceil(of.into());
+            }
             (step.place, step.awaits) = (place, awaits);
             step.behind = last.filter(|_| kind != Kind::Read);
             fork.join(end, self);
@@ -287,6 +293,10 @@ impl Clock for Brute {
         if holds {
             self.issue(chain, Kind::GiveBack, Part::Controller, 0);
         }
+    }
+
+    fn read_share(&mut self, share: Option<Share>) {
+        self.share = share;
     }
 
     fn watch(&mut self, chain: Chain, ticket: u64) {

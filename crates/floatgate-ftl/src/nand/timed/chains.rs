@@ -7,7 +7,9 @@ use super::node::{Edge, Work};
 use super::recorder::Recorder;
 use super::schedule::Controller;
 use super::scheduler::{HELD, Scheduler, Service, Stop};
-use crate::clock::{Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Task};
+use crate::clock::{
+    Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Share, Task,
+};
 
 impl Scheduler {
     /// A chain goes on behind a node.
@@ -97,6 +99,11 @@ impl Clock for Scheduler {
         if !self.core.schedule.controller.power_protected {
             self.wait_for_all_programs(chain);
         }
+    }
+
+    #[inline(always)]
+    fn read_share(&mut self, share: Option<Share>) {
+        self.share = share;
     }
 
     fn watch(&mut self, chain: Chain, ticket: u64) {

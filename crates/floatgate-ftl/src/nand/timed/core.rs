@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use super::Timing;
 use super::events::{Events, Run};
 use super::graph::Graph;
-use super::node::{Kind, Operation, is_slc};
+use super::node::{IS_PART, Kind, Operation, is_slc};
 use super::schedule::Schedule;
+use crate::clock::Share;
 
 /// Times and options, the graph and its events, and the time.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Core {
     /// Dies and channels that may be able to begin something.
     pub(super) dirty_dies: Vec<u32>,
     pub(super) dirty_channels: Vec<u32>,
+    /// By how much the transfer of a read is shorter, by node; only where [`IS_PART`] says so.
+    pub(super) spared: Vec<u64>,
 }
 
 impl Core {
@@ -62,10 +65,31 @@ impl Core {
         }
     }
 
-    /// The run that a transfer of so many pages is of.
+    /// Not all of what an operation reads is transferred.
+    pub(super) fn spare(&mut self, at: u32, share: Share) {
+        let page_ns = self.timing.transfer_ns;
+        let spared_ns = page_ns - share.transfer_ns(page_ns);
+        let node = self.graph.node_mut(at);
+        let at = at as usize;
+        if node.flags & IS_PART == 0 {
+            node.flags |= IS_PART;
+            self.spared.resize(self.spared.len().max(at + 1), 0);
+            self.spared[at] = 0;
+        }
+        self.spared[at] += spared_ns;
+    }
+
+    /// By how much the transfer of an operation is shorter than that of its pages.
     #[inline(always)]
-    pub(super) fn run_of_transfer(&self, pages: u32) -> Option<Run> {
+    pub(super) fn spared_ns(&self, at: u32) -> u64 {
+        if self.graph.node(at).flags & IS_PART == 0 { 0 } else { self.spared[at as usize] }
+    }
+
+    /// The run that a transfer is of, of so many pages without so much time.
+    #[inline(always)]
+    pub(super) fn run_of_transfer(&self, pages: u32, spared_ns: u64) -> Option<Run> {
         match self.unit_transfers {
+            _ if spared_ns > 0 => None,
             _ if pages == 1 => Some(Run::TRANSFER),
             Some((_, of_unit)) if pages == of_unit => Some(Run::FLASH_PAGE),
             _ => None,

@@ -350,6 +350,7 @@ impl Post<'_> {
         let node = self.core.graph.node(at);
         let (part, is_told) = (node.part, node.is_told());
         let pages = self.core.pages_of_transfer(node.operation());
+        let spared_ns = self.core.spared_ns(at);
         self.channel.account_for(self.core.now);
         if is_told {
             self.core.graph.end_wait(at, self.channel.account());
@@ -357,12 +358,12 @@ impl Post<'_> {
         self.account();
         self.channel.current = at;
         self.channel.part = if part == Part::Die { Part::Bus } else { part };
-        self.channel.transfer_ns = self.core.timing.transfer_ns * u64::from(pages);
+        self.channel.transfer_ns = self.core.timing.transfer_ns * u64::from(pages) - spared_ns;
         self.die.is_transferring = true;
         self.turn();
         let end = self.core.now + self.channel.transfer_ns;
         let event = Event::Transfer(self.channel.number);
-        match self.core.run_of_transfer(pages) {
+        match self.core.run_of_transfer(pages, spared_ns) {
             Some(run) => self.core.events.push_run(run, end, event),
             None => self.core.events.push(end, event),
         }

@@ -26,6 +26,9 @@ impl Scheduler {
             }
         }
         let at = self.core.graph.add(Work::Flash(operation), part, *chain, self.core.now);
+        if let Some(share) = self.share.filter(|_| operation.kind == Kind::Read) {
+            self.core.spare(at, share);
+        }
         match operation.kind {
             // What is not programmed is read from the controller's memory there.
             Kind::Read if self.core.has_program_units() => {}
@@ -83,6 +86,9 @@ impl Scheduler {
     pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
         debug_assert!(self.core.graph.is_live(read), "nothing begins amid a command");
         self.core.graph.operation_mut(read.node).add_page();
+        if let Some(share) = self.share {
+            self.core.spare(read.node, share);
+        }
         let read = Chain { node: read.node, serial: read.serial, ..*chain };
         *chain = match self.core.graph.is_live(*chain) && chain.node != read.node {
             true => self.join(read, *chain),

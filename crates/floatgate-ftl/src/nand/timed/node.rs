@@ -138,6 +138,8 @@ pub(super) const IS_HELD: u8 = 4;
 pub(super) const HAS_ENTERED: u8 = 8;
 /// Its chain holds a core.
 pub(super) const HAS_CORE: u8 = 16;
+/// Not all that it reads is transferred: [`Core::spared`](super::core::Core) says how much less.
+pub(super) const IS_PART: u8 = 32;
 
 impl Node {
     #[inline(always)]

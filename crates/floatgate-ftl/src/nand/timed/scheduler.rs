@@ -20,7 +20,7 @@ use super::recorder::Recorder;
 use super::schedule::Schedule;
 use super::{Geometry, Timing};
 use crate::addr::Unit;
-use crate::clock::{Chain, Ended, NO_CORE, NONE, Part, Server};
+use crate::clock::{Chain, Ended, NO_CORE, NONE, Part, Server, Share};
 use crate::counters::{Counters, DieUse, Occupation};
 
 /// Until when the graph is played.
@@ -85,6 +85,8 @@ pub struct Scheduler {
     pub(super) readers: Pool<Readers>,
     pub(super) recorder: Option<Box<Recorder>>,
     pub(super) memory: Option<WriteMemory>,
+    /// What is transferred of pages that are read now, if it is not all of them.
+    pub(super) share: Option<Share>,
 }
 
 impl Scheduler {
@@ -107,6 +109,7 @@ impl Scheduler {
                 completed: Vec::new(),
                 dirty_dies: Vec::new(),
                 dirty_channels: Vec::new(),
+                spared: Vec::new(),
             },
             dies: (0..dies).map(|die| Die::new(die, die / shape.dies as usize)).collect(),
             channels: (0..shape.channels).map(Channel::new).collect(),
@@ -129,6 +132,7 @@ impl Scheduler {
             readers: Pool::default(),
             recorder: None,
             memory: schedule.controller.write_pages.map(WriteMemory::new),
+            share: None,
         }
     }
 

@@ -1,0 +1,72 @@
+//! Reads of a part of what a map entry stands for: the flash reads all of it, and what is asked for
+//! goes over the channel, in sectors of 4 KiB.
+
+use super::*;
+
+/// What every request takes, in us, on a drive that was filled in order; as many pages are read.
+#[track_caller]
+fn takes(text: &str, sets: &[(&str, &str)], us: u64, pages: u64) {
+    let result = result(text, &[sets, &[("start.fill", "sequential")]].concat());
+    let kind = if text.contains("reads=1") { "read" } else { "write" };
+    let time = |key: &str| result["latency"][kind][key].as_f64().expect("a time");
+    assert_eq!(time("mean_us"), us as f64, "{text}");
+    assert!(time("max_us") < us as f64 * 1.001, "{text}: it is told to three digits");
+    let requests: u64 = text.rsplit('=').next().and_then(|n| n.parse().ok()).expect("at the end");
+    assert_eq!(number(&result, "/flash/reads/host"), pages * requests, "{text}");
+    assert_eq!(number(&result, "/flash/senses"), pages * requests, "{text}");
+}
+
+const LARGE_UNITS: [(&str, &str); 3] =
+    [("flash.planes", "4"), ("flash.superblock", "4"), ("mapping.unit", "64KiB")];
+
+/// Map units of 64 KiB, on four planes: 50 us of cells, and 4 us of channel for each 4 KiB.
+#[test]
+fn of_a_large_unit_what_is_asked_for_is_transferred() {
+    for (size, sectors) in
+        [("512B", 1), ("4KiB", 1), ("8KiB", 2), ("16KiB", 4), ("32KiB", 8), ("64KiB", 16)]
+    {
+        let text = format!("uniform:span=6MiB,size={size},reads=1,requests=100");
+        takes(&text, &LARGE_UNITS, 50 + 4 * sectors, 1);
+    }
+    // One unit and a half, in either order, on one die.
+    let text = "sequential:span=6MiB,size=96KiB,reads=1,requests=60";
+    takes(text, &LARGE_UNITS, 50 + 64 + 50 + 32, 2);
+}
+
+/// Pages that are programmed one by one.
+const LARGE_PAGES: [(&str, &str); 5] = [
+    ("flash.program_pages", "1"),
+    ("mapping.unit", "16KiB"),
+    ("flash.planes", "1"),
+    ("flash.superblock", "1"),
+    ("capacity.spare_factor", "0.3"),
+];
+
+#[test]
+fn of_a_large_page_what_is_asked_for_is_transferred() {
+    for (size, sectors) in [("1KiB", 1), ("4KiB", 1), ("8KiB", 2), ("16KiB", 4)] {
+        let text = format!("uniform:span=6MiB,size={size},reads=1,requests=100");
+        takes(&text, &LARGE_PAGES, 50 + 4 * sectors, 1);
+    }
+}
+
+/// What a write leaves of a page is read with the rest of it, and all of it is written.
+#[test]
+fn a_write_of_a_part_moves_the_whole_page() {
+    let text = "uniform:span=6MiB,size=4KiB,requests=50";
+    takes(text, &LARGE_PAGES, 50 + 16 + 16 + 1200, 1);
+}
+
+/// Parts of pages that share a flash page are read and transferred together.
+#[test]
+fn parts_at_both_ends_of_a_flash_page_are_one_transfer() {
+    // Units of 8 KiB, two in a flash page; 8 KiB from the middle of one to the middle of the other.
+    let trace = [("mapping.unit", "8KiB"), ("start.fill", "sequential")];
+    let result = result("sequential:span=3MiB,size=12KiB,reads=1,requests=64", &trace);
+    // Of four requests, 48 KiB or three flash pages, the first lies in one flash page (3 sectors),
+    // the others at 12, 24 and 36 KiB, of which the second and third go from one into the next.
+    let us = [50 + 12, 50 + 4 + 50 + 8, 50 + 8 + 50 + 4, 50 + 12];
+    let mean = us.iter().sum::<u64>() as f64 / 4.0;
+    assert_eq!(result["latency"]["read"]["mean_us"].as_f64(), Some(mean));
+    assert_eq!(number(&result, "/flash/senses"), 64 / 4 * 6);
+}

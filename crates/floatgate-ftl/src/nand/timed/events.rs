@@ -152,6 +152,7 @@ impl Events {
             event
         };
         (self.first, self.at) = (self.heads[OTHERS], OTHERS);
+        // Two loops: of the first, which is all that most drives need, the length is known.
         for at in 1..RUNS_OF_ONE_TYPE {
             self.begin_run(at, self.heads[at]);
         }

@@ -362,7 +362,7 @@ impl Channel {
         }
     }
 
-    /// It is free for a page that waits for it.
+    /// It may be able to begin something, if it is free and a page waits for it.
     #[inline(always)]
     pub(super) fn mark_if_free(&mut self, dirty: &mut Vec<u32>) {
         if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {

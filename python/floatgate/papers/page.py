@@ -13,7 +13,7 @@ import polars as pl
 from floatgate.report import tables
 from floatgate.report.figure import Figure
 from floatgate.report.files import write_whole
-from floatgate.report.page import fill_page
+from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Cell, Table
 
 from .drawing import figure_of, number_table
@@ -64,15 +64,11 @@ def _page(outcome: Outcome) -> str:
     )
 
 
-def _details(outcome: Outcome) -> list[dict[str, Any]]:
+def _details(outcome: Outcome) -> list[Details]:
     """Provenance and config of a run of each trace; results.json has those of every run."""
-    shown: dict[str, dict[str, Any]] = {}
+    shown: dict[str, Details] = {}
     for point, result in zip(outcome.points, outcome.results, strict=True):
         if point.line == outcome.shown and point.trace not in shown:
-            shown[point.trace] = {
-                "label": f"{point.trace}, {outcome.labels[point.line]}",
-                "provenance": tables.provenance(result),
-                "operations": tables.operations_table(result),
-                "config": tables.config_rows(result, []),
-            }
+            label = f"{point.trace}, {outcome.labels[point.line]}"
+            shown[point.trace] = details_of(result, label, tables.config_rows(result, []))
     return list(shown.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,6 +27,23 @@ from .told import Told, messages
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """The Vega-Lite version that Altair writes, as `major.minor`."""
+
+
+@dataclass(frozen=True)
+class Details:
+    """Everything about one run that is not compared."""
+
+    label: str
+    provenance: Sequence[tuple[str, str]]
+    config: Sequence[tuple[str, str, bool]]
+    drawn: Sequence[tables.Table]
+
+
+def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool]]) -> Details:
+    """Those of a run: where its numbers come from, its operations, its flash, its own config."""
+    found = (tables.operations_table(result), tables.space_table(result.space))
+    drawn = [table for table in found if table is not None]
+    return Details(label, tables.provenance(result), config, drawn)
 
 
 def write_report(results: Sequence[Result], path: Path, *, title: str | None = None) -> Path:
@@ -68,6 +86,7 @@ def fill_page(
     *,
     warnings: Sequence[Told | tuple[str, Sequence[str]]],
     notes: Sequence[Told | tuple[str, Sequence[str]]],
+    details: Sequence[Details],
     overview: Sequence[tuple[str, str]] = (),
     config: Sequence[tuple[str, str, bool]] = (),
     **content: Any,
@@ -85,6 +104,7 @@ def fill_page(
     )
     return environment.get_template("report.html.jinja").render(
         **content,
+        details=details,
         warnings=[Told(*one) for one in warnings],
         notes=[Told(*one) for one in notes],
         overview=overview,
@@ -113,7 +133,6 @@ def workload_page(
     warnings: Sequence[str] = (),
 ) -> str:
     """The page of what a workload is like, without a run; `facts` and `table` are its details."""
-    details = {"label": name, "provenance": facts, "operations": table, "space": None, "config": []}
     return fill_page(
         found,
         title=name,
@@ -124,7 +143,7 @@ def workload_page(
         notes=[(note, []) for note in notes],
         summary=summary,
         varying=tables.Table("", [], []),
-        details=[details],
+        details=[Details(name, facts, [], [table])],
     )
 
 
@@ -144,15 +163,9 @@ def _subtitle(runs: Sequence[Run]) -> str:
     return f"Flash simulation report · Floatgate {', '.join(versions)}"
 
 
-def _details(run: Run, differing: Sequence[str]) -> dict[str, Any]:
-    """Everything about one run that is not compared: provenance, operations, its own config."""
-    return {
-        "label": run.label,
-        "provenance": tables.provenance(run.result),
-        "operations": tables.operations_table(run.result),
-        "space": tables.space_table(run.result.space),
-        "config": [row for row in tables.config_rows(run.result, differing) if row[2]],
-    }
+def _details(run: Run, differing: Sequence[str]) -> Details:
+    own = [row for row in tables.config_rows(run.result, differing) if row[2]]
+    return details_of(run.result, run.label, own)
 
 
 @cache

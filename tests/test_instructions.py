@@ -34,3 +34,11 @@ def test_the_table_is_of_six_paths_of_one_compiler() -> None:
     assert table["rustc"].startswith("rustc 1.")
     assert 0 < table["tolerance"] <= 0.05
     assert len(table["paths"]) == 6
+
+
+def test_the_docs_have_the_table() -> None:
+    paths = json.loads(instructions.TABLE.read_text("utf-8"))["paths"]
+    text = (Path(__file__).parents[1] / "docs" / "performance.md").read_text("utf-8")
+    rows = text.partition("| path | a page |")[2].partition("\n\n")[0].splitlines()[2:]
+    told = [int(row.split("|")[2].replace(",", "")) for row in rows]
+    assert told == list(paths.values())

@@ -146,6 +146,8 @@ pub struct Health {
     pub retired: u64,
     /// Pages moved out of them.
     pub moved: u64,
+    /// Pages of programs that failed, programmed once more.
+    pub rewritten: u64,
     /// Pages that became unreadable.
     pub read_errors: u64,
     /// Pages of which the checksum was wrong.

@@ -199,6 +199,10 @@ pub trait Nand {
     /// program: its journal. A medium that keeps no bytes forgets them.
     fn load_payload(&mut self, _bytes: &[u8]) {}
 
+    /// Nothing is programmed any more behind this page of a unit, which is never erased again: what
+    /// has come of its parity stripe has its parity programmed. A medium without parity has none.
+    fn close_stripe(&mut self, _last: Ppn) {}
+
     /// Erases a unit.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub struct Store<N> {
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
     /// The page that the command which is carried out has read last.
-    pub(crate) beside: Option<Ppn>,
+    beside: Option<Ppn>,
 }
 
 impl<N: Nand> Store<N> {
@@ -68,6 +68,12 @@ impl<N: Nand> Store<N> {
     #[inline(always)]
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
         self.table[lpn.index()]
+    }
+
+    /// A command begins: what it reads is read anew, whatever was read before.
+    #[inline(always)]
+    pub(crate) fn begin_command(&mut self) {
+        self.beside = None;
     }
 
     /// Reads a page of the host, which is in the controller's memory or on flash.

@@ -171,6 +171,5 @@ fn what_cannot_be_is_refused() {
     refused(&[("flash.superblock", "1")], "flash.superblock");
     refused(&[("flash.program", r#"["1us","2us"]"#)], "flash.program");
     refused(&[("ftl.scheme", "bast")], "ftl.scheme");
-    refused(&[("faults.program", "0.001")], "[faults]");
     refused(&[("host.scheme", "shrd")], "controller.power_protected");
 }

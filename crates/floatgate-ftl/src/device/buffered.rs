@@ -99,6 +99,7 @@ where
         start: Chain,
     ) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
+        self.ftl.store_mut().begin_command();
         let mut fork = Fork::new(start);
         for (first, pages) in cache.parts(extent) {
             for lpn in (first.get()..first.get() + pages).map(Lpn::new) {
@@ -125,6 +126,7 @@ where
         start: Chain,
     ) -> Chain {
         self.counts.write_pages += u64::from(extent.pages);
+        self.ftl.store_mut().begin_command();
         let mut chain = start;
         for (first, pages) in cache.parts(extent) {
             let part = Extent::whole(first.get(), pages);

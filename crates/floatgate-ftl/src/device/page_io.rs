@@ -232,7 +232,7 @@ where
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
-        self.ftl.store_mut().beside = None;
+        self.ftl.store_mut().begin_command();
         let mut fork = Fork::new(start);
         for lpn in extent.lpns() {
             let mut chain = fork.branch();
@@ -255,6 +255,7 @@ where
     #[inline(always)]
     pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
         self.counts.write_pages += u64::from(extent.pages);
+        self.ftl.store_mut().begin_command();
         let Ok(()) = self.ftl.command(Lpn::new(extent.first), extent.pages, &mut start);
         let (mut fork, is_acknowledged) = self.take_in(extent.pages, &mut start);
         for access in extent.accesses(AccessKind::Write) {

@@ -176,6 +176,10 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.set_mode(unit, mode);
     }
 
+    fn close_stripe(&mut self, last: Ppn) {
+        self.inner.close_stripe(last);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         assert!(self.programmed[unit.index()] > 0, "{unit:?} is already erased");
         self.programmed[unit.index()] = 0;

@@ -37,22 +37,25 @@ impl Counted {
         if in_mode.left_in_program_unit(last) > 1 {
             return;
         }
-        let parity = parity_pages(in_mode, last);
-        let units = 1 + u64::from(parity > 0);
-        counts.program_units += units;
+        counts.program_units += 1;
+        counts.slc_program_units += u64::from(is_slc);
+        if in_mode.stripe_of(last).is_some_and(|(_, left)| left == 1) {
+            self.count_parity(last);
+        }
+    }
+
+    /// The parity of a page's stripe was programmed.
+    fn count_parity(&mut self, last: Ppn) {
+        let Self { counts, modes: Some(modes), .. } = self else { return };
+        let unit = modes.unit(last);
+        let parity = u64::from(modes.of(unit).program_unit());
+        counts.program_units += 1;
         counts.programs[Cause::Parity as usize] += parity;
-        if is_slc {
-            counts.slc_program_units += units;
+        if modes.mode(unit) == Mode::Slc {
+            counts.slc_program_units += 1;
             counts.slc_programs += parity;
         }
     }
-}
-
-/// Pages of parity that are programmed when the last page of a program unit has been: none if that
-/// was not the last of its stripe.
-fn parity_pages(geometry: &Geometry, last: Ppn) -> u64 {
-    let ends_stripe = geometry.stripe_of(last).is_some_and(|(_, left)| left == 1);
-    u64::from(ends_stripe) * u64::from(geometry.program_unit())
 }
 
 impl Nand for Counted {
@@ -126,6 +129,13 @@ impl Nand for Counted {
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         if let Some(modes) = &mut self.modes {
             modes.set(unit, mode);
+        }
+    }
+
+    fn close_stripe(&mut self, last: Ppn) {
+        let stripe = |modes: &Modes| modes.of(modes.unit(last)).stripe_of(last);
+        if self.modes.as_deref().and_then(stripe).is_some_and(|(_, left)| left > 1) {
+            self.count_parity(last);
         }
     }
 

@@ -3,8 +3,9 @@
 //! The translation layer sees units that never fail. Behind each is an erase unit of the flash;
 //! some more are spares. Units that are bad from the factory are never used. When a program or an
 //! erase fails, or a unit has been erased as often as it can be, a spare takes its place: what was
-//! programmed is moved there, and the unit is retired. Such work is counted as [`Cause::Retire`],
-//! and whoever caused it waits for it.
+//! programmed is moved there, and the unit is retired. Such work is counted as [`Cause::Retire`].
+//! Whoever caused it waits for it, unless its data were acknowledged before: a program unit fails
+//! as a whole, while what was to be in it is still in the controller's memory.
 //!
 //! A page of host data may become unreadable, beyond what error correction can do, or be found to
 //! be another than was written by its checksum. Then reading it fails until it is written again,
@@ -21,7 +22,7 @@ use alloc::vec::Vec;
 use super::{Cause, Chain, Health, Move, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::geometry::{Geometry, Mode};
+use crate::geometry::{Geometry, Mode, Modes};
 use crate::rng::Rng;
 
 /// Spares that are kept for the request under way when a drive becomes read-only.
@@ -54,6 +55,8 @@ pub struct Faulty<N> {
     inner: N,
     faults: Faults,
     geometry: Geometry,
+    /// Of the units of the layer.
+    modes: Modes,
     /// The unit of the flash behind each unit of the layer.
     behind: Vec<Unit>,
     spares: Vec<Unit>,
@@ -99,6 +102,7 @@ impl<N> Faulty<N> {
             inner,
             faults,
             geometry,
+            modes: Modes::new(geometry),
             behind: good,
             spares,
             wear,
@@ -120,6 +124,21 @@ impl<N> Faulty<N> {
         !self.spares.is_empty()
     }
 
+    /// Whether the program of which this is the last page fails.
+    fn fails(&mut self, last: Ppn) -> bool {
+        let in_mode = self.modes.of(self.geometry.unit(last));
+        let ends = in_mode.left_in_program_unit(last) == 1;
+        let fails = ends && self.may_break() && draw(&mut self.rng, self.faults.program);
+        self.health.program_failures += u64::from(fails);
+        fails
+    }
+
+    /// Notes what is to be in a page.
+    fn note(&mut self, to: Ppn, tag: Tag) {
+        self.tags[to.index()] = Some(tag);
+        self.unreadable.remove(&to);
+    }
+
     /// Whether a page of data is unreadable from now on.
     fn decays(&mut self, from: Ppn, owner: Owner) -> bool {
         if !matches!(owner, Owner::Data(_)) {
@@ -139,34 +158,53 @@ fn draw(rng: &mut Rng, rate: u32) -> bool {
 }
 
 impl<N: Nand> Faulty<N> {
+    /// A program failed, of which this was the last page: its unit is retired.
+    fn retire_failed(&mut self, last: Ppn, chain: &mut Chain) -> Result<(), N::Error> {
+        let (unit, page) = self.geometry.place(last);
+        self.inner.close_stripe(self.at(last));
+        self.retire(unit, page + 1, chain)
+    }
+
     /// A spare takes the place of the unit behind `unit`; what is programmed there is moved, up to
-    /// page `end`.
+    /// page `end`. The last program failed: what was to be in it is still in memory.
     fn retire(&mut self, unit: Unit, end: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let Some(spare) = self.spares.pop() else { return Ok(()) };
         let bad = core::mem::replace(&mut self.behind[unit.index()], spare);
+        self.inner.set_mode(spare, self.modes.mode(unit));
         self.health.retired += 1;
-        for page in 0..end {
-            let Some(tag) = self.tags[self.geometry.page(unit, page).index()] else { continue };
+        let in_memory = end.saturating_sub(self.modes.of(unit).program_unit());
+        let mut before = None;
+        let mut pages = 0..end;
+        while let Some(page) = pages.next() {
             let (from, to) = (self.geometry.page(bad, page), self.geometry.page(spare, page));
-            self.inner.read(from, tag.owner, Source::Cells, Cause::Retire, chain)?;
+            let Some(tag) = self.tags[self.geometry.page(unit, page).index()] else {
+                pages.start += self.leave_out(unit, to, chain)?;
+                continue;
+            };
+            let is_beside =
+                before.replace(from).is_some_and(|it| self.geometry.is_read_with(it, from));
+            let source = match () {
+                () if page >= in_memory => Source::Memory,
+                () if is_beside => Source::Register,
+                () => Source::Cells,
+            };
+            self.inner.read(from, tag.owner, source, Cause::Retire, chain)?;
             self.inner.program(to, tag, Cause::Retire, chain)?;
-            self.health.moved += 1;
+            self.health.moved += u64::from(page < in_memory);
+            self.health.rewritten += u64::from(page >= in_memory);
         }
         Ok(())
     }
 
-    /// Notes what is about to be programmed; the program may fail first.
-    fn prepare(&mut self, to: Ppn, tag: Tag, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.may_break() && draw(&mut self.rng, self.faults.program) {
-            self.health.program_failures += 1;
-            // The attempt takes its time, and its page.
-            self.inner.program(self.at(to), tag, Cause::Retire, chain)?;
-            let (unit, page) = self.geometry.place(to);
-            self.retire(unit, page, chain)?;
+    /// A page of a spare is not programmed, as it was not in the unit that it takes the place of.
+    /// Those of a program unit that are left are padding: how many there are behind this one.
+    fn leave_out(&mut self, unit: Unit, to: Ppn, chain: &mut Chain) -> Result<u32, N::Error> {
+        if !self.geometry.has_program_units() {
+            return Ok(0);
         }
-        self.tags[to.index()] = Some(tag);
-        self.unreadable.remove(&to);
-        Ok(())
+        let pages = self.modes.of(unit).left_in_program_unit(to);
+        self.inner.pad(to, pages, chain)?;
+        Ok(pages - 1)
     }
 }
 
@@ -193,7 +231,10 @@ impl<N: Nand> Nand for Faulty<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         self.inner.read(self.at(from), owner, source, cause, chain)?;
-        self.failed = self.decays(from, owner);
+        self.failed = match source {
+            Source::Cells | Source::Register => self.decays(from, owner),
+            Source::Memory => self.unreadable.contains(&from),
+        };
         Ok(())
     }
 
@@ -204,30 +245,50 @@ impl<N: Nand> Nand for Faulty<N> {
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.prepare(to, tag, chain)?;
-        self.inner.program(self.at(to), tag, cause, chain)
+        self.note(to, tag);
+        let at = self.at(to);
+        if !self.fails(to) {
+            return self.inner.program(at, tag, cause, chain);
+        }
+        // What is in a program unit was acknowledged before that was full.
+        let work = &mut chain.work();
+        let chain = if self.geometry.has_program_units() { work } else { chain };
+        self.inner.program(at, tag, cause, chain)?;
+        self.retire_failed(to, chain)
     }
 
     fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.inner.pad(self.at(from), pages, chain)
+        self.inner.pad(self.at(from), pages, chain)?;
+        let last = from.after(pages - 1);
+        if self.fails(last) { self.retire_failed(last, chain) } else { Ok(()) }
     }
 
     fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        let mut placed = Vec::with_capacity(moves.len());
         for step in moves {
-            let Move { from, to, owner, serial, .. } = *step;
+            let Move { from, to, owner, serial, beside } = *step;
             let sequence = self.tags[from.index()].map_or(0, |tag| tag.sequence);
             let lost = self.decays(from, owner);
-            self.prepare(to, Tag::new(owner, sequence, serial), chain)?;
+            self.note(to, Tag::new(owner, sequence, serial));
             if lost {
                 self.unreadable.insert(to);
             }
+            let beside = beside && !placed.is_empty();
+            placed.push(Move { from: self.at(from), to: self.at(to), beside, ..*step });
+            if self.fails(to) {
+                self.inner.copy(&placed, cause, chain)?;
+                placed.clear();
+                self.retire_failed(to, chain)?;
+            }
         }
-        let place = |step: &Move| Move { from: self.at(step.from), to: self.at(step.to), ..*step };
-        let placed: Vec<Move> = moves.iter().map(place).collect();
-        self.inner.copy(&placed, cause, chain)
+        match placed.is_empty() {
+            true => Ok(()),
+            false => self.inner.copy(&placed, cause, chain),
+        }
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.modes.set(unit, mode);
         self.inner.set_mode(self.behind[unit.index()], mode);
     }
 

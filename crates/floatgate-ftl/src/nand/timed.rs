@@ -78,8 +78,8 @@ pub struct Timed<N> {
     open_units: Vec<OpenUnit>,
     /// The parity of stripes that are being filled: likewise.
     open_stripes: Vec<OpenProgram>,
-    /// The read that the next page can join if it is in the same flash page.
-    open_read: Option<Chain>,
+    /// By cause, the read that the next page can join if it is in the same flash page.
+    open_reads: [Option<Chain>; Cause::ALL.len()],
     /// Pages of reads that were found in the controller's memory, as their programs were under way,
     /// by cause; and the flash pages that were not read for that.
     memory_reads: [u64; Cause::ALL.len()],
@@ -136,7 +136,7 @@ impl<N> Timed<N> {
             free: [false; Cause::ALL.len()],
             open_units: Vec::new(),
             open_stripes: Vec::new(),
-            open_read: None,
+            open_reads: [None; Cause::ALL.len()],
             memory_reads: [0; Cause::ALL.len()],
             senses_saved: 0,
             modes: Modes::new(geometry),
@@ -295,6 +295,11 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.load_payload(bytes);
     }
 
+    fn close_stripe(&mut self, last: Ppn) {
+        self.program_parity_early(last);
+        self.inner.close_stripe(last);
+    }
+
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.issue_erase(unit, cause, chain);
         self.inner.erase(unit, cause, chain)
@@ -319,7 +324,7 @@ impl<N: Nand> Nand for Timed<N> {
         (self.memory_reads, self.senses_saved) = ([0; Cause::ALL.len()], 0);
         self.open_units.clear();
         self.open_stripes.clear();
-        self.open_read = None;
+        self.open_reads = [None; Cause::ALL.len()];
     }
 }
 

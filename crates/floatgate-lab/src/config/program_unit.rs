@@ -109,8 +109,6 @@ impl Config {
         let other = format!("one time with {rows}");
         expect(types == 1, "flash.program", &format!("a list of {types}"), other)?;
         expect_text("ftl.scheme", &self.ftl.scheme, "page", rows)?;
-        let other = format!("none with {rows}: what breaks is one page");
-        expect(!self.faults.any(), "[faults]", &"some", other)?;
         let protected = self.controller.power_protected || !self.host.keeps_log();
         let other = "true with a log of the host, whose pages are durable when written";
         expect(protected, "controller.power_protected", &false, other.to_owned())

@@ -27,7 +27,7 @@ pub struct CauseCounts {
     pub remap: u64,
     /// The journal: checkpoints and trims.
     pub journal: u64,
-    /// Pages moved out of retired erase units, and programs that failed.
+    /// Pages moved out of retired erase units, and those of programs that failed once more.
     pub retire: u64,
     /// Padding of rows that had to be programmed before they were full.
     pub pad: u64,
@@ -173,7 +173,7 @@ impl MergesResult {
 pub struct FaultsResult {
     /// Erase units that were bad from the factory.
     pub factory_bad_units: u64,
-    /// Page programs that failed.
+    /// Programs that failed, of a page or of a whole program unit.
     pub program_failures: u64,
     /// Erases that failed.
     pub erase_failures: u64,
@@ -183,6 +183,8 @@ pub struct FaultsResult {
     pub retired_units: u64,
     /// Pages moved out of these.
     pub moved_pages: u64,
+    /// Pages of failed programs, programmed once more.
+    pub rewritten_pages: u64,
     /// Pages that became uncorrectable.
     pub unreadable_pages: u64,
     /// Pages whose checksum was wrong.
@@ -211,6 +213,7 @@ impl FaultsResult {
             worn_out_units: health.worn_out,
             retired_units: health.retired,
             moved_pages: health.moved,
+            rewritten_pages: health.rewritten,
             unreadable_pages: health.read_errors,
             corrupt_pages: health.corrupt_pages,
             failed_page_reads: counters.host.failed_pages,

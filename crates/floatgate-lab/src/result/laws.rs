@@ -26,14 +26,13 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     // What was not programmed yet was read from the controller's memory.
     let read = |cause: usize| flash.reads[cause] + flash.memory_reads[cause];
     assert_eq!(read(Cause::Host as usize), reads + host.partial_page_reads);
-    for cause in [Cause::Gc as usize, Cause::Merge as usize] {
+    for cause in [Cause::Gc as usize, Cause::Merge as usize, Cause::Retire as usize] {
         assert_eq!(read(cause), flash.programs[cause]);
     }
     assert_programmed(flash, plan);
     // The journal has units of its own.
     let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
-    assert_eq!(flash.reads[Cause::Retire as usize], health.moved);
-    assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.program_failures);
+    assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.rewritten);
     assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
     let pages = u64::from(plan.geometry.pages_with_parity());
     let capacity = u64::from(plan.flash.units()) * pages;

@@ -70,3 +70,17 @@ fn parts_at_both_ends_of_a_flash_page_are_one_transfer() {
     assert_eq!(result["latency"]["read"]["mean_us"].as_f64(), Some(mean));
     assert_eq!(number(&result, "/flash/senses"), 64 / 4 * 6);
 }
+
+/// What one command has read of a flash page does not stand in its register for the next.
+#[test]
+fn a_command_reads_anew() {
+    // One flash page of four units; every command is of a half of one, and no row is full.
+    for buffer in [&[][..], &[("buffer.scheme", "lru"), ("buffer.capacity", "4KiB")]] {
+        let sets = [&[("start.fill", "sequential"), ("buffer.block_pages", "1")][..], buffer];
+        let sets = if buffer.is_empty() { sets[0][..1].to_vec() } else { sets.concat() };
+        let result = result("uniform:span=16KiB,size=2KiB,reads=0.7,requests=40", &sets);
+        let reads = number(&result, "/flash/reads/host");
+        assert!(reads > 8, "{reads} pages were read from flash");
+        assert_eq!(number(&result, "/flash/senses"), reads);
+    }
+}

@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::{Lpn, Tpn};
-use crate::geometry::Shape;
-use crate::nand::{Checked, Counted, Tagged};
+use crate::geometry::{ProgramUnit, Shape};
+use crate::nand::{Checked, Clock, Counted, DieUse, Tagged, Timed, Timing};
 
 /// Four units for the layer, of four pages.
 const SHAPE: Shape = Shape {
@@ -209,8 +209,14 @@ fn a_program_that_fails_moves_its_unit() {
     assert_eq!((counts.programs[retire], counts.reads[retire]), (1 + 3, 3));
     assert_eq!(counts.programs[Cause::Host as usize], 4);
     let told = nand.told();
-    let expected =
-        Health { program_failures: 1, retired: 1, moved: 3, spares_left: 3, ..Health::default() };
+    let expected = Health {
+        program_failures: 1,
+        retired: 1,
+        moved: 3,
+        rewritten: 1,
+        spares_left: 3,
+        ..Health::default()
+    };
     assert_eq!(told, expected);
     assert_ne!(nand.behind[1], bad);
     assert_eq!(nand.inner.programmed(nand.behind[1]), 4);
@@ -272,4 +278,111 @@ fn faults_come_at_the_rate_that_is_asked_for() {
     assert!((failures - 1000).abs() < 4 * 28, "{failures}");
     let mut rng = Rng::new(1);
     assert!((0..100).all(|_| draw(&mut rng, ALWAYS) && !draw(&mut rng, 0)));
+}
+
+/// Dies that program two flash pages of a plane at once, and units on all of them, of two rows a
+/// die. Of a stripe of dies one holds parity.
+fn rows(dies: u32, stripe: Option<u32>) -> Shape {
+    let program_unit = Some(ProgramUnit { pages: 2, levels: 2, is_protected: true, stripe });
+    Shape { superblock: dies, dies, units: 2, program_unit, ..SHAPE }
+}
+
+/// A read takes 50 ns, a program 1000, all else no time. There are four spares.
+fn timed(shape: Shape) -> Faulty<Timed<Counted>> {
+    let geometry = Geometry::new(shape).unwrap();
+    let all = Geometry::new(Shape { units: shape.units + 4, ..shape }).unwrap();
+    let timing =
+        Timing { read_ns: 50, program_ns: 1000, erase_ns: 0, transfer_ns: 0, command_ns: 0 };
+    let inner = Timed::new(Counted::new(&all), all, timing);
+    Faulty::new(inner, geometry, Faults { spares: 4, ..Faults::default() })
+}
+
+impl Faulty<Timed<Counted>> {
+    fn write_page(&mut self, page: u32) -> Chain {
+        let mut chain = Chain::default();
+        let tag = Tag::new(data(page), 1, 1);
+        self.program(Ppn::new(page), tag, Cause::Host, &mut chain).unwrap();
+        chain
+    }
+
+    fn end_ns(&mut self) -> u64 {
+        self.clock_mut().play(u64::MAX);
+        self.counters().occupation.end_ns
+    }
+
+    fn retired(&self) -> (u64, u64, u64) {
+        let (flash, retire) = (self.counters().flash, Cause::Retire as usize);
+        (flash.programs[retire], flash.reads[retire], flash.memory_reads[retire])
+    }
+}
+
+#[test]
+fn a_program_unit_fails_as_a_whole() {
+    let mut nand = timed(rows(2, None));
+    for page in 0..5 {
+        nand.write_page(page);
+    }
+    assert_eq!(nand.end_ns(), 1000, "the first two rows, on a die each");
+    nand.faults.program = ALWAYS;
+    let chain = nand.write_page(5);
+    nand.faults.program = 0;
+    // The third is on the first die again. The data were acknowledged before.
+    assert!(!nand.clock().is_live(chain));
+    // It fails at 2000; two pages are read and programmed, and the next two, and the third row is
+    // programmed again, from memory: each after the one before it.
+    assert_eq!(nand.end_ns(), 2000 + (100 + 1000) + (100 + 1000) + 1000);
+    assert_eq!(nand.retired(), (4 + 2, 4, 2));
+    let told = nand.counters().health.unwrap();
+    let expected = Health {
+        program_failures: 1,
+        retired: 1,
+        moved: 4,
+        rewritten: 2,
+        spares_left: 3,
+        ..Health::default()
+    };
+    assert_eq!(told, expected);
+    let counts = nand.counters().flash;
+    assert_eq!((counts.program_units, counts.senses), (3 + 3, 4));
+    // The unit goes on where it was.
+    for page in 6..8 {
+        nand.write_page(page);
+    }
+    assert_eq!(nand.end_ns(), 5200 + 1000);
+}
+
+#[test]
+fn padding_is_padding_where_it_is_moved_to() {
+    let mut nand = timed(rows(2, None));
+    nand.write_page(0);
+    nand.pad(Ppn::new(1), 1, &mut Chain::default()).unwrap();
+    nand.end_ns();
+    nand.write_page(2);
+    nand.faults.program = ALWAYS;
+    nand.pad(Ppn::new(3), 1, &mut Chain::default()).unwrap();
+    nand.faults.program = 0;
+    nand.end_ns();
+    // One page of each row; that of the second was still in memory.
+    assert_eq!(nand.retired(), (2, 1, 1));
+    let counts = nand.counters().flash;
+    assert_eq!((counts.programs[Cause::Pad as usize], counts.program_units), (2 + 2, 4));
+}
+
+#[test]
+fn a_stripe_that_gets_no_more_pages_has_its_parity() {
+    // Two rows of data on three dies have one of parity.
+    for failing in [1, 3] {
+        let mut nand = timed(rows(3, Some(3)));
+        for page in 0..4 {
+            nand.faults.program = if page == failing { ALWAYS } else { 0 };
+            nand.write_page(page);
+        }
+        nand.end_ns();
+        assert_eq!(nand.inner.outstanding(), 0, "no parity is waited for");
+        // Of the unit that is retired and of the one that takes its place: a row each.
+        let counts = nand.counters().flash;
+        assert_eq!(counts.programs[Cause::Parity as usize], 2 * 2, "page {failing}");
+        let busy: u64 = nand.counters().dies.iter().map(DieUse::busy_ns).sum();
+        assert_eq!(busy, 1000 * counts.program_units + 50 * counts.senses);
+    }
 }

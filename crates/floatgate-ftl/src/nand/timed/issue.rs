@@ -84,7 +84,7 @@ impl Scheduler {
 
     /// One page more is read by a read that has not begun, and the chain goes on when it is.
     pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
-        debug_assert!(self.core.graph.is_live(read), "nothing begins amid a command");
+        assert!(self.core.graph.is_live(read), "nothing begins amid a command");
         self.core.graph.operation_mut(read.node).add_page();
         if let Some(share) = self.share {
             self.core.spare(read.node, share);

@@ -28,7 +28,8 @@ pub(super) struct OpenUnit {
     program: OpenProgram,
     /// Pages of the host in it.
     host_pages: u32,
-    /// Whether a FLUSH waits for it: it has pages of the host, of the journal, or padding.
+    /// Whether a FLUSH waits for it: it has pages of the host, of the journal, of a unit that
+    /// broke, or padding.
     is_flushed: bool,
 }
 
@@ -73,7 +74,8 @@ impl<N> Timed<N> {
         let open = &mut self.open_units[at];
         open.program.feed(*chain, &mut self.scheduler);
         open.host_pages += u32::from(cause == Cause::Host);
-        open.is_flushed |= matches!(cause, Cause::Host | Cause::Journal | Cause::Pad);
+        open.is_flushed |=
+            matches!(cause, Cause::Host | Cause::Journal | Cause::Pad | Cause::Retire);
         if in_mode.left_in_program_unit(to) > pages {
             return;
         }
@@ -110,8 +112,21 @@ impl<N> Timed<N> {
         let at = at.unwrap_or_else(|| self.open_stripe(first, in_mode));
         self.open_stripes[at].feed(chain, &mut self.scheduler);
         if left == pages {
-            let parity = self.open_stripes.swap_remove(at);
-            self.scheduler.close(parity.node);
+            self.close_parity(at);
+        }
+    }
+
+    fn close_parity(&mut self, at: usize) {
+        let parity = self.open_stripes.swap_remove(at);
+        self.scheduler.close(parity.node);
+    }
+
+    /// The stripe of a page gets no more pages.
+    pub(super) fn program_parity_early(&mut self, last: Ppn) {
+        let stripe = self.modes.of(self.geometry.unit(last)).stripe_of(last);
+        let is_it = |open: &OpenProgram| stripe.is_some_and(|(first, _)| open.first == first);
+        if let Some(at) = self.open_stripes.iter().position(is_it) {
+            self.close_parity(at);
         }
     }
 
@@ -132,12 +147,12 @@ impl<N> Timed<N> {
         if self.is_programming(&operation, source, cause) {
             return;
         }
-        match self.open_read {
+        match self.open_reads[cause as usize] {
             Some(read) if source == Source::Register => self.scheduler.join_read(read, chain),
             _ => {
                 let unit = self.geometry.unit(from);
                 self.scheduler.issue(operation, unit, cause.part(), chain);
-                self.open_read = Some(*chain);
+                self.open_reads[cause as usize] = Some(*chain);
             }
         }
     }
@@ -154,7 +169,7 @@ impl<N> Timed<N> {
         if is_programming {
             self.memory_reads[cause as usize] += 1;
             self.senses_saved += u64::from(source == Source::Cells);
-            self.open_read = None;
+            self.open_reads[cause as usize] = None;
         }
         is_programming
     }

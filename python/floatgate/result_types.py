@@ -160,7 +160,7 @@ class CauseCounts:
     journal: int
     """The journal: checkpoints and trims."""
     retire: int
-    """Pages moved out of retired erase units, and programs that failed."""
+    """Pages moved out of retired erase units, and those of programs that failed once more."""
     pad: int
     """Padding of rows that had to be programmed before they were full."""
     fold: int
@@ -660,7 +660,7 @@ class FaultsResult:
     factory_bad_units: int
     """Erase units that were bad from the factory."""
     program_failures: int
-    """Page programs that failed."""
+    """Programs that failed, of a page or of a whole program unit."""
     erase_failures: int
     """Erases that failed."""
     worn_out_units: int
@@ -669,6 +669,8 @@ class FaultsResult:
     """Erase units replaced by spares."""
     moved_pages: int
     """Pages moved out of these."""
+    rewritten_pages: int
+    """Pages of failed programs, programmed once more."""
     unreadable_pages: int
     """Pages that became uncorrectable."""
     corrupt_pages: int

@@ -15,12 +15,14 @@ mod dies;
 mod medium;
 #[path = "clock_graphs/random.rs"]
 mod random;
+#[path = "clock_graphs/rows.rs"]
+mod rows;
 
 use brute::{Brute, Seen};
 use case::{Case, Layers};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
-use floatgate_ftl::nand::{Counted, Timed};
+use floatgate_ftl::nand::{Cause, Counted, Timed};
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Completion, Op};
 use floatgate_ftl::rng::Rng;
@@ -77,7 +79,7 @@ fn agrees(layers: Layers, seed: u64) -> BTreeMap<&'static str, u64> {
     let (geometry, timing, schedule) = (case.medium(), case.timing, case.schedule);
     let specified = Brute::new(geometry, timing, schedule, seen.clone());
     let (expected, specified) = run(&case, seed, case.drive(specified));
-    let scheduled = Timed::with_schedule(Counted::default(), geometry, timing, schedule);
+    let scheduled = Timed::with_schedule(Counted::new(&geometry), geometry, timing, schedule);
     let (found, scheduled) = run(&case, seed, case.drive(scheduled));
     arrive(&case, &found);
     let Case { layer, requests, .. } = &case;
@@ -95,7 +97,7 @@ fn agrees(layers: Layers, seed: u64) -> BTreeMap<&'static str, u64> {
 }
 
 /// What layers have counted.
-fn counted(counters: &Counters) -> [(&'static str, u64); 13] {
+fn counted(counters: &Counters) -> [(&'static str, u64); 15] {
     let (cleans, merges) = (counters.cleans, counters.merges);
     let (buffer, shrd) = (counters.buffer.unwrap_or_default(), counters.layer.unwrap_or_default());
     [
@@ -112,6 +114,8 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 13] {
         ("windows remapped", shrd.shrd.windows),
         ("redirected reads", shrd.shrd.redirected_reads),
         ("pages trimmed", counters.host.trimmed_pages),
+        ("padding", counters.flash.programs[Cause::Pad as usize]),
+        ("pages of parity", counters.flash.programs[Cause::Parity as usize]),
     ]
 }
 
@@ -125,7 +129,7 @@ fn all_agree(layer: Layers, seeds: Range<u64>) -> BTreeMap<&'static str, u64> {
 }
 
 /// What happens in drives of any layers.
-const ANY: [&str; 11] = [
+const ANY: [&str; 10] = [
     "a program in the register beside working cells",
     "a read that waits for the register",
     "cells that work beside a read in the register",
@@ -134,7 +138,6 @@ const ANY: [&str; 11] = [
     "goes on before urgent reads",
     "interrupted",
     "interrupted again",
-    "multi-plane",
     "pages read to complete a write",
     "pages trimmed",
 ];
@@ -151,6 +154,7 @@ fn often(layers: Layers, seeds: Range<u64>, of_layers: &[&str]) {
 fn drives_with_a_map_of_pages_take_the_time_that_is_specified() {
     let of_layers = [
         "core given back early",
+        "multi-plane",
         "foreground cleaning",
         "emergency cleaning",
         "cleaning with writes",
@@ -163,9 +167,27 @@ fn drives_with_a_map_of_pages_take_the_time_that_is_specified() {
 }
 
 #[test]
+fn drives_that_program_rows_take_the_time_that_is_specified() {
+    let of_layers = [
+        "a page beside another",
+        "a page in memory",
+        "a wait for memory",
+        "foreground cleaning",
+        "idle cleaning",
+        "entries evicted",
+        "pages flushed from a buffer",
+        "pages of parity",
+        "padding",
+        "a row that is dropped",
+    ];
+    often(Layers::Rows, 0..1_000, &of_layers);
+}
+
+#[test]
 fn drives_behind_shrd_take_the_time_that_is_specified() {
     let of_layers = [
         "core given back early",
+        "multi-plane",
         "foreground cleaning",
         "idle cleaning",
         "windows remapped",
@@ -176,14 +198,15 @@ fn drives_behind_shrd_take_the_time_that_is_specified() {
 
 #[test]
 fn drives_with_log_blocks_take_the_time_that_is_specified() {
-    let of_layers = ["full merges", "switch and partial merges", "pages flushed from a buffer"];
+    let of_layers =
+        ["multi-plane", "full merges", "switch and partial merges", "pages flushed from a buffer"];
     often(Layers::Logs, 0..500, &of_layers);
 }
 
 #[test]
 #[ignore = "long: make test-long"]
 fn many_drives_take_the_time_that_is_specified() {
-    for layers in [Layers::Pages, Layers::Shrd, Layers::Logs] {
+    for layers in [Layers::Pages, Layers::Rows, Layers::Shrd, Layers::Logs] {
         all_agree(layers, 1_000..11_000);
     }
 }

@@ -189,6 +189,7 @@ impl<N> Timed<N> {
 
     /// One erase per die of the unit, all dies at once.
     fn issue_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
+        self.drop_open(unit);
         if self.free[cause as usize] {
             return;
         }

@@ -7,7 +7,7 @@ use crate::common::{MapPages, Rig, SERIAL};
 use crate::random::{any, schedule, timing};
 use floatgate_ftl::buffer::{BUFFERS, Buffer};
 use floatgate_ftl::device::{Acknowledge, Device, Dispatching, HostLink};
-use floatgate_ftl::geometry::{Geometry, Shape};
+use floatgate_ftl::geometry::{Geometry, ProgramUnit, Shape};
 use floatgate_ftl::host::ShrdConfig;
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LOG_BLOCKS;
@@ -25,6 +25,7 @@ use std::convert::Infallible;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layers {
     Pages,
+    Rows,
     Shrd,
     Logs,
 }
@@ -50,11 +51,24 @@ impl Case {
         let shape = shape(rng);
         let layer = match layers {
             Layers::Pages => Layer::Pages(pages(rng, shape)),
+            Layers::Rows => {
+                let shape = rows(rng, shape);
+                Layer::Pages(pages(rng, shape))
+            }
             Layers::Shrd => Layer::Pages(behind_shrd(rng, shape)),
             Layers::Logs => Layer::Logs(logs(rng, shape)),
         };
         let requests = requests(rng, &shape);
-        Self { layer, timing: timing(rng), schedule: schedule(rng), requests }
+        let (timing, mut schedule) = (timing(rng), schedule(rng));
+        if let Layer::Pages(Rig { shape: Shape { program_unit: Some(unit), .. }, .. }) = &layer {
+            // Writes are acknowledged from memory that is protected as rows are.
+            let pages = schedule.controller.write_pages.unwrap_or(50);
+            schedule.controller.write_pages = Some(pages);
+            schedule.controller.power_protected = unit.is_protected;
+        } else {
+            schedule.controller.write_pages = None;
+        }
+        Self { layer, timing, schedule, requests }
     }
 
     /// The shape of the flash, which holds the journal, too, if there is one.
@@ -112,6 +126,18 @@ fn shape(rng: &mut Rng) -> Shape {
     let divisors: Vec<u32> = (1..=all).filter(|n| all % n == 0).collect();
     let superblock = any(rng, &divisors);
     Shape { pages_per_block, superblock, channels, dies, planes, logical_pages, ..SERIAL }
+}
+
+/// The same flash, of which dies program rows.
+fn rows(rng: &mut Rng, of: Shape) -> Shape {
+    let (levels, beside) = (1 + rng.below(3) as u32, 1 + rng.below(2) as u32);
+    let dies = any(rng, &[1, 1, of.channels * of.dies]);
+    let (pages, pages_per_block) = (levels * of.planes * beside, levels * beside * 4);
+    let (stripe, is_protected) = (any(rng, &[None, Some(2)]), any(rng, &[false, true]));
+    let stripe = stripe.filter(|n| dies.is_multiple_of(*n));
+    let unit = ProgramUnit { pages: pages.max(2), levels, is_protected, stripe };
+    let (superblock, pages_per_block) = (dies * of.planes, pages_per_block.max(2));
+    Shape { pages_per_block, superblock, program_unit: Some(unit), ..of }
 }
 
 /// Requests of a host that is busy, or idle in between.

@@ -2,6 +2,7 @@
 //! every instant, and blame is added up from one instant to the next. What is asked of the drive is
 //! in `medium.rs`, what its dies do in `dies.rs`.
 
+use crate::rows::Memory;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Share, Timing};
 use std::collections::{BTreeMap, VecDeque};
@@ -64,8 +65,12 @@ pub struct Step {
     pub part: Part,
     /// How long the cells, the delay or the service take.
     pub ns: u64,
-    /// How long its page goes over the channel.
+    /// How long its page goes over the channel; a row is transferred in so many parts.
     pub moves_ns: u64,
+    pub transfers: u32,
+    /// Whether not all is known that is to be programmed.
+    pub is_open: bool,
+    pub is_row: bool,
     /// Of a service: whose it is, and after what time the server takes the next.
     pub server: usize,
     pub hold: u64,
@@ -135,6 +140,7 @@ pub struct Brute {
     pub busy: Vec<u64>,
     pub moved: Vec<Blame>,
     pub ended: VecDeque<Ended>,
+    pub memory: Memory,
     /// What is asked for of pages that are read.
     pub share: Option<Share>,
     pub now: u64,
@@ -192,7 +198,7 @@ impl Brute {
             let is_done = |&at: &usize| !self.steps[at].is_live();
             let may_stand = |at: usize| self.steps[at].state >= Stands(0);
             match step.state {
-                Follows if step.follows.iter().all(is_done) => self.reach(at),
+                Follows if !step.is_open && step.follows.iter().all(is_done) => self.reach(at),
                 Held(since)
                     if step.awaits.iter().all(is_done) && step.behind.is_none_or(may_stand) =>
                 {
@@ -218,6 +224,10 @@ impl Brute {
             (step.began, step.blame) = (began, blame);
             step.kept = if kind == Kind::Join { kept } else { part };
             step.of_host = if is_told { 0 } else { of_host };
+        }
+        if self.steps[at].is_row {
+            // It is of several chains: what each has waited for is told of none.
+            (self.steps[at].began, self.steps[at].blame) = (self.now, Blame::default());
         }
         self.steps[at].state = Held(self.now);
     }

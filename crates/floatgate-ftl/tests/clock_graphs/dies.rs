@@ -187,9 +187,13 @@ impl Brute {
 
     /// What a step does has ended.
     pub fn go_on(&mut self, at: usize) {
-        let Step { kind, state, left, place, .. } = self.steps[at];
+        let Step { kind, state, left, place, transfers, .. } = self.steps[at];
         self.steps[at].state = match (state, kind) {
             (Command(_), Kind::Program) | (Kept, _) if self.timing.transfer_ns > 0 => {
+                Ready(self.now)
+            }
+            (Moves(_), Kind::Program) if transfers > 1 => {
+                self.steps[at].transfers -= 1;
                 Ready(self.now)
             }
             (Command(_) | Moves(_), Kind::Program) => Moved,

@@ -1,6 +1,7 @@
 //! docs/time.md as a program: what is asked of the drive, and what each step has to wait for.
 
 use crate::brute::{Brute, Kind, Place, Seen, State, Step};
+use crate::rows::Memory;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};
@@ -31,7 +32,7 @@ impl Brute {
             geometry,
             timing,
             schedule,
-            counted: Counted::default(),
+            counted: Counted::new(&geometry),
             steps: vec![],
             live: vec![],
             dies: vec![vec![]; (channels * dies) as usize],
@@ -39,6 +40,7 @@ impl Brute {
             busy: vec![0; (channels * dies) as usize],
             moved: vec![Blame::default(); channels as usize],
             ended: VecDeque::new(),
+            memory: Memory::default(),
             share: None,
             now: 0,
             end: 0,
@@ -47,14 +49,17 @@ impl Brute {
     }
 
     /// A step that goes on a chain.
-    fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
+    pub fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
         let at = self.steps.len();
         let before = chain.node().map(|(before, _)| before as usize);
         let step = Step {
             kind,
             part,
             ns,
-            moves_ns: self.timing.transfer_ns,
+            moves_ns: self.transfer_ns(kind),
+            transfers: 1,
+            is_open: false,
+            is_row: false,
             server: 0,
             hold: 0,
             core: self.core(*chain),
@@ -84,14 +89,14 @@ impl Brute {
     }
 
     /// The core that a chain holds.
-    fn core(&self, chain: Chain) -> Option<usize> {
+    pub fn core(&self, chain: Chain) -> Option<usize> {
         let (at, _) = chain.node()?;
         let step = &self.steps[at as usize];
         step.core.filter(|_| step.kind != Kind::GiveBack)
     }
 
     /// The planes of a unit, in the order in which its pages go over them.
-    fn planes(&self, unit: Unit) -> Vec<u32> {
+    pub fn planes(&self, unit: Unit) -> Vec<u32> {
         let shape = self.geometry.shape();
         let all = shape.channels * shape.dies * shape.planes;
         let first = unit.0 * shape.superblock % all;
@@ -134,8 +139,18 @@ impl Brute {
         }
     }
 
+    /// How long a page goes over the channel: of a read what is asked for of it.
+    pub fn transfer_ns(&self, kind: Kind) -> u64 {
+        match self.share.filter(|_| kind == Kind::Read) {
+            Some(Share { sectors, of }) => {
+                (self.timing.transfer_ns * u64::from(sectors)).div_ceil(of.into())
+            }
+            None => self.timing.transfer_ns,
+        }
+    }
+
     /// Operations of the flash that begin together.
-    fn begin(&mut self, kind: Kind, places: &[Place], cause: Cause, chain: &mut Chain) {
+    pub fn begin(&mut self, kind: Kind, places: &[Place], cause: Cause, chain: &mut Chain) {
         let mut fork = Fork::new(*chain);
         for &place in places {
             let is_change = |step: &Step| matches!(step.kind, Kind::Program | Kind::Erase);
@@ -148,12 +163,9 @@ impl Brute {
             };
             let awaits = self.live(|step| step.is_live() && is_hazard(step));
             let last = self.live(|step| step.is_live() && is_change(step) && is_here(step)).pop();
-            let (mut end, ns) = (fork.branch(), self.cells_ns(kind, place.row));
-            let share = self.share.filter(|_| kind == Kind::Read);
+            let ns = self.row_cells_ns(kind, place).unwrap_or(self.cells_ns(kind, place.row));
+            let mut end = fork.branch();
             let step = self.issue(&mut end, kind, part(cause), ns);
-            if let Some(Share { sectors, of }) = share {
-                step.moves_ns = (step.moves_ns * u64::from(sectors)).div_ceil(of.into());
-            }
             (step.place, step.awaits) = (place, awaits);
             step.behind = last.filter(|_| kind != Kind::Read);
             fork.join(end, self);
@@ -182,20 +194,35 @@ impl Nand for Brute {
         why: Cause,
         on: &mut Chain,
     ) -> Result<(), Infallible> {
-        self.begin(Kind::Read, &[self.place(at)], why, on);
+        match self.has_rows() {
+            true => self.read_row(at, source, why, on),
+            false => self.begin(Kind::Read, &[self.place(at)], why, on),
+        }
         self.counted.read(at, of, source, why, on)
     }
 
     fn program(&mut self, at: Ppn, of: Tag, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        self.begin(Kind::Program, &[self.place(at)], why, on);
+        if self.has_rows() {
+            self.fill(at, 1, why, on);
+        } else {
+            self.begin(Kind::Program, &[self.place(at)], why, on);
+            if why == Cause::Host {
+                self.frees(*on, 1);
+            }
+        }
         self.counted.program(at, of, why, on)
     }
 
-    fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
-        unreachable!("every page is programmed by itself")
+    fn pad(&mut self, at: Ppn, pages: u32, on: &mut Chain) -> Result<(), Infallible> {
+        self.fill(at, pages, Cause::Pad, on);
+        self.counted.pad(at, pages, on)
     }
 
     fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        if self.has_rows() {
+            self.copy_rows(moves, why, on);
+            return self.counted.copy(moves, why, on);
+        }
         let from: Vec<_> = moves.iter().map(|step| self.place(step.from)).collect();
         let to: Vec<_> = moves.iter().map(|step| self.place(step.to)).collect();
         self.begin(Kind::Read, &from, why, on);
@@ -203,15 +230,24 @@ impl Nand for Brute {
         self.counted.copy(moves, why, on)
     }
 
-    fn set_mode(&mut self, _: Unit, _: Mode) {}
+    fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        self.set_unit_mode(unit, mode);
+        self.counted.set_mode(unit, mode);
+    }
 
     fn erase(&mut self, unit: Unit, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        self.drop_rows(unit);
         self.begin(Kind::Erase, &self.places(unit), why, on);
         self.counted.erase(unit, why, on)
     }
 
     fn report(&self, counters: &mut Counters) {
         self.counted.report(counters);
+        for (&cause, &pages) in &self.memory.reads {
+            counters.flash.reads[cause] -= pages;
+            counters.flash.memory_reads[cause] += pages;
+        }
+        counters.flash.senses -= self.memory.senses_saved;
         // What dies are busy with is not told apart.
         let busy = |&read_ns: &u64| DieUse { read_ns, ..DieUse::default() };
         counters.dies = self.busy.iter().map(busy).collect();
@@ -223,7 +259,9 @@ impl Nand for Brute {
     }
 
     fn reset_counters(&mut self) {
-        *self = Self::new(self.geometry, self.timing, self.schedule, self.seen.clone());
+        let memory = std::mem::take(&mut self.memory).erased();
+        let idle = Self::new(self.geometry, self.timing, self.schedule, self.seen.clone());
+        *self = Self { memory, ..idle };
     }
 }
 
@@ -250,6 +288,7 @@ impl Clock for Brute {
 
     fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
         if self.is_live(work) && work.node() != chain.node() {
+            self.give_back_early(*chain);
             let awaits = work.node().into_iter().map(|(at, _)| at as usize).collect();
             self.issue(chain, Kind::Join, part, 0).awaits = awaits;
         }
@@ -293,6 +332,14 @@ impl Clock for Brute {
         if holds {
             self.issue(chain, Kind::GiveBack, Part::Controller, 0);
         }
+    }
+
+    fn take_memory(&mut self, chain: &mut Chain, pages: u64) -> bool {
+        self.take_room(chain, pages)
+    }
+
+    fn wait_for_programs(&mut self, chain: &mut Chain) {
+        while !self.schedule.controller.power_protected && self.wait_for_first(chain) {}
     }
 
     fn read_share(&mut self, share: Option<Share>) {

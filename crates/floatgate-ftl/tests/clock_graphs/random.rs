@@ -2,7 +2,7 @@
 
 use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::nand::{
-    Controller, Order, PAGE_TYPES, PageTimes, Schedule, Stripe, Suspend, Timing,
+    Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes, Stripe, Suspend, Timing,
 };
 use floatgate_ftl::parameters::Choice;
 use floatgate_ftl::rng::Rng;
@@ -39,8 +39,14 @@ pub fn schedule(rng: &mut Rng) -> Schedule {
         order,
         suspend: any(rng, &[None, Some(suspend), Some(suspend)]),
         pages: any(rng, &[None, Some(pages)]),
-        slc: None,
-        controller: Controller { cores, task_ns, blocking, ..Controller::default() },
+        slc: Some(SlcTimes { read_ns: rng.below(5), program_ns: rng.below(12) }),
+        controller: Controller {
+            cores,
+            task_ns,
+            blocking,
+            write_pages: any(rng, &[None, Some(1), Some(8), Some(30)]),
+            power_protected: any(rng, &[false, false, true]),
+        },
     }
 }
 

@@ -18,6 +18,15 @@ impl Scheduler {
         *chain = self.core.graph.chain(at, *chain);
         at
     }
+
+    /// A chain is about to wait for what others have to do first, and that may need the core that
+    /// it holds: who else fills a program unit has still to translate.
+    pub(super) fn give_back_early(&mut self, chain: Chain) {
+        if chain.core != NO_CORE && self.core.has_program_units() {
+            let at = self.extend(&mut chain.work(), Work::Release, Part::Controller);
+            self.begin_if_ready(at);
+        }
+    }
 }
 
 impl Clock for Scheduler {
@@ -47,6 +56,7 @@ impl Clock for Scheduler {
     fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
         let is_other = (work.node, work.serial) != (chain.node, chain.serial);
         if is_other && self.core.graph.is_live(work) {
+            self.give_back_early(*chain);
             let at = self.extend(chain, Work::Join { ended: self.core.now, last: 0 }, part);
             self.core.graph.follow(at, work, Edge::Work);
         }

@@ -305,9 +305,7 @@ impl Graph {
             (*ended, *last) = (end.now, end.serial);
         }
         if node.flags & IS_TOLD == 0 {
-            if end.account == NONE {
-                node.waited = end.waited;
-            }
+            node.waited = end.waited;
             return;
         }
         debug_assert!(end.account != NONE, "what is told follows what is told");

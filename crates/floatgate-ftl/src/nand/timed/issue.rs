@@ -44,29 +44,40 @@ impl Scheduler {
     }
 
     /// A program takes its place among those of its die, but what is to be programmed has still to
-    /// come. The answer is its node.
-    pub(super) fn issue_open(&mut self, program: Operation, part: Part) -> u32 {
+    /// come. The answer is where that comes together, and the chain that ends with the program.
+    pub(super) fn issue_open(&mut self, program: Operation, part: Part) -> (u32, Chain) {
         let before = self.changes[program.slot as usize];
         let program = Operation { before, ..program };
-        let work = Chain::START.work();
-        let at = self.core.graph.add(Work::Flash(program), part, work, self.core.now);
-        self.core.graph.node_mut(at).follows = 1;
+        let (work, now) = (Chain::START.work(), self.core.now);
+        let data = self.core.graph.add(Work::Join { ended: now, last: 0 }, part, work, now);
+        self.core.graph.node_mut(data).follows = 1;
+        let all = self.core.graph.chain(data, work);
+        let at = self.core.graph.add(Work::Flash(program), part, all, now);
         self.keep_order(at, program);
-        at
+        (data, self.core.graph.chain(at, work))
     }
 
-    /// An open program waits for a chain: data that it programs.
+    /// Data of an open program comes with a chain.
     #[inline(always)]
-    pub(super) fn feed(&mut self, program: u32, chain: Chain) {
-        self.core.graph.follow(program, chain, Edge::Chain);
+    pub(super) fn feed(&mut self, data: u32, chain: Chain) {
+        self.core.graph.follow(data, chain, Edge::Chain);
     }
 
-    /// All that an open program waits for is known. The answer is its chain.
-    pub(super) fn close(&mut self, program: u32) -> Chain {
-        self.core.graph.node_mut(program).follows -= 1;
-        let chain = self.core.graph.chain(program, Chain::START.work());
-        self.begin_if_ready(program);
-        chain
+    /// All that an open program waits for is known.
+    pub(super) fn close(&mut self, data: u32) {
+        self.core.graph.node_mut(data).follows -= 1;
+        self.begin_if_ready(data);
+    }
+
+    /// An open program will not be: it is the last change of its unit on its die.
+    pub(super) fn cancel(&mut self, data: u32, end: Chain) {
+        let &Operation { slot, before, .. } = self.core.graph.operation(end.node);
+        self.changes[slot as usize] = before;
+        if before != NONE {
+            self.core.graph.operation_mut(before).after = NONE;
+        }
+        self.core.graph.node_mut(end.node).work = Work::Join { ended: self.core.now, last: 0 };
+        self.close(data);
     }
 
     /// Whether what is to be read is in a program that is not complete.

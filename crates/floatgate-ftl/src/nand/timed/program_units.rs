@@ -16,8 +16,9 @@ use crate::nand::{Cause, Move, Source};
 pub(super) struct OpenProgram {
     /// The first page of the data that it is of.
     first: Ppn,
-    /// The program.
-    node: u32,
+    /// Where its data come together, and the chain that ends with it.
+    data: u32,
+    end: Chain,
     /// The chain that it was told to wait for last.
     last: Chain,
 }
@@ -38,7 +39,7 @@ impl OpenProgram {
     #[inline(always)]
     fn feed(&mut self, chain: Chain, scheduler: &mut Scheduler) {
         if !self.last.is_at(&chain) {
-            scheduler.feed(self.node, chain);
+            scheduler.feed(self.data, chain);
             self.last = chain;
         }
     }
@@ -80,12 +81,13 @@ impl<N> Timed<N> {
             return;
         }
         let OpenUnit { program, host_pages, is_flushed } = self.open_units.swap_remove(at);
-        let program = self.scheduler.close(program.node);
+        self.scheduler.close(program.data);
         if is_flushed {
-            self.scheduler.frees(program, host_pages);
+            self.scheduler.frees(program.end, host_pages);
         }
         if !chain.is_told {
-            *chain = Chain { node: program.node, serial: program.serial, ..*chain };
+            self.scheduler.give_back_early(*chain);
+            *chain = Chain { node: program.end.node, serial: program.end.serial, ..*chain };
         }
     }
 
@@ -98,8 +100,8 @@ impl<N> Timed<N> {
     }
 
     fn open_program(&mut self, first: Ppn, operation: Operation, cause: Cause) -> OpenProgram {
-        let node = self.scheduler.issue_open(operation, cause.part());
-        OpenProgram { first, node, last: Chain::START }
+        let (data, end) = self.scheduler.issue_open(operation, cause.part());
+        OpenProgram { first, data, end, last: Chain::START }
     }
 
     /// The same pages join their parity stripe, whose parity is programmed when all of it has come.
@@ -116,9 +118,24 @@ impl<N> Timed<N> {
         }
     }
 
+    /// A unit is erased. What waits in memory for its program units to be full is of no use any
+    /// more, as the end of a journal that a checkpoint follows.
+    pub(super) fn drop_open(&mut self, unit: Unit) {
+        let (geometry, scheduler) = (&self.geometry, &mut self.scheduler);
+        let mut is_kept = |open: &OpenProgram| {
+            let is_kept = geometry.unit(open.first) != unit;
+            if !is_kept {
+                scheduler.cancel(open.data, open.end);
+            }
+            is_kept
+        };
+        self.open_units.retain(|open| is_kept(&open.program));
+        self.open_stripes.retain(is_kept);
+    }
+
     fn close_parity(&mut self, at: usize) {
         let parity = self.open_stripes.swap_remove(at);
-        self.scheduler.close(parity.node);
+        self.scheduler.close(parity.data);
     }
 
     /// The stripe of a page gets no more pages.

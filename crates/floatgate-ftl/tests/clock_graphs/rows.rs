@@ -1,0 +1,302 @@
+//! docs/time.md, "Program units", as a program: pages that join rows in the controller's memory,
+//! parity, and the memory that acknowledges writes.
+
+use crate::brute::{Brute, Kind, Place, Step};
+use floatgate_ftl::addr::{Ppn, Unit};
+use floatgate_ftl::geometry::Mode;
+use floatgate_ftl::nand::{Cause, Chain, Clock, Fork, Move, Part, Source};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What waits in the controller's memory, and what was read last.
+#[derive(Default)]
+pub struct Memory {
+    /// Rows and the parity of stripes that are being filled, by their units and first pages.
+    rows: BTreeMap<(u32, u32), Row>,
+    parity: BTreeMap<(u32, u32), usize>,
+    /// By cause: the read that the next page of the same flash page joins.
+    last_read: BTreeMap<usize, Chain>,
+    slc: Vec<u32>,
+    /// Pages of the host for which memory is taken, and the programs that free it.
+    used: u64,
+    programs: VecDeque<(Chain, u64)>,
+    /// Pages that were read from memory, by cause, and reads of the cells that were not needed.
+    pub reads: BTreeMap<usize, u64>,
+    pub senses_saved: u64,
+}
+
+impl Memory {
+    /// The same without what is in it: units stay in their modes.
+    pub fn erased(self) -> Self {
+        Self { slc: self.slc, ..Self::default() }
+    }
+}
+
+struct Row {
+    program: usize,
+    host_pages: u64,
+    is_flushed: bool,
+}
+
+/// A page among those of its unit: its row on its die, and where in that.
+struct Spot {
+    unit: u32,
+    page: u32,
+    /// Pages of a row, and of the data of a stripe; 0 without parity.
+    pages: u32,
+    stripe: u32,
+    /// The row of its die; the die and that of its parity, among those of the unit.
+    row: u32,
+    die: u32,
+    parity_die: u32,
+    level: u32,
+}
+
+impl Brute {
+    pub fn has_rows(&self) -> bool {
+        self.geometry.shape().program_unit.is_some()
+    }
+
+    pub fn set_unit_mode(&mut self, unit: Unit, mode: Mode) {
+        self.memory.slc.retain(|&other| other != unit.0);
+        self.memory.slc.extend((mode == Mode::Slc).then_some(unit.0));
+    }
+
+    fn is_slc(&self, unit: u32) -> bool {
+        self.memory.slc.contains(&unit)
+    }
+
+    fn spot(&self, ppn: Ppn) -> Spot {
+        let (shape, (Unit(unit), page)) = (self.geometry.shape(), self.geometry.place(ppn));
+        let rows = shape.program_unit.unwrap();
+        let levels = if self.is_slc(unit) { 1 } else { rows.levels };
+        let pages = rows.pages / (rows.levels / levels);
+        let dies = shape.superblock / shape.planes;
+        let stripe = rows.stripe.unwrap_or(0);
+        let columns = if stripe == 0 { dies } else { dies - dies / stripe };
+        let (row, column) = (page / pages / columns, page / pages % columns);
+        let (mut die, mut parity_die) = (column, 0);
+        if stripe > 0 {
+            let data = stripe - 1;
+            let (of, at, parity) = (column / data, column % data, data - row % stripe);
+            parity_die = of * stripe + parity;
+            die = of * stripe + if at < parity { at } else { at + 1 };
+        }
+        let level = page % pages * levels * shape.planes / pages / shape.planes;
+        let stripe = pages * stripe.saturating_sub(1);
+        Spot { unit, page, pages, stripe, row, die, parity_die, level }
+    }
+
+    /// Where a die of a unit has a level of a row. Rows go over the dies as pages would that have
+    /// one plane.
+    fn row_place(&self, unit: u32, die: u32, row: u32, level: u32) -> Place {
+        let mut dies: Vec<usize> = vec![];
+        for plane in self.planes(Unit(unit)) {
+            let die = (plane / self.geometry.shape().planes) as usize;
+            if !dies.contains(&die) {
+                dies.push(die);
+            }
+        }
+        let levels = self.geometry.shape().program_unit.unwrap().levels;
+        Place { die: dies[die as usize], unit, row: row * levels + level, plane: 0 }
+    }
+
+    pub fn row_cells_ns(&self, kind: Kind, place: Place) -> Option<u64> {
+        let slc = self.schedule.slc.filter(|_| self.is_slc(place.unit))?;
+        match kind {
+            Kind::Read => Some(slc.read_ns),
+            Kind::Program => Some(slc.program_ns),
+            _ => None,
+        }
+    }
+
+    /// A program whose data have not come.
+    fn open(&mut self, place: Place, cause: Cause) -> usize {
+        let mut chain = Chain::START.work();
+        let pages = self.spot(self.geometry.page(Unit(place.unit), 0)).pages;
+        self.begin(Kind::Program, &[place], cause, &mut chain);
+        let at = chain.node().unwrap().0 as usize;
+        // Flash pages go over the channel one by one, or pages of the map if these are larger.
+        let shape = self.geometry.shape();
+        let levels = shape.program_unit.unwrap().levels;
+        let flash_pages = shape.planes * if self.is_slc(place.unit) { 1 } else { levels };
+        let transfers = flash_pages.min(pages);
+        let step = &mut self.steps[at];
+        (step.is_open, step.is_row) = (true, true);
+        step.transfers = transfers;
+        step.moves_ns *= u64::from(pages / transfers);
+        at
+    }
+
+    /// An open program waits for a chain.
+    fn feed(&mut self, program: usize, chain: Chain) {
+        if self.is_live(chain) {
+            self.steps[program].follows.push(chain.node().unwrap().0 as usize);
+        }
+    }
+
+    /// Pages join their row, and their stripe.
+    pub fn fill(&mut self, to: Ppn, pages: u32, cause: Cause, chain: &mut Chain) {
+        let spot = self.spot(to);
+        self.fill_stripe(&spot, pages, *chain);
+        let first = (spot.unit, spot.page / spot.pages);
+        if !self.memory.rows.contains_key(&first) {
+            let program = self.open(self.row_place(spot.unit, spot.die, spot.row, 0), cause);
+            self.memory.rows.insert(first, Row { program, host_pages: 0, is_flushed: false });
+        }
+        let row = self.memory.rows.get_mut(&first).unwrap();
+        row.host_pages += u64::from(cause == Cause::Host);
+        row.is_flushed |= [Cause::Host, Cause::Journal, Cause::Pad, Cause::Retire].contains(&cause);
+        let program = row.program;
+        self.feed(program, *chain);
+        if (spot.page + pages) % spot.pages > 0 {
+            return;
+        }
+        let Row { host_pages, is_flushed, .. } = self.memory.rows.remove(&first).unwrap();
+        self.steps[program].is_open = false;
+        let end = Chain::START.work().at_node(program as u32, program as u64);
+        if is_flushed {
+            self.frees(end, host_pages);
+        }
+        if *chain == chain.work() {
+            self.give_back_early(*chain);
+            *chain = self.follow(*chain, program as u32, program as u64);
+        }
+    }
+
+    fn fill_stripe(&mut self, spot: &Spot, pages: u32, chain: Chain) {
+        if spot.stripe == 0 {
+            return;
+        }
+        let first = (spot.unit, spot.page / spot.stripe);
+        if !self.memory.parity.contains_key(&first) {
+            let place = self.row_place(spot.unit, spot.parity_die, spot.row, 0);
+            let program = self.open(place, Cause::Parity);
+            self.memory.parity.insert(first, program);
+        }
+        let program = self.memory.parity[&first];
+        self.feed(program, chain);
+        if (spot.page + pages).is_multiple_of(spot.stripe) {
+            self.memory.parity.remove(&first);
+            self.steps[program].is_open = false;
+        }
+    }
+
+    /// What was to be programmed in a unit that is erased is not.
+    pub fn drop_rows(&mut self, unit: Unit) {
+        let rows = std::mem::take(&mut self.memory.rows).into_iter();
+        let (dropped, rows) = rows.partition(|&((of, _), _)| of == unit.0);
+        self.memory.rows = rows;
+        let parity = std::mem::take(&mut self.memory.parity).into_iter();
+        let (stripes, parity): (BTreeMap<_, _>, _) = parity.partition(|&((of, _), _)| of == unit.0);
+        self.memory.parity = parity;
+        let dropped: BTreeMap<_, Row> = dropped;
+        for program in dropped.into_values().map(|row| row.program).chain(stripes.into_values()) {
+            self.see("a row that is dropped");
+            (self.steps[program].kind, self.steps[program].is_open) = (Kind::Join, false);
+        }
+    }
+
+    /// Who waits for a row, or for work as a whole, holds no core: others may need it to fill rows.
+    pub fn give_back_early(&mut self, chain: Chain) {
+        if self.has_rows() && self.core(chain).is_some() {
+            self.issue(&mut chain.work(), Kind::GiveBack, Part::Controller, 0);
+        }
+    }
+
+    /// Reads a page where it is: in memory until its row is programmed.
+    pub fn read_row(&mut self, at: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
+        if source == Source::Memory {
+            return;
+        }
+        let Spot { unit, row, die, level, .. } = self.spot(at);
+        let place = self.row_place(unit, die, row, level);
+        let levels = self.geometry.shape().program_unit.unwrap().levels;
+        let is_it = |step: &Step| {
+            let other = step.place;
+            let is_row = (other.die, other.unit, other.row / levels)
+                == (place.die, place.unit, place.row / levels);
+            step.kind == Kind::Program && is_row
+        };
+        if !self.live(|step| step.is_live() && is_it(step)).is_empty() {
+            self.see("a page in memory");
+            *self.memory.reads.entry(cause as usize).or_default() += 1;
+            self.memory.senses_saved += u64::from(source == Source::Cells);
+            self.memory.last_read.remove(&(cause as usize));
+            return;
+        }
+        match self.memory.last_read.get(&(cause as usize)).copied() {
+            Some(read) if source == Source::Register => self.join_read(read, chain),
+            _ => {
+                self.begin(Kind::Read, &[place], cause, chain);
+                self.memory.last_read.insert(cause as usize, *chain);
+            }
+        }
+    }
+
+    /// A chain goes on behind a step of another; it holds the core that it held.
+    fn follow(&mut self, chain: Chain, node: u32, serial: u64) -> Chain {
+        let (core, mut end) = (self.core(chain), chain.at_node(node, serial));
+        if self.core(end) != core {
+            self.issue(&mut end, Kind::Join, Part::Queue, 0).core = core;
+        }
+        end
+    }
+
+    /// A page more is transferred with those of a read that has not begun.
+    fn join_read(&mut self, read: Chain, chain: &mut Chain) {
+        self.see("a page beside another");
+        let (node, serial) = read.node().unwrap();
+        let more_ns = self.transfer_ns(Kind::Read);
+        self.steps[node as usize].moves_ns += more_ns;
+        let with = self.follow(*chain, node, serial);
+        *chain = match self.is_live(*chain) && chain.node() != read.node() {
+            true => self.join(with, *chain),
+            false => with,
+        };
+    }
+
+    pub fn copy_rows(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
+        let mut fork = Fork::new(*chain);
+        for group in moves.chunk_by(|_, next| next.beside) {
+            let mut end = fork.branch();
+            for (at, step) in group.iter().enumerate() {
+                let source = if at == 0 { Source::Cells } else { Source::Register };
+                self.read_row(step.from, source, cause, &mut end);
+            }
+            fork.join(end, self);
+        }
+        let mut fork = Fork::new(fork.end());
+        for step in moves {
+            let mut end = fork.branch();
+            self.fill(step.to, 1, cause, &mut end);
+            fork.join(end, self);
+        }
+        *chain = fork.end();
+    }
+
+    // The memory that acknowledges writes.
+
+    pub fn frees(&mut self, program: Chain, pages: u64) {
+        if self.schedule.controller.write_pages.is_some() {
+            self.memory.programs.push_back((program, pages));
+        }
+    }
+
+    pub fn take_room(&mut self, chain: &mut Chain, pages: u64) -> bool {
+        let Some(most) = self.schedule.controller.write_pages else { return false };
+        while self.memory.used + pages > most && self.wait_for_first(chain) {}
+        self.memory.used += pages;
+        true
+    }
+
+    /// A chain waits for the program that was begun first; whether there is one.
+    pub fn wait_for_first(&mut self, chain: &mut Chain) -> bool {
+        let Some((program, freed)) = self.memory.programs.pop_front() else { return false };
+        self.memory.used -= freed;
+        if self.is_live(program) {
+            self.see("a wait for memory");
+        }
+        self.wait(chain, program, Part::Buffer);
+        true
+    }
+}

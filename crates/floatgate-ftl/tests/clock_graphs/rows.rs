@@ -72,7 +72,7 @@ impl Brute {
         let pages = rows.pages / (rows.levels / levels);
         let dies = shape.superblock / shape.planes;
         let stripe = rows.stripe.unwrap_or(0);
-        let columns = if stripe == 0 { dies } else { dies - dies / stripe };
+        let columns = dies - dies.checked_div(stripe).unwrap_or(0);
         let (row, column) = (page / pages / columns, page / pages % columns);
         let (mut die, mut parity_die) = (column, 0);
         if stripe > 0 {
@@ -148,7 +148,7 @@ impl Brute {
         row.is_flushed |= [Cause::Host, Cause::Journal, Cause::Pad, Cause::Retire].contains(&cause);
         let program = row.program;
         self.feed(program, *chain);
-        if (spot.page + pages) % spot.pages > 0 {
+        if !(spot.page + pages).is_multiple_of(spot.pages) {
             return;
         }
         let Row { host_pages, is_flushed, .. } = self.memory.rows.remove(&first).unwrap();

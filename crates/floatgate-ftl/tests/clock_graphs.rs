@@ -78,6 +78,8 @@ struct Front<'a> {
     modes: Modes,
     /// Pages programmed, by unit.
     programmed: Vec<u32>,
+    /// Tasks that have begun and not ended.
+    tasks: u32,
     tickets: u64,
     ended: Vec<Ended>,
 }
@@ -119,7 +121,11 @@ impl Front<'_> {
 
     fn programs(&mut self, drive: &mut impl Medium, chain: &mut Chain) {
         let (unit, cause, pages) = (self.unit(), self.cause(), 1 + self.below(6));
-        let cause = if unit == JOURNAL { Cause::Journal } else { cause };
+        let cause = match cause {
+            _ if unit == JOURNAL => Cause::Journal,
+            Cause::Host if !self.may_wait() => Cause::Gc,
+            cause => cause,
+        };
         let mut fork = Fork::new(*chain);
         for _ in 0..pages {
             let Some(to) = self.free_page(unit) else { break };
@@ -183,13 +189,21 @@ impl Front<'_> {
         *chain = fork.end();
     }
 
+    /// Whether a chain may wait for memory: where it holds a core it could wait for those who need
+    /// that, but for drives that program rows, where it gives it back.
+    fn may_wait(&self) -> bool {
+        self.tasks == 0 || self.geometry.has_program_units()
+    }
+
     /// A task of the controller, and what is done for it.
     fn task(&mut self, drive: &mut impl Medium, chain: &mut Chain, depth: u32) {
         let tasks = [Task::Command, Task::Translate, Task::MapRead, Task::RemapEntry];
         let holds = drive.clock_mut().begin_task(chain, any(&mut self.rng, &tasks));
+        self.tasks += 1;
         if self.below(3) > 0 {
             self.steps(drive, chain, depth + 1);
         }
+        self.tasks -= 1;
         drive.clock_mut().end_task(chain, holds);
     }
 
@@ -254,7 +268,8 @@ impl Front<'_> {
                     let part = any(&mut self.rng, &[Part::Queue, Part::Buffer]);
                     drive.clock_mut().delay(chain, ns, part);
                 }
-                10 => drive.clock_mut().wait_for_programs(chain),
+                10 if self.may_wait() => drive.clock_mut().wait_for_programs(chain),
+                10 => {}
                 11..13 => self.fork(drive, chain, depth),
                 13 => self.task(drive, chain, depth),
                 _ => self.work(drive, chain, depth),
@@ -321,7 +336,7 @@ fn run(seed: u64, geometry: &Geometry, drive: &mut impl Medium) -> Vec<Ended> {
     let whole = geometry.row_pages();
     programmed.iter_mut().for_each(|pages| *pages -= *pages % whole);
     let modes = Modes::new(*geometry);
-    let mut front = Front { rng, geometry, modes, programmed, tickets: 0, ended: vec![] };
+    let mut front = Front { rng, geometry, modes, programmed, tasks: 0, tickets: 0, ended: vec![] };
     front.run(drive);
     assert_eq!(front.ended.len() as u64, front.tickets, "every chain ends");
     front.ended

@@ -199,6 +199,7 @@ where
     fn write_out(&mut self, cache: &mut WriteBuffer, flush: &mut Flush, chain: &mut Chain) {
         if !flush.is_empty() && cache.acknowledge == Acknowledge::WriteBack {
             let mut fork = Fork::new(chain.work());
+            self.ftl.store_mut().begin_command();
             for group in flush.groups() {
                 cache.counts.flushed += group.pages.len() as u64;
                 let mut run = Extent::whole(0, 0);

@@ -3,7 +3,7 @@
 //! Only the host layer runs; there is no drive and no clock. As many small writes in a row as fit
 //! are packed, and a window is remapped as soon as the log is low.
 
-use floatgate_ftl::device::pages;
+use floatgate_ftl::device::{pages, whole_pages};
 use floatgate_ftl::host::{Remapping, Shrd};
 use floatgate_ftl::request::{Op, Request};
 use serde::Serialize;
@@ -57,8 +57,10 @@ pub fn pattern(
             0
         };
         if packed == 0 {
-            if first.op == Op::Write {
-                found.write(first, &mut host, log2_page);
+            match first.op {
+                Op::Write => found.write(first, &mut host, log2_page),
+                Op::Trim => trim(first, &mut host, log2_page),
+                Op::Read | Op::Flush => {}
             }
             rest = others;
             continue;
@@ -73,6 +75,14 @@ pub fn pattern(
         rest = &rest[packed..];
     }
     Ok(found)
+}
+
+/// What the log has of trimmed pages is not remapped.
+fn trim(request: &Request, host: &mut Shrd, log2_page: u32) {
+    let pages = whole_pages(request, log2_page);
+    if !pages.is_empty() {
+        host.drop_pages(pages.start as u32..pages.end as u32, &mut Vec::new());
+    }
 }
 
 impl Pattern {

@@ -196,14 +196,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Valid pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
         valid.clear();
-        let first = self.store.geometry.page(victim, 0);
-        for (slot, page) in self.store.units.owners(victim).iter().zip(0..) {
-            let Some(owner) = slot.get() else { continue };
+        self.store.units.for_each_valid(victim, |ppn, owner| {
             if let Owner::Data(lpn) = owner {
                 prefetch(&self.store.table, lpn.index());
             }
-            valid.push((first.after(page), owner));
-        }
+            valid.push((ppn, owner));
+        });
     }
 
     /// Moves valid pages of a victim, and has the map point at where they are.

@@ -117,7 +117,7 @@ impl Front<'_> {
             let Some(to) = self.free_page(unit) else { break };
             moves.push(Move { from, to, owner: OWNER, serial: 0, beside: false });
         }
-        let Ok(()) = drive.copy(&moves, cause, chain);
+        let Ok(()) = drive.copy(moves.into_iter(), cause, chain);
     }
 
     fn erase(&mut self, drive: &mut impl Medium, chain: &mut Chain) {

@@ -18,7 +18,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Health, Move, Nand, Source};
+use super::{Cause, Chain, Health, Move, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode};
@@ -212,9 +212,8 @@ impl<N: Nand> Nand for Faulty<N> {
         self.inner.pad(self.at(from), pages, chain)
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        for step in moves {
-            let Move { from, to, owner, serial, .. } = *step;
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        for Move { from, to, owner, serial, .. } in moves.clone() {
             let sequence = self.tags[from.index()].map_or(0, |tag| tag.sequence);
             let lost = self.decays(from, owner);
             self.prepare(to, Tag::new(owner, sequence, serial), chain)?;
@@ -222,9 +221,9 @@ impl<N: Nand> Nand for Faulty<N> {
                 self.unreadable.insert(to);
             }
         }
-        let place = |step: &Move| Move { from: self.at(step.from), to: self.at(step.to), ..*step };
-        let placed: Vec<Move> = moves.iter().map(place).collect();
-        self.inner.copy(&placed, cause, chain)
+        let place = |step: Move| Move { from: self.at(step.from), to: self.at(step.to), ..step };
+        let placed: Vec<Move> = moves.map(place).collect();
+        self.inner.copy(placed.into_iter(), cause, chain)
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

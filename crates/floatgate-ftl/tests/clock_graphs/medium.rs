@@ -5,7 +5,7 @@ use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{
-    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
+    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Moves, Nand, Part, Schedule,
     Server, Share, Source, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
@@ -195,9 +195,9 @@ impl Nand for Brute {
         unreachable!("every page is programmed by itself")
     }
 
-    fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {
-        let from: Vec<_> = moves.iter().map(|step| self.place(step.from)).collect();
-        let to: Vec<_> = moves.iter().map(|step| self.place(step.to)).collect();
+    fn copy(&mut self, moves: impl Moves, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+        let from: Vec<_> = moves.clone().map(|step| self.place(step.from)).collect();
+        let to: Vec<_> = moves.clone().map(|step| self.place(step.to)).collect();
         self.begin(Kind::Read, &from, why, on);
         self.begin(Kind::Program, &to, why, on);
         self.counted.copy(moves, why, on)

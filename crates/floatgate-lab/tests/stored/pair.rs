@@ -136,7 +136,9 @@ impl Pair {
         let copies: Vec<_> = pages.into_iter().map(|(_, content)| content.clone()).collect();
         self.serial += moves.len() as u64;
         self.data.extend(copies.into_iter().enumerate().map(|(index, copy)| (at(index), copy)));
-        self.both(|nand| nand.copy(&moves, Cause::Gc, &mut Chain::default()).unwrap());
+        self.both(|nand| {
+            nand.copy(moves.iter().copied(), Cause::Gc, &mut Chain::default()).unwrap()
+        });
     }
 
     fn compare(&mut self) {

@@ -217,8 +217,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let cause = self.cause_in(victim, cause);
         match to {
             To::Stream(stream) => self.move_to(valid, stream, cause, work)?,
-            To::Placement { .. } if self.streams.data() == 1 => {
-                self.move_to(valid, 0, cause, work)?;
+            To::Placement { anew: false } if !self.placement.sorts_moved() => {
+                self.move_to(valid, self.home(victim), cause, work)?;
             }
             To::Placement { anew } => {
                 self.sort(valid, self.home(victim), anew);

@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::prefetch::prefetch;
+
 const NONE: u32 = u32::MAX;
 
 /// Front and back of one list, and how many slots are in it.
@@ -100,6 +102,12 @@ impl Links {
             self.remove(list, slot);
             self.push_front(list, slot);
         }
+    }
+
+    /// Asks the processor for the links of a slot.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, slot: u32) {
+        prefetch(&self.0, slot as usize);
     }
 
     /// The slot behind `slot` in its list.

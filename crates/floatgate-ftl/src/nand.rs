@@ -117,6 +117,12 @@ pub struct Move {
     pub beside: bool,
 }
 
+/// Pages that change their places, one after the other: a medium that only counts them never has
+/// them written down.
+pub trait Moves: ExactSizeIterator<Item = Move> + Clone {}
+
+impl<I: ExactSizeIterator<Item = Move> + Clone> Moves for I {}
+
 /// Where a page is read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
@@ -186,7 +192,12 @@ pub trait Nand {
     ///
     /// # Errors
     /// The medium's fault.
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
+    fn copy(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), Self::Error>;
 
     /// Whether it matters to the medium which pages are copied at once. If not, as many are as are
     /// to be.

@@ -74,6 +74,9 @@ pub trait Placement {
     /// Whether [`Placement::set_future`] should be called.
     const NEEDS_FUTURE: bool = false;
 
+    /// Whether [`Placement::moved`] may answer another stream than the page is in.
+    const SORTS_MOVED: bool = false;
+
     /// What is wrong with its parameters, each of which is in its range.
     fn refusal(_config: &PlacementConfig) -> Option<Refusal>
     where
@@ -213,6 +216,11 @@ macro_rules! placements {
             /// How many streams it sorts into.
             pub fn streams(&self) -> u8 {
                 self.streams
+            }
+
+            /// Whether it may sort what cleaning moves into another stream.
+            pub fn sorts_moved(&self) -> bool {
+                match &self.scheme { $(Scheme::$Type(_) => $Type::SORTS_MOVED,)* }
             }
 
             /// The placement of this name, if there is one.

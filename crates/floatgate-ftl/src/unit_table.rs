@@ -26,6 +26,7 @@ mod free;
 mod pages;
 mod pins;
 mod sealed;
+mod valid;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,6 +37,7 @@ use crate::geometry::{Geometry, Mode};
 pub use found::InUse;
 use free::Free;
 use sealed::Sealed;
+use valid::ValidPages;
 
 /// Which free unit is opened next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +94,9 @@ pub struct UnitTable {
     geometry: Geometry,
     /// Pages that a unit holds in SLC mode.
     slc_capacity: u32,
+    /// Whom each page belongs to, or did when it was valid last.
     owners: Vec<OwnerSlot>,
+    valid: ValidPages,
     units: Vec<Info>,
     /// Programmed pages, by unit.
     written: Vec<u32>,
@@ -131,6 +135,7 @@ impl UnitTable {
             geometry,
             slc_capacity: geometry.in_mode(Mode::Slc).unit_capacity(),
             owners: vec![OwnerSlot::NONE; geometry.physical_pages() as usize],
+            valid: ValidPages::new(geometry.physical_pages()),
             units: vec![fresh; units],
             written: vec![0; units],
             erases: vec![0; units],

@@ -150,7 +150,7 @@ impl Front<'_> {
             let beside = last.is_some_and(|last| self.geometry.is_read_with(last.from, from));
             moves.push(Move { from, to, owner: OWNER, serial: 0, beside });
         }
-        let Ok(()) = drive.copy(&moves, cause, chain);
+        let Ok(()) = drive.copy(moves.into_iter(), cause, chain);
     }
 
     fn erase(&mut self, drive: &mut impl Medium, chain: &mut Chain) {

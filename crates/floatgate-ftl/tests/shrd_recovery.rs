@@ -19,7 +19,7 @@ use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{
-    Cause, Chain, Checked, Counted, Move, Nand, NoClock, Shadow, Source, Stamped, Tagged,
+    Cause, Chain, Checked, Counted, Moves, Nand, NoClock, Shadow, Source, Stamped, Tagged,
 };
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
@@ -100,9 +100,9 @@ impl Nand for Watched {
         self.inner.pad(from, pages, chain)
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Outcome {
         for step in moves {
-            self.inner.copy(std::slice::from_ref(step), cause, chain)?;
+            self.inner.copy(std::iter::once(step), cause, chain)?;
             self.look();
         }
         Ok(())

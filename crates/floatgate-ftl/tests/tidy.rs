@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     // What all layers fill in.
     ("counters", &["clock"]),
     ("rng", &[]),
-    ("lru", &["rng"]),
+    ("lru", &["prefetch", "rng"]),
     ("intmap", &["rng"]),
     ("prefetch", &[]),
     ("parameters", &[]),

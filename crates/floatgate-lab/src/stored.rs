@@ -85,7 +85,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::{Geometry, Mode, Modes};
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
 
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
 use image::Image;
@@ -366,8 +366,13 @@ impl Nand for Stored {
         self.counted.set_mode(unit, mode);
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
-        let _ = self.try_copy(moves);
+    fn copy(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), Infallible> {
+        let _ = self.try_copy(&moves.clone().collect::<Vec<_>>());
         self.counted.copy(moves, cause, chain)
     }
 

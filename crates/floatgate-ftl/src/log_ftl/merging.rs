@@ -128,7 +128,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         if moves.is_empty() {
             return Ok(());
         }
-        self.store.nand.copy(moves, Cause::Merge, work)?;
+        self.store.nand.copy(moves.iter().copied(), Cause::Merge, work)?;
         for &Move { from, to, owner, .. } in moves {
             let Owner::Data(lpn) = owner else { unreachable!("a block has pages of data") };
             self.store.table[lpn.index()] = Some(to);

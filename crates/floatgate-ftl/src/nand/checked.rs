@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Move, Nand, Source, Tagged, Tear};
+use super::{Cause, Chain, Move, Moves, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -156,8 +156,8 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.pad(from, pages, chain)
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        for &Move { from, to, owner, serial, .. } in moves {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        for Move { from, to, owner, serial, .. } in moves.clone() {
             self.assert_holds(from, owner);
             let tag = Tag::new(owner, self.oob[from.index()].sequence, serial);
             self.note_program(to, Some(tag));
@@ -341,7 +341,7 @@ mod tests {
     fn an_erased_unit_starts_again() {
         let mut nand = tiny();
         program(&mut nand, 0);
-        nand.copy(&[MOVE], Cause::Gc, &mut Chain::default()).unwrap();
+        nand.copy([MOVE].into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 0);
         nand.read(Ppn::new(4), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::convert::Infallible;
 
-use super::{Cause, Chain, FlashCounts, Move, Nand, NoClock, Source};
+use super::{Cause, Chain, FlashCounts, Moves, Nand, NoClock, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -107,7 +107,7 @@ impl Nand for Counted {
     }
 
     #[inline(always)]
-    fn copy(&mut self, moves: &[Move], cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, _: &mut Chain) -> Result<(), Infallible> {
         let pages = moves.len() as u64;
         self.counts.reads[cause as usize] += pages;
         self.counts.programs[cause as usize] += pages;

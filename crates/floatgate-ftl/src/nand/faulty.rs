@@ -19,7 +19,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Health, Move, Nand, Source};
+use super::{Cause, Chain, Health, Move, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -263,10 +263,10 @@ impl<N: Nand> Nand for Faulty<N> {
         if self.fails(last) { self.retire_failed(last, chain) } else { Ok(()) }
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let mut placed = Vec::with_capacity(moves.len());
         for step in moves {
-            let Move { from, to, owner, serial, beside } = *step;
+            let Move { from, to, owner, serial, beside } = step;
             let sequence = self.tags[from.index()].map_or(0, |tag| tag.sequence);
             let lost = self.decays(from, owner);
             self.note(to, Tag::new(owner, sequence, serial));
@@ -274,16 +274,16 @@ impl<N: Nand> Nand for Faulty<N> {
                 self.unreadable.insert(to);
             }
             let beside = beside && !placed.is_empty();
-            placed.push(Move { from: self.at(from), to: self.at(to), beside, ..*step });
+            placed.push(Move { from: self.at(from), to: self.at(to), beside, ..step });
             if self.fails(to) {
-                self.inner.copy(&placed, cause, chain)?;
+                self.inner.copy(placed.iter().copied(), cause, chain)?;
                 placed.clear();
                 self.retire_failed(to, chain)?;
             }
         }
         match placed.is_empty() {
             true => Ok(()),
-            false => self.inner.copy(&placed, cause, chain),
+            false => self.inner.copy(placed.into_iter(), cause, chain),
         }
     }
 

@@ -9,10 +9,10 @@
 //! from each moment, without the workload being run again for each.
 
 use alloc::vec::Vec;
+use core::iter;
 use core::mem;
-use core::slice;
 
-use super::{Cause, Chain, Move, Nand, Source, Tagged};
+use super::{Cause, Chain, Moves, Nand, Source, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Mode;
@@ -188,10 +188,10 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         self.inner.set_mode(unit, mode);
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         for step in moves {
             self.torn(Torn::Copy(step.to), |torn| torn.tear_program(step.to));
-            self.inner.copy(slice::from_ref(step), cause, chain)?;
+            self.inner.copy(iter::once(step), cause, chain)?;
             self.after();
         }
         Ok(())

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, HostData, Move, Nand, Source, Tagged, Tear};
+use super::{Cause, Chain, HostData, Move, Moves, Nand, Source, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Mode;
@@ -87,8 +87,8 @@ impl<N: Nand> Nand for Stamped<N> {
         self.inner.set_mode(unit, mode);
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.inner.copy(moves, cause, chain)?;
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+        self.inner.copy(moves.clone(), cause, chain)?;
         for Move { from, to, .. } in moves {
             self.stamps[to.index()] = self.stamps[from.index()];
         }

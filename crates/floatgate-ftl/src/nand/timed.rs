@@ -42,7 +42,7 @@ pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes,
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 
-use super::{Cause, Chain, Fork, Move, Nand, Source};
+use super::{Cause, Chain, Fork, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
@@ -270,17 +270,19 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     #[inline(always)]
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.geometry.has_program_units() {
-            self.copy_in_units(moves, cause, chain);
-        } else if let [step] = moves {
-            self.issue_page(Kind::Read, step.from, cause, chain);
-            self.issue_page(Kind::Program, step.to, cause, chain);
+            self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
+        } else if moves.len() == 1 {
+            for step in moves.clone() {
+                self.issue_page(Kind::Read, step.from, cause, chain);
+                self.issue_page(Kind::Program, step.to, cause, chain);
+            }
         } else {
-            self.issue_all(moves.iter(), chain, |timed, step, branch| {
+            self.issue_all(moves.clone(), chain, |timed, step, branch| {
                 timed.issue_page(Kind::Read, step.from, cause, branch);
             });
-            self.issue_all(moves.iter(), chain, |timed, step, branch| {
+            self.issue_all(moves.clone(), chain, |timed, step, branch| {
                 timed.issue_page(Kind::Program, step.to, cause, branch);
             });
         }

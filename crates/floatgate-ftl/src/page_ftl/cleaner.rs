@@ -9,7 +9,6 @@ use super::slc::SlcConfig;
 use crate::addr::{Lpn, Owner, Ppn};
 use crate::counters::Cleans;
 use crate::geometry::Geometry;
-use crate::nand::Move;
 use crate::unit_table::UnitTable;
 use crate::victim::Victim;
 
@@ -101,7 +100,6 @@ pub(super) struct Cleaner {
     pub(super) valid: Vec<(Ppn, Owner)>,
     pub(super) sorted: Vec<(u8, Ppn, Owner)>,
     pub(super) group: Vec<(Ppn, Owner)>,
-    pub(super) moves: Vec<Move>,
 }
 
 impl Cleaner {
@@ -122,7 +120,6 @@ impl Cleaner {
             valid: Vec::with_capacity(pages),
             sorted: Vec::new(),
             group: Vec::new(),
-            moves: Vec::new(),
         }
     }
 

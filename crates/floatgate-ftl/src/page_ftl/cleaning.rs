@@ -5,10 +5,10 @@ use core::mem;
 
 use super::{Destination, PageFtl, Scope};
 use crate::addr::{Owner, Ppn, Unit};
-use crate::geometry::Mode;
+use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Move, Moves, Nand, Part};
 use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 use crate::unit_table::Pool;
@@ -196,14 +196,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Valid pages in ascending order; their map entries are on their way from memory.
     pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
         valid.clear();
-        let first = self.store.geometry.page(victim, 0);
-        for (slot, page) in self.store.units.owners(victim).iter().zip(0..) {
-            let Some(owner) = slot.get() else { continue };
+        self.store.units.for_each_valid(victim, |ppn, owner| {
             if let Owner::Data(lpn) = owner {
                 prefetch(&self.store.table, lpn.index());
             }
-            valid.push((first.after(page), owner));
-        }
+            valid.push((ppn, owner));
+        });
     }
 
     /// Moves valid pages of a victim, and has the map point at where they are.
@@ -219,8 +217,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let cause = self.cause_in(victim, cause);
         match to {
             To::Stream(stream) => self.move_to(valid, stream, cause, work)?,
-            To::Placement { .. } if self.streams.data() == 1 => {
-                self.move_to(valid, 0, cause, work)?;
+            To::Placement { anew: false } if !self.placement.sorts_moved() => {
+                self.move_to(valid, self.home(victim), cause, work)?;
             }
             To::Placement { anew } => {
                 self.sort(valid, self.home(victim), anew);
@@ -295,9 +293,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let pages = row.len() as u32;
         let to = self.allocate(stream, work)?;
         self.streams.skip(stream, pages - 1);
-        self.list_moves(row, to);
-        self.store.nand.copy(&self.cleaner.moves, cause, work)?;
-        for &Move { from, to, owner, .. } in &self.cleaner.moves {
+        let serial = self.store.stamp.copies(pages);
+        let moves = moves(row, to, serial, &self.store.geometry);
+        self.store.nand.copy(moves, cause, work)?;
+        for (&(from, owner), at) in row.iter().zip(0..) {
+            let to = to.after(at);
             let before = match owner {
                 Owner::Data(lpn) => {
                     if M::ON_FLASH {
@@ -313,17 +313,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.count_gc_pages(stream, row.len());
         Ok(())
     }
+}
 
-    /// The pages go to one after the other from `to` on.
-    #[inline(always)]
-    fn list_moves(&mut self, row: &[(Ppn, Owner)], to: Ppn) {
-        let geometry = &self.store.geometry;
-        let serial = self.store.stamp.copies(row.len() as u32);
-        let mut before = None;
-        self.cleaner.moves.clear();
-        self.cleaner.moves.extend(row.iter().zip(0..).map(|(&(from, owner), at)| {
-            let beside = before.replace(from).is_some_and(|last| geometry.is_read_with(last, from));
-            Move { from, to: to.after(at), owner, serial: serial + u64::from(at), beside }
-        }));
-    }
+/// The pages of a row go to one after the other from `to` on.
+#[inline(always)]
+fn moves(row: &[(Ppn, Owner)], to: Ppn, serial: u64, geometry: &Geometry) -> impl Moves {
+    row.iter().enumerate().map(move |(at, &(from, owner))| {
+        let before = at.checked_sub(1).map(|before| row[before].0);
+        let beside = before.is_some_and(|before| geometry.is_read_with(before, from));
+        Move { from, to: to.after(at as u32), owner, serial: serial + at as u64, beside }
+    })
 }

@@ -141,6 +141,8 @@ impl Asa {
 }
 
 impl Placement for Asa {
+    const SORTS_MOVED: bool = true;
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let now = self.time(write.clock, write.now_ns);

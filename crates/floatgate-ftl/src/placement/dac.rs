@@ -78,6 +78,8 @@ impl Dac {
 }
 
 impl Placement for Dac {
+    const SORTS_MOVED: bool = true;
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let region = match self.regions[write.lpn.index()] {

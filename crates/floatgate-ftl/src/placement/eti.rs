@@ -23,16 +23,16 @@
 //! which waits for the next command. A page that is judged without being written has the counter
 //! that its extent has. Trims change nothing.
 //!
-//! Costs per command: a gallop from the extent found last, at most two insertions in a sorted array
-//! of N starts, and 1 added to each extent written; per page one comparison as long as it is in the
-//! extent found last, or a step to the next. Takes 4.5 bytes per extent of N.
+//! Costs per command: a search unless it begins in the extent found last, at most two insertions in
+//! a sorted array of N starts, and 1 added to each extent written; per page one comparison as long
+//! as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive.
 
 use alloc::format;
 use alloc::string::ToString;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::nibbles::Nibbles;
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
@@ -51,7 +51,7 @@ crate::parameters! {
         /// A page is hot if its counter is at least this.
         hot_threshold: u8 = 4, from 1 to 15;
         /// The highest value of a counter.
-        counter_max: u8 = Nibbles::MAX, from 1 to 15;
+        counter_max: u8 = COUNTER_MAX, from 1 to 15;
         /// Period after which all counters are halved, in `decay_unit`.
         decay_period: u32 = 4096, from 1 to 1_000_000_000;
         /// The unit of `decay_period`.
@@ -98,6 +98,10 @@ pub struct Extent {
     pub counter: u8,
 }
 
+/// The most that four bits count.
+const COUNTER_MAX: u8 = 15;
+/// Parts that a step of a search divides extents into.
+const WAYS: usize = 8;
 /// So many halvings leave nothing of four bits, and so one extent.
 const HALVINGS: u64 = 4;
 
@@ -108,7 +112,7 @@ pub struct Eti {
     pages: u32,
     /// Ascending, from 0. An extent ends where the next one starts.
     starts: Vec<u32>,
-    counters: Nibbles,
+    counters: Vec<u8>,
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
@@ -119,14 +123,12 @@ impl Eti {
     pub fn new(config: &PlacementConfig) -> Self {
         let (pages, config) = (config.geometry.logical_pages(), config.eti);
         assert!(config.extents > 0 && config.decay_period > 0, "{config:?}");
-        assert!((1..=Nibbles::MAX).contains(&config.counter_max), "{config:?}");
-        let mut starts = Vec::with_capacity(config.extents as usize);
-        starts.push(0);
+        assert!((1..=COUNTER_MAX).contains(&config.counter_max), "{config:?}");
         Self {
             config,
             pages,
-            starts,
-            counters: Nibbles::new(config.extents as usize),
+            starts: vec![0],
+            counters: vec![0],
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
         }
@@ -143,7 +145,7 @@ impl Eti {
     }
 
     fn extent(&self, index: usize) -> Extent {
-        let (start, counter) = (self.starts[index], self.counters.get(index));
+        let (start, counter) = (self.starts[index], self.counters[index]);
         Extent { start, end: self.end(index), counter }
     }
 
@@ -167,9 +169,8 @@ impl Eti {
                 self.cut(from, pages.start);
             }
             let inside = usize::from(cuts[0]);
-            for index in from + inside..=last + inside {
-                self.counters.add_one(index, self.config.counter_max);
-            }
+            (from + inside..=last + inside).for_each(|index| self.count(index));
+            self.remember(from + inside);
         } else {
             let partial = self.config.partial_split && room == 1;
             if partial {
@@ -177,17 +178,23 @@ impl Eti {
             }
             for index in from..=last + usize::from(partial) {
                 if self.is_covered(index, &pages) {
-                    self.counters.add_one(index, self.config.counter_max);
+                    self.count(index);
                 }
             }
+            self.remember(from);
         }
+    }
+
+    /// An extent is written.
+    #[inline(always)]
+    fn count(&mut self, index: usize) {
+        self.counters[index] = (self.counters[index] + 1).min(self.config.counter_max);
     }
 
     /// Cuts an extent in two, which both have its counter; the second one starts at `page`.
     fn cut(&mut self, index: usize, page: u32) {
         self.starts.insert(index + 1, page);
-        self.counters.double(index);
-        self.latest.cut(index, page);
+        self.counters.insert(index + 1, self.counters[index]);
     }
 
     /// Whether a write covers `alpha` of an extent.
@@ -199,35 +206,34 @@ impl Eti {
 
     /// Halves all counters, then merges what is alike.
     fn age(&mut self) {
-        self.counters.halve();
+        self.counters.iter_mut().for_each(|counter| *counter /= 2);
         let (mut merged, mut next) = (0, 0);
         while next < self.starts.len() {
             let members = next..next + self.alike(next);
-            let counter = self.merged_counter(&members);
-            let (lower, upper) = (self.starts[next], self.end(members.end - 1));
-            self.starts[merged] = lower;
-            self.counters.set(merged, counter);
-            self.latest.merge(merged, members.len(), lower, upper);
+            self.counters[merged] = self.merged_counter(&members);
+            self.starts[merged] = self.starts[next];
             (merged, next) = (merged + 1, members.end);
         }
         self.starts.truncate(merged);
+        self.counters.truncate(merged);
+        self.remember(0);
     }
 
     /// How many extents from `first` on are to be one.
     fn alike(&self, first: usize) -> usize {
         let joins = |&index: &usize| {
-            let [before, here] = [index - 1, index].map(|index| self.counters.get(index));
+            let [before, here] = [index - 1, index].map(|index| self.counters[index]);
             before == here || before.max(here) < self.config.beta
         };
         1 + (first + 1..self.starts.len()).take_while(joins).count()
     }
 
     fn merged_counter(&self, members: &Range<usize>) -> u8 {
-        let first = self.counters.get(members.start);
+        let first = self.counters[members.start];
         if members.len() == 1 || first >= self.config.beta {
             return first;
         }
-        let counters = members.clone().map(|index| self.counters.get(index));
+        let counters = self.counters[members.clone()].iter().copied();
         match self.config.merge_value {
             MergeValue::Mean => {
                 let mass = members.clone().map(|index| {
@@ -247,39 +253,32 @@ impl Eti {
     #[inline(always)]
     fn find(&mut self, page: u32) -> usize {
         if !self.latest.covers(page) {
-            let index = self.search(page);
-            let (lower, upper) = (self.starts[index], self.end(index));
-            self.latest = Latest { index, lower, upper };
+            self.remember(self.search(page));
         }
         self.latest.index
     }
 
-    /// The extent of a page: in growing steps from the one found last, then by halving the last
-    /// step.
+    /// An extent is the one found last.
+    #[inline(always)]
+    fn remember(&mut self, index: usize) {
+        self.latest = Latest { index, lower: self.starts[index], upper: self.end(index) };
+    }
+
+    /// The extent of a page: the last that does not start behind it. The comparisons of a step are
+    /// made at once, where each step of a binary search waits for the one before.
     fn search(&self, page: u32) -> usize {
-        let Latest { index, lower, upper } = self.latest;
-        let (low, high) = if page >= upper {
-            let (mut low, mut step) = (index + 1, 1);
-            while low + step < self.starts.len() && self.starts[low + step] <= page {
-                (low, step) = (low + step, step * 2);
-            }
-            (low, (low + step).min(self.starts.len()))
-        } else if page < lower {
-            let (mut high, mut step) = (index, 1);
-            while high > step && self.starts[high - step] > page {
-                (high, step) = (high - step, step * 2);
-            }
-            (high.saturating_sub(step), high)
-        } else {
-            return index;
-        };
-        // What starts at `low` starts at or before the page, what starts at `high` does not.
-        low + self.starts[low + 1..high].partition_point(|&start| start <= page)
+        let (mut found, mut stride) = (0, self.starts.len());
+        while stride > 1 {
+            stride = stride.div_ceil(WAYS);
+            let starts = (1..WAYS).filter_map(|way| self.starts.get(found + way * stride));
+            found += starts.filter(|&&start| start <= page).count() * stride;
+        }
+        found
     }
 
     #[inline(always)]
     fn stream_of(&self, index: usize) -> u8 {
-        u8::from(self.counters.get(index) >= self.config.hot_threshold)
+        u8::from(self.counters[index] >= self.config.hot_threshold)
     }
 }
 
@@ -326,8 +325,10 @@ impl Placement for Eti {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let starts = u64::from(self.config.extents) * size_of::<u32>() as u64;
-        starts + self.counters.bytes() + size_of::<Latest>() as u64
+        let extents = u64::from(self.config.extents);
+        // Sixteen counters to a word.
+        let (starts, counters) = (extents * 4, extents.div_ceil(16) * 8);
+        starts + counters + size_of::<Latest>() as u64
     }
 
     fn extents(&self) -> Option<u32> {
@@ -336,6 +337,7 @@ impl Placement for Eti {
 
     fn check(&self) {
         assert!((1..=self.config.extents as usize).contains(&self.starts.len()));
+        assert_eq!(self.starts.len(), self.counters.len());
         assert!(self.starts[0] == 0 && self.starts.is_sorted_by(|a, b| a < b));
         assert!(self.partition().all(|e| e.end <= self.pages && e.start < e.end));
         assert!(self.partition().all(|e| e.counter <= self.config.counter_max));
@@ -344,8 +346,7 @@ impl Placement for Eti {
     }
 }
 
-/// The extent found last, with its bounds: where the next search begins. Cuts and merges keep it
-/// right (algorithm 1 of the paper, read as in E10).
+/// The extent found last, with its bounds; looked up anew when extents were cut or merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latest {
     index: usize,
@@ -357,24 +358,6 @@ impl Latest {
     #[inline(always)]
     fn covers(&self, page: u32) -> bool {
         self.lower <= page && page < self.upper
-    }
-
-    /// An extent was cut at a page. Of one found last the first part is the one found last.
-    fn cut(&mut self, index: usize, page: u32) {
-        if index < self.index {
-            self.index += 1;
-        } else if index == self.index {
-            self.upper = page;
-        }
-    }
-
-    /// So many extents from `first` on are one, with these bounds.
-    fn merge(&mut self, first: usize, members: usize, lower: u32, upper: u32) {
-        if first + members <= self.index {
-            self.index -= members - 1;
-        } else if first <= self.index {
-            *self = Self { index: first, lower, upper };
-        }
     }
 }
 

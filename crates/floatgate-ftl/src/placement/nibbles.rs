@@ -36,24 +36,6 @@ impl Nibbles {
         *word = *word & !(u64::from(Self::MAX) << shift) | u64::from(value) << shift;
     }
 
-    /// Adds 1 to a counter, unless it is `max` already.
-    #[inline(always)]
-    pub fn add_one(&mut self, at: usize, max: u8) {
-        self.set(at, (self.get(at) + 1).min(max));
-    }
-
-    /// Doubles a counter: it and those behind it move up by one place. The last one falls off.
-    pub fn double(&mut self, at: usize) {
-        let (word, shift) = (at / PER_WORD, at % PER_WORD * 4);
-        for above in (word + 1..self.0.len()).rev() {
-            self.0[above] = self.0[above] << 4 | self.0[above - 1] >> 60;
-        }
-        let before = (1 << shift) - 1;
-        let value = u64::from(self.get(at)) << shift;
-        let here = &mut self.0[word];
-        *here = *here & before | value | (*here & !before) << 4;
-    }
-
     /// Halves every counter, rounding down.
     pub fn halve(&mut self) {
         self.0.iter_mut().for_each(|word| *word = *word >> 1 & LOW_BITS);
@@ -81,19 +63,10 @@ mod tests {
                     nibbles.halve();
                     model.iter_mut().for_each(|value| *value /= 2);
                 }
-                1 => {
-                    nibbles.double(at);
-                    model.insert(at, model[at]);
-                    model.pop();
-                }
-                2 => {
+                _ => {
                     let value = rng.below(16) as u8;
                     nibbles.set(at, value);
                     model[at] = value;
-                }
-                _ => {
-                    nibbles.add_one(at, 12);
-                    model[at] = (model[at] + 1).min(12);
                 }
             }
             assert!((0..48).all(|at| nibbles.get(at) == model[at]));

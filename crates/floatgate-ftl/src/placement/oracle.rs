@@ -103,6 +103,7 @@ impl Oracle {
 
 impl Placement for Oracle {
     const NEEDS_FUTURE: bool = true;
+    const SORTS_MOVED: bool = true;
 
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {

@@ -139,6 +139,8 @@ impl Sepbit {
 }
 
 impl Placement for Sepbit {
+    const SORTS_MOVED: bool = true;
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let lived = self.lived(write.lpn, write.clock);

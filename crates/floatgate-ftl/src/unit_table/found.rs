@@ -38,6 +38,7 @@ impl UnitTable {
         }
         for (ppn, owner) in valid {
             self.owners[ppn.index()] = OwnerSlot::of(owner);
+            self.valid.add(ppn);
             self.units[self.geometry.unit(ppn).index()].valid += 1;
         }
         for &InUse { unit, written, .. } in units {

@@ -7,20 +7,23 @@ impl UnitTable {
     /// Whom a physical page's content belongs to, if it is still valid.
     #[inline(always)]
     pub fn owner(&self, ppn: Ppn) -> Option<Owner> {
-        self.owners[ppn.index()].get()
+        if self.valid.holds(ppn) { self.owners[ppn.index()].get() } else { None }
     }
 
-    /// Whom the pages of a unit belong to, in their order.
+    /// The valid pages of a unit and whom they belong to, in ascending order.
     #[inline(always)]
-    pub fn owners(&self, unit: Unit) -> &[OwnerSlot] {
-        let first = self.geometry.page(unit, 0).index();
-        &self.owners[first..first + self.capacity(unit) as usize]
+    pub fn for_each_valid(&self, unit: Unit, mut tell: impl FnMut(Ppn, Owner)) {
+        let first = self.geometry.page(unit, 0).get();
+        self.valid.for_each(first..first + self.geometry.pages_per_unit(), |ppn| {
+            tell(ppn, self.owners[ppn.index()].get().expect("what is valid has an owner"));
+        });
     }
 
     /// Notes that the next page of an open unit was programmed for `owner`.
     #[inline(always)]
     pub fn validate(&mut self, ppn: Ppn, owner: Owner) {
         self.owners[ppn.index()] = OwnerSlot::of(owner);
+        self.valid.add(ppn);
         self.programmed(ppn, 1);
     }
 
@@ -55,9 +58,9 @@ impl UnitTable {
     /// Notes that `owner` has no more use for a page.
     #[inline(always)]
     pub fn invalidate(&mut self, ppn: Ppn, owner: Owner) {
-        let slot = &mut self.owners[ppn.index()];
-        assert_eq!(*slot, OwnerSlot::of(owner), "{ppn:?} is not {owner:?}'s to give up");
-        *slot = OwnerSlot::NONE;
+        // Whose it was is not in the processor's cache, and was checked when it was written down.
+        debug_assert_eq!(self.owner(ppn), Some(owner), "{ppn:?} is not {owner:?}'s to give up");
+        self.valid.remove(ppn);
         let unit = self.geometry.unit(ppn);
         let info = &mut self.units[unit.index()];
         info.valid -= 1;
@@ -71,12 +74,12 @@ impl UnitTable {
     /// Valid pages of a unit that is cleaned were copied, to the next pages of an open unit.
     pub fn relocate(&mut self, pages: &[(Ppn, Owner)], to: Ppn) {
         let Some(&(first, _)) = pages.first() else { return };
-        for (&(from, owner), to) in pages.iter().zip(to.index()..) {
-            let slot = core::mem::replace(&mut self.owners[from.index()], OwnerSlot::NONE);
-            assert_eq!(slot, OwnerSlot::of(owner), "{from:?} is not {owner:?}'s to be moved");
-            self.owners[to] = slot;
+        self.valid.remove_all(pages.iter().map(|&(from, _)| from));
+        for (&(_, owner), slot) in pages.iter().zip(&mut self.owners[to.index()..]) {
+            *slot = OwnerSlot::of(owner);
         }
         let count = pages.len() as u32;
+        self.valid.add_all(to.get()..to.get() + count);
         let victim = &mut self.units[self.geometry.unit(first).index()];
         assert_eq!(victim.state, State::Victim, "only a unit that is cleaned is emptied");
         victim.valid -= count;
@@ -85,15 +88,16 @@ impl UnitTable {
 
     /// A page belongs to another from now on. Nothing is programmed.
     pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
-        let slot = &mut self.owners[ppn.index()];
-        assert_eq!(*slot, OwnerSlot::of(from), "{ppn:?} is not {from:?}'s to hand over");
-        *slot = OwnerSlot::of(to);
+        assert_eq!(self.owner(ppn), Some(from), "{ppn:?} is not {from:?}'s to hand over");
+        self.owners[ppn.index()] = OwnerSlot::of(to);
     }
 
     /// Asks the processor for what [`UnitTable::invalidate`] will touch.
     #[inline(always)]
     pub(crate) fn prefetch(&self, ppn: Ppn) {
-        crate::prefetch::prefetch(&self.owners, ppn.index());
-        crate::prefetch::prefetch(&self.units, self.geometry.unit(ppn).index());
+        let unit = self.geometry.unit(ppn);
+        crate::prefetch::prefetch(&self.units, unit.index());
+        self.valid.prefetch(ppn);
+        self.sealed.prefetch(unit);
     }
 }

@@ -58,6 +58,12 @@ impl Sealed {
         lists.lowest = lists.lowest.min(left);
     }
 
+    /// Asks the processor for what [`Sealed::lose`] will touch.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, unit: Unit) {
+        self.by_valid.prefetch(unit.0);
+    }
+
     /// A unit is about to be cleaned.
     pub(super) fn remove(&mut self, unit: Unit, stream: u8, valid: u32) {
         let lists = &mut self.streams[usize::from(stream)];

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
-use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Nand, Part, Source};
+use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Moves, Nand, Part, Source};
 
 use crate::common::log::{Kind, Log};
 use table::Table;
@@ -101,10 +101,15 @@ impl Nand for Clockwork {
         unreachable!("every page is programmed by itself")
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
-        let ns = copy_ns(moves.iter().map(|moved| (moved.from, moved.to)));
-        let kind = |&Move { from, to, owner, .. }: &Move| Kind::Copy(from, to, owner);
-        self.takes(&moves.iter().map(kind).collect::<Vec<_>>(), cause, chain, ns);
+    fn copy(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), Infallible> {
+        let ns = copy_ns(moves.clone().map(|moved| (moved.from, moved.to)));
+        let kind = |Move { from, to, owner, .. }| Kind::Copy(from, to, owner);
+        self.takes(&moves.clone().map(kind).collect::<Vec<_>>(), cause, chain, ns);
         self.counted.copy(moves, cause, chain)
     }
 

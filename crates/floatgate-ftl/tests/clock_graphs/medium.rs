@@ -6,7 +6,7 @@ use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{
-    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Move, Nand, Part, Schedule,
+    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Moves, Nand, Part, Schedule,
     Server, Share, Source, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
@@ -218,13 +218,14 @@ impl Nand for Brute {
         self.counted.pad(at, pages, on)
     }
 
-    fn copy(&mut self, moves: &[Move], why: Cause, on: &mut Chain) -> Result<(), Infallible> {
+    fn copy(&mut self, moves: impl Moves, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
         if self.has_rows() {
-            self.copy_rows(moves, why, on);
+            let listed: Vec<_> = moves.clone().collect();
+            self.copy_rows(&listed, why, on);
             return self.counted.copy(moves, why, on);
         }
-        let from: Vec<_> = moves.iter().map(|step| self.place(step.from)).collect();
-        let to: Vec<_> = moves.iter().map(|step| self.place(step.to)).collect();
+        let from: Vec<_> = moves.clone().map(|step| self.place(step.from)).collect();
+        let to: Vec<_> = moves.clone().map(|step| self.place(step.to)).collect();
         self.begin(Kind::Read, &from, why, on);
         self.begin(Kind::Program, &to, why, on);
         self.counted.copy(moves, why, on)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
-use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Source};
+use floatgate_ftl::nand::{Cause, Chain, Move, Moves, Nand, Source};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -118,10 +118,10 @@ impl<N: Nand> Nand for Logged<N> {
         self.inner.pad(from, pages, chain)
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let before = *chain;
-        let result = self.inner.copy(moves, cause, chain);
-        for &Move { from, to, owner, .. } in moves {
+        let result = self.inner.copy(moves.clone(), cause, chain);
+        for Move { from, to, owner, .. } in moves {
             let kind = Kind::Copy(from, to, owner);
             self.log.push(Event { kind, cause, before, after: *chain });
         }

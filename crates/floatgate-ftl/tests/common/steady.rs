@@ -6,7 +6,7 @@ use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Move, Nand, NoClock, Source};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
@@ -59,7 +59,7 @@ impl Nand for Victims {
         unreachable!("every page is programmed by itself")
     }
 
-    fn copy(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) -> Outcome {
+    fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Outcome {
         self.copied += moves.len();
         self.counted.copy(moves, cause, chain)
     }

@@ -120,7 +120,7 @@ fn step(from: u32, to: u32, owner: Owner, serial: u64) -> Move {
 }
 
 fn copy(nand: &mut Stored, moves: &[Move]) {
-    nand.copy(moves, Cause::Gc, &mut Chain::default()).unwrap();
+    nand.copy(moves.iter().copied(), Cause::Gc, &mut Chain::default()).unwrap();
 }
 
 fn erase(nand: &mut Stored, unit: u32) {

@@ -1,17 +1,26 @@
 //! The medium in a file against the one that knows the rules.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
 use floatgate_ftl::geometry::{Geometry, Mode, Shape};
-use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, NoClock, Tagged, Tear};
+use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, Tagged, Tear};
 use floatgate_lab::stored::Stored;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::rows::with_rows;
 use super::{JOURNAL, PAGE, Place, SHAPE, UNITS, cases, read, step};
+
+/// Tells both media of a pair the same.
+macro_rules! both {
+    ($pair:ident, |$nand:ident| $act:expr) => {{
+        let $nand = $pair.stored.as_mut().unwrap();
+        $act;
+        let $nand = &mut $pair.checked;
+        $act;
+    }};
+}
 
 /// A file medium and the one that knows the rules, which are told the same.
 struct Pair {
@@ -54,17 +63,12 @@ impl Pair {
         // Of an erased unit nothing says what it is.
         let erased = (0..geometry.units()).map(Unit).filter(|&unit| checked.programmed(unit) == 0);
         for unit in erased.collect::<Vec<_>>() {
-            self.both(|nand| nand.set_mode(unit, Mode::Native));
+            both!(self, |nand| nand.set_mode(unit, Mode::Native));
         }
     }
 
     fn stored(&mut self) -> &mut Stored {
         self.stored.as_mut().unwrap()
-    }
-
-    fn both(&mut self, mut act: impl FnMut(&mut dyn Nand<Error = Infallible, Clock = NoClock>)) {
-        act(self.stored.as_mut().unwrap());
-        act(&mut self.checked);
     }
 
     fn act(&mut self, choice: u32) {
@@ -74,19 +78,21 @@ impl Pair {
         let (pages, capacity) = (self.geometry.pages_per_unit(), self.of(unit).unit_capacity());
         match what {
             0 if self.stored().programmed(Unit(unit)) > 0 => {
-                self.both(|nand| nand.erase(Unit(unit), Cause::Gc, &mut Chain::default()).unwrap());
+                both!(self, |nand| nand
+                    .erase(Unit(unit), Cause::Gc, &mut Chain::default())
+                    .unwrap());
                 self.data.retain(|page, _| page / pages != unit);
             }
             1 => self.stored().sync(),
             2 => self.reopen(),
             10 if self.geometry.has_slc_mode() && next == 0 => {
                 let mode = if choice.is_multiple_of(2) { Mode::Slc } else { Mode::Native };
-                self.both(|nand| nand.set_mode(Unit(unit), mode));
+                both!(self, |nand| nand.set_mode(Unit(unit), mode));
             }
             11 if !next.is_multiple_of(self.of(unit).program_unit()) => {
                 let from = self.geometry.page(Unit(unit), next);
                 let left = self.of(unit).left_in_program_unit(from);
-                self.both(|nand| nand.pad(from, left, &mut Chain::default()).unwrap());
+                both!(self, |nand| nand.pad(from, left, &mut Chain::default()).unwrap());
             }
             3..=6 => self.move_some(unit, (next, capacity), choice),
             _ if next < capacity => self.program(unit * pages + next, what, choice),
@@ -102,7 +108,7 @@ impl Pair {
         let (cause, readable) = match what {
             7 => {
                 let note = &data[..choice as usize % (PAGE + 1)];
-                self.both(|nand| nand.load_payload(note));
+                both!(self, |nand| nand.load_payload(note));
                 (Cause::Map, None)
             }
             8 => {
@@ -115,7 +121,9 @@ impl Pair {
                 (Cause::Host, Some(data))
             }
         };
-        self.both(|nand| nand.program(Ppn::new(page), tag, cause, &mut Chain::default()).unwrap());
+        both!(self, |nand| nand
+            .program(Ppn::new(page), tag, cause, &mut Chain::default())
+            .unwrap());
         if what != 7 {
             self.data.insert(page, (tag.owner, readable));
         }
@@ -136,7 +144,9 @@ impl Pair {
         let copies: Vec<_> = pages.into_iter().map(|(_, content)| content.clone()).collect();
         self.serial += moves.len() as u64;
         self.data.extend(copies.into_iter().enumerate().map(|(index, copy)| (at(index), copy)));
-        self.both(|nand| nand.copy(&moves, Cause::Gc, &mut Chain::default()).unwrap());
+        both!(self, |nand| {
+            nand.copy(moves.iter().copied(), Cause::Gc, &mut Chain::default()).unwrap()
+        });
     }
 
     fn compare(&mut self) {

@@ -156,7 +156,7 @@ fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
         serial: 9,
         beside: false,
     });
-    nand.copy(&moves, Cause::Gc, &mut Chain::default()).unwrap();
+    nand.copy(moves.into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
     let readable = [0, 1, 2].map(|page| nand.reads(4 + page, data(page)));
     assert_eq!(readable, [false, false, true]);
     assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), (1, 1));
@@ -179,7 +179,7 @@ fn a_page_decays_when_it_is_moved_as_when_it_is_read() {
     nand.faults.read = ALWAYS;
     let step =
         Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2, beside: false };
-    nand.copy(&[step], Cause::Gc, &mut Chain::default()).unwrap();
+    nand.copy([step].into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
     nand.faults.read = 0;
     assert!(!nand.reads(4, data(0)));
     assert_eq!(nand.told().read_errors, 1);

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Lpn;
-use crate::nand::{Blame, Clock, Counted, Ended, Nand, Part, Task};
+use crate::nand::{Blame, Clock, Counted, Ended, Move, Nand, Part, Task};
 
 const ME: Owner = Owner::Data(Lpn::new(0));
 const SERIAL: Shape = Shape {
@@ -126,7 +126,7 @@ impl Drive {
             serial: 0,
             beside: false,
         };
-        self.nand.copy(&pages.iter().map(step).collect::<Vec<_>>(), cause, chain).unwrap();
+        self.nand.copy(pages.iter().map(step), cause, chain).unwrap();
     }
 
     // Operations that begin now, each in a chain of its own.

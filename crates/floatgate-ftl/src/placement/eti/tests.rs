@@ -84,6 +84,7 @@ fn the_four_drawn_cases() {
         let mut eti = eti(1000, EtiConfig::default());
         for page in [400, 200] {
             eti.cut(0, page);
+            eti.remember(0);
         }
         run(&mut eti, write);
         assert_eq!(table(&eti), expected, "{write}");
@@ -209,7 +210,7 @@ fn hot_extents_merge_with_their_like_only() {
 fn it_takes_nine_kibibytes() {
     let eti = eti(1 << 20, EtiConfig::default());
     assert_eq!(eti.memory_bytes(), 2048 * 4 + 1024 + 16);
-    assert_eq!((Eti::streams(&config(1)), eti.starts.capacity()), (2, 2048));
+    assert_eq!(Eti::streams(&config(1)), 2);
 }
 
 #[test]
@@ -232,14 +233,9 @@ fn after_ageing_no_neighbours_are_alike() {
     }
 }
 
-/// The plain search that the remembered extent saves.
-fn binary_search(eti: &Eti, page: u32) -> usize {
-    eti.starts.partition_point(|&start| start <= page) - 1
-}
-
 proptest! {
     #[test]
-    fn the_search_from_the_latest_extent_finds_what_a_binary_search_does(
+    fn the_extent_found_is_that_of_the_page(
         seed: u64, extents in 1u32..200, decay_period in 1u32..300, pages in 1u32..3000,
     ) {
         let mut eti = eti(pages, EtiConfig { decay_period, beta: 2, ..small(extents) });
@@ -249,36 +245,10 @@ proptest! {
             let most = (pages - first).min(1 + rng.below(60) as u32);
             eti.command(Lpn::new(first), 1 + rng.below(most.into()) as u32);
             eti.check();
-            for _ in 0..3 {
-                let page = rng.below(pages.into()) as u32;
-                prop_assert_eq!(eti.search(page), binary_search(&eti, page));
-                prop_assert_eq!(eti.find(page), binary_search(&eti, page));
-                let edge = eti.starts[rng.below(eti.starts.len() as u64) as usize];
-                for page in [edge, edge.saturating_sub(1)] {
-                    prop_assert_eq!(eti.search(page), binary_search(&eti, page));
-                }
-                eti.check();
-            }
-        }
-    }
-
-    #[test]
-    fn any_cut_and_any_merge_keeps_the_latest_extent(seed: u64, pages in 2u32..500) {
-        let mut eti = eti(pages, EtiConfig { beta: 3, ..small(pages) });
-        let mut rng = Rng::new(seed);
-        for _ in 0..200 {
-            let page = rng.below(pages.into()) as u32;
-            let found = eti.find(page);
-            prop_assert_eq!(found, binary_search(&eti, page));
-            let cut = 1 + rng.below(u64::from(pages) - 1) as u32;
-            let index = binary_search(&eti, cut);
-            if eti.starts[index] < cut {
-                eti.cut(index, cut);
-                eti.counters.set(index, rng.below(16) as u8);
-            }
-            eti.check();
-            if rng.below(16) == 0 {
-                eti.age();
+            let edge = eti.starts[rng.below(eti.starts.len() as u64) as usize];
+            for page in [rng.below(pages.into()) as u32, edge, edge.saturating_sub(1)] {
+                let found = eti.starts.partition_point(|&start| start <= page) - 1;
+                prop_assert_eq!((eti.search(page), eti.find(page)), (found, found));
                 eti.check();
             }
         }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, shrd_config};
+use crate::run::RunError;
 use crate::workload::Workload;
 
 /// Logical pages whose map entries are changed, in order.
@@ -28,21 +29,22 @@ pub struct Pattern {
 /// The pattern of the first `limit` requests.
 ///
 /// # Errors
-/// A config that gives no drive for this workload, or has no SHRD.
+/// A config that gives no drive for this workload, or has no SHRD; requests that cannot be read.
 pub fn pattern(
     config: &Config,
     workload: &mut dyn Workload,
     span_bytes: u64,
     limit: usize,
-) -> Result<Pattern, ConfigError> {
+) -> Result<Pattern, RunError> {
     let plan = Plan::new(config, span_bytes)?;
     if plan.log_pages == 0 {
         return Err(ConfigError::new(
             "host.scheme = \"plain\": expected \"shrd\", for its pattern",
-        ));
+        )
+        .into());
     }
     let mut requests = Vec::new();
-    workload.next_batch(&mut requests, limit);
+    workload.next_batch(&mut requests, limit)?;
     let mut host = Shrd::new(shrd_config(config, &plan));
     let mut found = Pattern { user_pages: plan.user_pages(), ..Pattern::default() };
     let log2_page = plan.geometry.log2_page_bytes();

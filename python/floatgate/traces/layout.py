@@ -26,6 +26,7 @@ REGION = 1 << 20
 PAGE = 4096
 
 _COLUMNS = ("at_ns", "op", "offset", "length")
+_COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
 
 #: Ranges of regions that are kept before they are merged with those found before.
 _NEW_MAX = 1 << 20
@@ -50,34 +51,44 @@ class Footprint:
     def __init__(self) -> None:
         self.has_trims = False
         #: The byte behind the last one of each device.
-        self._ends = pl.DataFrame(schema={"device": pl.UInt32, "end": pl.UInt64})
+        self._ends: dict[int, int] = {}
         #: Regions that reads and writes touch, from `first` to before `end`; may overlap.
-        self._covers = pl.DataFrame(
-            schema={"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
-        )
-        self._new: list[pl.DataFrame] = []
+        self._covers = [pl.DataFrame(schema=_COVERS)]
 
     def add(self, frame: pl.DataFrame) -> None:
         """Takes in requests with the columns `device` (a number), `op`, `offset` and `length`."""
-        end = pl.col("offset") + pl.col("length")
-        device = pl.col("device").cast(pl.UInt32)
-        ends = frame.group_by(device).agg(end.max().alias("end"))
-        self._ends = pl.concat([self._ends, ends]).group_by("device").agg(pl.col("end").max())
-        self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())
-        data = frame.filter(pl.col("op") <= WRITE)
-        first, last = pl.col("offset") // REGION, (end - 1) // REGION
-        self._new.append(data.select(device, first=first, end=last + 1).unique())
-        if sum(new.height for new in self._new) > _NEW_MAX:
+        if frame["device"].n_unique() == 1:
+            self._add(frame, int(frame["device"][0]))
+        else:
+            for part in frame.partition_by("device"):
+                self._add(part, int(part["device"][0]))
+        if sum(covers.height for covers in self._covers[1:]) > _NEW_MAX:
             self._merge()
 
+    def _add(self, frame: pl.DataFrame, device: int) -> None:
+        """Takes in requests of one device."""
+        end = frame["offset"] + frame["length"]
+        self._ends[device] = max(self._ends.get(device, 0), int(end.max()))  # type: ignore[arg-type]
+        self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())
+        end = pl.col("offset") + pl.col("length") + (REGION - 1)
+        covers = frame.filter(pl.col("op") <= WRITE).select(
+            first=pl.col("offset") // REGION, end=end // REGION
+        )
+        # Most requests lie in one region, and one column has no doubles much sooner than two.
+        within = covers["end"] - covers["first"] <= 1
+        first = covers.filter(within).select(pl.col("first").unique())
+        for found in (covers.filter(~within).unique(), first.with_columns(end=pl.col("first") + 1)):
+            self._covers.append(found.select(pl.lit(device, pl.UInt32).alias("device"), pl.all()))
+
     def numbered(self, numbers: Mapping[int, int]) -> Footprint:
-        """The same of devices with other numbers."""
-        self._merge()
+        """The same of devices with other numbers; two may have the same."""
         found = Footprint()
         found.has_trims = self.has_trims
-        device = pl.col("device").replace_strict(numbers, return_dtype=pl.UInt32)
-        found._ends = self._ends.with_columns(device)
-        found._covers = self._covers.with_columns(device)
+        for device, end in self._ends.items():
+            number = numbers[device]
+            found._ends[number] = max(found._ends.get(number, 0), end)
+        number = pl.col("device").replace_strict(numbers, return_dtype=pl.UInt32)
+        found._covers = [covers.with_columns(number) for covers in self._covers]
         return found
 
     def place(self, name: str, mode: str, capacity: int | None) -> Placing:
@@ -92,20 +103,27 @@ class Footprint:
             raise TraceError(
                 f"capacity: {capacity} given, but addresses are {mode}; expected modulo"
             )
-        regions = (pl.col("end") + (REGION - 1)) // REGION
-        spans = self._ends.select("device", span=regions * REGION).sort("device")
+        ends = pl.Series([*self._ends.values()], dtype=pl.UInt64)
+        regions = (ends + (REGION - 1)) // REGION
+        spans = pl.DataFrame({"device": [*self._ends], "span": regions * REGION}).sort("device")
         span = int(spans["span"].sum())
         if span >= NUMBER_LIMIT * 4096:
             raise TraceError(f"{name}: its devices span {span:,} bytes together; too many")
-        bases = spans.select("device", base=pl.col("span").cum_sum() - pl.col("span"))
+        bases = spans.select(
+            pl.col("device").cast(pl.UInt32), base=pl.col("span").cum_sum() - pl.col("span")
+        )
         if mode != "fold":
             return Placing(bases, capacity or span, wraps=mode == "modulo")
         self._merge()
         base = pl.col("base") // REGION
-        covers = self._covers.join(bases, on="device").select(
-            pl.lit(0, pl.UInt32).alias("device"),
-            first=pl.col("first") + base,
-            end=pl.col("end") + base,
+        covers = (
+            self._covers[0]
+            .join(bases, on="device")
+            .select(
+                pl.lit(0, pl.UInt32).alias("device"),
+                first=pl.col("first") + base,
+                end=pl.col("end") + base,
+            )
         )
         runs = _runs(covers).select(
             start=pl.col("first") * REGION, size=(pl.col("end") - pl.col("first")) * REGION
@@ -114,9 +132,7 @@ class Footprint:
         return Placing(bases, int(runs["size"].sum()), runs)
 
     def _merge(self) -> None:
-        if self._new:
-            self._covers = _runs(pl.concat([self._covers, *self._new]))
-            self._new = []
+        self._covers = [_runs(pl.concat(self._covers))]
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,18 @@ pub fn requests(
             length.len()
         )));
     }
-    let request = |row: usize| {
-        let op = Op::from_code(op[row]).ok_or_else(|| {
-            let code = op[row];
-            ConfigError::new(format!(
-                "row {row}: operation {code}: expected 0 (read), 1 (write), 2 (trim) or 3 (flush)"
-            ))
-        })?;
-        Ok(Request { at_ns: at_ns[row], op, offset: offset[row], length: length[row] })
+    if let Some(row) = op.iter().position(|code| Op::from_code(*code).is_none()) {
+        let code = op[row];
+        return Err(ConfigError::new(format!(
+            "row {row}: operation {code}: expected 0 (read), 1 (write), 2 (trim) or 3 (flush)"
+        )));
+    }
+    let rows = at_ns.iter().zip(op).zip(offset).zip(length);
+    let request = |(((&at_ns, &op), &offset), &length)| {
+        let op = Op::from_code(op).unwrap_or(Op::Flush);
+        Request { at_ns, op, offset, length }
     };
-    (0..rows).map(request).collect()
+    Ok(rows.map(request).collect())
 }
 
 /// The request in `row` as it is played: its time scaled, and a flush without a place.

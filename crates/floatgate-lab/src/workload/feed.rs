@@ -190,13 +190,10 @@ impl Feed {
         let mut chunk = Vec::with_capacity(CHUNK);
         let read = lock(&self.rest).next_batch(&mut chunk, CHUNK);
         let mut window = lock(&self.window);
-        if !chunk.is_empty() {
-            window.chunks.push_back(Arc::new(chunk));
-        } else if window.end.is_none() {
-            window.end = Some(Ok(()));
-        }
-        if let Err(broken) = read {
-            window.end.get_or_insert(Err(broken));
+        match read {
+            Err(broken) => _ = window.end.get_or_insert(Err(broken)),
+            Ok(()) if chunk.is_empty() => _ = window.end.get_or_insert(Ok(())),
+            Ok(()) => window.chunks.push_back(Arc::new(chunk)),
         }
         drop(window);
         drop(reading);

@@ -210,7 +210,7 @@ def test_a_limit_reads_little(tmp_path: Path, decoded: list[int]) -> None:
     frame.write_parquet(path, row_group_size=10_000, compression="uncompressed")
     before = bytes_read()
     found = read_trace(path, limit=100)
-    assert bytes_read() - before < path.stat().st_size / 10
+    assert bytes_read() - before < path.stat().st_size / 5
     assert sum(decoded) == found.frame.height == 100
     assert found.notes == ["only the first 100 of 2,000,000 requests"]
     assert_frame_equal(found.frame, read_trace(frame, limit=100).frame)

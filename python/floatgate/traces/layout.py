@@ -68,7 +68,7 @@ class Footprint:
     def _add(self, frame: pl.DataFrame, device: int) -> None:
         """Takes in requests of one device."""
         end = frame["offset"] + frame["length"]
-        self._ends[device] = max(self._ends.get(device, 0), int(end.max()))  # type: ignore[arg-type]
+        self._ends[device] = max(self._ends.get(device, 0), int(end.max()))
         self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())
         end = pl.col("offset") + pl.col("length") + (REGION - 1)
         covers = frame.filter(pl.col("op") <= WRITE).select(
@@ -87,8 +87,8 @@ class Footprint:
         for device, end in self._ends.items():
             number = numbers[device]
             found._ends[number] = max(found._ends.get(number, 0), end)
-        number = pl.col("device").replace_strict(numbers, return_dtype=pl.UInt32)
-        found._covers = [covers.with_columns(number) for covers in self._covers]
+        renamed = pl.col("device").replace_strict(numbers, return_dtype=pl.UInt32)
+        found._covers = [covers.with_columns(renamed) for covers in self._covers]
         return found
 
     def place(self, name: str, mode: str, capacity: int | None) -> Placing:

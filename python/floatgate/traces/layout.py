@@ -28,8 +28,9 @@ PAGE = 4096
 _COLUMNS = ("at_ns", "op", "offset", "length")
 _COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
 
-#: Ranges of regions that are kept before they are merged with those found before.
-_NEW_MAX = 1 << 20
+#: Frames of ranges that are kept before they are merged. A frame without its doubles can hold as
+#: much memory as with them.
+_COVERS_MAX = 64
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Footprint:
         else:
             for part in frame.partition_by("device"):
                 self._add(part, int(part["device"][0]))
-        if sum(covers.height for covers in self._covers[1:]) > _NEW_MAX:
+        if len(self._covers) > _COVERS_MAX:
             self._merge()
 
     def _add(self, frame: pl.DataFrame, device: int) -> None:

@@ -22,7 +22,7 @@ fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> (u64, Value) {
     let result = match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     };
     (result["mapping"]["hits"].as_u64().expect("a count"), result)
 }

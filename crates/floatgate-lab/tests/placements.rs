@@ -19,7 +19,7 @@ fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str
     match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     }
 }
 

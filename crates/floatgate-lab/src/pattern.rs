@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, shrd_config};
-use crate::run::RunError;
 use crate::workload::Workload;
 
 /// Logical pages whose map entries are changed, in order.
@@ -35,16 +34,17 @@ pub fn pattern(
     workload: &mut dyn Workload,
     span_bytes: u64,
     limit: usize,
-) -> Result<Pattern, RunError> {
+) -> Result<Pattern, ConfigError> {
     let plan = Plan::new(config, span_bytes)?;
     if plan.log_pages == 0 {
         return Err(ConfigError::new(
             "host.scheme = \"plain\": expected \"shrd\", for its pattern",
-        )
-        .into());
+        ));
     }
     let mut requests = Vec::new();
-    workload.next_batch(&mut requests, limit)?;
+    workload
+        .next_batch(&mut requests, limit)
+        .map_err(|broken| ConfigError::new(broken.to_string()))?;
     let mut host = Shrd::new(shrd_config(config, &plan));
     let mut found = Pattern { user_pages: plan.user_pages(), ..Pattern::default() };
     let log2_page = plan.geometry.log2_page_bytes();

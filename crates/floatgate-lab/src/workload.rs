@@ -72,6 +72,15 @@ pub enum Broken {
     Stopped,
 }
 
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(why) => f.write_str(why),
+            Self::Stopped => f.write_str("interrupted"),
+        }
+    }
+}
+
 /// A stream of host requests, in the order in which they are sent.
 pub trait Workload {
     /// Appends up to `max` requests; none when all are given.

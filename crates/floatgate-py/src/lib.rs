@@ -202,7 +202,7 @@ fn access_pattern(
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let found = py
         .detach(|| floatgate_lab::pattern::pattern(&config, requests.as_mut(), span_bytes, limit));
-    text(&json!(found.map_err(run_error)?))
+    text(&json!(found.map_err(config_error)?))
 }
 
 fn parse(config_json: &str) -> PyResult<Config> {

@@ -71,7 +71,7 @@ fn a_recording_with_trims_is_foretold_too() {
     let mut requests = Vec::new();
     let spec = "zipf:span=1MiB,requests=5k,size=1KiB,reads=0.4,trim=0.1,flush=0.02,\
                 aligned=false,interarrival=100us";
-    generator(spec, 9).expect(spec).next_batch(&mut requests, 5000).unwrap();
+    generator(spec, 9).expect(spec).next_batch(&mut requests, 5000).expect(spec);
     let mut recorded = Recorded::new("trims", 3, 1.0).expect("three repeats");
     recorded.push(&requests).expect("requests in order");
     for scheme in ["belady", "dftl", "page_cache", "sftl", "cdftl"] {

@@ -25,7 +25,7 @@ fn all(workload: &mut dyn Workload, size: usize) -> Result<Vec<Request>, Broken>
 }
 
 fn alone() -> Vec<Request> {
-    all(generator(SPEC, 7).unwrap().as_mut(), 1024).unwrap()
+    all(generator(SPEC, 7).expect(SPEC).as_mut(), 1024).expect(SPEC)
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn streamed(chunks: Vec<Vec<Request>>, repeat: u64, scale: f64) -> Streamed {
     let last_ns = requests.last().map_or(0, |last| last.at_ns);
     let count = requests.len() as u64;
     let extent = Extent { name: "it".to_owned(), requests: count, span_bytes, last_ns };
-    Streamed::new(Arc::new(Chunks(chunks, None)), extent, repeat, scale).unwrap()
+    Streamed::new(Arc::new(Chunks(chunks, None)), extent, repeat, scale).expect("in range")
 }
 
 fn requests() -> impl Strategy<Value = Vec<Request>> {

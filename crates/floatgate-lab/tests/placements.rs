@@ -34,7 +34,7 @@ fn recording() -> Recorded {
     let mut requests = Vec::new();
     let spec = "zipf:span=2MiB,requests=8k,size=1KiB,reads=0.1,trim=0.02,flush=0.01,\
                 aligned=false,interarrival=100us";
-    generator(spec, 9).expect(spec).next_batch(&mut requests, 8000).unwrap();
+    generator(spec, 9).expect(spec).next_batch(&mut requests, 8000).expect(spec);
     let mut recorded = Recorded::new("trims", 5, 1.0).expect("five repeats");
     recorded.push(&requests).expect("requests in order");
     recorded

@@ -12,7 +12,7 @@ fn all(workload: &mut dyn Workload, batch: usize) -> Vec<Request> {
     let mut requests = Vec::new();
     loop {
         let before = requests.len();
-        workload.next_batch(&mut requests, batch).unwrap();
+        workload.next_batch(&mut requests, batch).expect("requests can be had");
         assert!(requests.len() <= before + batch);
         if requests.len() == before {
             return requests;

@@ -1,31 +1,84 @@
-"""How fast traces are read, as a user waits for it: file on disk to sorted columns in memory."""
+"""How fast requests come in, and how much memory they take: read alone, run, and compared.
+
+    python benches/trace_reading.py [MILLIONS]
+
+Each line is a process of its own: wall time, processor time of all its threads, and the most
+memory that it had. MILLIONS (20 without it) is the length of the long traces. The drives have no
+clock (`timing = "none"`), but for the lines that say so.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
-from floatgate.traces import lay_out, read_trace
-
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
-ROUNDS = 3
+CAPTURE = TRACES / "capture-pgbench-ext4-656k.csv.zst"
+COUNTING = "--set timing=none"
+SPARE = "--vary capacity.spare_factor=0.07,0.08,0.09,0.10,0.11,0.12,0.13,0.14"
+CLI = [sys.executable, "-m", "floatgate"]
+READ = "import sys; from floatgate.traces import read_trace; read_trace(sys.argv[1])"
 
 
 def main() -> None:
-    files = sorted(TRACES.glob("*.zst"))
-    if not files:
-        print(f"no traces at {TRACES}: nothing to measure")
-    for file in files:
-        seconds, requests, name = min(measure(file) for _ in range(ROUNDS))
-        print(f"{file.name:45} {name:14} {requests / seconds:12,.0f} requests/s")
+    millions = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    print(f"{'':44} {'requests':>13} {'wall s':>8} {'cpu s':>8} {'MiB':>7} {'requests/s':>12}")
+    with tempfile.TemporaryDirectory() as directory:
+        reading(Path(directory))
+        long_traces(Path(directory), millions)
 
 
-def measure(file: Path) -> tuple[float, int, str]:
-    """Seconds to read and lay out a trace, its requests, and its format."""
+def reading(directory: Path) -> None:
+    """Files on disk to columns in memory; and a capture from Parquet on a drive with its clock."""
+    for file in sorted(TRACES.glob("*.zst")):
+        report(f"read {file.name}", [sys.executable, "-c", READ, str(file)], 0)
+    if CAPTURE.exists():
+        path = directory / "capture.parquet"
+        quietly(f"trace import {CAPTURE} -o {path}")
+        report("run capture, clock", run(f"run {path}"), 656_291)
+        report("run capture 20 times, clock", run(f"run {path} --repeat 20"), 20 * 656_291)
+        report("run capture 20 times", run(f"run {path} --repeat 20 {COUNTING}"), 20 * 656_291)
+
+
+def long_traces(directory: Path, millions: int) -> None:
+    """The same requests from a generator and from Parquet, on one drive and on eight."""
+    spec, path = f"uniform:span=4GiB,writes={millions}M", directory / "long.parquet"
+    quietly(f"trace generate {spec} -o {path}")
+    requests = millions * 1_000_000
+    for name, source in (("generator", spec), ("Parquet", str(path))):
+        report(f"run {name}", run(f"run {source} {COUNTING}"), requests)
+        for workers in (1, 2):
+            eight = f"compare {source} {COUNTING} {SPARE} --workers {workers}"
+            report(f"compare {name}, 8 drives, {workers} at a time", run(eight), 8 * requests)
+    report("run Parquet, --limit 1000", run(f"run {path} {COUNTING} --limit 1000"), 1000)
+
+
+def run(words: str) -> list[str]:
+    """The command line, with nothing on a terminal."""
+    return [*CLI, *words.split(), "--json", "--quiet"]
+
+
+def quietly(words: str) -> None:
+    subprocess.run([*CLI, *words.split(), "--quiet"], check=True, stdout=subprocess.DEVNULL)
+
+
+def report(name: str, command: list[str], requests: int) -> None:
+    """Prints what a command took; with `requests`, how many of them a second."""
     begin = time.perf_counter()
-    trace = read_trace(file)
-    lay_out(trace)
-    return time.perf_counter() - begin, trace.frame.height, trace.format
+    # Unlike `getrusage` of all children, `wait4` tells the memory of this one.
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit status {child.returncode}")
+    wall, cpu = time.perf_counter() - begin, used.ru_utime + used.ru_stime
+    mebibytes = used.ru_maxrss / (1 << 10 if sys.platform == "linux" else 1 << 20)
+    count, rate = (f"{requests:,}", f"{requests / wall:,.0f}") if requests else ("", "")
+    print(f"{name:44} {count:>13} {wall:8.2f} {cpu:8.2f} {mebibytes:7,.0f} {rate:>12}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
-from floatgate.traces.layout import _touched_runs
+from floatgate.traces.layout import Footprint
 
 MIB = 1 << 20
 Request = tuple[int, int, int, int]  # op, device, offset, length
@@ -199,8 +199,10 @@ def test_adjacent_touched_regions_are_one_run() -> None:
         (2, 0, 6 * MIB, MIB),
         (0, 0, 5 * MIB + 512, 512),
     ]
-    runs = _touched_runs(trace_of(rows).frame)
-    assert runs.rows() == [(0, 3 * MIB, 0), (4 * MIB, 2 * MIB, 3 * MIB)]
+    footprint = Footprint()
+    footprint.add(trace_of(rows).frame)
+    runs = footprint.place("it", "fold", None).runs
+    assert runs is not None and runs.rows() == [(0, 3 * MIB, 0), (4 * MIB, 2 * MIB, 3 * MIB)]
     assert placed(trace_of(rows), "fold") == [
         (1, 0, MIB),
         (0, MIB, 2 * MIB),

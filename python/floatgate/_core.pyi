@@ -1,6 +1,6 @@
 """The compiled engine. Everything here is typed text and numbers; the front gives it shape."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 __version__: str
@@ -89,6 +89,22 @@ class Workload:
     @staticmethod
     def recorded(name: str, frame: Any, repeat: int, time_scale: float) -> Workload:
         """Requests from an Arrow stream with at_ns u64, op u8, offset u64, length u64."""
+    @staticmethod
+    def streamed(
+        name: str,
+        open: Callable[[], Iterator[Any]],
+        repeat: int,
+        time_scale: float,
+        *,
+        requests: int,
+        span_bytes: int,
+        last_ns: int,
+    ) -> Workload:
+        """Requests that are read as they are played: `open` gives frames as `recorded` takes them.
+
+        `requests` is how many there are; none goes beyond `span_bytes` or is later than `last_ns`.
+        A run raises RunError where what is read is not that.
+        """
     @property
     def name(self) -> str:
         """A generator's text as it was given, and what it stands in for; a recording's name."""
@@ -97,9 +113,31 @@ class Workload:
     @property
     def span_bytes(self) -> int: ...
     @property
-    def digest(self) -> str: ...
+    def is_held(self) -> bool:
+        """Whether the requests are in memory. If not, they are read or made as they are played."""
+    @property
+    def digest(self) -> str:
+        """Of one that is read as it is played, it takes a reading if there was none before."""
     def batches(self, size: int) -> Iterator[Any]:
         """Arrow record batches of at most `size` requests, with the columns of `recorded`."""
+
+class Turns:
+    """How many runs work at a time."""
+
+    def __init__(self, count: int) -> None: ...
+
+class Reading:
+    """One reading of a workload for so many runs, each of which takes part or leaves.
+
+    They get the same requests from the same memory, and none is far ahead of the others. While one
+    waits, another has its turn.
+    """
+
+    def __init__(self, workload: Workload, runs: int, turns: Turns) -> None: ...
+    def leave(self) -> None:
+        """One of the runs does not take part."""
+    def stop(self) -> None:
+        """Ends the runs that wait for requests, with Cancelled."""
 
 def simulate(
     config_json: str,
@@ -112,8 +150,13 @@ def simulate(
     skipped: int,
     notes: list[str],
     control: Control,
+    turns: Turns,
+    reading: Reading | None = None,
 ) -> str:
-    """Runs without the GIL; the result document as JSON text.
+    """Runs without the GIL when it has a turn; the result document as JSON text.
+
+    The requests are those of `reading`, if there is one. If not, and if they are not in memory, a
+    second thread reads or makes them while the drive runs.
 
     `device` is what the config is called; `skipped` counts lines of the trace that could not be
     read, and `notes` says what else was left out or changed in it. They are told in the result.

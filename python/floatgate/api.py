@@ -92,6 +92,9 @@ def compare_results(
     `resume` takes what is there already instead of running it again; a result counts if it is of
     the same config, requests, seed and version of the engine.
 
+    A run that fails does not end the others. Its error is raised when all have ended, with a list
+    `results`: those of the others, and None for each that failed.
+
     The other options are as for `run`.
     """
     how = RunOptions(**options)

@@ -151,7 +151,7 @@ def _rate(sample: float | str | None) -> float | str | None:
 
 def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int) -> float | None:
     """The rate for a workload; None for all pages."""
-    accesses, pages = _size(source.trace, workload, page_bytes)
+    accesses, pages = _size(source.held, workload, page_bytes)
     if accesses <= ACCESSES_EXACT:
         return None
     rate = max(RATE, PAGES_SAMPLED / max(pages, 1))

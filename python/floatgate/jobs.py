@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +23,12 @@ from .sources import Load
 
 POLL_SECONDS = 0.1
 """How often a waiting caller looks up: for progress, and for Ctrl-C."""
+
+SHARED_PAGES = 1 << 27
+"""Logical pages of the drives that share a reading: they take some 2 GiB of memory."""
+
+VERIFIED = 4
+"""How many times as much memory a page takes with `verify`."""
 
 _T = TypeVar("_T")
 
@@ -39,14 +47,16 @@ class Job:
     load: Load
     how: RunOptions
 
-    def check(self) -> None:
-        """Raises ConfigError where the drive is too small for the workload."""
+    def pages(self) -> int:
+        """Logical pages of the drive. Raises ConfigError where it is too small for the workload."""
         load = self.load
         span = load.workload.span_bytes if load.span_bytes is None else load.span_bytes
         try:
-            _core.logical_bytes(self.drive.config, span)
+            size = _core.logical_bytes(self.drive.config, span)
         except _core.ConfigError as error:
             raise _labelled(error, self.label) from error
+        page = _core.size_bytes(json.loads(self.drive.config)["flash"]["page"])
+        return size // (page or 1)
 
     @property
     def digest(self) -> str:
@@ -68,9 +78,10 @@ class Kept:
 
     def find(self, job: Job) -> Result | None:
         """The result of an earlier run; None where there is none, or its file is torn."""
+        if not self.resume:
+            return None
         try:
-            text = self._path(job).read_text("utf-8")
-            return Result.from_json(text) if self.resume else None
+            return Result.from_json(self._path(job).read_text("utf-8"))
         except (OSError, ValueError):
             return None
 
@@ -129,39 +140,75 @@ def cores() -> int:
 def run_all(
     jobs: Sequence[Job], workers: int, progress: Progress | None, kept: Kept | None = None
 ) -> list[Result]:
-    """Runs the jobs, `workers` at a time. The first that fails, or Ctrl-C, ends them all."""
-    for job in jobs:
-        job.check()
+    """Runs the jobs, `workers` at a time. Ctrl-C ends them all.
+
+    One that fails does not end the others. When they have ended, the first error is raised; its
+    `results` are those of the other jobs, None where there is none.
+    """
+    waiting = _groups(jobs, workers)
+    turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]
-    with ThreadPoolExecutor(workers) as pool:
+    futures: dict[int, Future[Result]] = {}
+    readings: list[_core.Reading] = []
+    running: set[Future[Result]] = set()
+    with ThreadPoolExecutor(len(jobs) or 1) as pool:
         try:
-            futures = [
-                pool.submit(_simulate, job, kept, control)
-                for job, control in zip(jobs, controls, strict=True)
-            ]
-            pending = True
-            while pending:
+            while waiting or running:
                 Signals.look()
-                done, running = wait(futures, POLL_SECONDS, FIRST_EXCEPTION)
-                failed = any(future.exception() for future in done)
-                pending = bool(running) and not failed
+                while waiting and len(running) < workers:
+                    group = waiting.popleft()
+                    reading = _reading(jobs, group, turns)
+                    readings += [reading] if reading else []
+                    for at in group:
+                        run = partial(_simulate, jobs[at], kept, controls[at], turns, reading)
+                        futures[at] = pool.submit(run)
+                        running.add(futures[at])
+                running = wait(running, POLL_SECONDS, FIRST_COMPLETED).not_done
                 if progress is not None:
                     progress(*_sum(jobs, controls, futures))
         finally:
             for control in controls:
                 control.cancel()
-            pool.shutdown(cancel_futures=True)
-    for job, future in zip(jobs, futures, strict=True):
-        _raise(job.label, future)
-    return [future.result() for future in futures]
+            for reading in readings:
+                reading.stop()
+    results = [None if futures[at].exception() else futures[at].result() for at in range(len(jobs))]
+    for at, job in enumerate(jobs):
+        _raise(job.label, futures[at], results)
+    return [result for result in results if result is not None]
 
 
-def _raise(label: str, future: Future[Result]) -> None:
-    """Raises what made the job fail; one that was cancelled because of another is no failure."""
-    error = None if future.cancelled() else future.exception()
-    if error is None or isinstance(error, _core.Cancelled):
-        return
-    raise _labelled(error, label) from error
+def _groups(jobs: Sequence[Job], workers: int) -> deque[list[int]]:
+    """Jobs that run side by side, by their numbers: those that share a reading of their workload.
+
+    The drives of all of them are in memory at the same time, so that there are no more of them
+    than `workers` if they are large. Requests that are held in memory need no reading to share.
+    """
+    found: dict[Hashable, list[list[int]]] = {}
+    room: dict[Hashable, int] = {}
+    for at, job in enumerate(jobs):
+        pages = job.pages() * (VERIFIED if job.how.verify else 1)
+        key: Hashable = at if job.load.workload.is_held else id(job.load)
+        groups = found.setdefault(key, [[]])
+        room[key] = room.get(key, SHARED_PAGES) - pages
+        if room[key] < 0 and len(groups[-1]) >= workers:
+            groups.append([])
+            room[key] = SHARED_PAGES - pages
+        groups[-1].append(at)
+    return deque(group for groups in found.values() for group in groups)
+
+
+def _reading(jobs: Sequence[Job], group: list[int], turns: _core.Turns) -> _core.Reading | None:
+    if len(group) < 2:
+        return None
+    return _core.Reading(jobs[group[0]].load.workload, len(group), turns)
+
+
+def _raise(label: str, future: Future[Result], results: list[Result | None]) -> None:
+    """Raises what made the job fail, if it did."""
+    if (error := future.exception()) is not None:
+        said = _labelled(error, label)
+        said.results = results  # type: ignore[attr-defined]
+        raise said from error
 
 
 def _labelled(error: BaseException, label: str) -> BaseException:
@@ -172,22 +219,31 @@ def _labelled(error: BaseException, label: str) -> BaseException:
 
 
 def _sum(
-    jobs: Sequence[Job], controls: Sequence[_core.Control], futures: Sequence[Future[Result]]
+    jobs: Sequence[Job], controls: Sequence[_core.Control], futures: Mapping[int, Future[Result]]
 ) -> tuple[str, int, int]:
     """Phase, requests done and requests in all over all jobs."""
     if len(jobs) == 1:
         return controls[0].progress()
     done = total = 0
-    for job, control, future in zip(jobs, controls, futures, strict=True):
+    for number, (job, control) in enumerate(zip(jobs, controls, strict=True)):
         requests = job.load.workload.requests
         phase, at, _ = control.progress()
-        done += requests if future.done() else at if phase == "run" else 0
+        has_ended = number in futures and futures[number].done()
+        done += requests if has_ended else at if phase == "run" else 0
         total += requests
     return "run", done, total
 
 
-def _simulate(job: Job, kept: Kept | None, control: _core.Control) -> Result:
+def _simulate(
+    job: Job,
+    kept: Kept | None,
+    control: _core.Control,
+    turns: _core.Turns,
+    reading: _core.Reading | None,
+) -> Result:
     if kept is not None and (found := kept.find(job)) is not None:
+        if reading is not None:
+            reading.leave()
         return found
     text = _core.simulate(
         job.drive.config,
@@ -199,6 +255,8 @@ def _simulate(job: Job, kept: Kept | None, control: _core.Control) -> Result:
         skipped=job.load.skipped,
         notes=job.load.notes,
         control=control,
+        turns=turns,
+        reading=reading,
     )
     result = Result.from_json(text)
     if kept is not None:

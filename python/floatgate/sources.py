@@ -1,9 +1,10 @@
-"""Where the requests of a run come from: a file, a table or a generator, read once for all runs."""
+"""Where the requests of a run come from: a file, a table or a generator."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import polars as pl
 
 from . import _core
 from .run_options import RunOptions
-from .traces import Trace, lay_out, read_trace
+from .traces import Layout, Stream, StreamLayout, Trace, lay_out, open_trace, trace_of
 
 BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""
@@ -33,15 +34,16 @@ class Load:
 
 @dataclass
 class Source:
-    """A trace that was read once, for all runs of a comparison.
+    """A trace that was opened once, for all runs of a comparison.
 
-    A generator that is played as it is has no `trace`: it makes its requests on the fly.
+    A long one is a `Stream`, which is read as it is played. A generator that is played as it is has
+    no `trace`: it makes its requests on the fly.
     """
 
     name: str
     how: RunOptions
     workload: _core.Workload | None
-    trace: Trace | None
+    trace: Trace | Stream | None
     loads: dict[int | None, Load] = field(default_factory=dict)
 
     def load(self, capacity: int | None) -> Load:
@@ -56,14 +58,37 @@ class Source:
             return Load(self.workload, None, [], 0)
         # A generator has said its span; it is not less because a part of it was not touched.
         mode = "span" if self.workload and capacity is None else self.how.addresses
-        layout = lay_out(self.trace, mode, capacity=capacity)
-        span = layout.span_bytes
+        if isinstance(self.trace, Stream):
+            played: Layout | StreamLayout = self.trace.lay_out(mode, capacity=capacity)
+        else:
+            played = lay_out(self.trace, mode, capacity=capacity)
+        span, about = played.span_bytes, _about(self.trace)
         if self.workload and capacity is None:
             span = self.workload.span_bytes
-        workload = _core.Workload.recorded(
-            self.name, layout.frame, self.how.repeat, self.how.time_scale
+        return Load(
+            self._workload(played), span, _notes(about) + played.notes, about.unparsed_lines
         )
-        return Load(workload, span, _notes(self.trace) + layout.notes, self.trace.unparsed_lines)
+
+    def _workload(self, played: Layout | StreamLayout) -> _core.Workload:
+        repeat, time_scale = self.how.repeat, self.how.time_scale
+        if isinstance(played, Layout):
+            return _core.Workload.recorded(self.name, played.frame, repeat, time_scale)
+        return _core.Workload.streamed(
+            self.name,
+            played.batches,
+            repeat,
+            time_scale,
+            requests=played.requests,
+            span_bytes=played.span_bytes,
+            last_ns=played.stream.last_ns,
+        )
+
+    @property
+    def held(self) -> Trace | None:
+        """The trace in memory; None of a generator that is played as it is."""
+        if isinstance(self.trace, Stream):
+            self.trace = self.trace.hold()
+        return self.trace
 
 
 def _notes(trace: Trace) -> list[str]:
@@ -79,10 +104,13 @@ def open_source(trace: Any, how: RunOptions) -> Source:
         return open_generator(trace, how)
     if isinstance(trace, Trace):
         how.refuse(READING, "the trace is read already")
-        read = first_requests(trace, how.limit)
-    else:
-        read = read_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
-    return Source(read.name, how, None, read)
+        return Source(trace.name, how, None, first_requests(trace, how.limit))
+    read = open_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
+    return Source(_about(read).name, how, None, read)
+
+
+def _about(trace: Trace | Stream) -> Trace:
+    return trace.about if isinstance(trace, Stream) else trace
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
@@ -115,14 +143,23 @@ def open_generator(text: str, how: RunOptions) -> Source:
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":
         return Source(workload.name, how, workload, None)
-    frames = []
-    missing = workload.requests if how.limit is None else how.limit
-    for batch in workload.batches(BATCH):
-        frames.append(pl.DataFrame(batch).head(missing))
-        missing -= frames[-1].height
-        if not missing:
-            break
-    trace = read_trace(pl.concat(frames))
+    trace = _requests(workload, how.limit)
     if not whole:
-        trace.notes.append(f"only the first {how.limit:,} of {workload.requests:,} requests")
+        note = f"only the first {how.limit:,} of {workload.requests:,} requests"
+        _about(trace).notes.append(note)
     return Source(workload.name, how, workload, trace)
+
+
+def _requests(workload: _core.Workload, limit: int | None) -> Trace | Stream:
+    """The first requests of a generator as a trace."""
+    wanted = min(workload.requests, limit or workload.requests)
+
+    def frames() -> Iterator[pl.DataFrame]:
+        missing = wanted
+        batches = iter(workload.batches(BATCH))
+        while missing:
+            frame = pl.DataFrame(next(batches)).head(missing)
+            missing -= frame.height
+            yield frame
+
+    return trace_of(frames, wanted)

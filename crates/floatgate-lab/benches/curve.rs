@@ -39,7 +39,7 @@ fn record(spec: &str) -> Recorded {
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         batch.clear();
-        workload.next_batch(&mut batch, BATCH);
+        workload.next_batch(&mut batch, BATCH).expect("it makes its requests");
         if batch.is_empty() {
             return recording;
         }

@@ -167,7 +167,7 @@ impl Subject<'_> {
         let (mut waiting, mut done) = (Vec::new(), Vec::new());
         loop {
             if waiting.is_empty() {
-                workload.next_batch(&mut waiting, 1024);
+                workload.next_batch(&mut waiting, 1024)?;
                 waiting.reverse();
             }
             let batch = self.batch(&mut waiting);

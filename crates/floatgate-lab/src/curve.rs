@@ -143,7 +143,7 @@ fn pass(
     control.begin("curve", workload.requests());
     loop {
         batch.clear();
-        workload.next_batch(&mut batch, BATCH);
+        workload.next_batch(&mut batch, BATCH)?;
         if batch.is_empty() {
             return Ok(counts);
         }

@@ -107,7 +107,7 @@ pub fn hotness(
     control.begin("hotness", workload.requests());
     loop {
         batch.clear();
-        workload.next_batch(&mut batch, BATCH);
+        workload.next_batch(&mut batch, BATCH)?;
         if batch.is_empty() {
             found.finish();
             return Ok(found);

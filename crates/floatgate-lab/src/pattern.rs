@@ -28,7 +28,7 @@ pub struct Pattern {
 /// The pattern of the first `limit` requests.
 ///
 /// # Errors
-/// A config that gives no drive for this workload, or has no SHRD.
+/// A config that gives no drive for this workload, or has no SHRD; requests that cannot be read.
 pub fn pattern(
     config: &Config,
     workload: &mut dyn Workload,
@@ -42,7 +42,9 @@ pub fn pattern(
         ));
     }
     let mut requests = Vec::new();
-    workload.next_batch(&mut requests, limit);
+    workload
+        .next_batch(&mut requests, limit)
+        .map_err(|broken| ConfigError::new(broken.to_string()))?;
     let mut host = Shrd::new(shrd_config(config, &plan));
     let mut found = Pattern { user_pages: plan.user_pages(), ..Pattern::default() };
     let log2_page = plan.geometry.log2_page_bytes();

@@ -54,7 +54,7 @@ pub struct Facts {
     pub device: String,
     /// Name of the trace, or the generator's text.
     pub name: String,
-    /// Digest of the requests.
+    /// Digest of the requests. A run fills it in: it may be known at the end only.
     pub digest: String,
     /// Lines of the trace that could not be read.
     pub skipped: u64,

@@ -39,7 +39,8 @@ pub struct Options {
 /// config says; the result has the config as it was in force.
 ///
 /// # Errors
-/// A config that gives no drive for this workload, or a cancelled run.
+/// A config that gives no drive for this workload, a cancelled run, or a workload that cannot be
+/// read.
 pub fn run(
     config: &Config,
     workload: &mut dyn Workload,
@@ -59,6 +60,8 @@ pub fn run(
     let start = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
     let (measured, wall_seconds) =
         measure(metrics(config, &plan), device.as_mut(), workload, control)?;
+    // Of a recording that is read as it is played, it is known only now.
+    let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
     result.warnings = warnings(&result);

@@ -4,7 +4,9 @@
 //! requests; the same text and seed give the same requests on every machine. Every random number is
 //! drawn in the order of the requests, so that the size of a batch does not matter.
 
+mod columns;
 mod digest;
+mod feed;
 mod fitted;
 mod hotcold;
 mod iometer;
@@ -15,6 +17,7 @@ mod recorded;
 pub(crate) mod scatter;
 mod sequential;
 mod shuffled;
+mod streamed;
 mod synthetic;
 mod uniform;
 mod zipf;
@@ -23,8 +26,11 @@ mod zones;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
+pub use columns::requests;
+pub use feed::{Feed, Seat, Turns};
 pub use keys::KeyRow;
 pub use recorded::Recorded;
+pub use streamed::{Extent, Reader, Rows, Streamed};
 
 use crate::config::ConfigError;
 use crate::suggest::hint;
@@ -50,21 +56,43 @@ pub struct Summary {
     /// Requests, repeats included.
     pub requests: u64,
     /// Tells workloads apart: equal if the requests are made from the same text and seed, or are
-    /// the same records.
+    /// the same records. Of a recording that is read as it is played, it is known when that has
+    /// been read to its end, and 0 before.
     pub digest: u64,
     /// Whether requests wait for each other (a fixed number outstanding) and have no times.
     pub closed: bool,
 }
 
+/// Why requests cannot be had.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Broken {
+    /// A recording cannot be read, or not as it was before.
+    Unreadable(String),
+    /// Whoever reads was asked to end.
+    Stopped,
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(why) => f.write_str(why),
+            Self::Stopped => f.write_str("interrupted"),
+        }
+    }
+}
+
 /// A stream of host requests, in the order in which they are sent.
 pub trait Workload {
     /// Appends up to `max` requests; none when all are given.
-    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize);
+    ///
+    /// # Errors
+    /// There are more, and they cannot be had.
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken>;
 
     /// The requests that are still to come, given independently of these.
     fn fork(&self) -> Box<dyn Workload + Send>;
 
-    /// What is known beforehand. The answer does not change while requests are given.
+    /// What is known beforehand. Nothing but the digest changes while requests are given.
     fn summary(&self) -> Summary;
 
     /// What it is made to resemble, so that no one takes it for that.

@@ -22,7 +22,7 @@ fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> (u64, Value) {
     let result = match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     };
     (result["mapping"]["hits"].as_u64().expect("a count"), result)
 }
@@ -71,7 +71,7 @@ fn a_recording_with_trims_is_foretold_too() {
     let mut requests = Vec::new();
     let spec = "zipf:span=1MiB,requests=5k,size=1KiB,reads=0.4,trim=0.1,flush=0.02,\
                 aligned=false,interarrival=100us";
-    generator(spec, 9).expect(spec).next_batch(&mut requests, 5000);
+    generator(spec, 9).expect(spec).next_batch(&mut requests, 5000).expect(spec);
     let mut recorded = Recorded::new("trims", 3, 1.0).expect("three repeats");
     recorded.push(&requests).expect("requests in order");
     for scheme in ["belady", "dftl", "page_cache", "sftl", "cdftl"] {

@@ -23,7 +23,7 @@ fn result(workload: &str, sets: Sets<'_>) -> Value {
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     }
 }
 

@@ -11,7 +11,7 @@ use floatgate_lab::config::Config;
 use floatgate_lab::curve::{MapCurve, Options, PERCENTAGES, map_curve};
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{self, Control, RunError};
-use floatgate_lab::workload::{Recorded, Summary, Workload, generator};
+use floatgate_lab::workload::{Broken, Recorded, Summary, Workload, generator};
 use serde_json::{Value, json};
 
 const PAGE: u64 = 4096;
@@ -271,7 +271,7 @@ struct Watched<'a> {
 }
 
 impl Workload for Watched<'_> {
-    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         assert_eq!(self.control.progress(), ("curve", self.given, 10_000));
         if self.given > 5000 {
             self.control.cancel();
@@ -280,6 +280,7 @@ impl Workload for Watched<'_> {
         out.extend(std::iter::repeat_n(write, max));
         self.given += max as u64;
         assert!(self.given <= 10_000, "it was cancelled before");
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Workload + Send> {

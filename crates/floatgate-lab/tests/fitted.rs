@@ -106,7 +106,7 @@ fn cold_data_move_on_and_hot_extents_drift() {
 
     let first = |text: &str| {
         let mut requests = Vec::new();
-        generator(text, 1).unwrap().next_batch(&mut requests, 1_000_000);
+        generator(text, 1).unwrap().next_batch(&mut requests, 1_000_000).unwrap();
         let hot = |part: &[floatgate_lab::Request]| {
             let mut pages: Vec<u64> =
                 part.iter().flat_map(|r| r.offset / 4096..(r.offset + r.length) / 4096).collect();
@@ -179,7 +179,7 @@ fn a_stream_is_the_same_everywhere() {
         let (mut recorded, mut requests) = (Recorded::new("x", 1, 1.0).unwrap(), Vec::new());
         loop {
             requests.clear();
-            workload.next_batch(&mut requests, batch);
+            workload.next_batch(&mut requests, batch).unwrap();
             if requests.is_empty() {
                 break;
             }

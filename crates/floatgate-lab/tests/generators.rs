@@ -12,7 +12,7 @@ fn all(workload: &mut dyn Workload, batch: usize) -> Vec<Request> {
     let mut requests = Vec::new();
     loop {
         let before = requests.len();
-        workload.next_batch(&mut requests, batch);
+        workload.next_batch(&mut requests, batch).expect("requests can be had");
         assert!(requests.len() <= before + batch);
         if requests.len() == before {
             return requests;
@@ -47,7 +47,7 @@ fn examples_run() {
     for row in GENERATORS {
         let mut workload = generator(row.example, 1).unwrap();
         let mut requests = Vec::new();
-        workload.next_batch(&mut requests, 100);
+        workload.next_batch(&mut requests, 100).unwrap();
         assert_eq!(requests.len(), 100, "{}", row.name);
         assert!(row.example.starts_with(&format!("{}:", row.name)));
         assert!(row.doc.ends_with('.') && !row.source.is_empty());

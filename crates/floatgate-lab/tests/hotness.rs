@@ -74,7 +74,7 @@ fn equals_a_naive_count() {
         "iometer:span=2MiB,writes=3k,size=12KiB,random=0.3",
     ] {
         let mut requests = Vec::new();
-        generator(text, 3).unwrap().next_batch(&mut requests, 10_000);
+        generator(text, 3).unwrap().next_batch(&mut requests, 10_000).unwrap();
         for rounding in [Rounding::Cover, Rounding::Truncate] {
             let options = Options { gb_bytes: 7_000_000, hot_from: 4, rounding, partial: true };
             let found = measure(&requests, options);
@@ -105,7 +105,7 @@ fn equals_a_naive_count() {
 fn overwrites_and_runs_equal_a_naive_count() {
     let mut requests = Vec::new();
     let text = "iometer:span=1MiB,requests=4k,size=8KiB,random=0.4,reads=0.3";
-    generator(text, 5).unwrap().next_batch(&mut requests, 10_000);
+    generator(text, 5).unwrap().next_batch(&mut requests, 10_000).unwrap();
     let document = measure(&requests, Options::PAPER).document();
     let (mut last, mut now, mut bins) = (BTreeMap::new(), 0u64, [0u64; 64]);
     for page in

@@ -27,7 +27,7 @@ fn result(spec: &str, sets: &[(&str, &str)]) -> Result<Value, String> {
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => Ok(serde_json::to_value(&result).unwrap()),
         Err(RunError::Config(error)) => Err(error.to_string()),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     }
 }
 

@@ -19,7 +19,7 @@ fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str
     match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     }
 }
 
@@ -34,7 +34,7 @@ fn recording() -> Recorded {
     let mut requests = Vec::new();
     let spec = "zipf:span=2MiB,requests=8k,size=1KiB,reads=0.1,trim=0.02,flush=0.01,\
                 aligned=false,interarrival=100us";
-    generator(spec, 9).expect(spec).next_batch(&mut requests, 8000);
+    generator(spec, 9).expect(spec).next_batch(&mut requests, 8000).expect(spec);
     let mut recorded = Recorded::new("trims", 5, 1.0).expect("five repeats");
     recorded.push(&requests).expect("requests in order");
     recorded

@@ -43,7 +43,7 @@ fn try_run(workload: &str, sets: &[(&str, &str)], verify: bool) -> Result<Value,
     match run(&config, &mut *workload, Facts::default(), options, &Control::default()) {
         Ok(result) => Ok(serde_json::to_value(&result).expect("a result can be printed")),
         Err(RunError::Config(error)) => Err(error.to_string()),
-        Err(RunError::Cancelled) => unreachable!("nobody has cancelled it"),
+        Err(error) => unreachable!("{error:?}"),
     }
 }
 

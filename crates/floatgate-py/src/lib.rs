@@ -16,13 +16,13 @@ use floatgate_lab::config::{self, Config};
 use floatgate_lab::drive::Plan;
 use floatgate_lab::result::{self, Facts, SpaceResult};
 use floatgate_lab::run::{self, Options, RunError as LabError};
-use floatgate_lab::workload::GENERATORS;
+use floatgate_lab::workload::{Feed, GENERATORS, Workload as Requests};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use workload::Workload;
+use workload::{PyTurns, Reading, Workload};
 
 #[global_allocator]
 static MEMORY: huge_pages::HugePages = huge_pages::HugePages;
@@ -44,6 +44,7 @@ pub(crate) fn run_error(error: LabError) -> PyErr {
     match error {
         LabError::Config(error) => config_error(error),
         LabError::Cancelled => Cancelled::new_err("interrupted"),
+        LabError::Unreadable(why) => RunError::new_err(why),
     }
 }
 
@@ -148,7 +149,8 @@ fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
 
 #[pyfunction]
 #[pyo3(signature = (
-    config_json, workload, *, seed, span_bytes, verify, device, skipped, notes, control
+    config_json, workload, *, seed, span_bytes, verify, device, skipped, notes, control, turns,
+    reading=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
@@ -162,14 +164,25 @@ fn simulate(
     skipped: u64,
     notes: Vec<String>,
     control: &Control,
+    turns: &PyTurns,
+    reading: Option<&Reading>,
 ) -> PyResult<String> {
+    // First of all: it must not stay free if anything fails here, as other runs wait for it.
+    let seat = reading.map(Reading::seat).transpose()?;
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
-    let mut requests = workload.start().map_err(config_error)?;
+    let requests = workload.start().map_err(config_error)?;
     let facts = Facts { device, skipped, notes, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let options = Options { span_bytes, seed, verify };
-    let result = py.detach(|| run::run(&config, requests.as_mut(), facts, options, &control));
+    let run = |requests: &mut dyn Requests| run::run(&config, requests, facts, options, &control);
+    let result = py.detach(|| {
+        turns.0.with(|| match (seat, requests) {
+            (Some(mut seat), _) => run(&mut seat),
+            (None, mut held) if workload.is_held() => run(held.as_mut()),
+            (None, requests) => Feed::ahead(requests, run),
+        })
+    });
     serde_json::to_string(&result.map_err(run_error)?)
         .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
 }
@@ -209,6 +222,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", py.get_type::<Cancelled>())?;
     module.add_class::<Control>()?;
     module.add_class::<Workload>()?;
+    module.add_class::<PyTurns>()?;
+    module.add_class::<Reading>()?;
     for function in [
         wrap_pyfunction!(resolve, module)?,
         wrap_pyfunction!(said, module)?,

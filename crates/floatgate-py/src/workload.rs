@@ -6,41 +6,53 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt8Type, UInt64Type};
 use arrow_array::{RecordBatch, UInt8Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use floatgate_lab::Request;
 use floatgate_lab::config;
 use floatgate_lab::result::Facts;
-use floatgate_lab::workload::{Recorded, Summary, Workload as Requests, generator};
+use floatgate_lab::workload::{
+    Broken, Extent, Feed, Reader, Recorded, Rows, Seat, Streamed, Turns, Workload as Requests,
+    generator, requests,
+};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 
-use crate::{ConfigError, RunError, config_error};
+use crate::{ConfigError, RunError, config_error, run_error};
 
 #[derive(Clone)]
 enum Source {
     Generator { spec: String, seed: u64 },
     Recorded(Box<Recorded>),
+    Streamed(Box<Streamed>),
 }
 
 /// Requests that can be run any number of times, on any number of threads.
 #[pyclass(frozen)]
 pub struct Workload {
     source: Source,
-    summary: Summary,
+    requests: u64,
+    span_bytes: u64,
     /// A generator's text as the user wrote it, and what it stands in for; a recording's name.
     name: String,
 }
 
 impl Workload {
+    fn new(source: Source, workload: &dyn Requests, name: String) -> Self {
+        let summary = workload.summary();
+        Self { source, requests: summary.requests, span_bytes: summary.span_bytes, name }
+    }
+
     /// The requests, from the start.
     pub fn start(&self) -> Result<Box<dyn Requests + Send>, config::ConfigError> {
         match &self.source {
             Source::Generator { spec, seed } => generator(spec, *seed),
             Source::Recorded(recorded) => Ok(recorded.clone()),
+            Source::Streamed(streamed) => Ok(streamed.clone()),
         }
     }
 
     /// What goes into the result.
     pub fn facts(&self) -> Facts {
-        Facts { name: self.name.clone(), digest: self.digest(), ..Facts::default() }
+        Facts { name: self.name.clone(), ..Facts::default() }
     }
 }
 
@@ -54,7 +66,7 @@ impl Workload {
             None => spec.to_owned(),
         };
         let source = Source::Generator { spec: spec.to_owned(), seed };
-        Ok(Self { source, summary: workload.summary(), name })
+        Ok(Self::new(source, workload.as_ref(), name))
     }
 
     #[staticmethod]
@@ -67,16 +79,28 @@ impl Workload {
         let mut recorded = Recorded::new(name, repeat, time_scale).map_err(config_error)?;
         for batch in frame.into_reader()? {
             let batch = batch.map_err(|error| RunError::new_err(error.to_string()))?;
-            let [at_ns, offset, length] =
-                ["at_ns", "offset", "length"].map(|name| numbers(&batch, name));
-            let op = column(&batch, "op")?.as_primitive_opt::<UInt8Type>();
-            let op = op.ok_or_else(|| ConfigError::new_err("column `op`: expected uint8"))?;
-            recorded
-                .push_columns(at_ns?.values(), op.values(), offset?.values(), length?.values())
-                .map_err(config_error)?;
+            recorded.push(&requests_of(&batch)?).map_err(config_error)?;
         }
-        let (summary, name) = (recorded.summary(), name.to_owned());
-        Ok(Self { source: Source::Recorded(Box::new(recorded)), summary, name })
+        let source = Source::Recorded(Box::new(recorded.clone()));
+        Ok(Self::new(source, &recorded, name.to_owned()))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (name, open, repeat, time_scale, *, requests, span_bytes, last_ns))]
+    fn streamed(
+        name: &str,
+        open: Py<PyAny>,
+        repeat: u64,
+        time_scale: f64,
+        requests: u64,
+        span_bytes: u64,
+        last_ns: u64,
+    ) -> PyResult<Self> {
+        let extent = Extent { name: name.to_owned(), requests, span_bytes, last_ns };
+        let streamed = Streamed::new(Arc::new(Frames(open)), extent, repeat, time_scale);
+        let streamed = streamed.map_err(config_error)?;
+        let source = Source::Streamed(Box::new(streamed.clone()));
+        Ok(Self::new(source, &streamed, name.to_owned()))
     }
 
     #[getter]
@@ -86,17 +110,27 @@ impl Workload {
 
     #[getter]
     fn requests(&self) -> u64 {
-        self.summary.requests
+        self.requests
     }
 
     #[getter]
     fn span_bytes(&self) -> u64 {
-        self.summary.span_bytes
+        self.span_bytes
+    }
+
+    /// Whether all requests are in memory; they are read or made as they are played otherwise.
+    #[getter]
+    pub fn is_held(&self) -> bool {
+        matches!(self.source, Source::Recorded(_))
     }
 
     #[getter]
-    fn digest(&self) -> String {
-        format!("{:016x}", self.summary.digest)
+    fn digest(&self, py: Python<'_>) -> PyResult<String> {
+        let digest = match &self.source {
+            Source::Streamed(streamed) => py.detach(|| streamed.digest()),
+            _ => Ok(self.start().map_err(config_error)?.summary().digest),
+        };
+        Ok(format!("{:016x}", digest.map_err(|broken| run_error(broken.into()))?))
     }
 
     /// The requests as Arrow record batches of `size` rows.
@@ -104,6 +138,96 @@ impl Workload {
         let requests = Mutex::new(self.start().map_err(config_error)?);
         Ok(Batches { requests, size: size.max(1), schema: batch_schema() })
     }
+}
+
+/// How many runs work at a time.
+#[pyclass(frozen, name = "Turns")]
+pub struct PyTurns(pub Arc<Turns>);
+
+#[pymethods]
+impl PyTurns {
+    #[new]
+    fn new(count: usize) -> Self {
+        Self(Arc::new(Turns::new(count)))
+    }
+}
+
+/// One reading of a workload for several runs.
+#[pyclass(frozen)]
+pub struct Reading {
+    feed: Arc<Feed>,
+    seats: Mutex<Vec<Seat>>,
+}
+
+impl Reading {
+    /// The workload for one of the runs.
+    pub fn seat(&self) -> PyResult<Seat> {
+        let seat = self.seats.lock().ok().and_then(|mut seats| seats.pop());
+        seat.ok_or_else(|| RunError::new_err("more runs than the reading is for"))
+    }
+}
+
+#[pymethods]
+impl Reading {
+    #[new]
+    fn new(workload: &Workload, runs: usize, turns: &PyTurns) -> PyResult<Self> {
+        let requests = workload.start().map_err(config_error)?;
+        let (feed, seats) = Feed::new(requests, runs, Some(Arc::clone(&turns.0)));
+        Ok(Self { feed, seats: Mutex::new(seats) })
+    }
+
+    /// One of the runs does not take part.
+    fn leave(&self) -> PyResult<()> {
+        self.seat().map(drop)
+    }
+
+    /// Ends the runs that wait for requests.
+    fn stop(&self) {
+        self.feed.stop();
+    }
+}
+
+/// Frames that Python reads: a function that gives an iterator over them, from the first one.
+struct Frames(Py<PyAny>);
+
+impl Rows for Frames {
+    fn open(&self) -> Result<Box<dyn Reader>, Broken> {
+        let iterator = Python::attach(|py| {
+            let frames = self.0.call0(py)?;
+            Ok(frames.bind(py).try_iter()?.unbind().into_any())
+        });
+        Ok(Box::new(FrameReader(iterator.map_err(unreadable)?)))
+    }
+}
+
+struct FrameReader(Py<PyAny>);
+
+impl Reader for FrameReader {
+    fn read(&mut self, out: &mut Vec<Request>) -> Result<bool, Broken> {
+        let batches = Python::attach(|py| {
+            let Some(frame) = self.0.bind(py).try_iter()?.next() else { return Ok(None) };
+            let batches = frame?.extract::<PyRecordBatchReader>()?.into_reader()?;
+            Ok(Some(batches))
+        });
+        let Some(batches) = batches.map_err(unreadable)? else { return Ok(false) };
+        for batch in batches {
+            let batch = batch.map_err(|error| Broken::Unreadable(error.to_string()))?;
+            out.append(&mut requests_of(&batch).map_err(unreadable)?);
+        }
+        Ok(true)
+    }
+}
+
+fn unreadable(error: PyErr) -> Broken {
+    Broken::Unreadable(Python::attach(|py| error.value(py).to_string()))
+}
+
+/// The requests of a batch with the columns at_ns, op, offset and length.
+fn requests_of(batch: &RecordBatch) -> PyResult<Vec<Request>> {
+    let [at_ns, offset, length] = ["at_ns", "offset", "length"].map(|name| numbers(batch, name));
+    let op = column(batch, "op")?.as_primitive_opt::<UInt8Type>();
+    let op = op.ok_or_else(|| ConfigError::new_err("column `op`: expected uint8"))?;
+    requests(at_ns?.values(), op.values(), offset?.values(), length?.values()).map_err(config_error)
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a Arc<dyn arrow_array::Array>> {
@@ -148,17 +272,16 @@ impl Batches {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<PyRecordBatch>> {
         let mut batch = Vec::with_capacity(self.size);
-        py.detach(|| {
-            if let Ok(mut requests) = self.requests.lock() {
-                requests.next_batch(&mut batch, self.size);
-            }
+        let read = py.detach(|| match self.requests.lock() {
+            Ok(mut requests) => requests.next_batch(&mut batch, self.size),
+            Err(_) => Ok(()),
         });
+        read.map_err(|broken| run_error(broken.into()))?;
         if batch.is_empty() {
             return Ok(None);
         }
-        let numbers = |of: fn(&floatgate_lab::Request) -> u64| {
-            Arc::new(UInt64Array::from_iter_values(batch.iter().map(of)))
-        };
+        let numbers =
+            |of: fn(&Request) -> u64| Arc::new(UInt64Array::from_iter_values(batch.iter().map(of)));
         let op = UInt8Array::from_iter_values(batch.iter().map(|request| request.op as u8));
         let columns: Vec<Arc<dyn arrow_array::Array>> = vec![
             numbers(|request| request.at_ns),

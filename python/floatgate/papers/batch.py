@@ -82,7 +82,7 @@ class Bench:
 
     def written_bytes(self, played: Played) -> int:
         """Bytes of a trace's writes."""
-        trace = self._open(played).trace
+        trace = self._open(played).held
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
@@ -102,11 +102,12 @@ class Bench:
 
 def _dense(source: sources.Source, played: Played) -> sources.Load:
     """A trace of reads and writes without the pages that it does not touch."""
-    assert source.trace is not None, "a generator says itself where its requests go"
-    frame, pages = fold_pages(source.trace)
+    trace = source.held
+    assert trace is not None, "a generator says itself where its requests go"
+    frame, pages = fold_pages(trace)
     workload = _core.Workload.recorded(source.name, frame, played.repeat, 1.0)
     note = "addresses: pages of 4 KiB that are never touched are left out"
-    return sources.Load(workload, pages * PAGE, [note], source.trace.unparsed_lines)
+    return sources.Load(workload, pages * PAGE, [note], trace.unparsed_lines)
 
 
 def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:

@@ -6,20 +6,25 @@ from .formats import FORMATS, Format
 from .info import trace_info
 from .layout import Layout, lay_out
 from .model import Trace, TraceError, Units
-from .read import read_trace, write_parquet
+from .read import open_trace, read_trace, trace_of, write_parquet
+from .stream import Stream, StreamLayout
 from .write import suffix_of, write_trace
 
 __all__ = [
     "FORMATS",
     "Format",
     "Layout",
+    "Stream",
+    "StreamLayout",
     "Trace",
     "TraceError",
     "Units",
     "lay_out",
+    "open_trace",
     "read_trace",
     "suffix_of",
     "trace_info",
+    "trace_of",
     "write_parquet",
     "write_trace",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from . import gaps
 from .model import (
-    FLUSH,
+    IS_REQUEST,
     SCHEMA,
     SPACE_UNITS,
     TIME_UNITS,
@@ -39,33 +40,47 @@ def build(
     `units` overrides, `limit` keeps the earliest, `close_gaps` shortens gaps to so many ns.
     """
     _refuse_garbage(parsed, name, form)
-    said = _units(parsed, units or {}, name)
+    said = said_units(parsed, units or {})
     notes = list(parsed.notes)
-    frame = _to_bytes(parsed.frame, said)
+    frame = to_bytes(parsed.frame, said)
     frame = _drop_empty(frame, notes)
     if frame.is_empty():
         raise TraceError(f"{name}: the trace has no requests ({form})")
     frame = _in_order(frame, said.time, name, notes)
-    if limit is not None and limit < frame.height:
-        notes.append(f"only the first {limit:,} of {frame.height:,} requests")
+    of = max(frame.height, parsed.rows)
+    if limit is not None and limit < of:
         frame = frame.head(limit)
+        notes.append(f"only the first {frame.height:,} of {of:,} requests")
     if close_gaps is None:
         notes += gaps.told(frame["at_ns"])
     else:
-        at, note = gaps.close(frame["at_ns"], close_gaps)
-        frame = frame.with_columns(at)
-        notes.append(note)
-    frame, devices = _number_devices(frame)
+        closing = gaps.Closing(close_gaps)
+        frame = frame.with_columns(closing.close(frame["at_ns"]))
+        notes.append(closing.told())
+    numbers, devices = number_devices(frame["device"].unique(), parsed.devices)
     return Trace(
         name=name,
         format=form,
-        frame=frame.select(pl.col(column).cast(kind) for column, kind in SCHEMA.items()),
+        frame=in_schema(frame, numbers),
         units=said,
         devices=devices,
         unparsed_lines=parsed.unparsed,
         first_unparsed=parsed.first_unparsed,
         notes=notes,
     )
+
+
+def in_schema(frame: pl.DataFrame, numbers: Mapping[Any, int]) -> pl.DataFrame:
+    """The columns of `SCHEMA`, with the devices' numbers for what a file calls them."""
+    if all(key == number for key, number in numbers.items()):
+        device = pl.col("device")
+    elif len(numbers) == 1:
+        device = pl.lit(0, pl.UInt32).alias("device")
+    else:
+        known = list(numbers)
+        device = pl.col("device").replace_strict(known, [*numbers.values()], return_dtype=pl.UInt32)
+    frame = frame.with_columns(device)
+    return frame.select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
 
 
 def check_units(units: Mapping[str, str]) -> None:
@@ -79,7 +94,8 @@ def check_units(units: Mapping[str, str]) -> None:
             raise TraceError(f"units: {what} in {unit!r} is not known; expected {expected}")
 
 
-def _units(parsed: Parsed, given: Mapping[str, str], name: str) -> Units:
+def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
+    """The units of the file, but where others are `given`."""
     check_units(given)
     time, address, length = parsed.units
     guesses = [why for what, why in parsed.guesses.items() if what not in given]
@@ -100,13 +116,14 @@ def _refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
         )
 
 
-def _to_bytes(frame: pl.DataFrame, units: Units) -> pl.DataFrame:
+def to_bytes(frame: pl.DataFrame, units: Units) -> pl.DataFrame:
+    """Addresses and lengths in bytes."""
     scales = {"offset": SPACE_UNITS[units.address], "length": SPACE_UNITS[units.length]}
     return frame.with_columns(pl.col(c) * scale for c, scale in scales.items() if scale > 1)
 
 
 def _drop_empty(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    kept = frame.filter((pl.col("length") > 0) | (pl.col("op") == FLUSH))
+    kept = frame.filter(IS_REQUEST)
     if kept.height < frame.height:
         dropped = plural(frame.height - kept.height, "request")
         notes.append(f"{dropped} of length 0 dropped")
@@ -117,28 +134,38 @@ def _in_order(frame: pl.DataFrame, unit: str, name: str, notes: list[str]) -> pl
     """Adds `at_ns` and sorts by it; requests of equal time stay in the order of the file."""
     time = frame["time"]
     first, last = time.min(), time.max()
-    span = int((last - first) * TIME_UNITS[unit])  # type: ignore[arg-type, operator]
-    if span >= _LAST_NS:
-        raise TraceError(
-            f"{name}: times from {first!s} to {last!s} {unit} span more than 292 years"
-        )
-    at = ((pl.col("time") - first) * TIME_UNITS[unit]).cast(pl.UInt64)
+    check_span(first, last, unit, name)
     backwards = int((time < time.shift(1)).sum())
-    frame = frame.with_columns(at.alias("at_ns"))
+    frame = frame.with_columns(since(first, unit))
     if backwards:
         notes.append(f"{plural(backwards, 'line')} stepped backwards in time; sorted by time")
         frame = frame.sort("at_ns", maintain_order=True)
     return frame
 
 
-def _number_devices(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Numbers devices from 0 in the order of their names, digits in a name read as numbers."""
-    keys = frame["device"].unique().to_list()
-    if len(keys) == 1:
-        return frame.with_columns(device=pl.lit(0, pl.UInt32)), [str(keys[0])]
-    keys.sort(key=lambda key: _natural(str(key)))
-    codes = pl.col("device").replace_strict(keys, list(range(len(keys))), return_dtype=pl.UInt32)
-    return frame.with_columns(codes), [str(key) for key in keys]
+def check_span(first: Any, last: Any, unit: str, name: str) -> None:
+    """Raises `TraceError` where there are too many nanoseconds between two times."""
+    if int((last - first) * TIME_UNITS[unit]) >= _LAST_NS:
+        raise TraceError(
+            f"{name}: times from {first!s} to {last!s} {unit} span more than 292 years"
+        )
+
+
+def since(first: Any, unit: str) -> pl.Expr:
+    """`at_ns`: nanoseconds from the time `first` on."""
+    ticks: pl.Expr = pl.col("time") - first
+    return (ticks * TIME_UNITS[unit]).cast(pl.UInt64).alias("at_ns")
+
+
+def number_devices(found: pl.Series, names: Sequence[str]) -> tuple[dict[Any, int], list[str]]:
+    """Numbers devices from 0 in the order of their names, digits in a name read as numbers.
+
+    `found` is what the requests have for them; where these are numbers, `names` may name them.
+    """
+    keys = found.unique().to_list()
+    called = {key: names[key] if names and 0 <= key < len(names) else str(key) for key in keys}
+    order = sorted(set(called.values()), key=_natural)
+    return {key: order.index(name) for key, name in called.items()}, order
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:

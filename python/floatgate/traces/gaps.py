@@ -52,36 +52,84 @@ def long_gap(duration: int) -> int:
     return min(_UNITS["d"], max(_UNITS["min"], -(-duration // 10)))
 
 
+class Gaps:
+    """The gaps between times that rise from 0, found batch by batch."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last = 0
+        #: The longest gap, the requests before it and the time of the last of these.
+        self._longest = (0, 0, 0)
+        #: Gaps that are long for the times so far: as these go on, only longer ones are.
+        self._long: list[int] = []
+
+    def add(self, at_ns: pl.Series) -> None:
+        """Takes in the next times."""
+        if at_ns.is_empty():
+            return
+        first = self._last if self._count else int(at_ns[0])
+        times = pl.concat([pl.Series(at_ns.name, [first], at_ns.dtype), at_ns])
+        gaps = times.diff().slice(1)
+        at = gaps.arg_max()
+        assert at is not None
+        if int(gaps[at]) > self._longest[0]:
+            self._longest = (int(gaps[at]), self._count + at, int(times[at]))
+        self._count += at_ns.len()
+        self._last = int(at_ns[-1])
+        border = long_gap(self._last)
+        if self._longest[0] >= border:
+            found = gaps.filter(gaps >= border).to_list()
+            self._long = [gap for gap in self._long + found if gap >= border]
+
+    def told(self) -> list[str]:
+        """What is to be said about long gaps."""
+        duration = self._last
+        border = long_gap(duration)
+        long = [gap for gap in self._long if gap >= border]
+        if not long:
+            return []
+        longest, after, at_ns = self._longest
+        share = 100 * sum(long) / duration
+        what = f"{plural(len(long), 'gap')} of {spell(border)} or more between requests"
+        place = f"follows request {after:,}, {spell(at_ns)} after the first"
+        size = f"{share:.3g} % of the trace's {spell(duration)}"
+        most = spell(longest)
+        return [f"{what}, {size}; the longest, {most}, {place}; --close-gaps shortens them"]
+
+
+class Closing:
+    """Times that rise from 0, with every gap longer than `most` ns shortened to `most`."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._last = self._removed = self._closed = 0
+
+    def close(self, at_ns: pl.Series) -> pl.Series:
+        """The next times, some requests at a time."""
+        before = pl.Series(at_ns.name, [self._last], at_ns.dtype)
+        gaps = pl.concat([before, at_ns]).diff().slice(1)
+        most = self._most
+        excess = pl.select(pl.when(gaps > most).then(gaps - most).otherwise(0)).to_series()
+        removed = excess.cum_sum() + self._removed
+        closed: pl.Series = at_ns - removed
+        if at_ns.len():
+            self._last = int(at_ns[-1])
+            self._closed += int((gaps > most).sum())
+            self._removed = int(removed[-1])
+        return closed
+
+    def told(self) -> str:
+        """What was done so far."""
+        if not self._closed:
+            return f"no gap between requests is longer than {spell(self._most)}: none shortened"
+        return (
+            f"{plural(self._closed, 'gap')} between requests shortened to {spell(self._most)}: "
+            f"{spell(self._removed)} of {spell(self._last)} removed"
+        )
+
+
 def told(at_ns: pl.Series) -> list[str]:
     """What is to be said about long gaps between the times `at_ns`, which rise from 0."""
-    if at_ns.len() < 2:
-        return []
-    duration = int(at_ns[-1])
-    border = long_gap(duration)
-    gaps = at_ns.diff()
-    long = gaps.filter(gaps >= border)
-    if long.is_empty():
-        return []
-    longest = gaps.arg_max()
-    assert longest is not None
-    share = 100 * int(long.sum()) / duration
-    what = f"{plural(long.len(), 'gap')} of {spell(border)} or more between requests"
-    place = f"follows request {longest:,}, {spell(int(at_ns[longest - 1]))} after the first"
-    size = f"{share:.3g} % of the trace's {spell(duration)}"
-    most = spell(int(gaps[longest]))
-    return [f"{what}, {size}; the longest, {most}, {place}; --close-gaps shortens them"]
-
-
-def close(at_ns: pl.Series, most: int) -> tuple[pl.Series, str]:
-    """The times with every gap longer than `most` ns shortened to `most`, and what was done."""
-    gaps = at_ns.diff().fill_null(0)
-    excess = pl.select(pl.when(gaps > most).then(gaps - most).otherwise(0)).to_series()
-    closed = int((gaps > most).sum())
-    if not closed:
-        return at_ns, f"no gap between requests is longer than {spell(most)}: none shortened"
-    removed = excess.cum_sum()
-    note = (
-        f"{plural(closed, 'gap')} between requests shortened to {spell(most)}: "
-        f"{spell(int(removed[-1]))} of {spell(int(at_ns[-1]))} removed"
-    )
-    return at_ns - removed, note
+    gaps = Gaps()
+    gaps.add(at_ns)
+    return gaps.told()

@@ -13,6 +13,8 @@ trim: pieces in untouched regions disappear, and what remains is again one piece
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -24,6 +26,11 @@ REGION = 1 << 20
 PAGE = 4096
 
 _COLUMNS = ("at_ns", "op", "offset", "length")
+_COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
+
+#: Frames of ranges that are kept before they are merged. A frame without its doubles can hold as
+#: much memory as with them.
+_COVERS_MAX = 64
 
 
 @dataclass
@@ -39,63 +46,165 @@ class Layout:
     notes: list[str] = field(default_factory=list)
 
 
+class Footprint:
+    """What the devices of a trace span and touch; found batch by batch, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.has_trims = False
+        #: The byte behind the last one of each device.
+        self._ends: dict[int, int] = {}
+        #: Regions that reads and writes touch, from `first` to before `end`; may overlap.
+        self._covers = [pl.DataFrame(schema=_COVERS)]
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Takes in requests with the columns `device` (a number), `op`, `offset` and `length`."""
+        if frame["device"].n_unique() == 1:
+            self._add(frame, int(frame["device"][0]))
+        else:
+            for part in frame.partition_by("device"):
+                self._add(part, int(part["device"][0]))
+        if len(self._covers) > _COVERS_MAX:
+            self._merge()
+
+    def _add(self, frame: pl.DataFrame, device: int) -> None:
+        """Takes in requests of one device."""
+        end = frame["offset"] + frame["length"]
+        self._ends[device] = max(self._ends.get(device, 0), int(end.max()))
+        self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())
+        end = pl.col("offset") + pl.col("length") + (REGION - 1)
+        covers = frame.filter(pl.col("op") <= WRITE).select(
+            first=pl.col("offset") // REGION, end=end // REGION
+        )
+        # Most requests lie in one region, and one column has no doubles much sooner than two.
+        within = covers["end"] - covers["first"] <= 1
+        first = covers.filter(within).select(pl.col("first").unique())
+        for found in (covers.filter(~within).unique(), first.with_columns(end=pl.col("first") + 1)):
+            self._covers.append(found.select(pl.lit(device, pl.UInt32).alias("device"), pl.all()))
+
+    def numbered(self, numbers: Mapping[int, int]) -> Footprint:
+        """The same of devices with other numbers; two may have the same."""
+        found = Footprint()
+        found.has_trims = self.has_trims
+        for device, end in self._ends.items():
+            number = numbers[device]
+            found._ends[number] = max(found._ends.get(number, 0), end)
+        renamed = pl.col("device").replace_strict(numbers, return_dtype=pl.UInt32)
+        found._covers = [covers.with_columns(renamed) for covers in self._covers]
+        return found
+
+    def place(self, name: str, mode: str, capacity: int | None) -> Placing:
+        """How the trace `name` of this footprint is laid out; raises `TraceError`."""
+        if mode not in ADDRESSES:
+            raise TraceError(f"addresses: {mode!r} is not known; expected {', '.join(ADDRESSES)}")
+        if mode == "modulo" and (capacity is None or capacity < PAGE or capacity % PAGE):
+            raise TraceError(
+                f"capacity: {capacity} given; modulo expects a multiple of {PAGE} bytes"
+            )
+        if mode != "modulo" and capacity is not None:
+            raise TraceError(
+                f"capacity: {capacity} given, but addresses are {mode}; expected modulo"
+            )
+        ends = pl.Series([*self._ends.values()], dtype=pl.UInt64)
+        regions = (ends + (REGION - 1)) // REGION
+        spans = pl.DataFrame({"device": [*self._ends], "span": regions * REGION}).sort("device")
+        span = int(spans["span"].sum())
+        if span >= NUMBER_LIMIT * 4096:
+            raise TraceError(f"{name}: its devices span {span:,} bytes together; too many")
+        bases = spans.select(
+            pl.col("device").cast(pl.UInt32), base=pl.col("span").cum_sum() - pl.col("span")
+        )
+        if mode != "fold":
+            return Placing(bases, capacity or span, wraps=mode == "modulo")
+        self._merge()
+        base = pl.col("base") // REGION
+        covers = (
+            self._covers[0]
+            .join(bases, on="device")
+            .select(
+                pl.lit(0, pl.UInt32).alias("device"),
+                first=pl.col("first") + base,
+                end=pl.col("end") + base,
+            )
+        )
+        runs = _runs(covers).select(
+            start=pl.col("first") * REGION, size=(pl.col("end") - pl.col("first")) * REGION
+        )
+        runs = runs.with_columns(below=pl.col("size").cum_sum() - pl.col("size"))
+        return Placing(bases, int(runs["size"].sum()), runs)
+
+    def _merge(self) -> None:
+        self._covers = [_runs(pl.concat(self._covers))]
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where the requests of a trace go in one address space of `span_bytes` bytes."""
+
+    bases: pl.DataFrame
+    """Where each device begins, before regions are left out."""
+    span_bytes: int
+    runs: pl.DataFrame | None = None
+    """Runs of adjacent touched regions, if others are left out: `start` and `size` in bytes,
+    `below` touched bytes."""
+    wraps: bool = False
+
+    def apply(self, frame: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
+        """The requests as they are played; what is done to them is added to `tally`."""
+        if self.bases.height > 1:
+            base = pl.col("device").replace_strict(
+                self.bases["device"], self.bases["base"], return_dtype=pl.UInt64
+            )
+            moved = pl.when(pl.col("op") <= TRIM).then(pl.col("offset") + base)
+            frame = frame.with_columns(moved.otherwise(pl.col("offset")).alias("offset"))
+        if self.wraps:
+            return _wrapped(frame, self.span_bytes, tally)
+        if self.runs is None or (self._is_whole() and not (frame["op"] == TRIM).any()):
+            return frame.select(_COLUMNS)
+        return _folded(frame, self.runs, tally)
+
+    def _is_whole(self) -> bool:
+        """Whether nothing before the last touched region is left out."""
+        assert self.runs is not None
+        return self.runs.height == 1 and self.runs["start"][0] == 0
+
+
 def lay_out(trace: Trace, mode: str = "fold", *, capacity: int | None = None) -> Layout:
     """Lays the devices of `trace` out one after the other; see the module for the modes.
 
     `capacity` is the size of the drive in bytes, a multiple of 4 KiB; it belongs to `modulo`
     and to no other mode. Raises `TraceError`.
     """
-    if mode not in ADDRESSES:
-        raise TraceError(f"addresses: {mode!r} is not known; expected {', '.join(ADDRESSES)}")
-    if mode == "modulo" and (capacity is None or capacity < PAGE or capacity % PAGE):
-        raise TraceError(f"capacity: {capacity} given; modulo expects a multiple of {PAGE} bytes")
-    if mode != "modulo" and capacity is not None:
-        raise TraceError(f"capacity: {capacity} given, but addresses are {mode}; expected modulo")
-    frame, span = _one_after_the_other(trace)
-    if mode == "span":
-        return Layout(frame.select(_COLUMNS), span)
-    if mode == "fold":
-        return _fold(frame)
-    assert capacity is not None
-    return _modulo(frame, capacity)
+    footprint, tally = Footprint(), Counter[str]()
+    footprint.add(trace.frame)
+    placing = footprint.place(trace.name, mode, capacity)
+    frame = placing.apply(trace.frame, tally)
+    return Layout(frame, placing.span_bytes, told(tally))
 
 
-def _one_after_the_other(trace: Trace) -> tuple[pl.DataFrame, int]:
-    """The frame with the base of its device added to each offset, and the end of the last."""
-    end = pl.col("offset") + pl.col("length")
-    regions = (end.max() + REGION - 1) // REGION
-    spans = trace.frame.group_by("device").agg((regions * REGION).alias("span")).sort("device")
-    span = int(spans["span"].sum())
-    if span >= NUMBER_LIMIT * 4096:
-        raise TraceError(f"{trace.name}: its devices span {span:,} bytes together; too many")
-    bases = spans.select("device", base=pl.col("span").cum_sum() - pl.col("span"))
-    if bases.height == 1:
-        return trace.frame, span
-    base = pl.col("device").replace_strict(bases["device"], bases["base"], return_dtype=pl.UInt64)
-    moved = pl.when(pl.col("op") <= TRIM).then(pl.col("offset") + base).otherwise(pl.col("offset"))
-    return trace.frame.with_columns(moved.alias("offset")), span
-
-
-def _touched_runs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Runs of adjacent touched regions: `start` and `size` in bytes, `below` touched bytes."""
-    end = pl.col("offset") + pl.col("length") + (REGION - 1)
-    covers = (
-        frame.filter(pl.col("op") <= WRITE)
-        .select(first=pl.col("offset") // REGION, end=end // REGION)
-        .unique()
-        .sort("first")
-        .with_columns(seen=pl.col("end").cum_max().shift(1, fill_value=0))
-    )
-    run = (pl.col("first") > pl.col("seen")).cum_sum()
-    return (
-        covers.group_by(run.alias("run"), maintain_order=True)
-        .agg(pl.col("first").min(), pl.col("end").max())
-        .select(
-            start=pl.col("first") * REGION,
-            size=(pl.col("end") - pl.col("first")) * REGION,
+def told(tally: Mapping[str, int]) -> list[str]:
+    """What is to be said about what was done to requests."""
+    notes = []
+    if tally["lost"]:
+        notes.append(
+            f"{plural(tally['gone'], 'trim')} dropped and {tally['clipped']:,} clipped: "
+            f"{tally['lost']:,} bytes in regions of 1 MiB that nothing reads or writes"
         )
-        .with_columns(below=pl.col("size").cum_sum() - pl.col("size"))
-    )
+    if tally["longer"]:
+        longer = plural(tally["longer"], "request")
+        notes.append(f"{longer} longer than the drive clipped to its size")
+    if tally["split"]:
+        notes.append(f"{plural(tally['split'], 'request')} split in two at the end of the drive")
+    return notes
+
+
+def _runs(covers: pl.DataFrame) -> pl.DataFrame:
+    """Runs of adjacent regions of each device, from `first` to before `end`, in order."""
+    seen = pl.col("end").cum_max().shift(1, fill_value=0).over("device")
+    covers = covers.sort("device", "first").with_columns(seen=seen)
+    begins = (pl.col("first") > pl.col("seen")) | (pl.col("device") != pl.col("device").shift(1))
+    run = begins.fill_null(True).cum_sum()
+    found = covers.group_by("device", run.alias("run"), maintain_order=True)
+    return found.agg(pl.col("first").min(), pl.col("end").max()).drop("run")
 
 
 def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
@@ -107,43 +216,31 @@ def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
     return at.with_columns(x=addresses, index=index).select(below).to_series()
 
 
-def _fold(frame: pl.DataFrame) -> Layout:
-    runs = _touched_runs(frame)
-    span = int(runs["size"].sum())
-    start = _touched_below(frame["offset"], runs) if span else frame["offset"] * 0
-    end = _touched_below(frame["offset"] + frame["length"], runs) if span else start
+def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
+    start = _touched_below(frame["offset"], runs) if runs.height else frame["offset"] * 0
+    ends = frame["offset"] + frame["length"]
+    end = _touched_below(ends, runs) if runs.height else start
     folded = frame.with_columns(
         offset=start, length=end - start, lost=pl.col("length") - (end - start)
     )
     gone = (pl.col("op") == TRIM) & (pl.col("length") == 0)
     cut = pl.col("lost") > 0
-    counts = folded.select(
-        gone=gone.sum(), clipped=(cut & ~gone).sum(), lost=pl.col("lost").sum()
-    ).row(0, named=True)
-    notes = []
-    if counts["lost"]:
-        notes.append(
-            f"{plural(counts['gone'], 'trim')} dropped and {counts['clipped']:,} clipped: "
-            f"{counts['lost']:,} bytes in regions of 1 MiB that nothing reads or writes"
-        )
-    return Layout(folded.filter(~gone).select(_COLUMNS), span, notes)
+    counts = folded.select(gone=gone.sum(), clipped=(cut & ~gone).sum(), lost=pl.col("lost").sum())
+    tally.update(counts.row(0, named=True))
+    return folded.filter(~gone).select(_COLUMNS)
 
 
-def _modulo(frame: pl.DataFrame, capacity: int) -> Layout:
-    notes = []
-    longer = int((frame["length"] > capacity).sum())
-    if longer:
-        notes.append(f"{plural(longer, 'request')} longer than the drive clipped to its size")
+def _wrapped(frame: pl.DataFrame, capacity: int, tally: Counter[str]) -> pl.DataFrame:
     size = pl.col("length").clip(upper_bound=capacity)
     wrapped = frame.with_columns(offset=pl.col("offset") % capacity, length=size)
     first = pl.min_horizontal(pl.col("length"), capacity - pl.col("offset"))
     pieces = wrapped.with_columns(rest=pl.col("length") - first, length=first)
     split = int((pieces["rest"] > 0).sum())
+    tally.update(longer=int((frame["length"] > capacity).sum()), split=split)
     if split:
-        notes.append(f"{plural(split, 'request')} split in two at the end of the drive")
         head = pieces.with_row_index("row")
         tail = head.filter(pl.col("rest") > 0).with_columns(
             offset=pl.lit(0, pl.UInt64), length=pl.col("rest")
         )
         pieces = pl.concat([head, tail]).sort("row", maintain_order=True)
-    return Layout(pieces.select(_COLUMNS), capacity, notes)
+    return pieces.select(_COLUMNS)

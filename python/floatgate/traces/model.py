@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -26,6 +27,10 @@ SCHEMA = {
 #: Addresses and lengths stay below this, in their own unit: 1 PiB even where a unit is one byte.
 #: A larger number is no address but a misread line; below it, no sum in this package overflows.
 NUMBER_LIMIT = 1 << 50
+
+
+#: Rows of a trace that ask for something: a flush needs no bytes, anything else does.
+IS_REQUEST = (pl.col("length") > 0) | (pl.col("op") == FLUSH)
 
 
 class TraceError(ValueError):
@@ -84,6 +89,10 @@ class Parsed:
     unparsed: int = 0
     first_unparsed: str | None = None
     notes: list[str] = field(default_factory=list)
+    rows: int = 0
+    """Requests in the file, where only the earliest of them were read."""
+    devices: Sequence[str] = ()
+    """Names of devices that are numbers, where they have any."""
 
 
 def shorten(text: str, limit: int = 80) -> str:

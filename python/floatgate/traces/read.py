@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import polars as pl
 
 from . import columns as named
 from . import source as files
+from . import stream
 from .build import build, check_units
 from .formats import FORMATS, Format, parquet
 from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
+from .stream import Stream
 from .text import Head
 
 
@@ -33,24 +36,19 @@ def read_trace(
     or anything with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
     missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
     units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
-    (512) or pages (4096). `limit` keeps the earliest so many requests; it does not make reading
-    cheaper. `close_gaps`, such as "1h", shortens every longer gap between two requests to that
-    duration. `columns`, such as "time=3,op=5,offset=2,length=4", reads delimited text of any other
+    (512) or pages (4096). `limit` keeps the earliest so many requests; of a Parquet file in the
+    order of its times, no more than these is read. `close_gaps`, such as "1h", shortens every
+    longer gap between two requests to that duration. `columns`, such as
+    "time=3,op=5,offset=2,length=4", reads delimited text of any other
     form (docs/traces.md). Raises `TraceError`.
     """
-    check_units(units or {})
-    if limit is not None and limit < 1:
-        raise TraceError(f"limit: {limit} given; expected at least 1 request")
-    gap = None if close_gaps is None else parse_duration(close_gaps)
-    if format is not None and columns is not None:
-        raise TraceError(f"columns: {columns!r} given with format {format!r}; expected one of them")
+    gap = _check(format, units, limit, close_gaps, columns)
     chosen = None if format is None else _by_name(format)
     if columns is not None:
         chosen = _of_columns(named.parse_columns(columns))
     if isinstance(source, (str, Path)):
-        parts = files.load(str(source))
         name = Path(source).name or str(source)
-        form, parsed = _parse(parts, chosen)
+        form, parsed = _parse(str(source), chosen, limit)
         return build(parsed, name, form, units, limit, gap)
     if columns is not None:
         raise TraceError("columns: expected delimited text in a file, not a frame")
@@ -60,6 +58,88 @@ def read_trace(
     raise TraceError(
         f"a trace cannot be a {type(source).__name__}; expected a path, a URL or a frame"
     )
+
+
+def open_trace(
+    source: Any,
+    *,
+    format: str | None = None,
+    limit: int | None = None,
+    close_gaps: str | None = None,
+) -> Trace | Stream:
+    """As `read_trace`, but a long trace in Parquet is not held in memory: it is a `Stream`.
+
+    One whose times are not in order is held, to be sorted, which is said in its notes.
+    """
+    gap = _check(format, {}, limit, close_gaps, None)
+    files = _parquet_files(str(source), format) if isinstance(source, (str, Path)) else []
+    rows = sum(file.rows() for file in files)
+    wanted = rows if limit is None else min(rows, limit)
+    # A limit that spans several files is rare.
+    if wanted <= stream.HELD or (limit is not None and len(files) > 1):
+        return read_trace(source, format=format, limit=limit, close_gaps=close_gaps)
+    name = Path(source).name or str(source)
+    abouts = [file.about() for file in files]
+    about = abouts[0] if len(files) == 1 else _joined(abouts)
+    about.rows = rows
+
+    def batches() -> Iterator[pl.DataFrame]:
+        for file, part in zip(files, abouts, strict=True):
+            for frame in file.batches(limit):
+                yield frame if len(files) == 1 else _by_device_name(frame, part.devices)
+
+    try:
+        found = stream.survey(about, batches, name, "parquet", gap)
+    except stream.UnsortedError:
+        trace = read_trace(source, format=format, limit=limit, close_gaps=close_gaps)
+        held = f"{trace.frame.height:,} requests were held in memory to sort them"
+        trace.notes.append(f"{held}: the times of a long trace are better in order")
+        return trace
+    return found
+
+
+def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Trace | Stream:
+    """So many requests in frames that `read_trace` takes, in the order of their times."""
+    if requests <= stream.HELD:
+        return read_trace(pl.concat(frames()))
+
+    def rows() -> Iterator[pl.DataFrame]:
+        return (parquet.from_frame(frame).frame for frame in frames())
+
+    return stream.survey(Parsed(next(rows()), parquet.UNITS), rows, "frame", "frame", None)
+
+
+def _parquet_files(source: str, format: str | None) -> list[parquet.File]:
+    """The Parquet files of a path; none if it is no path of one, or of a directory of them."""
+    path = Path(source)
+    if format not in (None, "parquet") or files.is_url(source):
+        return []
+    try:
+        parts = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        heads = [part.open("rb") for part in parts]
+    except OSError:
+        return []
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(head).read(len(parquet.MAGIC)) for head in heads]
+    whole = all(head == parquet.MAGIC for head in found)
+    return [parquet.File(str(part), part) for part in parts] if whole else []
+
+
+def _check(
+    format: str | None,
+    units: Mapping[str, str] | None,
+    limit: int | None,
+    close_gaps: str | None,
+    columns: str | Mapping[str, str | int] | None,
+) -> int | None:
+    """Raises `TraceError` for options that are wrong; the gap in nanoseconds."""
+    check_units(units or {})
+    if limit is not None and limit < 1:
+        raise TraceError(f"limit: {limit} given; expected at least 1 request")
+    gap = None if close_gaps is None else parse_duration(close_gaps)
+    if format is not None and columns is not None:
+        raise TraceError(f"columns: {columns!r} given with format {format!r}; expected one of them")
+    return gap
 
 
 def _by_name(name: str) -> Format:
@@ -99,9 +179,13 @@ def recognise(data: bytes, name: str) -> Format:
     )
 
 
-def _parse(parts: list[tuple[str, bytes]], chosen: Format | None) -> tuple[str, Parsed]:
+def _parse(source: str, chosen: Format | None, limit: int | None) -> tuple[str, Parsed]:
+    known = None if chosen is None else chosen.name
+    if parts := _parquet_files(source, known):
+        found = [part.read(limit) for part in parts]
+        return "parquet", found[0] if len(found) == 1 else _joined(found)
     results = []
-    for name, data in parts:
+    for name, data in files.load(source):
         row = chosen or recognise(data, name)
         try:
             results.append(row.read(data))
@@ -112,13 +196,19 @@ def _parse(parts: list[tuple[str, bytes]], chosen: Format | None) -> tuple[str, 
 
 def _joined(parts: list[Parsed]) -> Parsed:
     """The Parquet parts of a directory as one; equal notes are said once."""
-    frames = [part.frame.with_columns(pl.col("device").cast(pl.String)) for part in parts]
+    frames = [_by_device_name(part.frame, part.devices) for part in parts]
     return Parsed(
         pl.concat(frames),
         parts[0].units,
         candidates=sum(part.candidates for part in parts),
         notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
+        rows=sum(part.rows or part.frame.height for part in parts),
     )
+
+
+def _by_device_name(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    codes = {str(code): name for code, name in enumerate(names)}
+    return frame.with_columns(pl.col("device").cast(pl.String).replace(codes))
 
 
 def write_parquet(trace: Trace, path: str | Path) -> None:

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::config::ConfigError;
+use crate::workload::Broken;
 
 /// How a run that is under way is watched and stopped, from another thread.
 #[derive(Debug, Default)]
@@ -48,6 +49,17 @@ pub enum RunError {
     Config(ConfigError),
     /// It was asked to end.
     Cancelled,
+    /// The workload cannot be read to its end.
+    Unreadable(String),
+}
+
+impl From<Broken> for RunError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Unreadable(why) => Self::Unreadable(why),
+            Broken::Stopped => Self::Cancelled,
+        }
+    }
 }
 
 impl From<ConfigError> for RunError {

@@ -92,7 +92,7 @@ fn next_uses(
     control.begin("foretell", workload.requests());
     loop {
         batch.clear();
-        requests.next_batch(&mut batch, BATCH);
+        requests.next_batch(&mut batch, BATCH)?;
         if batch.is_empty() {
             return Ok(telling.finish());
         }

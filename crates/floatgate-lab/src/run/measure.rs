@@ -52,7 +52,7 @@ pub(super) fn measure(
         let visible = count + device.sees_ahead();
         if requests.len() < visible {
             let missing = visible - requests.len();
-            workload.next_batch(&mut requests, missing);
+            workload.next_batch(&mut requests, missing)?;
         }
         let count = count.min(requests.len());
         if count == 0 {

@@ -102,7 +102,7 @@ impl Filler<'_> {
         loop {
             self.batch.clear();
             self.done.clear();
-            workload.next_batch(&mut self.batch, BATCH);
+            workload.next_batch(&mut self.batch, BATCH)?;
             if self.batch.is_empty() {
                 break;
             }

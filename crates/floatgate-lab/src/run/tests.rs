@@ -8,7 +8,7 @@ use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::unit_table::UnitTable;
 
 use super::*;
-use crate::workload::{Summary, generator};
+use crate::workload::{Broken, Summary, generator};
 
 /// A drive that notes what is done to it.
 struct Noting {
@@ -130,11 +130,11 @@ struct Cancelling {
 }
 
 impl Workload for Cancelling {
-    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         if self.is_fork == self.in_fork {
             self.control.cancel();
         }
-        self.requests.next_batch(out, max);
+        self.requests.next_batch(out, max)
     }
 
     fn fork(&self) -> Box<dyn Workload + Send> {

@@ -1,8 +1,16 @@
 //! A digest to tell workloads apart; not against an adversary.
 
+use floatgate_ftl::request::Request;
+
 /// FNV-1a (Fowler, Noll, Vo) over 64-bit words, folded so that high bits reach low ones too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Digest {
     pub(super) fn new() -> Self {
@@ -20,6 +28,18 @@ impl Digest {
             self.word(u64::from(byte));
         }
         self.word(text.len() as u64);
+    }
+
+    pub(super) fn request(&mut self, request: &Request) {
+        for word in [request.at_ns, request.op as u64, request.offset, request.length] {
+            self.word(word);
+        }
+    }
+
+    /// Of what is given so often.
+    pub(super) fn repeated(mut self, repeat: u64) -> u64 {
+        self.word(repeat);
+        self.value()
     }
 
     pub(super) fn value(self) -> u64 {

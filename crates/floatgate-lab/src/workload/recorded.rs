@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use floatgate_ftl::request::{Op, Request};
 
+use super::columns::{self, period};
 use super::digest::Digest;
-use super::{Summary, Workload};
+use super::{Broken, Summary, Workload};
 use crate::config::ConfigError;
 
 /// Requests in a piece of memory. All pieces are of one size, so that none is moved to grow.
@@ -58,13 +59,7 @@ impl Recorded {
     /// # Errors
     /// One of the two is out of range.
     pub fn new(name: &str, repeat: u64, time_scale: f64) -> Result<Self, ConfigError> {
-        if repeat == 0 {
-            return Err(ConfigError::new("repeat = 0: expected at least 1"));
-        }
-        if !(time_scale > 0.0 && time_scale.is_finite()) {
-            let text = format!("time scale = {time_scale}: expected a number above 0");
-            return Err(ConfigError::new(text));
-        }
+        columns::check_options(repeat, time_scale)?;
         Ok(Self {
             name: name.to_owned(),
             chunks: Vec::new(),
@@ -92,28 +87,7 @@ impl Recorded {
         offset: &[u64],
         length: &[u64],
     ) -> Result<(), ConfigError> {
-        let rows = at_ns.len();
-        if [op.len(), offset.len(), length.len()] != [rows; 3] {
-            return Err(ConfigError::new(format!(
-                "columns of {rows}, {}, {} and {} rows: expected the same number in each",
-                op.len(),
-                offset.len(),
-                length.len()
-            )));
-        }
-        let mut requests = Vec::with_capacity(rows);
-        for row in 0..rows {
-            let Some(op) = Op::from_code(op[row]) else {
-                let code = op[row];
-                return Err(ConfigError::new(format!(
-                    "row {row}: operation {code}: expected 0 (read), 1 (write), 2 (trim) or \
-                     3 (flush)"
-                )));
-            };
-            let (offset, length) = (offset[row], length[row]);
-            requests.push(Request { at_ns: at_ns[row], op, offset, length });
-        }
-        self.push(&requests)
+        self.push(&columns::requests(at_ns, op, offset, length)?)
     }
 
     /// Appends requests.
@@ -122,46 +96,21 @@ impl Recorded {
     /// A request or an arrival time, repeats included, beyond 2^64. Nothing is appended then.
     pub fn push(&mut self, requests: &[Request]) -> Result<(), ConfigError> {
         let (mut first, mut last) = (self.first_ns, self.last_ns);
+        let mut played = Vec::with_capacity(requests.len());
         for (row, request) in requests.iter().enumerate() {
-            let Request { offset, length, .. } = *request;
-            if request.op != Op::Flush && offset.checked_add(length).is_none() {
-                return Err(ConfigError::new(format!(
-                    "row {row}: offset {offset} + length {length}: expected less than 2^64"
-                )));
-            }
-            let Some(at) = self.scaled(request.at_ns) else {
-                let scale = self.time_scale;
-                return Err(ConfigError::new(format!(
-                    "row {row}: time {} ns x {scale}: expected less than 2^64 ns",
-                    request.at_ns
-                )));
-            };
-            (first, last) = (first.min(at), last.max(at));
+            let request = columns::played(row, *request, self.time_scale)?;
+            (first, last) = (first.min(request.at_ns), last.max(request.at_ns));
+            played.push(request);
         }
-        let count = self.requests + requests.len() as u64;
-        let repeats = u128::from(self.repeat - 1).saturating_mul(period(first, last, count));
-        let end = u128::from(last).saturating_add(repeats);
-        if end > u128::from(u64::MAX) || count.checked_mul(self.repeat).is_none() {
-            let repeat = self.repeat;
-            return Err(ConfigError::new(format!(
-                "repeat = {repeat}: expected less than 2^64 ns, and requests, in all repeats"
-            )));
-        }
+        columns::check_repeats(self.repeat, first, last, self.requests + requests.len() as u64)?;
         (self.first_ns, self.last_ns) = (first, last);
-        requests.iter().for_each(|request| self.append(*request));
+        played.into_iter().for_each(|request| self.append(request));
         Ok(())
     }
 
     fn append(&mut self, request: Request) {
-        let at_ns = self.scaled(request.at_ns).expect("checked before");
-        // A flush has neither.
-        let (offset, length) = match request.op {
-            Op::Flush => (0, 0),
-            _ => (request.offset, request.length),
-        };
-        for word in [at_ns, request.op as u64, offset, length] {
-            self.digest.word(word);
-        }
+        let Request { at_ns, op, offset, length } = request;
+        self.digest.request(&request);
         self.span_bytes = self.span_bytes.max(offset + length);
         self.requests += 1;
         if self.chunks.last().is_none_or(|chunk| chunk.at_ns.len() == CHUNK) {
@@ -170,30 +119,14 @@ impl Recorded {
         let Some(chunk) = self.chunks.last_mut() else { unreachable!("one was just pushed") };
         let chunk = Arc::make_mut(chunk);
         chunk.at_ns.push(at_ns);
-        chunk.op.push(request.op);
+        chunk.op.push(op);
         chunk.offset.push(offset);
         chunk.length.push(length);
     }
-
-    fn scaled(&self, at_ns: u64) -> Option<u64> {
-        // Not through a floating-point number if that can be avoided: it has 53 bits.
-        if self.time_scale == 1.0 {
-            return Some(at_ns);
-        }
-        let scaled = (at_ns as f64 * self.time_scale).round();
-        (scaled < u64::MAX as f64).then_some(scaled as u64)
-    }
-}
-
-/// From the start of one repeat to the start of the next: the duration and one mean time between
-/// requests.
-fn period(first_ns: u64, last_ns: u64, requests: u64) -> u128 {
-    let duration = u128::from(last_ns.saturating_sub(first_ns));
-    duration + duration / u128::from(requests.saturating_sub(1).max(1))
 }
 
 impl Workload for Recorded {
-    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         let period = period(self.first_ns, self.last_ns, self.requests) as u64;
         // Without requests there would be nothing to end the repeats.
         let mut left = if self.requests == 0 { 0 } else { max };
@@ -215,6 +148,7 @@ impl Workload for Recorded {
             let done = end == chunk.at_ns.len();
             self.next = if done { (repeat, number + 1, 0) } else { (repeat, number, end) };
         }
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Workload + Send> {
@@ -222,13 +156,11 @@ impl Workload for Recorded {
     }
 
     fn summary(&self) -> Summary {
-        let mut digest = self.digest;
-        digest.word(self.repeat);
         Summary {
             name: self.name.clone(),
             span_bytes: self.span_bytes,
             requests: self.requests * self.repeat,
-            digest: digest.value(),
+            digest: self.digest.repeated(self.repeat),
             closed: false,
         }
     }

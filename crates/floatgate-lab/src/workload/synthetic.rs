@@ -6,7 +6,7 @@ use floatgate_ftl::rng::Rng;
 use super::digest::Digest;
 use super::keys::{KeyRow, Keys};
 use super::mix::Mix;
-use super::{Source, Summary, Workload};
+use super::{Broken, Source, Summary, Workload};
 use crate::config::ConfigError;
 
 /// The keys of every generator.
@@ -123,11 +123,12 @@ impl<S: Source> Synthetic<S> {
 }
 
 impl<S: Source + Send + 'static> Workload for Synthetic<S> {
-    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         for _ in 0..max {
-            let Some(request) = self.next() else { return };
+            let Some(request) = self.next() else { break };
             out.push(request);
         }
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Workload + Send> {

@@ -154,12 +154,18 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
 /// The document of a run that holds itself to account.
 pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
     let options = Options { span_bytes, seed: 5, verify: true };
-    let [device, name, digest] = ["a device", "a name", "a digest"].map(String::from);
-    let facts = Facts { device, name, digest, skipped: 3, notes: vec!["a note".into()] };
+    let [device, name] = ["a device", "a name"].map(String::from);
+    let notes = vec!["a note".into()];
+    let facts = Facts { device, name, skipped: 3, notes, ..Facts::default() };
+    let digest = format!("{:016x}", workload.summary().digest);
     match run(config, workload, facts, options, &Control::default()) {
-        Ok(result) => serde_json::to_value(&result).unwrap(),
+        Ok(result) => {
+            let result = serde_json::to_value(&result).unwrap();
+            assert_eq!(result["workload"]["hash"], digest);
+            result
+        }
         Err(RunError::Config(error)) => panic!("{error}"),
-        Err(RunError::Cancelled) => panic!("nobody has cancelled it"),
+        Err(error) => panic!("{error:?}"),
     }
 }
 

@@ -8,45 +8,121 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from .. import gaps
-from ..model import FLUSH, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
+from ..model import FLUSH, IS_REQUEST, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
 from ..text import Head
 from .base import Format
 
+MAGIC = b"PAR1"
+
 _KEY = "floatgate"
+UNITS = ("ns", "bytes", "bytes")
 _NEEDED = [name for name in SCHEMA if name != "device"]
+
+#: Rows that are decoded at once.
+_BATCH = 1 << 18
 
 
 def _claims(head: Head) -> bool:
-    return head.data.startswith(b"PAR1")
+    return head.data.startswith(MAGIC)
 
 
 def _read(data: bytes) -> Parsed:
-    try:
-        frame = pl.read_parquet(io.BytesIO(data))
-        about = _about(pl.read_parquet_metadata(io.BytesIO(data)).get(_KEY))
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise TraceError(f"damaged Parquet data: {' '.join(str(error).split())}") from error
-    result = from_frame(frame)
-    names = about.get("devices", [])
-    if names and result.frame.height:
-        codes = {str(code): name for code, name in enumerate(names)}
-        device = pl.col("device").cast(pl.String).replace(codes)
-        result.frame = result.frame.with_columns(device)
-    if about:
-        units = ", ".join(about["units"])
-        result.notes = [f"imported from {about['format']} ({units})", *about["notes"]]
-        result.notes += about["guessed"]
-    return result
+    return File("", data).read(None)
 
 
-def _about(text: str | None) -> dict[str, Any]:
-    about: dict[str, Any] = json.loads(text) if text else {}
-    return about
+@dataclass(frozen=True)
+class File:
+    """A Parquet file, of which only what is asked for is read."""
+
+    name: str
+    """What it is called in an error."""
+    source: Path | bytes
+
+    def rows(self) -> int:
+        """How many there are, by the file's metadata."""
+        with self._said():
+            return int(self._scan().select(pl.len()).collect().item())
+
+    def about(self) -> Parsed:
+        """What is known of it without its rows."""
+        with self._said():
+            schema = self._scan().collect_schema()
+            if not all(schema.get(name, pl.Null()).is_integer() for name in _NEEDED):
+                from_frame(self._scan().head(_BATCH).collect())
+            text = pl.read_parquet_metadata(self._bytes_or_path()).get(_KEY)
+            about: dict[str, Any] = json.loads(text) if text else {}
+        notes = []
+        if about:
+            units = ", ".join(about["units"])
+            notes = [f"imported from {about['format']} ({units})", *about["notes"]]
+            notes += about["guessed"]
+        frame = pl.DataFrame(schema={"time": pl.Int64, **SCHEMA}).drop("at_ns")
+        return Parsed(frame, UNITS, notes=notes, devices=about.get("devices", []))
+
+    def batches(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
+        """Frames as in `Parsed`, some rows at a time; of the first `limit` requests if it is given.
+
+        What lies behind these is not read.
+        """
+        scan = self._scan()
+        return self._frames(scan if limit is None else scan.filter(IS_REQUEST).head(limit))
+
+    def earlier(self, at_ns: int) -> int:
+        """How many requests are before this time. Groups of rows that are not are not read."""
+        with self._said():
+            early = self._scan().filter((pl.col("at_ns") < at_ns) & IS_REQUEST)
+            return int(early.select(pl.len()).collect(engine="streaming").item())
+
+    def read(self, limit: int | None) -> Parsed:
+        """All of it; or, with a limit, the earliest so many requests and few others."""
+        result = self.about()
+        result.frame = _joined(self.batches(limit), result.frame)
+        if limit is not None and result.frame.height == limit:
+            result.rows = self.rows()
+            time = result.frame["time"]
+            last = int(time.max())  # type: ignore[arg-type]
+            if self.earlier(last) > (time < last).sum():
+                early = self._scan().filter((pl.col("at_ns") <= last) & IS_REQUEST)
+                result.frame = _joined(self._frames(early), result.frame)
+        result.candidates = result.frame.height
+        return result
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self._bytes_or_path(), glob=False, hive_partitioning=False)
+
+    def _bytes_or_path(self) -> Path | io.BytesIO:
+        # Whoever reads moves on in the bytes.
+        return self.source if isinstance(self.source, Path) else io.BytesIO(self.source)
+
+    def _frames(self, rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+        with self._said():
+            # One thread decodes while others work, and only what fits in two batches is in memory.
+            for frame in rows.collect_batches(chunk_size=_BATCH, lazy=True, engine="streaming"):
+                yield from_frame(frame).frame
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+            words = " ".join(str(error).split())
+            if not isinstance(error, TraceError):
+                words = f"damaged Parquet data: {words}"
+            raise TraceError(f"{self.name}: {words}" if self.name else words) from error
+
+
+def _joined(frames: Iterable[pl.DataFrame], empty: pl.DataFrame) -> pl.DataFrame:
+    found = list(frames)
+    return pl.concat(found) if found else empty
 
 
 def metadata(trace: Trace) -> dict[str, str]:
@@ -100,7 +176,7 @@ def from_frame(frame: pl.DataFrame) -> Parsed:
         place[0].cast(pl.UInt64).alias("offset"),
         place[1].cast(pl.UInt64).alias("length"),
     )
-    return Parsed(taken, ("ns", "bytes", "bytes"), candidates=taken.height)
+    return Parsed(taken, UNITS, candidates=taken.height)
 
 
 def _limits(name: str) -> tuple[int, int]:

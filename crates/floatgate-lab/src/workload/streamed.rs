@@ -1,0 +1,229 @@
+//! A recording that is read as it is played, and again whenever it is played again.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use floatgate_ftl::request::{Op, Request};
+
+use super::columns::{check_options, check_repeats, period, played};
+use super::digest::Digest;
+use super::{Broken, Summary, Workload};
+use crate::config::ConfigError;
+
+/// Where recorded requests can be read from the start, as often as is asked.
+pub trait Rows: Send + Sync {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// What can be read no more.
+    fn open(&self) -> Result<Box<dyn Reader>, Broken>;
+}
+
+/// One reading of recorded requests.
+pub trait Reader: Send + Sync {
+    /// Appends some requests, or none at the end, and says whether there may be more.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    fn read(&mut self, out: &mut Vec<Request>) -> Result<bool, Broken>;
+}
+
+/// What is known of a recording that has been looked through once.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// What it is called.
+    pub name: String,
+    /// Its requests, given once.
+    pub requests: u64,
+    /// A byte that no request goes beyond.
+    pub span_bytes: u64,
+    /// No request is later, before times are scaled.
+    pub last_ns: u64,
+}
+
+/// A recorded workload of any length, given once or several times over, as [`super::Recorded`]
+/// is, of which only what was read last is in memory.
+#[derive(Clone)]
+pub struct Streamed {
+    extent: Extent,
+    rows: Arc<dyn Rows>,
+    repeat: u64,
+    time_scale: f64,
+    /// Found by whoever first comes to the end.
+    digest: Arc<OnceLock<u64>>,
+    /// Held by who reads for the digest alone: once is enough.
+    digesting: Arc<Mutex<()>>,
+    /// Requests that a fork leaves out, as they were given before.
+    skip: u64,
+    reading: Reading,
+}
+
+/// How far it has been given.
+#[derive(Default)]
+struct Reading {
+    reader: Option<Box<dyn Reader>>,
+    round: u64,
+    chunk: Vec<Request>,
+    row: usize,
+    /// Requests of this round that were read, and of all rounds that were given.
+    seen: u64,
+    given: u64,
+    /// Of the first round: the first and the last time, and the digest.
+    times: Option<(u64, u64)>,
+    digest: Digest,
+    period: u64,
+}
+
+/// A clone begins anew.
+impl Clone for Reading {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Streamed {
+    /// A recording that is given `repeat` times (at least 1), with every arrival time multiplied
+    /// by `time_scale` (above 0).
+    ///
+    /// # Errors
+    /// One of the two is out of range.
+    pub fn new(
+        rows: Arc<dyn Rows>,
+        extent: Extent,
+        repeat: u64,
+        time_scale: f64,
+    ) -> Result<Self, ConfigError> {
+        check_options(repeat, time_scale)?;
+        let last = Request { at_ns: extent.last_ns, op: Op::Flush, offset: 0, length: 0 };
+        let last_ns = played(0, last, time_scale)?.at_ns;
+        check_repeats(repeat, 0, last_ns, extent.requests)?;
+        let (digest, digesting) = (Arc::default(), Arc::default());
+        let reading = Reading::default();
+        Ok(Self { extent, rows, repeat, time_scale, digest, digesting, skip: 0, reading })
+    }
+
+    /// The digest, for which the recording is read once more if nobody has read it to the end.
+    ///
+    /// # Errors
+    /// It can be read no more.
+    pub fn digest(&self) -> Result<u64, Broken> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(*digest);
+        }
+        let _alone = self.digesting.lock();
+        let mut reader = self.clone();
+        while self.digest.get().is_none() && reader.read()? {}
+        Ok(self.digest.get().copied().unwrap_or_default())
+    }
+
+    /// Reads the next chunk; false where all repeats are over.
+    fn read(&mut self) -> Result<bool, Broken> {
+        let reading = &mut self.reading;
+        reading.chunk.clear();
+        reading.row = 0;
+        if self.extent.requests == 0 || reading.round == self.repeat {
+            self.digest.get_or_init(|| reading.digest.repeated(self.repeat));
+            return Ok(false);
+        }
+        let reader = match &mut reading.reader {
+            Some(reader) => reader,
+            none => none.insert(self.rows.open()?),
+        };
+        if reader.read(&mut reading.chunk)? {
+            self.take_in()?;
+            return Ok(true);
+        }
+        reading.reader = None;
+        if reading.seen != self.extent.requests {
+            return Err(self.changed());
+        }
+        if reading.round == 0 {
+            self.digest.get_or_init(|| reading.digest.repeated(self.repeat));
+            let (first, last) = reading.times.unwrap_or_default();
+            reading.period = period(first, last, reading.seen) as u64;
+        }
+        reading.seen = 0;
+        reading.round += 1;
+        Ok(reading.round < self.repeat)
+    }
+
+    /// What was just read, as it is played.
+    fn take_in(&mut self) -> Result<(), Broken> {
+        let reading = &mut self.reading;
+        for request in &mut reading.chunk {
+            *request = played(0, *request, self.time_scale)
+                .map_err(|error| Broken::Unreadable(error.to_string()))?;
+            if request.offset + request.length > self.extent.span_bytes {
+                return Err(self.changed());
+            }
+            if reading.round == 0 {
+                reading.digest.request(request);
+                let (first, last) = reading.times.unwrap_or((u64::MAX, 0));
+                reading.times = Some((first.min(request.at_ns), last.max(request.at_ns)));
+            }
+        }
+        reading.seen += reading.chunk.len() as u64;
+        Ok(())
+    }
+
+    fn changed(&self) -> Broken {
+        let name = &self.extent.name;
+        Broken::Unreadable(format!("{name} changed while it was read: start again"))
+    }
+
+    /// Leaves out what was given before the fork.
+    fn catch_up(&mut self) -> Result<(), Broken> {
+        let mut passed = Vec::new();
+        let skip = std::mem::take(&mut self.skip);
+        while self.reading.given < skip {
+            let most = (skip - self.reading.given).min(1 << 16) as usize;
+            self.next_batch(&mut passed, most)?;
+            if passed.is_empty() {
+                break;
+            }
+            passed.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Workload for Streamed {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
+        if self.skip > 0 {
+            self.catch_up()?;
+        }
+        let mut left = max;
+        while left > 0 {
+            if self.reading.row == self.reading.chunk.len() {
+                if !self.read()? {
+                    break;
+                }
+                continue;
+            }
+            let reading = &mut self.reading;
+            let end = reading.chunk.len().min(reading.row.saturating_add(left));
+            let shift = reading.round * reading.period;
+            let chunk = &reading.chunk[reading.row..end];
+            out.extend(chunk.iter().map(|one| Request { at_ns: one.at_ns + shift, ..*one }));
+            left -= chunk.len();
+            reading.given += chunk.len() as u64;
+            reading.row = end;
+        }
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        let mut fork = self.clone();
+        fork.skip = self.skip.max(self.reading.given);
+        Box::new(fork)
+    }
+
+    fn summary(&self) -> Summary {
+        Summary {
+            name: self.extent.name.clone(),
+            span_bytes: self.extent.span_bytes,
+            requests: self.extent.requests * self.repeat,
+            digest: self.digest.get().copied().unwrap_or_default(),
+            closed: false,
+        }
+    }
+}

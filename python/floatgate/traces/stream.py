@@ -1,0 +1,150 @@
+"""A trace that is too long to be held in memory: read from its file whenever it is played.
+
+It is looked through once beforehand, for what nobody can know who sees only a part: how many
+requests there are, when the last one comes, which devices there are and what they touch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from . import gaps
+from .build import check_span, in_schema, number_devices, said_units, since, to_bytes
+from .layout import Footprint, Placing, told
+from .model import IS_REQUEST, SCHEMA, Parsed, Trace, TraceError, Units, plural
+
+HELD = 1 << 23
+"""Requests of the longest trace that is held in memory: some 300 MB."""
+
+
+class UnsortedError(Exception):
+    """A time is earlier than one before it: who sorts a trace needs all of it."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A long trace: what is known of it, and how its requests are read."""
+
+    about: Trace
+    """All but the requests: its frame is empty."""
+    requests: int
+    last_ns: int
+    footprint: Footprint
+    batches: Callable[[], Iterator[pl.DataFrame]]
+    """Frames with the columns of `Trace.frame` in their order, from the first request on."""
+
+    def lay_out(self, mode: str = "fold", *, capacity: int | None = None) -> StreamLayout:
+        """As `layout.lay_out`. Trims and `modulo` make it read the trace once more.
+
+        What becomes of them is known when everything that is touched is.
+        """
+        placing = self.footprint.place(self.about.name, mode, capacity)
+        requests, tally = self.requests, Counter[str]()
+        if self.footprint.has_trims or mode == "modulo":
+            requests = sum(placing.apply(frame, tally).height for frame in self.batches())
+        return StreamLayout(self, placing, requests, told(tally))
+
+    def hold(self) -> Trace:
+        """The trace in memory."""
+        return replace(self.about, frame=pl.concat(self.batches()))
+
+
+@dataclass(frozen=True)
+class StreamLayout:
+    """The requests of a long trace in one address space, as a `Layout` has those of others."""
+
+    stream: Stream
+    placing: Placing
+    requests: int
+    notes: list[str]
+
+    @property
+    def span_bytes(self) -> int:
+        """The size of the address space."""
+        return self.placing.span_bytes
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Frames with `at_ns`, `op`, `offset` and `length`."""
+        for frame in self.stream.batches():
+            yield self.placing.apply(frame, Counter())
+
+
+def survey(
+    parsed: Parsed,
+    rows: Callable[[], Iterator[pl.DataFrame]],
+    name: str,
+    form: str,
+    close_gaps: int | None,
+) -> Stream:
+    """Looks a trace through whose frames, those of `Parsed`, are given by `rows`.
+
+    `parsed` has all but the frame. Raises `UnsortedError`, and `TraceError` as `build` does.
+    """
+    units = said_units(parsed, {})
+    timed, footprint = _Timed(units, close_gaps, name), Footprint()
+    long_gaps, keys = gaps.Gaps(), dict[Any, int]()
+    requests = last_ns = 0
+    for frame in rows():
+        frame = timed.take(frame)
+        if frame.is_empty():
+            continue
+        for key in frame["device"].unique():
+            keys.setdefault(key, len(keys))
+        footprint.add(in_schema(frame, keys))
+        long_gaps.add(frame["at_ns"])
+        requests, last_ns = requests + frame.height, int(frame["at_ns"][-1])
+    if not requests:
+        raise TraceError(f"{name}: the trace has no requests ({form})")
+    numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
+    about = Trace(name, form, pl.DataFrame(schema=SCHEMA), units, devices=devices)
+    about.notes = [*parsed.notes, *timed.told_of_empty()]
+    if parsed.rows > requests + timed.empty:
+        about.notes.append(f"only the first {requests:,} of {parsed.rows:,} requests")
+    about.notes += long_gaps.told() if timed.closing is None else [timed.closing.told()]
+
+    def batches() -> Iterator[pl.DataFrame]:
+        again = _Timed(units, close_gaps, name)
+        for frame in rows():
+            yield in_schema(again.take(frame), numbers)
+
+    numbered = footprint.numbered({keys[key]: number for key, number in numbers.items()})
+    return Stream(about, requests, last_ns, numbered, batches)
+
+
+class _Timed:
+    """Takes frames of `Parsed` one after the other: their requests, in bytes and with `at_ns`."""
+
+    def __init__(self, units: Units, close_gaps: int | None, name: str) -> None:
+        self.empty = 0
+        self.closing = None if close_gaps is None else gaps.Closing(close_gaps)
+        self._units = units
+        self._name = name
+        self._first: Any = None
+        self._last: Any = None
+
+    def take(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Raises `UnsortedError` at the first time that is too early."""
+        kept = to_bytes(frame, self._units).filter(IS_REQUEST)
+        self.empty += frame.height - kept.height
+        time = kept["time"]
+        if time.is_empty():
+            return kept.with_columns(at_ns=pl.lit(0, pl.UInt64))
+        if self._first is None:
+            self._first = self._last = time[0]
+        if time[0] < self._last or not time.is_sorted():
+            raise UnsortedError
+        self._last = time[-1]
+        check_span(self._first, self._last, self._units.time, self._name)
+        kept = kept.with_columns(since(self._first, self._units.time))
+        return (
+            kept if self.closing is None else kept.with_columns(self.closing.close(kept["at_ns"]))
+        )
+
+    def told_of_empty(self) -> list[str]:
+        """What is said about requests that are none."""
+        return [f"{plural(self.empty, 'request')} of length 0 dropped"] if self.empty else []

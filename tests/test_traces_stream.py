@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -66,6 +66,7 @@ def opened(path: Path, **options: Any) -> Stream:
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@example(found=[*[(0, 0, 0, 0, 0)] * 7, (0, 0, 0, 0, 1)], limit=2, gap=None, mode="fold")
 @given(
     found=rows,
     limit=st.none() | st.integers(2, 40),

@@ -89,7 +89,7 @@ def open_trace(
                 yield frame if len(files) == 1 else _by_device_name(frame, part.devices)
 
     try:
-        found = stream.survey(about, batches, name, "parquet", gap)
+        found = stream.survey(about, batches, name, "parquet", gap, limit)
     except stream.UnsortedError:
         trace = read_trace(source, format=format, limit=limit, close_gaps=close_gaps)
         held = f"{trace.frame.height:,} requests were held in memory to sort them"

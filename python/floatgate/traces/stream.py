@@ -80,9 +80,11 @@ def survey(
     name: str,
     form: str,
     close_gaps: int | None,
+    limit: int | None = None,
 ) -> Stream:
     """Looks a trace through whose frames, those of `Parsed`, are given by `rows`.
 
+    They are of the first `limit` requests if that is given, of all `parsed.rows` that there are.
     `parsed` has all but the frame. Raises `UnsortedError`, and `TraceError` as `build` does.
     """
     units = said_units(parsed, {})
@@ -103,7 +105,7 @@ def survey(
     numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
     about = Trace(name, form, pl.DataFrame(schema=SCHEMA), units, devices=devices)
     about.notes = [*parsed.notes, *timed.told_of_empty()]
-    if parsed.rows > requests + timed.empty:
+    if limit == requests < parsed.rows:
         about.notes.append(f"only the first {requests:,} of {parsed.rows:,} requests")
     about.notes += long_gaps.told() if timed.closing is None else [timed.closing.told()]
 

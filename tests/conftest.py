@@ -12,6 +12,9 @@ import pytest
 Done = subprocess.CompletedProcess[str]
 Cli = Callable[..., Done]
 
+HANGS_S = 900
+"""A command that takes so many seconds hangs: a slow machine that does other things needs less."""
+
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
@@ -20,7 +23,12 @@ def cli(tmp_path: Path) -> Cli:
     def call(*arguments: object) -> Done:
         command = [sys.executable, "-m", "floatgate", *map(str, arguments)]
         return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=120
+            command,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=HANGS_S,
         )
 
     return call

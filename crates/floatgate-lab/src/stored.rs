@@ -15,6 +15,8 @@
 //! | 60       | 16            | version 2 only: the numbers of `ProgramUnit`, in its order        |
 //! | 60 or 76 | up to 16 KiB  | the config of the device, UTF-8                                   |
 //! | 16 KiB   | 12            | sync point (8) and its checksum (4)                               |
+//! | 16396    | 28            | two erases, of a unit (its number plus 1: 4) and of pages with    |
+//! |          |               | lower serial numbers (8); the checksum of both (4)                |
 //! | 20 KiB   | 40 `N`        | a record for each page                                            |
 //! | `D`      | page x `N`    | the data of each page                                             |
 //!
@@ -42,9 +44,11 @@
 //! What is written reaches the disk in any order until [`Stored::sync`] has returned. Two rules
 //! make a crash of the whole machine look as a power cut does to flash. First, [`Nand::erase`]
 //! syncs before it erases, so that a page is gone only when what replaced it is there. Second, the
-//! sync point: all pages with lower serial numbers were synced. Those from it on may have a record
-//! without the data, or a part of a record, and are held against their checksums when the image is
-//! opened; where that fails, the page is torn, as if its program had been cut short, and its record
+//! sync point: all pages with lower serial numbers were synced, but for those of units whose erase
+//! may not have been; these are named beside it before they are erased. All others may have a
+//! record without the data, or a part of one, and are held against their checksums when the image
+//! is opened. What fails, and what is left in such a unit from before its erase if something has
+//! been programmed since, is torn, as if its program had been cut short, and its record
 //! says so from then on: all ones. So a page that was never flushed does not hide the one before
 //! it. Below the sync point data that does not match is damage: the tag stays, and a read of the
 //! page fails.
@@ -65,6 +69,7 @@ mod image;
 mod inspect;
 mod limits;
 mod opening;
+mod point;
 mod rows;
 mod scan;
 mod tags;
@@ -87,8 +92,9 @@ use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::{Geometry, Mode, Modes};
 use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
 
-use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record, encode_point};
+use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record};
 use image::Image;
+use point::{Erase, SyncPoint};
 use rows::Row;
 
 /// Flash in a file.
@@ -112,12 +118,10 @@ pub struct Stored {
     moved: Vec<u8>,
     read_failed: bool,
     corrupt_reads: u64,
-    /// Pages with lower serial numbers were synced, says the file.
-    point: u64,
-    /// What it can say after the next sync.
+    /// What was synced, says the file.
+    point: SyncPoint,
+    /// The serial number that it can name after the next sync.
     next_point: u64,
-    /// Whether a page was programmed since the last sync.
-    is_programmed: bool,
     /// Whether anything was changed since the last sync.
     is_changed: bool,
 }
@@ -201,12 +205,15 @@ impl Stored {
         }
         if self.is_changed {
             self.image.sync()?;
-            (self.is_changed, self.is_programmed) = (false, false);
+            self.is_changed = false;
         }
         // It may reach the disk whenever it does: the pages that it speaks of are there.
-        let point = self.written();
+        self.set_point(SyncPoint { serial: self.written(), erasing: [None; 2] })
+    }
+
+    fn set_point(&mut self, point: SyncPoint) -> Option<()> {
         if self.point != point {
-            self.image.write(POINT_AT, &encode_point(point))?;
+            self.image.write(POINT_AT, &point.encode())?;
             self.point = point;
         }
         Some(())
@@ -214,12 +221,13 @@ impl Stored {
 
     /// Before pages with serial numbers of this range are programmed.
     fn announce(&mut self, serials: Range<u64>) -> Option<()> {
-        if serials.start < self.point {
+        if serials.start < self.point.serial {
             // The numbers began anew, as after the erase of the page with the highest. The sync
             // point must not vouch for pages that are yet to come.
-            self.image.write(POINT_AT, &encode_point(serials.start))?;
+            self.set_point(SyncPoint { serial: serials.start, ..self.point })?;
             self.image.sync()?;
-            (self.point, self.next_point) = (serials.start, serials.start);
+            self.set_point(SyncPoint { serial: serials.start, erasing: [None; 2] })?;
+            self.next_point = serials.start;
         }
         self.next_point = self.next_point.max(serials.end);
         Some(())
@@ -295,13 +303,17 @@ impl Stored {
     }
 
     fn try_erase(&mut self, unit: Unit) -> Option<()> {
-        // What replaces the unit's pages is to be on the disk before they are gone from it.
-        if self.is_programmed {
-            self.try_sync()?;
-        }
-        self.is_changed = true;
+        // What replaces the unit's pages is to be on the disk before they are gone from it, and so
+        // is that they go. The sync is of the erase before this one, too, but only when it is done.
         let pages = self.header.medium.pages_per_unit();
         let first = unit.0 * pages;
+        let newest = self.records(first, pages)?.iter().filter_map(Found::serial).max();
+        let erase = Some(Erase { unit, serial: newest.map_or(0, |serial| serial + 1) });
+        let [_, before] = self.point.erasing;
+        self.set_point(SyncPoint { erasing: [before, erase], ..self.point })?;
+        self.image.sync()?;
+        self.set_point(SyncPoint { serial: self.written(), erasing: [None, erase] })?;
+        self.is_changed = true;
         self.image.clear(self.layout.records(first, pages))?;
         self.image.punch(self.layout.data(first, pages))?;
         self.programmed[unit.index()] = 0;

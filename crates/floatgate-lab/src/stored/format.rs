@@ -16,19 +16,19 @@ const OOB_AT: u64 = POINT_AT + BLOCK;
 /// Bytes of a page's record.
 pub(super) const RECORD_BYTES: usize = 40;
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(number)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let mut number = [0; 8];
     number.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(number)
 }
 
-fn put(bytes: &mut [u8], at: usize, number: &[u8]) {
+pub(super) fn put(bytes: &mut [u8], at: usize, number: &[u8]) {
     bytes[at..at + number.len()].copy_from_slice(number);
 }
 
@@ -145,20 +145,6 @@ impl Header {
         let text = str::from_utf8(&bytes[TEXT_AT[version]..]).map_err(|_| Problem::Text)?;
         Self::new(shape, number(9), text)
     }
-}
-
-/// The sync point, as stored: a number, and its checksum.
-pub(super) fn encode_point(point: u64) -> [u8; 12] {
-    let mut bytes = [0; 12];
-    put(&mut bytes, 0, &point.to_le_bytes());
-    let checksum = crc32fast::hash(&bytes[..8]);
-    put(&mut bytes, 8, &checksum.to_le_bytes());
-    bytes
-}
-
-/// The sync point; 0, which is always safe, if it cannot be read.
-pub(super) fn decode_point(bytes: [u8; 12]) -> u64 {
-    if crc32fast::hash(&bytes[..8]) == u32_at(&bytes, 8) { u64_at(&bytes, 0) } else { 0 }
 }
 
 /// Where things are, as offsets into the file.

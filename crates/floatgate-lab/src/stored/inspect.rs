@@ -59,7 +59,8 @@ impl Stored {
             });
             let found: Vec<Found> = found.collect();
             let mut serials = found.iter().filter_map(Found::serial).peekable();
-            is_synced |= serials.peek().is_some() && serials.all(|serial| serial < self.point);
+            is_synced |=
+                serials.peek().is_some() && serials.all(|serial| self.point.covers(unit, serial));
             let is_used = found.iter().any(|found| *found != Found::Erased);
             for (at, found) in found.iter().enumerate().rev() {
                 let ppn = first + at as u32;

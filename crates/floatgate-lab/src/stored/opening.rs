@@ -12,9 +12,10 @@ use floatgate_ftl::nand::{Counted, Nand};
 
 use super::Stored;
 use super::error::{ImageError, Problem};
-use super::format::{Header, Layout, POINT_AT, decode_point};
+use super::format::{Header, Layout, POINT_AT};
 use super::image::Image;
 use super::limits::HEADER_BYTES;
+use super::point::SyncPoint;
 use super::scan::scan;
 
 /// Making and opening.
@@ -91,8 +92,8 @@ impl Stored {
     /// Opens an image with a sound header.
     fn load(mut image: Image, header: Header) -> Result<Self, Problem> {
         let layout = Layout::new(&header.medium);
-        let mut bytes = [0; 12];
-        let point = image.read(POINT_AT, &mut bytes).map(|()| decode_point(bytes));
+        let mut bytes = [0; SyncPoint::BYTES];
+        let point = image.read(POINT_AT, &mut bytes).map(|()| SyncPoint::decode(&bytes));
         let scanned =
             point.and_then(|point| Some((point, scan(&image, &layout, &header.medium, point)?)));
         let Some((point, scan)) = scanned else {
@@ -122,7 +123,6 @@ impl Stored {
             point,
             next_point: scan.point,
             // Whoever had it open before may have ended without a sync.
-            is_programmed: true,
             is_changed: true,
         })
     }

@@ -53,7 +53,7 @@ impl Stored {
 
     /// Pages that lie side by side are in the file from now on; `data` has a page for each.
     fn write_pages(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
-        (self.is_changed, self.is_programmed) = (true, true);
+        self.is_changed = true;
         let at = self.layout.data(first.get(), pages.len() as u32).start;
         for range in stored(pages) {
             let from = range.start * self.page_bytes();

@@ -10,6 +10,7 @@ use floatgate_ftl::geometry::{Geometry, Modes};
 
 use super::format::{Found, Layout, RECORD_BYTES, Record, TORN, is_plausible, serial};
 use super::image::Image;
+use super::point::{Erase, SyncPoint};
 use super::rows::lost_together;
 
 /// Records read at once: about 1 MiB of them.
@@ -34,13 +35,23 @@ pub(super) struct Scan {
     pub bytes: u64,
 }
 
-/// Reads the records that are not in a hole. Pages programmed from serial number `point` on have
-/// their data read, too.
-pub(super) fn scan(image: &Image, layout: &Layout, medium: &Geometry, point: u64) -> Option<Scan> {
-    let file = Source { image, layout, medium, point };
+/// Reads the records that are not in a hole. Pages that were not synced have their data read, too.
+pub(super) fn scan(
+    image: &Image,
+    layout: &Layout,
+    medium: &Geometry,
+    point: SyncPoint,
+) -> Option<Scan> {
+    let mut file = Source { image, layout, medium, point, reused: vec![] };
+    for erase in point.erasing.into_iter().flatten().filter(|erase| erase.unit.0 < medium.units()) {
+        if file.is_reused(&erase)? {
+            file.reused.push(erase);
+        }
+    }
     let programmed = vec![0; medium.units() as usize];
     let (modes, torn) = (Modes::new(*medium), BTreeSet::new());
-    let mut scan = Scan { programmed, modes, torn, suspects: vec![], point, bytes: 0 };
+    let mut scan =
+        Scan { programmed, modes, torn, suspects: vec![], point: point.serial, bytes: 0 };
     let oob = layout.oob();
     let mut chunk = vec![];
     let mut at = oob.start;
@@ -76,18 +87,38 @@ struct Source<'a> {
     image: &'a Image,
     layout: &'a Layout,
     medium: &'a Geometry,
-    /// Pages with lower serial numbers were synced.
-    point: u64,
+    point: SyncPoint,
+    /// Erases since which pages of the unit were programmed.
+    reused: Vec<Erase>,
 }
 
 impl Source<'_> {
-    fn is_synced(&self, record: &Bytes) -> bool {
-        serial(record) < self.point
+    fn is_synced(&self, ppn: u32, record: &Bytes) -> bool {
+        self.point.covers(self.medium.unit(Ppn::new(ppn)), serial(record))
     }
 
     fn is_sound(&self, ppn: u32, record: &Bytes) -> bool {
-        (self.is_synced(record) && is_plausible(record))
+        (self.is_synced(ppn, record) && is_plausible(record))
             || !matches!(Record::decode(record, ppn, self.medium), Found::Erased | Found::Torn)
+    }
+
+    /// Whether a page of the unit was programmed since. If so, what is to be there instead of those
+    /// before had been synced.
+    fn is_reused(&self, erase: &Erase) -> Option<bool> {
+        let (first, pages) = (self.medium.page(erase.unit, 0).get(), self.medium.pages_per_unit());
+        let mut bytes = vec![0; pages as usize * RECORD_BYTES];
+        self.image.read(self.layout.records(first, pages).start, &mut bytes)?;
+        let mut records = (first..).zip(bytes.as_chunks().0);
+        Some(records.any(|(ppn, record)| {
+            let serial = Record::decode(record, ppn, self.medium).serial();
+            serial.is_some_and(|serial| serial >= erase.serial)
+        }))
+    }
+
+    /// Whether a page is what a crash has left of a unit that was erased, and programmed since.
+    fn is_left_over(&self, ppn: u32, serial: u64) -> bool {
+        let unit = self.medium.unit(Ppn::new(ppn));
+        self.reused.iter().any(|erase| erase.unit == unit && serial < erase.serial)
     }
 
     /// Whether the data of a page is there.
@@ -104,7 +135,8 @@ impl Scan {
     fn look_at(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let unit = file.medium.unit(Ppn::new(first));
         if file.medium.has_slc_mode() {
-            let found = (first..).zip(row).map(|(ppn, r)| Record::decode(r, ppn, file.medium));
+            let kept = (first..).zip(row).filter(|(ppn, r)| !file.is_left_over(*ppn, serial(r)));
+            let found = kept.map(|(ppn, r)| Record::decode(r, ppn, file.medium));
             let mode = found.filter_map(|found| found.mode()).next();
             mode.into_iter().for_each(|mode| self.modes.set(unit, mode));
         }
@@ -137,16 +169,17 @@ impl Scan {
         }
         let sound = || pages.clone().zip(row).filter(|&(ppn, record)| file.is_sound(ppn, record));
         let count = sound().count();
-        if count > 0 && sound().all(|(_, record)| file.is_synced(record)) {
+        if count > 0 && sound().all(|(ppn, record)| file.is_synced(ppn, record)) {
             self.suspects.clear();
         } else if count < row.len() {
             self.suspects.push(pages.clone());
         }
-        for (ppn, record) in pages.clone().zip(row).filter(|(_, record)| !file.is_synced(record)) {
+        let unsynced = |&(ppn, record): &(u32, &Bytes)| !file.is_synced(ppn, record);
+        for (ppn, record) in pages.clone().zip(row).filter(unsynced) {
             let found = Record::decode(record, ppn, file.medium);
             let Some(serial) = found.serial() else { continue };
             self.point = self.point.max(serial.saturating_add(1));
-            if !file.has_data(ppn, &found)? {
+            if file.is_left_over(ppn, serial) || !file.has_data(ppn, &found)? {
                 return self.tear(file, pages);
             }
         }

@@ -113,18 +113,19 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// How many free units and pages cleaning a unit takes at most.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
         let valid = self.store.units.valid(unit);
+        let geometry = &self.store.geometry;
         let full = |stream| valid > self.streams.room(stream);
         let units = match to {
             To::Stream(stream) => u32::from(full(stream)),
-            To::Placement { .. } => self.streams.units_at_worst(valid),
+            To::Placement { .. } => self.streams.units_at_worst(valid, geometry),
         };
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
         let updates =
             (valid * self.map.cache.pages_per_map_page()).min(self.map.directory.len() as u32);
-        let beyond = updates.saturating_sub(self.streams.room(self.streams.map()));
-        (units + beyond.div_ceil(self.store.geometry.pages_per_unit()), valid + updates)
+        let beyond = updates.saturating_sub(self.streams.sure_room(self.streams.map(), geometry));
+        (units + beyond.div_ceil(geometry.pages_per_unit()), valid + updates)
     }
 
     /// Empties and erases one unit.

@@ -133,6 +133,16 @@ impl Streams {
         end - next
     }
 
+    /// Pages that are left in the unit of `stream` even if the program unit that it has begun is
+    /// filled with padding, as it may be when a unit is opened for another stream.
+    pub(super) fn sure_room(&self, stream: u8, geometry: &Geometry) -> u32 {
+        let padding = match geometry.loses_pages() {
+            true => self.begun(stream, geometry).map_or(0, |(_, left)| left),
+            false => 0,
+        };
+        self.room(stream) - padding
+    }
+
     /// Whether `stream` has a page left in its unit.
     pub(super) fn has_room(&self, stream: u8) -> bool {
         self.room(stream) > 0
@@ -140,11 +150,11 @@ impl Streams {
 
     /// How many streams of the placement run out of room at most when so many pages are divided
     /// among them.
-    pub(super) fn units_at_worst(&self, pages: u32) -> u32 {
+    pub(super) fn units_at_worst(&self, pages: u32, geometry: &Geometry) -> u32 {
         let mut rooms = [0; u8::MAX as usize];
         let rooms = &mut rooms[..usize::from(self.data)];
         for (stream, room) in rooms.iter_mut().enumerate() {
-            *room = self.room(stream as u8);
+            *room = self.sure_room(stream as u8, geometry);
         }
         rooms.sort_unstable();
         let mut left = pages;

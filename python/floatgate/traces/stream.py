@@ -16,7 +16,7 @@ import polars as pl
 from . import gaps
 from .build import check_span, in_schema, number_devices, said_units, since, to_bytes
 from .layout import Footprint, Placing, told
-from .model import IS_REQUEST, SCHEMA, Parsed, Trace, TraceError, Units, plural
+from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
 
 HELD = 1 << 23
 """Requests of the longest trace that is held in memory: some 300 MB."""
@@ -39,14 +39,16 @@ class Stream:
     """Frames with the columns of `Trace.frame` in their order, from the first request on."""
 
     def lay_out(self, mode: str = "fold", *, capacity: int | None = None) -> StreamLayout:
-        """As `layout.lay_out`. Trims and `modulo` make it read the trace once more.
+        """As `layout.lay_out`. It reads the trace once more where requests become others.
 
-        What becomes of them is known when everything that is touched is.
+        With `modulo` any may, otherwise trims that reach into what nothing else touches.
         """
         placing = self.footprint.place(self.about.name, mode, capacity)
         requests, tally = self.requests, Counter[str]()
-        if self.footprint.has_trims or mode == "modulo":
-            requests = sum(placing.apply(frame, tally).height for frame in self.batches())
+        if placing.wraps or (placing.runs is not None and self.footprint.has_trims):
+            for frame in self.batches():
+                altered = frame if placing.wraps else frame.filter(pl.col("op") == TRIM)
+                requests += placing.apply(altered, tally).height - altered.height
         return StreamLayout(self, placing, requests, told(tally))
 
     def hold(self) -> Trace:

@@ -215,6 +215,8 @@ def _runs(covers: pl.DataFrame) -> pl.DataFrame:
 
 def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
     """F(x) for each address x: the bytes below x that lie in touched regions."""
+    if runs.is_empty():
+        return addresses * 0
     index = runs["start"].search_sorted(addresses, side="right").cast(pl.Int64) - 1
     at = runs.select(pl.all().gather(index.clip(lower_bound=0)))
     inside = pl.min_horizontal(pl.col("x") - pl.col("start"), "size")
@@ -223,17 +225,21 @@ def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
 
 
 def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
-    start = _touched_below(frame["offset"], runs) if runs.height else frame["offset"] * 0
     ends = frame["offset"] + frame["length"]
-    end = _touched_below(ends, runs) if runs.height else start
-    folded = frame.with_columns(
-        offset=start, length=end - start, lost=pl.col("length") - (end - start)
-    )
-    gone = (pl.col("op") == TRIM) & (pl.col("length") == 0)
-    cut = pl.col("lost") > 0
-    counts = folded.select(gone=gone.sum(), clipped=(cut & ~gone).sum(), lost=pl.col("lost").sum())
-    tally.update(counts.row(0, named=True))
-    return folded.filter(~gone).select(_COLUMNS)
+    start = _touched_below(frame["offset"], runs)
+    frame = frame.with_columns(offset=start)
+    # Every region of a read or a write is touched: only trims change their length.
+    trims = (frame["op"] == TRIM).arg_true()
+    if trims.is_empty():
+        return frame.select(_COLUMNS)
+    length = frame["length"].gather(trims)
+    end = _touched_below(ends.gather(trims), runs)
+    kept = end - start.gather(trims)
+    gone, lost = kept == 0, length - kept
+    cut = (lost > 0) & ~gone
+    tally.update(gone=int(gone.sum()), clipped=int(cut.sum()), lost=int(lost.sum()))
+    folded = frame.with_columns(length=frame["length"].scatter(trims, kept))
+    return folded.filter((pl.col("op") != TRIM) | (pl.col("length") > 0)).select(_COLUMNS)
 
 
 def _wrapped(frame: pl.DataFrame, capacity: int, tally: Counter[str]) -> pl.DataFrame:

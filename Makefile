@@ -57,6 +57,7 @@ bench: build
 	cargo bench --locked -p floatgate-ftl
 	cargo bench --locked -p floatgate-lab
 	$(BIN)/python benches/trace_reading.py
+	$(BIN)/python benches/billion.py
 
 instructions:
 	$(PYTHON) tools/instructions.py

@@ -26,7 +26,7 @@ READ = "import sys; from floatgate.traces import read_trace; read_trace(sys.argv
 
 def main() -> None:
     millions = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    print(f"{'':44} {'requests':>13} {'wall s':>8} {'cpu s':>8} {'MiB':>7} {'requests/s':>12}")
+    head()
     with tempfile.TemporaryDirectory() as directory:
         reading(Path(directory))
         long_traces(Path(directory), millions)
@@ -66,6 +66,10 @@ def quietly(words: str) -> None:
     subprocess.run([*CLI, *words.split(), "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
 
+def head() -> None:
+    print(f"{'':44} {'requests':>13} {'wall s':>8} {'cpu s':>8} {'MiB':>7} {'requests/s':>12}")
+
+
 def report(name: str, command: list[str], requests: int) -> None:
     """Prints what a command took; with `requests`, how many of them a second."""
     begin = time.perf_counter()
@@ -78,7 +82,7 @@ def report(name: str, command: list[str], requests: int) -> None:
     wall, cpu = time.perf_counter() - begin, used.ru_utime + used.ru_stime
     mebibytes = used.ru_maxrss / (1 << 10 if sys.platform == "linux" else 1 << 20)
     count, rate = (f"{requests:,}", f"{requests / wall:,.0f}") if requests else ("", "")
-    print(f"{name:44} {count:>13} {wall:8.2f} {cpu:8.2f} {mebibytes:7,.0f} {rate:>12}")
+    print(f"{name:44} {count:>13} {wall:8.2f} {cpu:8.2f} {mebibytes:7,.0f} {rate:>12}", flush=True)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ mod zones;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
-pub use columns::requests;
+pub use columns::append_requests;
 pub use feed::{Feed, Seat, Turns};
 pub use keys::KeyRow;
 pub use recorded::Recorded;

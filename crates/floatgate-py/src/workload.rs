@@ -11,7 +11,7 @@ use floatgate_lab::config;
 use floatgate_lab::result::Facts;
 use floatgate_lab::workload::{
     Broken, Extent, Feed, Reader, Recorded, Rows, Seat, Streamed, Turns, Workload as Requests,
-    generator, requests,
+    append_requests, generator,
 };
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
@@ -77,9 +77,12 @@ impl Workload {
         time_scale: f64,
     ) -> PyResult<Self> {
         let mut recorded = Recorded::new(name, repeat, time_scale).map_err(config_error)?;
+        let mut requests = Vec::new();
         for batch in frame.into_reader()? {
             let batch = batch.map_err(|error| RunError::new_err(error.to_string()))?;
-            recorded.push(&requests_of(&batch)?).map_err(config_error)?;
+            requests.clear();
+            append(&mut requests, &batch)?;
+            recorded.push(&requests).map_err(config_error)?;
         }
         let source = Source::Recorded(Box::new(recorded.clone()));
         Ok(Self::new(source, &recorded, name.to_owned()))
@@ -212,7 +215,7 @@ impl Reader for FrameReader {
         let Some(batches) = batches.map_err(unreadable)? else { return Ok(false) };
         for batch in batches {
             let batch = batch.map_err(|error| Broken::Unreadable(error.to_string()))?;
-            out.append(&mut requests_of(&batch).map_err(unreadable)?);
+            append(out, &batch).map_err(unreadable)?;
         }
         Ok(true)
     }
@@ -222,12 +225,13 @@ fn unreadable(error: PyErr) -> Broken {
     Broken::Unreadable(Python::attach(|py| error.value(py).to_string()))
 }
 
-/// The requests of a batch with the columns at_ns, op, offset and length.
-fn requests_of(batch: &RecordBatch) -> PyResult<Vec<Request>> {
+/// Appends the requests of a batch with the columns at_ns, op, offset and length.
+fn append(out: &mut Vec<Request>, batch: &RecordBatch) -> PyResult<()> {
     let [at_ns, offset, length] = ["at_ns", "offset", "length"].map(|name| numbers(batch, name));
     let op = column(batch, "op")?.as_primitive_opt::<UInt8Type>();
     let op = op.ok_or_else(|| ConfigError::new_err("column `op`: expected uint8"))?;
-    requests(at_ns?.values(), op.values(), offset?.values(), length?.values()).map_err(config_error)
+    append_requests(out, at_ns?.values(), op.values(), offset?.values(), length?.values())
+        .map_err(config_error)
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a Arc<dyn arrow_array::Array>> {

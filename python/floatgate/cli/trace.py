@@ -50,14 +50,19 @@ def import_(
 ) -> None:
     """Convert a trace to Parquet, which is fast to read and records its units, or to CSV."""
     with _staged(out, force, [file]) as (part, suffix):
-        from floatgate.traces import read_trace, write_trace
+        from floatgate.traces import Stream, open_trace, write_trace
 
         units = options.units(time_unit, address_unit, length_unit)
-        trace = read_trace(file, format=format, units=units, close_gaps=close_gaps, columns=columns)
-        write_trace(trace, part, suffix)
+        read = open_trace(file, format=format, units=units, close_gaps=close_gaps, columns=columns)
+        if isinstance(read, Stream):
+            trace, requests = read.about, read.requests
+            write_trace(read.unread(), part, suffix, read.batches())
+        else:
+            trace, requests = read, read.frame.height
+            write_trace(read, part, suffix)
     for note in (*trace.units.guessed, *trace.notes):
         output.say(f"note: {note}", quiet)
-    output.say(f"wrote {trace.frame.height:,} requests to {out}", quiet)
+    output.say(f"wrote {requests:,} requests to {out}", quiet)
 
 
 @app.command(epilog="Example: floatgate trace generate zipf:span=1GiB,writes=1M -o zipf.parquet")

@@ -39,7 +39,7 @@ def build(
 
     `units` overrides, `limit` keeps the earliest, `close_gaps` shortens gaps to so many ns.
     """
-    _refuse_garbage(parsed, name, form)
+    refuse_garbage(parsed, name, form)
     said = said_units(parsed, units or {})
     notes = list(parsed.notes)
     frame = to_bytes(parsed.frame, said)
@@ -107,7 +107,7 @@ def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
     )
 
 
-def _refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
+def refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
     if parsed.unparsed and parsed.unparsed > UNPARSED_MAX * parsed.candidates:
         share = 100 * parsed.unparsed / parsed.candidates
         raise TraceError(

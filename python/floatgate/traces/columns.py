@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .formats.disksim import time_unit
-from .model import FLUSH, READ, TRIM, WRITE, Parsed, TraceError, shorten
-from .text import RW, TIME, Head, match, parsed
+import polars as pl
+
+from .formats.disksim import UntimedReader
+from .model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, TraceError, shorten
+from .text import RW, TIME, Head
 
 NEEDED = ("time", "op", "offset", "length")
 OPERATIONS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
@@ -44,41 +46,55 @@ def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
     return found
 
 
-def read(data: bytes, given: Mapping[str, str]) -> Parsed:
+class Reader(UntimedReader):
     """Takes text apart by what `parse_columns` returned.
 
     The first line tells the delimiter: the first of tab, comma, semicolon, bar and blanks that
     splits it into enough columns. It is a header where columns are named, or where its time is
     no number.
     """
-    lines = Head.of(data).lines
-    if not lines:
-        raise TraceError("columns: expected lines of text")
-    places = {key: value for key, value in given.items() if key not in OPERATIONS}
-    delimiter, cells = _split(lines[0], places)
-    at = {key: _index(value, cells) for key, value in places.items()}
-    if doubled := [key for key in at if list(at.values()).count(at[key]) > 1]:
-        raise TraceError(f"columns: {' and '.join(doubled)} are the same column")
-    named = not all(value.isdecimal() for value in places.values())
-    header = named or not re.fullmatch(f"-?{TIME}", cells[at["time"]])
-    words = r"\s+".join(re.escape(word) for word in lines[0].split())
-    matched = match(
-        data, _line(delimiter, at), (rf"^\s*{words}\s*$", "the header") if header else None
-    )
-    if header and not named:
-        matched.notes.append(f"the first line taken as a header: {shorten(lines[0])}")
-    result = parsed(
-        matched,
-        WORDS | {given[op].lower(): code for op, code in OPERATIONS.items() if op in given},
-        ("s", "bytes", "bytes"),
-        guesses={
-            "address": "addresses taken as bytes: nothing says their unit",
-            "length": "lengths taken as bytes: nothing says their unit",
-        },
-    )
-    unit, result.guesses["time"] = time_unit(result.frame)
-    result.units = (unit, "bytes", "bytes")
-    return result
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._places = {key: value for key, value in given.items() if key not in OPERATIONS}
+        self._ops = {given[op].lower(): code for op, code in OPERATIONS.items() if op in given}
+        self._header: str | None = None
+        self._is_begun = False
+
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        if not self._is_begun:
+            lines = Head.of(data if last else data[: data.rfind(b"\n") + 1]).lines
+            if not lines and not last:
+                return NO_REQUESTS, 0
+            if not lines:
+                raise TraceError("columns: expected lines of text")
+            self._begin(lines[0])
+        return super().take(data, last)
+
+    def _begin(self, first: str) -> None:
+        delimiter, cells = _split(first, self._places)
+        at = {key: _index(value, cells) for key, value in self._places.items()}
+        if doubled := [key for key in at if list(at.values()).count(at[key]) > 1]:
+            raise TraceError(f"columns: {' and '.join(doubled)} are the same column")
+        named = not all(value.isdecimal() for value in self._places.values())
+        header = named or not re.fullmatch(f"-?{TIME}", cells[at["time"]])
+        words = r"\s+".join(re.escape(word) for word in first.split())
+        super().__init__(
+            _line(delimiter, at),
+            WORDS | self._ops,
+            ("s", "bytes", "bytes"),
+            other=(rf"^\s*{words}\s*$", "the header") if header else None,
+            guesses={
+                "address": "addresses taken as bytes: nothing says their unit",
+                "length": "lengths taken as bytes: nothing says their unit",
+            },
+        )
+        self._header = first if header and not named else None
+        self._is_begun = True
+
+    def notes(self) -> list[str]:
+        if self._header is None:
+            return []
+        return [f"the first line taken as a header: {shorten(self._header)}"]
 
 
 def _split(line: str, places: Mapping[str, str]) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -77,7 +77,8 @@ class Footprint:
         )
         # Most requests lie in one region, and one column has no doubles much sooner than two.
         within = covers["end"] - covers["first"] <= 1
-        first = covers.filter(within).select(pl.col("first").unique())
+        # `arg_unique` takes a fifth of the time of `unique`, which sorts.
+        first = covers.filter(within).select(pl.col("first").gather(pl.col("first").arg_unique()))
         for found in (covers.filter(~within).unique(), first.with_columns(end=pl.col("first") + 1)):
             self._covers.append(found.select(pl.lit(device, pl.UInt32).alias("device"), pl.all()))
 
@@ -130,7 +131,9 @@ class Footprint:
             start=pl.col("first") * REGION, size=(pl.col("end") - pl.col("first")) * REGION
         )
         runs = runs.with_columns(below=pl.col("size").cum_sum() - pl.col("size"))
-        return Placing(bases, int(runs["size"].sum()), runs)
+        placing = Placing(bases, int(runs["size"].sum()), runs)
+        end = int(bases["base"][-1]) + self._ends[int(bases["device"][-1])]
+        return replace(placing, runs=None) if placing.keeps(end) else placing
 
     def _merge(self) -> None:
         self._covers = [_runs(pl.concat(self._covers))]
@@ -144,9 +147,16 @@ class Placing:
     """Where each device begins, before regions are left out."""
     span_bytes: int
     runs: pl.DataFrame | None = None
-    """Runs of adjacent touched regions, if others are left out: `start` and `size` in bytes,
-    `below` touched bytes."""
+    """Runs of adjacent touched regions, if requests reach into others, which are left out: `start`
+    and `size` in bytes, `below` touched bytes."""
     wraps: bool = False
+
+    def keeps(self, end: int) -> bool:
+        """Whether no region before the byte `end` is left out."""
+        if self.runs is None:
+            return not self.wraps
+        starts_at_0 = self.runs.height == 1 and self.runs["start"][0] == 0
+        return starts_at_0 and end <= self.span_bytes
 
     def apply(self, frame: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
         """The requests as they are played; what is done to them is added to `tally`."""
@@ -158,14 +168,10 @@ class Placing:
             frame = frame.with_columns(moved.otherwise(pl.col("offset")).alias("offset"))
         if self.wraps:
             return _wrapped(frame, self.span_bytes, tally)
-        if self.runs is None or (self._is_whole() and not (frame["op"] == TRIM).any()):
+        ends = frame["offset"] + frame["length"]
+        if self.runs is None or ends.is_empty() or self.keeps(int(ends.max())):
             return frame.select(_COLUMNS)
         return _folded(frame, self.runs, tally)
-
-    def _is_whole(self) -> bool:
-        """Whether nothing before the last touched region is left out."""
-        assert self.runs is not None
-        return self.runs.height == 1 and self.runs["start"][0] == 0
 
 
 def lay_out(trace: Trace, mode: str = "fold", *, capacity: int | None = None) -> Layout:
@@ -209,6 +215,8 @@ def _runs(covers: pl.DataFrame) -> pl.DataFrame:
 
 def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
     """F(x) for each address x: the bytes below x that lie in touched regions."""
+    if runs.is_empty():
+        return addresses * 0
     index = runs["start"].search_sorted(addresses, side="right").cast(pl.Int64) - 1
     at = runs.select(pl.all().gather(index.clip(lower_bound=0)))
     inside = pl.min_horizontal(pl.col("x") - pl.col("start"), "size")
@@ -217,17 +225,21 @@ def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
 
 
 def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
-    start = _touched_below(frame["offset"], runs) if runs.height else frame["offset"] * 0
     ends = frame["offset"] + frame["length"]
-    end = _touched_below(ends, runs) if runs.height else start
-    folded = frame.with_columns(
-        offset=start, length=end - start, lost=pl.col("length") - (end - start)
-    )
-    gone = (pl.col("op") == TRIM) & (pl.col("length") == 0)
-    cut = pl.col("lost") > 0
-    counts = folded.select(gone=gone.sum(), clipped=(cut & ~gone).sum(), lost=pl.col("lost").sum())
-    tally.update(counts.row(0, named=True))
-    return folded.filter(~gone).select(_COLUMNS)
+    start = _touched_below(frame["offset"], runs)
+    frame = frame.with_columns(offset=start)
+    # Every region of a read or a write is touched: only trims change their length.
+    trims = (frame["op"] == TRIM).arg_true()
+    if trims.is_empty():
+        return frame.select(_COLUMNS)
+    length = frame["length"].gather(trims)
+    end = _touched_below(ends.gather(trims), runs)
+    kept = end - start.gather(trims)
+    gone, lost = kept == 0, length - kept
+    cut = (lost > 0) & ~gone
+    tally.update(gone=int(gone.sum()), clipped=int(cut.sum()), lost=int(lost.sum()))
+    folded = frame.with_columns(length=frame["length"].scatter(trims, kept))
+    return folded.filter((pl.col("op") != TRIM) | (pl.col("length") > 0)).select(_COLUMNS)
 
 
 def _wrapped(frame: pl.DataFrame, capacity: int, tally: Counter[str]) -> pl.DataFrame:

@@ -95,6 +95,10 @@ class Parsed:
     """Names of devices that are numbers, where they have any."""
 
 
+#: The frame of a `Parsed` that comes without one.
+NO_REQUESTS = pl.DataFrame(schema={"time": pl.Int64, **SCHEMA}).drop("at_ns")
+
+
 def shorten(text: str, limit: int = 80) -> str:
     """`text` on one line, quoted, cut to `limit` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")

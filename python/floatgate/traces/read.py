@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,18 @@ from . import source as files
 from . import stream
 from .build import build, check_units
 from .formats import FORMATS, Format, parquet
+from .formats.base import Again, Reader
 from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
+from .spool import Spool
 from .stream import Stream
 from .text import Head
+
+#: Bytes of a file that are taken apart at once: text takes some ten times as much meanwhile.
+PIECE = 1 << 24
+
+#: Bytes that a format is recognised by.
+_LOOKED_AT = 1 << 20
 
 
 def read_trace(
@@ -43,12 +50,9 @@ def read_trace(
     form (docs/traces.md). Raises `TraceError`.
     """
     gap = _check(format, units, limit, close_gaps, columns)
-    chosen = None if format is None else _by_name(format)
-    if columns is not None:
-        chosen = _of_columns(named.parse_columns(columns))
     if isinstance(source, (str, Path)):
         name = Path(source).name or str(source)
-        form, parsed = _parse(str(source), chosen, limit)
+        form, parsed = _parse(str(source), _chosen(format, columns), limit)
         return build(parsed, name, form, units, limit, gap)
     if columns is not None:
         raise TraceError("columns: expected delimited text in a file, not a frame")
@@ -64,38 +68,85 @@ def open_trace(
     source: Any,
     *,
     format: str | None = None,
+    units: Mapping[str, str] | None = None,
     limit: int | None = None,
     close_gaps: str | None = None,
+    columns: str | Mapping[str, str | int] | None = None,
 ) -> Trace | Stream:
-    """As `read_trace`, but a long trace in Parquet is not held in memory: it is a `Stream`.
+    """As `read_trace`, but a long trace is not held in memory: it is a `Stream`.
 
-    One whose times are not in order is held, to be sorted, which is said in its notes.
+    Parquet is read again whenever it is played; what other formats hold is kept in a temporary
+    folder. A trace whose times are not in order is held, to be sorted, which is said in its notes.
     """
-    gap = _check(format, {}, limit, close_gaps, None)
-    files = _parquet_files(str(source), format) if isinstance(source, (str, Path)) else []
-    rows = sum(file.rows() for file in files)
+    gap = _check(format, units, limit, close_gaps, columns)
+    chosen = _chosen(format, columns)
+    if isinstance(source, (str, Path)):
+        name = Path(source).name or str(source)
+        if parts := _parquet_files(str(source), chosen):
+            found = _open_parquet(parts, name, units, limit, gap)
+            if found is not None:
+                return found
+        elif len(contents := files.contents(str(source))) == 1:
+            return _open_other(contents[0], chosen, name, units, limit, gap)
+    return read_trace(
+        source, format=format, units=units, limit=limit, close_gaps=close_gaps, columns=columns
+    )
+
+
+def _open_parquet(
+    parts: list[parquet.File],
+    name: str,
+    units: Mapping[str, str] | None,
+    limit: int | None,
+    gap: int | None,
+) -> Trace | Stream | None:
+    """A long trace; None for one that is to be held."""
+    rows = sum(part.rows() for part in parts)
     wanted = rows if limit is None else min(rows, limit)
     # A limit that spans several files is rare.
-    if wanted <= stream.HELD or (limit is not None and len(files) > 1):
-        return read_trace(source, format=format, limit=limit, close_gaps=close_gaps)
-    name = Path(source).name or str(source)
-    abouts = [file.about() for file in files]
-    about = abouts[0] if len(files) == 1 else _joined(abouts)
+    if wanted <= stream.HELD or (limit is not None and len(parts) > 1):
+        return None
+    abouts = [part.about() for part in parts]
+    about = abouts[0] if len(parts) == 1 else _joined(abouts)
     about.rows = rows
 
     def batches() -> Iterator[pl.DataFrame]:
-        for file, part in zip(files, abouts, strict=True):
-            for frame in file.batches(limit):
-                yield frame if len(files) == 1 else _by_device_name(frame, part.devices)
+        for part, known in zip(parts, abouts, strict=True):
+            for frame in part.batches(limit):
+                yield frame if len(parts) == 1 else _by_device_name(frame, known.devices)
 
     try:
-        found = stream.survey(about, batches, name, "parquet", gap, limit)
+        return stream.survey(about, batches, name, "parquet", gap, limit, units)
     except stream.UnsortedError:
-        trace = read_trace(source, format=format, limit=limit, close_gaps=close_gaps)
-        held = f"{trace.frame.height:,} requests were held in memory to sort them"
-        trace.notes.append(f"{held}: the times of a long trace are better in order")
-        return trace
-    return found
+        found = [part.read(limit) for part in parts]
+        whole = found[0] if len(parts) == 1 else _joined(found)
+        return _sorted(build(whole, name, "parquet", units, limit, gap))
+
+
+def _open_other(
+    content: files.Content,
+    chosen: Format | None,
+    name: str,
+    units: Mapping[str, str] | None,
+    limit: int | None,
+    gap: int | None,
+) -> Trace | Stream:
+    """A trace in any format, in memory if it is not long."""
+    kept = Spool(stream.HELD)
+    form, parsed = _taken(content, chosen, kept)
+    if not kept.is_held and kept.is_sorted:
+        parsed.rows = kept.requests
+        return stream.survey(parsed, lambda: kept.frames(limit), name, form, gap, limit, units)
+    parsed.frame = kept.whole()
+    trace = build(parsed, name, form, units, limit, gap)
+    return trace if kept.is_held else _sorted(trace)
+
+
+def _sorted(trace: Trace) -> Trace:
+    """The same long trace, with a word about the memory that it takes."""
+    held = f"{trace.frame.height:,} requests were held in memory to sort them"
+    trace.notes.append(f"{held}: the times of a long trace are better in order")
+    return trace
 
 
 def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Trace | Stream:
@@ -109,20 +160,23 @@ def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Tra
     return stream.survey(Parsed(next(rows()), parquet.UNITS), rows, "frame", "frame", None)
 
 
-def _parquet_files(source: str, format: str | None) -> list[parquet.File]:
+def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
     """The Parquet files of a path; none if it is no path of one, or of a directory of them."""
     path = Path(source)
-    if format not in (None, "parquet") or files.is_url(source):
+    if chosen not in (None, parquet.FORMAT) or files.is_url(source):
         return []
+    parts = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     try:
-        parts = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-        heads = [part.open("rb") for part in parts]
+        # What can be read only once, such as a pipe, is not touched.
+        whole = all(part.is_file() and _has_magic(part) for part in parts)
     except OSError:
         return []
-    with contextlib.ExitStack() as stack:
-        found = [stack.enter_context(head).read(len(parquet.MAGIC)) for head in heads]
-    whole = all(head == parquet.MAGIC for head in found)
     return [parquet.File(str(part), part) for part in parts] if whole else []
+
+
+def _has_magic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(parquet.MAGIC)) == parquet.MAGIC
 
 
 def _check(
@@ -142,6 +196,13 @@ def _check(
     return gap
 
 
+def _chosen(format: str | None, columns: str | Mapping[str, str | int] | None) -> Format | None:
+    """The format that the user has named, if any."""
+    if columns is not None:
+        return _of_columns(named.parse_columns(columns))
+    return None if format is None else _by_name(format)
+
+
 def _by_name(name: str) -> Format:
     for row in FORMATS:
         if row.name == name:
@@ -157,12 +218,15 @@ def _of_columns(places: Mapping[str, str]) -> Format:
         "delimited text whose columns are given",
         "the user",
         lambda head: False,
-        lambda data: named.read(data, places),
+        lambda: named.Reader(places),
     )
 
 
 def recognise(data: bytes, name: str) -> Format:
-    """The format of plain `data`; raises `TraceError` with its first line where none fits."""
+    """The format of a file, of which `data` is the start, or all.
+
+    Raises `TraceError` with its first line where none fits.
+    """
     if not data.strip():
         raise TraceError(f"{name}: empty; expected a trace")
     head = Head.of(data)
@@ -180,18 +244,53 @@ def recognise(data: bytes, name: str) -> Format:
 
 
 def _parse(source: str, chosen: Format | None, limit: int | None) -> tuple[str, Parsed]:
-    known = None if chosen is None else chosen.name
-    if parts := _parquet_files(source, known):
+    """Format and requests of a source, all in memory."""
+    if parts := _parquet_files(source, chosen):
         found = [part.read(limit) for part in parts]
         return "parquet", found[0] if len(found) == 1 else _joined(found)
     results = []
-    for name, data in files.load(source):
-        row = chosen or recognise(data, name)
+    for content in files.contents(source):
+        kept = Spool()
+        form, parsed = _taken(content, chosen, kept)
+        parsed.frame = kept.whole()
+        results.append(parsed)
+    return form, results[0] if len(results) == 1 else _joined(results)
+
+
+def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[str, Parsed]:
+    """Takes a file apart; returns its format and all but its requests, which go to `kept`."""
+    row, reader = chosen, None
+    while True:
+        with content.opened() as plain:
+            if row is None:
+                row = recognise(plain.peek(_LOOKED_AT), content.name)
+            reader = reader or row.reader()
+            try:
+                _take(plain, reader, kept, content.name)
+            except Again as again:
+                reader = again.reader
+                kept.clear()
+                continue
+        parsed = reader.told()
+        parsed.notes += kept.told()
+        return row.name, parsed
+
+
+def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str) -> None:
+    """Takes apart what is left of a file, a piece after the other."""
+    rest, last = b"", False
+    while not last:
+        # What no part can be taken of is not copied once for each piece.
+        size = max(PIECE, len(rest))
+        piece = plain.read(size)
+        last = len(piece) < size
+        data = rest + piece
         try:
-            results.append(row.read(data))
+            frame, used = reader.take(data, last)
         except TraceError as error:
             raise TraceError(f"{name}: {error}") from error
-    return row.name, results[0] if len(results) == 1 else _joined(results)
+        kept.add(frame)
+        rest = data[used:]
 
 
 def _joined(parts: list[Parsed]) -> Parsed:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import zstandard
 
@@ -22,6 +25,8 @@ EXTRAS = {
     "azure": ("az", "abfs"),
 }
 
+_Part = TypeVar("_Part")
+
 
 def is_url(text: str) -> bool:
     """True for `s3://...` and the like; a Windows drive letter is no scheme."""
@@ -29,27 +34,83 @@ def is_url(text: str) -> bool:
     return bool(mark) and len(scheme) > 1
 
 
-def load(source: str) -> list[tuple[str, bytes]]:
-    """The files behind `source`, a local path or a URL, as (name, plain bytes).
+@dataclass(frozen=True)
+class Content:
+    """A file behind a source, as often as it is opened."""
+
+    name: str
+    _open: Callable[[], BinaryIO]
+
+    @contextmanager
+    def opened(self) -> Iterator[Plain]:
+        """Its bytes without their compression. Raises `TraceError`."""
+        with _said(self.name):
+            file = self._open()
+        with file:
+            start = file.read(_MAGIC_MAX)
+            file.seek(0)
+            plain = Plain(_expanded(file, start, self.name))
+            _refuse_archive(plain.peek(_ARCHIVE_HEAD), self.name)
+            yield plain
+
+
+class Plain:
+    """Bytes that come in blocks, in the sizes that are asked for."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = filter(None, blocks)
+        self._rest = b""
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, as many as there are up to `size`, which come again."""
+        found, missing = [self._rest], size - len(self._rest)
+        while missing > 0 and (block := next(self._blocks, b"")):
+            found.append(block)
+            missing -= len(block)
+        self._rest = b"".join(found)
+        return self._rest[:size]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes: fewer than `size` only at the end."""
+        found = self.peek(size)
+        self._rest = self._rest[size:]
+        return found
+
+
+def contents(source: str) -> list[Content]:
+    """The files behind `source`, a local path or a URL.
 
     A directory gives its `.parquet` files in the order of their names. Raises `TraceError` where
-    nothing is found, nothing can be read, compressed data is damaged or a file is an archive.
+    nothing is found or can be read.
     """
-    raw = _fetch(source) if is_url(source) else _open(Path(source))
-    return [(name, _no_archive(decompress(data, name), name)) for name, data in raw]
+    if is_url(source):
+        return [_held(name, data) for name, data in _fetch(source)]
+    path = Path(source)
+    name = str(path)
+    with _said(name):
+        if path.is_dir():
+            return [_local(part) for part in _some_parts(sorted(path.rglob("*.parquet")), name)]
+        # A pipe can be read once.
+        return [_local(path) if path.is_file() else _held(name, path.read_bytes())]
 
 
-def _open(path: Path) -> list[tuple[str, bytes]]:
+@contextmanager
+def _said(name: str) -> Iterator[None]:
+    """Raises `TraceError` for what cannot be read."""
     try:
-        if not path.is_dir():
-            return [(str(path), path.read_bytes())]
-        parts = sorted(path.rglob("*.parquet"))
-        files = [(str(part), part.read_bytes()) for part in parts]
+        yield
     except FileNotFoundError:
-        raise TraceError(f"{path}: no such file") from None
+        raise TraceError(f"{name}: no such file") from None
     except OSError as error:
-        raise TraceError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return _some_parts(files, str(path))
+        raise TraceError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _local(path: Path) -> Content:
+    return Content(str(path), lambda: path.open("rb"))
+
+
+def _held(name: str, data: bytes) -> Content:
+    return Content(name, lambda: io.BytesIO(data))
 
 
 def _fetch(url: str) -> list[tuple[str, bytes]]:
@@ -84,48 +145,59 @@ def _content(system: Any, path: str) -> bytes:
     return bytes(system.cat_file(path))
 
 
-def _some_parts(files: list[tuple[str, bytes]], where: str) -> list[tuple[str, bytes]]:
+def _some_parts(files: list[_Part], where: str) -> list[_Part]:
     if not files:
         raise TraceError(f"{where}: a directory without .parquet files; give a trace file")
     return files
 
 
-def _no_archive(data: bytes, name: str) -> bytes:
+def _refuse_archive(head: bytes, name: str) -> None:
     for kind, at, magic in _ARCHIVES:
-        if data.startswith(magic, at):
+        if head.startswith(magic, at):
             raise TraceError(
                 f"{name}: a {kind} archive; expected a trace: unpack it and give one of its files"
             )
-    return data
 
 
-def decompress(data: bytes, name: str) -> bytes:
-    """`data` without its compression, if it has one; `name` is for the error message."""
-    for label, magic, expand in _CODECS:
-        if data.startswith(magic):
+def _expanded(file: BinaryIO, start: bytes, name: str) -> Iterator[bytes]:
+    """The blocks of a file without its compression, which its `start` tells."""
+    for label, magic, blocks in _CODECS:
+        if start.startswith(magic):
             try:
-                return expand(data)
+                yield from blocks(file)
             except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
                 raise TraceError(
                     f"{name}: truncated or corrupt {label} data: {' '.join(str(error).split())}"
                 ) from error
-    return data
+            return
+    with _said(name):
+        yield from _blocks(file)
 
 
-def _expand_zstd(data: bytes) -> bytes:
+def _blocks(file: Any) -> Iterator[bytes]:
+    while block := file.read(_BLOCK):
+        yield block
+
+
+def _through(opened: Callable[[BinaryIO], Any]) -> Callable[[BinaryIO], Iterator[bytes]]:
+    return lambda file: _blocks(opened(file))
+
+
+def _zstd_blocks(file: BinaryIO) -> Iterator[bytes]:
     # The streaming reader of zstandard ends quietly where the input ends, even in mid-frame.
     # A decompression object says whether it reached the end of its frame.
-    parts = []
+    frame = zstandard.ZstdDecompressor().decompressobj()
     try:
-        while data:
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            parts.append(frame.decompress(data))
-            if not frame.eof:
-                raise EOFError("it ends inside a frame")
-            data = frame.unused_data
+        for block in _blocks(file):
+            while block:
+                if frame.eof:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
+                yield frame.decompress(block)
+                block = frame.unused_data
     except zstandard.ZstdError as error:
         raise ValueError(error) from error
-    return b"".join(parts)
+    if not frame.eof:
+        raise EOFError("it ends inside a frame")
 
 
 #: What an archive has at which byte. A tar archive shows behind compression, the others in front.
@@ -137,9 +209,14 @@ _ARCHIVES = (
     ("tar", 257, b"ustar"),
 )
 
-_CODECS: tuple[tuple[str, bytes, Callable[[bytes], bytes]], ...] = (
-    ("gzip", b"\x1f\x8b", gzip.decompress),
-    ("zstd", b"\x28\xb5\x2f\xfd", _expand_zstd),
-    ("bzip2", b"BZh", bz2.decompress),
-    ("xz", b"\xfd7zXZ\x00", lzma.decompress),
+_CODECS: tuple[tuple[str, bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (
+    ("gzip", b"\x1f\x8b", _through(lambda file: gzip.GzipFile(fileobj=file))),
+    ("zstd", b"\x28\xb5\x2f\xfd", _zstd_blocks),
+    ("bzip2", b"BZh", _through(bz2.BZ2File)),
+    ("xz", b"\xfd7zXZ\x00", _through(lzma.LZMAFile)),
 )
+_MAGIC_MAX = max(len(magic) for _, magic, _ in _CODECS)
+_ARCHIVE_HEAD = max(at + len(magic) for _, at, magic in _ARCHIVES)
+
+#: Bytes that are read, or expanded to, at once.
+_BLOCK = 1 << 20

@@ -7,16 +7,24 @@ requests there are, when the last one comes, which devices there are and what th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from . import gaps
-from .build import check_span, in_schema, number_devices, said_units, since, to_bytes
+from .build import (
+    check_span,
+    in_schema,
+    number_devices,
+    refuse_garbage,
+    said_units,
+    since,
+    to_bytes,
+)
 from .layout import Footprint, Placing, told
-from .model import IS_REQUEST, SCHEMA, Parsed, Trace, TraceError, Units, plural
+from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
 
 HELD = 1 << 23
 """Requests of the longest trace that is held in memory: some 300 MB."""
@@ -37,17 +45,26 @@ class Stream:
     footprint: Footprint
     batches: Callable[[], Iterator[pl.DataFrame]]
     """Frames with the columns of `Trace.frame` in their order, from the first request on."""
+    gaps: list[str]
+    """What the notes of `about` say about long gaps."""
 
     def lay_out(self, mode: str = "fold", *, capacity: int | None = None) -> StreamLayout:
-        """As `layout.lay_out`. Trims and `modulo` make it read the trace once more.
+        """As `layout.lay_out`. It reads the trace once more where requests become others.
 
-        What becomes of them is known when everything that is touched is.
+        With `modulo` any may, otherwise trims that reach into what nothing else touches.
         """
         placing = self.footprint.place(self.about.name, mode, capacity)
         requests, tally = self.requests, Counter[str]()
-        if self.footprint.has_trims or mode == "modulo":
-            requests = sum(placing.apply(frame, tally).height for frame in self.batches())
+        if placing.wraps or (placing.runs is not None and self.footprint.has_trims):
+            for frame in self.batches():
+                altered = frame if placing.wraps else frame.filter(pl.col("op") == TRIM)
+                requests += placing.apply(altered, tally).height - altered.height
         return StreamLayout(self, placing, requests, told(tally))
+
+    def unread(self) -> Trace:
+        """What is known of it, less what whoever reads its requests sees again."""
+        notes = [note for note in self.about.notes if note not in self.gaps]
+        return replace(self.about, notes=notes)
 
     def hold(self) -> Trace:
         """The trace in memory."""
@@ -81,14 +98,17 @@ def survey(
     form: str,
     close_gaps: int | None,
     limit: int | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Stream:
     """Looks a trace through whose frames, those of `Parsed`, are given by `rows`.
 
     They are of the first `limit` requests if that is given, of all `parsed.rows` that there are.
-    `parsed` has all but the frame. Raises `UnsortedError`, and `TraceError` as `build` does.
+    `parsed` has all but the frame; `units` overrides units. Raises `UnsortedError`, and
+    `TraceError` as `build` does.
     """
-    units = said_units(parsed, {})
-    timed, footprint = _Timed(units, close_gaps, name), Footprint()
+    refuse_garbage(parsed, name, form)
+    said = said_units(parsed, units or {})
+    timed, footprint = _Timed(said, close_gaps, name), Footprint()
     long_gaps, keys = gaps.Gaps(), dict[Any, int]()
     requests = last_ns = 0
     for frame in rows():
@@ -103,19 +123,21 @@ def survey(
     if not requests:
         raise TraceError(f"{name}: the trace has no requests ({form})")
     numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
-    about = Trace(name, form, pl.DataFrame(schema=SCHEMA), units, devices=devices)
+    about = Trace(name, form, pl.DataFrame(schema=SCHEMA), said, devices=devices)
+    about.unparsed_lines, about.first_unparsed = parsed.unparsed, parsed.first_unparsed
     about.notes = [*parsed.notes, *timed.told_of_empty()]
     if limit == requests < parsed.rows:
         about.notes.append(f"only the first {requests:,} of {parsed.rows:,} requests")
-    about.notes += long_gaps.told() if timed.closing is None else [timed.closing.told()]
+    found = long_gaps.told() if timed.closing is None else []
+    about.notes += found if timed.closing is None else [timed.closing.told()]
 
     def batches() -> Iterator[pl.DataFrame]:
-        again = _Timed(units, close_gaps, name)
+        again = _Timed(said, close_gaps, name)
         for frame in rows():
             yield in_schema(again.take(frame), numbers)
 
     numbered = footprint.numbered({keys[key]: number for key, number in numbers.items()})
-    return Stream(about, requests, last_ns, numbered, batches)
+    return Stream(about, requests, last_ns, numbered, batches, found)
 
 
 class _Timed:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from .model import FLUSH, NUMBER_LIMIT, READ, WRITE, Parsed, plural, shorten
+from .model import FLUSH, NO_REQUESTS, NUMBER_LIMIT, READ, WRITE, Parsed, plural, shorten
 
 #: A time of day or a tick count: digits, perhaps a fraction, perhaps an exponent.
 TIME = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
@@ -57,91 +57,135 @@ class Head:
         return found if 2 * len(found) >= len(candidates) else []
 
 
-@dataclass
-class Matched:
-    """Candidate lines with the named groups of the expression as text columns.
+class TextReader:
+    """Takes lines of text apart: an expression names their fields.
 
-    `frame` also has `line` and `number` (from 1); in a line that did not match, all groups are
-    null. `notes` says which lines were left out as no requests.
+    `line` has the groups `time`, `op`, `offset` and `length`, and perhaps `device`; `rows` makes
+    them of others. `other` is (expression, what such a line is) for lines of the format that are no
+    requests; empty lines and lines that start with # are none either. `ops` maps the text of `op`,
+    in lower case, to 0 to 3; the file may have it in any case. Without `device` the column of that
+    name is taken, or there is one device. A flush needs no offset and no length.
     """
 
-    frame: pl.DataFrame
-    notes: list[str] = field(default_factory=list)
+    def __init__(
+        self,
+        line: str,
+        ops: Mapping[str, int],
+        units: tuple[str, str, str],
+        *,
+        other: tuple[str, str] | None = None,
+        device: pl.Expr | None = None,
+        guesses: Mapping[str, str] | None = None,
+    ) -> None:
+        self.line = line
+        self.ops = ops
+        self.units = units
+        self.guesses = dict(guesses or {})
+        self._device = device
+        self._idle = [_LeftOut(_IDLE, "an empty line or a comment")]
+        if other is not None:
+            self._idle.append(_LeftOut(*other))
+        self._lines = self._candidates = self._unparsed = 0
+        self._first: str | None = None
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A row for each request, from lines with the named groups as text columns.
+
+        `frame` also has `line` and `number` (from 1); in a line that did not match, all groups are
+        null, and it stays, to be counted.
+        """
+        return frame
+
+    def notes(self) -> list[str]:
+        """What `rows` has left out or changed."""
+        return []
+
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        """As a `Reader`: whole lines are taken."""
+        used = len(data) if last else data.rfind(b"\n") + 1
+        return self._requests(self.rows(self._matched(data[:used]))), used
+
+    def told(self) -> Parsed:
+        """As a `Reader`."""
+        return Parsed(
+            NO_REQUESTS,
+            self.units,
+            guesses=self.guesses,
+            candidates=self._candidates,
+            unparsed=self._unparsed,
+            first_unparsed=self._first,
+            notes=[note for idle in self._idle for note in idle.told()] + self.notes(),
+        )
+
+    def _matched(self, data: bytes) -> pl.DataFrame:
+        """Candidate lines, taken apart."""
+        if not data.isascii():
+            data = data.decode("utf-8" if self._lines else "utf-8-sig", "replace").encode()
+        frame = pl.read_lines(io.BytesIO(data), name="line", row_index_name="number")
+        frame = frame.with_columns(pl.col("number").cast(pl.UInt64) + (self._lines + 1))
+        self._lines += frame.height
+        for idle in self._idle:
+            frame = idle.leave_out(frame)
+        groups = pl.col("line").str.extract_groups(self.line).alias("groups")
+        return frame.with_columns(groups).unnest("groups")
+
+    def _requests(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Numbers from text columns; what fails is counted."""
+        device = self._device
+        if device is None:
+            device = pl.col("device") if "device" in frame.columns else pl.lit("0")
+        op = pl.col("op").str.to_lowercase()
+        op = op.replace_strict(self.ops, default=None, return_dtype=pl.UInt8)
+        zero = pl.when(op == FLUSH).then(pl.lit(0, pl.UInt64))
+        frame = frame.select(
+            "number",
+            "line",
+            pl.struct("time", "op", "offset", "length").alias("texts"),
+            pl.col("time").cast(_EXACT, strict=False),
+            op,
+            device.alias("device"),
+            zero.otherwise(number("offset")).alias("offset"),
+            zero.otherwise(number("length")).alias("length"),
+        )
+        fields = ["time", "op", "device", "offset", "length"]
+        whole = frame.select(fields).drop_nulls()
+        self._candidates += frame.height
+        self._unparsed += frame.height - whole.height
+        if self._first is None and whole.height < frame.height:
+            bad = frame.filter(pl.any_horizontal(pl.col(fields).is_null())).row(0, named=True)
+            why = _reason(bad, self.ops)
+            self._first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{why}"
+        return whole
 
 
-def match(data: bytes, line: str, other: tuple[str, str] | None = None) -> Matched:
-    """Takes every line apart by the expression `line`.
+class _LeftOut:
+    """Lines that are no requests."""
 
-    `other` is (expression, what such a line is) for lines of the format that are no requests.
-    Empty lines and lines that start with # are none either.
-    """
-    if not data.isascii():
-        data = data.decode("utf-8-sig", "replace").encode()
-    frame = pl.read_lines(io.BytesIO(data), name="line", row_index_name="number")
-    frame = frame.with_columns(pl.col("number") + 1)
-    notes: list[str] = []
-    idle = (_IDLE, "an empty line or a comment")
-    for expression, what in (idle, other) if other else (idle,):
-        hit = pl.col("line").str.contains(expression).fill_null(False)
-        left_out = frame.filter(hit)["number"]
-        # One header at the top of the file is part of its form and not worth a word.
-        if len(left_out) > 1 or left_out.sum() > 1:
-            notes.append(f"{plural(len(left_out), 'line')} left out: {what}")
-        frame = frame.filter(~hit)
-    groups = pl.col("line").str.extract_groups(line).alias("groups")
-    return Matched(frame.with_columns(groups).unnest("groups"), notes)
+    def __init__(self, expression: str, what: str) -> None:
+        self._expression = expression
+        self._what = what
+        self._count = 0
+        self._is_first = True
+
+    def leave_out(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The other lines."""
+        hit = pl.col("line").str.contains(self._expression).fill_null(False)
+        numbers = frame.filter(hit)["number"]
+        self._count += len(numbers)
+        self._is_first = self._is_first and int(numbers.sum()) <= 1
+        return frame.filter(~hit)
+
+    def told(self) -> list[str]:
+        """One header at the top of the file is part of its form and not worth a word."""
+        if self._is_first:
+            return []
+        return [f"{plural(self._count, 'line')} left out: {self._what}"]
 
 
 def number(column: str) -> pl.Expr:
     """A text column as an address or a length; null where it is none."""
     value = pl.col(column).cast(pl.UInt64, strict=False)
     return pl.when(value < NUMBER_LIMIT).then(value)
-
-
-def parsed(
-    matched: Matched,
-    ops: Mapping[str, int],
-    units: tuple[str, str, str],
-    *,
-    device: pl.Expr | None = None,
-    guesses: dict[str, str] | None = None,
-) -> Parsed:
-    """Turns text columns `time`, `op`, `offset`, `length` into numbers and counts what fails.
-
-    `ops` maps the text of `op`, in lower case, to 0 to 3; the file may have it in any case.
-    Without `device` the column of that name is taken, or there is one device. A flush needs no
-    offset and no length.
-    """
-    frame = matched.frame
-    if device is None:
-        device = pl.col("device") if "device" in frame.columns else pl.lit("0")
-    op = pl.col("op").str.to_lowercase().replace_strict(ops, default=None, return_dtype=pl.UInt8)
-    flush = op == FLUSH
-    frame = frame.select(
-        "number",
-        "line",
-        pl.struct("time", "op", "offset", "length").alias("texts"),
-        pl.col("time").cast(_EXACT, strict=False),
-        op,
-        device.alias("device"),
-        pl.when(flush).then(pl.lit(0, pl.UInt64)).otherwise(number("offset")).alias("offset"),
-        pl.when(flush).then(pl.lit(0, pl.UInt64)).otherwise(number("length")).alias("length"),
-    )
-    fields = ["time", "op", "device", "offset", "length"]
-    whole = frame.select(fields).drop_nulls()
-    first = None
-    if whole.height < frame.height:
-        bad = frame.filter(pl.any_horizontal(pl.col(fields).is_null())).row(0, named=True)
-        first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{_reason(bad, ops)}"
-    return Parsed(
-        frame=whole,
-        units=units,
-        guesses=guesses or {},
-        candidates=frame.height,
-        unparsed=frame.height - whole.height,
-        first_unparsed=first,
-        notes=matched.notes,
-    )
 
 
 def _reason(bad: Mapping[str, Any], ops: Mapping[str, int]) -> str:

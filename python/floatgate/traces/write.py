@@ -69,11 +69,20 @@ def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO)
     try:
         lazy.sink_parquet(file, metadata=parquet.metadata(trace))
     except pl.exceptions.ComputeError as error:
-        # Polars has no class of its own for this.
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), file.name) from error
+        raise os_error(error, file.name) from error
+
+
+def os_error(error: Exception, name: str | Path) -> OSError:
+    """The OSError that writing `name` has ended with; Polars has no class of its own for it.
+
+    Raises `error` if that is not one.
+    """
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    if number is None:
+        raise error
+    return OSError(int(number[1]), os.strerror(int(number[1])), str(name))
 
 
 def _write_csv(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO, suffix: str) -> None:

@@ -144,6 +144,17 @@ fn requests_are_taken_in_by_kind() {
 }
 
 #[test]
+fn a_request_touches_all_its_pages_whatever_words_they_are_in() {
+    for (first, past) in [(0, 64), (63, 64), (63, 65), (64, 128), (10, 200), (127, 300), (5, 5)] {
+        let mut metrics = Metrics::new(300, 9, false);
+        record(&mut metrics, &[served(Op::Write, first * 512..past * 512, 0, [0; PARTS])]);
+        let touched = |page: u64| metrics.touched.bits[(page >> 6) as usize] >> (page & 63) & 1;
+        let expected = (0..300).map(|page| u64::from((first..past).contains(&page)));
+        assert!((0..300).map(touched).eq(expected), "{first}..{past}");
+    }
+}
+
+#[test]
 #[should_panic(expected = "blame explains the latency")]
 fn blame_that_does_not_explain_the_latency_is_a_bug() {
     let (request, completion) = served(Op::Read, 0..512, 0, [5; PARTS]);

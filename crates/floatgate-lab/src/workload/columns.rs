@@ -4,17 +4,19 @@ use floatgate_ftl::request::{Op, Request};
 
 use crate::config::ConfigError;
 
-/// Requests given as columns: arrival in nanoseconds, code of the operation (0 read, 1 write,
-/// 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count.
+/// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read,
+/// 1 write, 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count.
 ///
 /// # Errors
-/// Columns of different lengths, or a code that is none. Rows are counted from 0.
-pub fn requests(
+/// Columns of different lengths, or a code that is none; nothing is appended then. Rows are counted
+/// from 0.
+pub fn append_requests(
+    out: &mut Vec<Request>,
     at_ns: &[u64],
     op: &[u8],
     offset: &[u64],
     length: &[u64],
-) -> Result<Vec<Request>, ConfigError> {
+) -> Result<(), ConfigError> {
     let rows = at_ns.len();
     if [op.len(), offset.len(), length.len()] != [rows; 3] {
         return Err(ConfigError::new(format!(
@@ -35,7 +37,8 @@ pub fn requests(
         let op = Op::from_code(op).unwrap_or(Op::Flush);
         Request { at_ns, op, offset, length }
     };
-    Ok(rows.map(request).collect())
+    out.extend(rows.map(request));
+    Ok(())
 }
 
 /// The request in `row` as it is played: its time scaled, and a flush without a place.

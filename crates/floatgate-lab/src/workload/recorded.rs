@@ -87,7 +87,9 @@ impl Recorded {
         offset: &[u64],
         length: &[u64],
     ) -> Result<(), ConfigError> {
-        self.push(&columns::requests(at_ns, op, offset, length)?)
+        let mut requests = Vec::new();
+        columns::append_requests(&mut requests, at_ns, op, offset, length)?;
+        self.push(&requests)
     }
 
     /// Appends requests.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import READ, WRITE, Parsed
-from ..text import NUMBER, Head, match, parsed
+from ..model import READ, WRITE
+from ..text import NUMBER, Head, TextReader
 from .base import Format
 
 _LINE = (
@@ -24,11 +24,14 @@ def _claims(head: Head) -> bool:
     return bool(head.matches(_LINE))
 
 
-def _read(data: bytes) -> Parsed:
-    matched = match(data, _LINE)
-    low_bit = pl.col("kind").cast(pl.UInt64, strict=False) % 2
-    matched.frame = matched.frame.with_columns(low_bit.cast(pl.String).alias("op"))
-    return parsed(matched, _OPS, ("s", "sectors", "bytes"))
+class _Reader(TextReader):
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        low_bit = pl.col("kind").cast(pl.UInt64, strict=False) % 2
+        return frame.with_columns(low_bit.cast(pl.String).alias("op"))
+
+
+def _reader() -> TextReader:
+    return _Reader(_LINE, _OPS, ("s", "sectors", "bytes"))
 
 
 FORMAT = Format(
@@ -36,5 +39,5 @@ FORMAT = Format(
     "BIOtracer text: sector, sectors, bytes, access type, four times in seconds",
     "Zhou et al., I/O Characteristics of Smartphone Applications, IISWC '15",
     _claims,
-    _read,
+    _reader,
 )

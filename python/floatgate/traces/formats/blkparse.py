@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import FLUSH, READ, TRIM, WRITE, Parsed, plural
-from ..text import NUMBER, Head, Matched, match, parsed
-from .base import Format
+from ..model import FLUSH, READ, TRIM, WRITE, plural
+from ..text import NUMBER, Head, TextReader
+from .base import Again, Format
 
 _LINE = (
     r"^\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+(?P<action>[A-Za-z]+)\s+"
@@ -28,27 +28,46 @@ def _claims(head: Head) -> bool:
     return bool(head.matches(_LINE, _SUMMARY[0]))
 
 
-def _read(data: bytes) -> Parsed:
-    matched = match(data, _LINE, _SUMMARY)
-    frame = matched.frame
-    action = "D" if (frame["action"] == "D").any() else "Q"
-    # The comparison is null in a line that did not match: it stays, to be counted as unparsed.
-    other = frame.filter(pl.col("action") != action).height
-    frame = frame.filter((pl.col("action") == action).fill_null(True))
-    if other:
-        matched.notes.append(
-            f"{plural(other, 'line')} left out: actions other than {action}, the one that is read"
-        )
-    matched.frame = _one_op_a_row(frame, matched)
-    return parsed(matched, _OPS, ("s", "sectors", "sectors"))
+class _Reader(TextReader):
+    """Reads the actions of one kind; Q as long as it is not said that there is a D."""
+
+    def __init__(self, action: str | None = None) -> None:
+        super().__init__(_LINE, _OPS, ("s", "sectors", "sectors"), other=_SUMMARY)
+        self._action = action
+        self._other = self._passed = 0
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        issued = bool((frame["action"] == "D").any())
+        if self._action is None:
+            self._action = "D" if issued else "Q"
+        elif issued and self._action == "Q":
+            raise Again(_Reader("D"))
+        # The comparison is null in a line that did not match: it stays, to be counted as unparsed.
+        chosen = frame.filter((pl.col("action") == self._action).fill_null(True))
+        kept = _one_op_a_row(chosen)
+        self._other += frame.height - chosen.height
+        self._passed += kept.height
+        kept = _requests(kept)
+        self._passed -= kept.height
+        return kept
+
+    def notes(self) -> list[str]:
+        found = []
+        if self._other:
+            others = f"actions other than {self._action}, the one that is read"
+            found.append(f"{plural(self._other, 'line')} left out: {others}")
+        if self._passed:
+            passed = plural(self._passed, "request")
+            found.append(f"{passed} left out: neither read, write, discard nor flush")
+        return found
 
 
-def _one_op_a_row(frame: pl.DataFrame, matched: Matched) -> pl.DataFrame:
+def _one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
     """Adds `op`; a write that asks for a flush first becomes two rows."""
     flush = pl.col("rwbs").str.starts_with("F")
     verb = pl.col("rwbs").str.extract(r"^F?([RWD])")
     empty = pl.col("length").is_null() | (pl.col("length") == "0")
-    frame = frame.with_columns(
+    return frame.with_columns(
         pl.when(flush & (empty | verb.is_null()))
         .then(pl.concat_list(pl.lit("F")))
         .when(flush)
@@ -56,13 +75,12 @@ def _one_op_a_row(frame: pl.DataFrame, matched: Matched) -> pl.DataFrame:
         .otherwise(pl.concat_list(verb))
         .alias("op")
     ).explode("op")
+
+
+def _requests(frame: pl.DataFrame) -> pl.DataFrame:
     # A command that is neither a read nor a write, such as a mode sense, has no sector range.
     ranged = (pl.col("op") == "F") | pl.col("length").is_not_null() | pl.col("rwbs").is_null()
-    kept = frame.filter(ranged & ~pl.col("rwbs").str.starts_with("N").fill_null(False))
-    if kept.height < frame.height:
-        passed = plural(frame.height - kept.height, "request")
-        matched.notes.append(f"{passed} left out: neither read, write, discard nor flush")
-    return kept
+    return frame.filter(ranged & ~pl.col("rwbs").str.starts_with("N").fill_null(False))
 
 
 FORMAT = Format(
@@ -70,5 +88,5 @@ FORMAT = Format(
     "blkparse default text: device cpu seq time pid action rwbs sector + sectors",
     "blkparse(1), blktrace user guide",
     _claims,
-    _read,
+    _Reader,
 )

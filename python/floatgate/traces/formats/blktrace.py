@@ -14,10 +14,10 @@ from array import array
 
 import polars as pl
 
-from ..binary import checked
-from ..model import FLUSH, READ, TRIM, WRITE, Parsed, TraceError, plural
+from ..binary import Checked
+from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, Parsed, TraceError, plural
 from ..text import Head
-from .base import Format
+from .base import Again, Format
 
 _MAGIC, _VERSION = 0x65617400, 7
 _LAYOUT = "IIQQIIIIIHH"
@@ -42,58 +42,80 @@ def _claims(head: Head) -> bool:
     return _order(head.data) is not None
 
 
-def _read(data: bytes) -> Parsed:
-    order = _order(data)
-    if order is None:
-        raise TraceError("no blktrace record: expected the magic number 0x65617407 first")
-    frame, cpus, broken = _records(data, order)
-    issued = bool((frame["event"] == _ISSUE).any())
-    chosen = frame.filter(pl.col("event") == (_ISSUE if issued else _QUEUE))
-    requests = chosen.filter(pl.col("flags") & _PASSED == 0)
-    notes = []
-    if other := frame.height - chosen.height:
-        action = "D" if issued else "Q"
-        notes.append(
-            f"{plural(other, 'record')} left out: actions other than {action}, the one that is read"
-        )
-    if passed := chosen.height - requests.height:
-        notes.append(
-            f"{plural(passed, 'request')} left out: neither read, write, discard nor flush"
-        )
-    if len(cpus) == 1:
-        notes.append(
-            f"all records are of CPU {min(cpus)}; blktrace writes a file for each CPU, and such "
-            "files may be joined end to end"
-        )
-    return checked(_one_op_a_row(requests), ("ns", "sectors", "bytes"), broken, notes)
+class _Reader:
+    """Reads the events of one kind; Q as long as it is not said that there is a D."""
 
+    def __init__(self, event: int | None = None) -> None:
+        self._event = event
+        self._order: str | None = None
+        self._checked = Checked()
+        self._cpus: set[int] = set()
+        #: Bytes and records so far; how many are left out, as other events or as no requests.
+        self._at = self._records = self._other = self._passed = 0
+        self._broken: str | None = None
 
-def _records(data: bytes, order: str) -> tuple[pl.DataFrame, set[int], str | None]:
-    """The records that are no messages, their CPUs, and what is wrong with the end."""
-    layout = struct.Struct(order + _LAYOUT)
-    columns = [array("Q") for _ in _COLUMNS]
-    cpus: set[int] = set()
-    at = number = 0
-    broken = None
-    while at < len(data) and broken is None:
-        number += 1
-        left, size = len(data) - at, layout.size
-        if left >= size:
-            magic, _, time, sector, length, action, _, device, cpu, _, more = layout.unpack_from(
-                data, at
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        if self._order is None:
+            if len(data) < 4 and not last:
+                return NO_REQUESTS, 0
+            self._order = _order(data)
+        if self._order is None:
+            raise TraceError("no blktrace record: expected the magic number 0x65617407 first")
+        frame, used = self._records_of(data, self._order, last)
+        self._at += used
+        issued = bool((frame["event"] == _ISSUE).any())
+        if self._event is None:
+            self._event = _ISSUE if issued else _QUEUE
+        elif issued and self._event == _QUEUE:
+            raise Again(_Reader(_ISSUE))
+        chosen = frame.filter(pl.col("event") == self._event)
+        requests = chosen.filter(pl.col("flags") & _PASSED == 0)
+        self._other += frame.height - chosen.height
+        self._passed += chosen.height - requests.height
+        return self._checked.take(_one_op_a_row(requests)), used
+
+    def told(self) -> Parsed:
+        notes = []
+        if self._other:
+            action = "D" if self._event == _ISSUE else "Q"
+            others = f"actions other than {action}, the one that is read"
+            notes.append(f"{plural(self._other, 'record')} left out: {others}")
+        if self._passed:
+            passed = plural(self._passed, "request")
+            notes.append(f"{passed} left out: neither read, write, discard nor flush")
+        if len(self._cpus) == 1:
+            notes.append(
+                f"all records are of CPU {min(self._cpus)}; blktrace writes a file for each CPU, "
+                "and such files may be joined end to end"
             )
-            _check_magic(magic, number, at)
-            size += more
-        if left < size:
-            broken = f"record {number}: {left} of {size} bytes"
-        elif not action >> 16 & _NOTICE:
-            cpus.add(cpu)
-            row = (number, time, sector, length, device, action & _EVENT, action >> 16)
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
-        at += size
-    series = [pl.Series(name, c, pl.UInt64) for name, c in zip(_COLUMNS, columns, strict=True)]
-    return pl.DataFrame(series), cpus, broken
+        return self._checked.told(("ns", "sectors", "bytes"), self._broken, notes)
+
+    def _records_of(self, data: bytes, order: str, last: bool) -> tuple[pl.DataFrame, int]:
+        """The records that are no messages, and the byte behind them."""
+        layout = struct.Struct(order + _LAYOUT)
+        columns = [array("Q") for _ in _COLUMNS]
+        at = 0
+        while at < len(data):
+            left, size = len(data) - at, layout.size
+            if left >= size:
+                magic, _, time, sector, length, action, _, device, cpu, _, more = (
+                    layout.unpack_from(data, at)
+                )
+                _check_magic(magic, self._records + 1, self._at + at)
+                size += more
+            if left < size:
+                if last:
+                    self._broken = f"record {self._records + 1}: {left} of {size} bytes"
+                break
+            self._records += 1
+            if not action >> 16 & _NOTICE:
+                self._cpus.add(cpu)
+                row = (self._records, time, sector, length, device, action & _EVENT, action >> 16)
+                for column, value in zip(columns, row, strict=True):
+                    column.append(value)
+            at += size
+        series = [pl.Series(name, c, pl.UInt64) for name, c in zip(_COLUMNS, columns, strict=True)]
+        return pl.DataFrame(series), at
 
 
 def _check_magic(magic: int, number: int, at: int) -> None:
@@ -136,5 +158,5 @@ FORMAT = Format(
     "blktrace binary, version 7, little- or big-endian",
     "Linux, include/uapi/linux/blktrace_api.h; blktrace(8)",
     _claims,
-    _read,
+    _Reader,
 )

@@ -5,8 +5,8 @@ Three small siblings that differ in the order of their columns and in their unit
 
 from __future__ import annotations
 
-from ..model import READ, WRITE, Parsed
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
+from ..model import READ, WRITE
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
 from .base import Format
 
 _PLACE = rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})"
@@ -37,16 +37,16 @@ def _claims_systor(head: Head) -> bool:
     return head.fits(_SYSTOR[0], _SYSTOR[1][0])
 
 
-def _read_alibaba(data: bytes) -> Parsed:
-    return parsed(match(data, *_ALIBABA), RW, ("us", "bytes", "bytes"))
+def _alibaba() -> TextReader:
+    return TextReader(_ALIBABA[0], RW, ("us", "bytes", "bytes"), other=_ALIBABA[1])
 
 
-def _read_tencent(data: bytes) -> Parsed:
-    return parsed(match(data, *_TENCENT), _DIGITS, ("s", "sectors", "sectors"))
+def _tencent() -> TextReader:
+    return TextReader(_TENCENT[0], _DIGITS, ("s", "sectors", "sectors"), other=_TENCENT[1])
 
 
-def _read_systor(data: bytes) -> Parsed:
-    return parsed(match(data, *_SYSTOR), RW, ("s", "bytes", "bytes"))
+def _systor() -> TextReader:
+    return TextReader(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])
 
 
 ALIBABA = Format(
@@ -54,19 +54,19 @@ ALIBABA = Format(
     "Alibaba block CSV: device_id,opcode,offset,length,timestamp_us",
     "Li et al., IISWC '20; github.com/alibaba/block-traces",
     _claims_alibaba,
-    _read_alibaba,
+    _alibaba,
 )
 TENCENT = Format(
     "tencent",
     "Tencent CBS CSV: timestamp_s,offset_sectors,size_sectors,iotype,volume_id",
     "Zhang et al., OSCA, USENIX ATC '20; SNIA IOTTA",
     _claims_tencent,
-    _read_tencent,
+    _tencent,
 )
 SYSTOR = Format(
     "systor17",
     "Systor '17 CSV: Timestamp,Response,IOType,LUN,Offset,Size",
     "Lee et al., Understanding Storage Traffic Characteristics on Enterprise VDI, SYSTOR '17",
     _claims_systor,
-    _read_systor,
+    _systor,
 )

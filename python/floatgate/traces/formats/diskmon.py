@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Parsed
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
 from .base import Format
 
 _LINE = (
@@ -16,8 +15,8 @@ def _claims(head: Head) -> bool:
     return bool(head.matches(_LINE))
 
 
-def _read(data: bytes) -> Parsed:
-    return parsed(match(data, _LINE), RW, ("s", "sectors", "sectors"))
+def _reader() -> TextReader:
+    return TextReader(_LINE, RW, ("s", "sectors", "sectors"))
 
 
 FORMAT = Format(
@@ -25,5 +24,5 @@ FORMAT = Format(
     "DiskMon text: sequence, time, duration, disk, Read or Write, sector, sectors",
     "Sysinternals DiskMon",
     _claims,
-    _read,
+    _reader,
 )

@@ -7,10 +7,12 @@ traces (blanks, milliseconds, bytes). No line states its units, so each reader s
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from ..model import READ, TIME_UNITS, WRITE, Parsed
-from ..text import NUMBER, TIME, Head, Matched, match, parsed
+from ..text import NUMBER, TIME, Head, TextReader
 from .base import Format
 
 
@@ -31,29 +33,51 @@ _OPS = {"0": WRITE, "1": READ}
 RATE_MAX = 100_000
 
 
-def time_unit(frame: pl.DataFrame) -> tuple[str, str]:
-    """The time unit of a DiskSim-like trace, and a sentence that says why.
+class UntimedReader(TextReader):
+    """Guesses the time unit of a DiskSim-like trace.
 
     DiskSim writes milliseconds with a fraction, SSDsim and MQSim whole nanoseconds. Where that
     would mean more than `RATE_MAX` requests a second on each device, the next coarser unit that
     does not is taken.
     """
-    time = frame["time"]
-    whole = bool((time % 1 == 0).all())
-    written = "whole numbers" if whole else "numbers with a fraction"
-    steps = ("ns", "us", "ms", "s") if whole else ("ms", "s")
-    ticks = float(time.max() - time.min()) if len(time) else 0.0  # type: ignore[arg-type, operator]
-    allowed = RATE_MAX * max(frame["device"].n_unique(), 1)
-    too_fast = []
-    for unit in steps:
-        seconds = ticks * TIME_UNITS[unit] / 1e9
-        if not seconds or len(time) / seconds <= allowed:
-            break
-        too_fast.append(unit)
-    why = f"times are {written}"
-    if too_fast:
-        why += f", and {too_fast[-1]} would mean more than {RATE_MAX:,} requests/s on a device"
-    return unit, f"time taken as {unit}: {why}"
+
+    _count = 0
+    _is_whole = True
+    _times: tuple[Any, ...] = ()
+    _devices: frozenset[str] = frozenset()
+
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        frame, used = super().take(data, last)
+        time = frame["time"]
+        if len(time):
+            self._count += len(time)
+            self._is_whole = self._is_whole and bool((time % 1 == 0).all())
+            times = (*self._times, time.min(), time.max())
+            self._times = (min(times), max(times))
+            self._devices |= set(frame["device"].unique())
+        return frame, used
+
+    def told(self) -> Parsed:
+        unit, self.guesses["time"] = self._unit()
+        self.units = (unit, *self.units[1:])
+        return super().told()
+
+    def _unit(self) -> tuple[str, str]:
+        """The unit, and a sentence that says why."""
+        written = "whole numbers" if self._is_whole else "numbers with a fraction"
+        steps = ("ns", "us", "ms", "s") if self._is_whole else ("ms", "s")
+        ticks = float(self._times[1] - self._times[0]) if self._times else 0.0
+        allowed = RATE_MAX * max(len(self._devices), 1)
+        too_fast = []
+        for unit in steps:
+            seconds = ticks * TIME_UNITS[unit] / 1e9
+            if not seconds or self._count / seconds <= allowed:
+                break
+            too_fast.append(unit)
+        why = f"times are {written}"
+        if too_fast:
+            why += f", and {too_fast[-1]} would mean more than {RATE_MAX:,} requests/s on a device"
+        return unit, f"time taken as {unit}: {why}"
 
 
 def _are_bytes(head: Head) -> bool:
@@ -75,26 +99,19 @@ def _claims_pages(head: Head) -> bool:
     return bool(head.matches(_TABS))
 
 
-def _read_heimdall(data: bytes) -> Parsed:
+def _heimdall() -> TextReader:
     space = "taken as bytes: the first ones are all multiples of 512"
     guesses = {"address": f"addresses {space}", "length": f"lengths {space}"}
-    return _timed(match(data, _EITHER), ("ms", "bytes", "bytes"), guesses)
+    return UntimedReader(_EITHER, _OPS, ("ms", "bytes", "bytes"), guesses=guesses)
 
 
-def _read_disksim(data: bytes) -> Parsed:
-    return _timed(match(data, _EITHER), ("ns", "sectors", "sectors"), {})
+def _disksim() -> TextReader:
+    return UntimedReader(_EITHER, _OPS, ("ns", "sectors", "sectors"))
 
 
-def _read_pages(data: bytes) -> Parsed:
+def _pages() -> TextReader:
     guesses = {"length": "lengths taken as 4 KiB pages: the fields are separated by tabs"}
-    return _timed(match(data, _EITHER), ("ms", "sectors", "pages"), guesses)
-
-
-def _timed(matched: Matched, units: tuple[str, str, str], guesses: dict[str, str]) -> Parsed:
-    result = parsed(matched, _OPS, units, guesses=guesses)
-    unit, result.guesses["time"] = time_unit(result.frame)
-    result.units = (unit, units[1], units[2])
-    return result
+    return UntimedReader(_EITHER, _OPS, ("ms", "sectors", "pages"), guesses=guesses)
 
 
 HEIMDALL = Format(
@@ -102,19 +119,19 @@ HEIMDALL = Format(
     "Heimdall windows of MSR Cambridge: time device byte_offset byte_length op (1 read, 0 write)",
     "ucare-uchicago/Heimdall",
     _claims_heimdall,
-    _read_heimdall,
+    _heimdall,
 )
 DISKSIM = Format(
     "disksim",
     "DiskSim/SSDsim/MQSim ASCII: time device lba sectors op (1 read, 0 write)",
     "DiskSim 4.0 reference manual (CMU-PDL-08-101); MQSim README",
     _claims_disksim,
-    _read_disksim,
+    _disksim,
 )
 PAGES = Format(
     "disksim-pages",
     "DiskSim ASCII with tabs and lengths in 4 KiB pages",
     "RVerschoren/flashsim-dchoices",
     _claims_pages,
-    _read_pages,
+    _pages,
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import Parsed
-from ..text import NUMBER, RW, RW_WORD, Head, match, parsed
+from ..text import NUMBER, RW, RW_WORD, Head, TextReader
 from .base import Format
 
 # The name of a process may have blanks in it.
@@ -23,13 +22,9 @@ def _claims(head: Head) -> bool:
     return bool(head.matches(_LINE))
 
 
-def _read(data: bytes) -> Parsed:
-    return parsed(
-        match(data, _LINE),
-        RW,
-        ("ns", "sectors", "sectors"),
-        device=pl.concat_str("major", "minor", separator=","),
-    )
+def _reader() -> TextReader:
+    device = pl.concat_str("major", "minor", separator=",")
+    return TextReader(_LINE, RW, ("ns", "sectors", "sectors"), device=device)
 
 
 FORMAT = Format(
@@ -37,5 +32,5 @@ FORMAT = Format(
     "FIU (SyLab) text: time_ns pid process sector sectors op major minor digests",
     "Koller and Rangaswami, I/O Deduplication, FAST '10; SNIA IOTTA",
     _claims,
-    _read,
+    _reader,
 )

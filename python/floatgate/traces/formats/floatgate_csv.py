@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import FLUSH, READ, TRIM, WRITE, Parsed
-from ..text import NUMBER, RW, TIME, Head, match, parsed
+from ..model import FLUSH, READ, TRIM, WRITE
+from ..text import NUMBER, RW, TIME, Head, TextReader
 from .base import Format
 
 _LINE = (
@@ -39,8 +39,8 @@ def _claims(head: Head) -> bool:
     return head.fits(_LINE, _HEADER[0])
 
 
-def _read(data: bytes) -> Parsed:
-    return parsed(match(data, _LINE, _HEADER), _OPS, ("us", "bytes", "bytes"))
+def _reader() -> TextReader:
+    return TextReader(_LINE, _OPS, ("us", "bytes", "bytes"), other=_HEADER)
 
 
 FORMAT = Format(
@@ -48,5 +48,5 @@ FORMAT = Format(
     "capture CSV: timestamp_us,op,offset_bytes,size_bytes (op R, W, T trim, F flush)",
     "this project",
     _claims,
-    _read,
+    _reader,
 )

@@ -12,7 +12,7 @@ from array import array
 
 import polars as pl
 
-from ..model import READ, WRITE, Parsed, TraceError, plural
+from ..model import NO_REQUESTS, READ, WRITE, Parsed, TraceError, plural
 from ..text import Head
 from .base import Format
 
@@ -25,61 +25,83 @@ def _claims(head: Head) -> bool:
     return head.data.startswith(_MAGIC)
 
 
-def _read(data: bytes) -> Parsed:
-    feed = data.find(b"\f")
-    if not data.startswith(_MAGIC) or feed < 0:
-        raise TraceError("no HP SRT header: expected '$$TR_IOREC' first and a form feed at its end")
-    columns, other, broken = _records(data, feed + 1)
-    frame = pl.DataFrame({name: pl.Series(values) for name, values in columns.items()}).select(
-        pl.col("time").cast(pl.UInt64),
-        pl.col("op").cast(pl.UInt8),
-        "device",
-        pl.col("offset").cast(pl.UInt64, strict=False),
-        pl.col("length").cast(pl.UInt64, strict=False),
-    )
-    whole = frame.drop_nulls()
-    negative = frame.height - whole.height
-    first = broken or ("a record with a negative block or length" if negative else None)
-    return Parsed(
-        whole,
-        ("us", "sectors", "bytes"),
-        candidates=frame.height + (broken is not None),
-        unparsed=negative + (broken is not None),
-        first_unparsed=first,
-        notes=[f"{plural(other, 'record')} left out: no I/O"] if other else [],
-    )
+class _Reader:
+    def __init__(self) -> None:
+        #: Bytes and records so far; how many records are no I/O, or have negative numbers.
+        self._at = self._records = self._other = self._negative = 0
+        self._broken: str | None = None
 
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        at = 0
+        if not self._at:
+            at = data.find(b"\f") + 1
+            if not at and not last and data.startswith(_MAGIC[: len(data)]):
+                return NO_REQUESTS, 0
+            if not at or not data.startswith(_MAGIC):
+                raise TraceError(
+                    "no HP SRT header: expected '$$TR_IOREC' first and a form feed at its end"
+                )
+        columns, at = self._records_from(data, at, last)
+        self._at += at
+        return self._checked(columns), at
 
-def _records(data: bytes, at: int) -> tuple[dict[str, array[int]], int, str | None]:
-    """Columns of the I/O records, how many records are none, and what is wrong with the end."""
-    columns = {name: array("q") for name in _FIELDS}
-    time, op, device, offset, length = columns.values()
-    other = 0
-    while at < len(data):
-        size = int.from_bytes(data[at : at + 4], "big", signed=True)
-        number = len(time) + other + 1
-        if size < 8 or size % 4:
-            raise TraceError(
-                f"record {number} at byte {at} says that it has {size} bytes; expected a multiple "
-                "of 4 from 8 on"
-            )
-        if at + size > len(data):
-            return (
-                columns,
-                other,
-                f"record {number}: {len(data) - at} bytes left, length {size}",
-            )
-        if int.from_bytes(data[at + 6 : at + 8], "big") != 1 or size < _IO.size:
-            other += 1
-        else:
-            word = _IO.unpack_from(data, at)
-            time.append(word[2] * 1_000_000 + word[3])
-            length.append(word[6])
-            offset.append(word[7])
-            device.append(word[8] >> 8 & 0xFF)
-            op.append(READ if word[11] & 1 else WRITE)
-        at += size
-    return columns, other, None
+    def told(self) -> Parsed:
+        first = self._broken or (
+            "a record with a negative block or length" if self._negative else None
+        )
+        other = plural(self._other, "record")
+        has_tail = self._broken is not None
+        return Parsed(
+            NO_REQUESTS,
+            ("us", "sectors", "bytes"),
+            candidates=self._records - self._other + has_tail,
+            unparsed=self._negative + has_tail,
+            first_unparsed=first,
+            notes=[f"{other} left out: no I/O"] if self._other else [],
+        )
+
+    def _checked(self, columns: dict[str, array[int]]) -> pl.DataFrame:
+        frame = pl.DataFrame({name: pl.Series(values) for name, values in columns.items()}).select(
+            pl.col("time").cast(pl.UInt64),
+            pl.col("op").cast(pl.UInt8),
+            "device",
+            pl.col("offset").cast(pl.UInt64, strict=False),
+            pl.col("length").cast(pl.UInt64, strict=False),
+        )
+        whole = frame.drop_nulls()
+        self._negative += frame.height - whole.height
+        return whole
+
+    def _records_from(self, data: bytes, at: int, last: bool) -> tuple[dict[str, array[int]], int]:
+        """Columns of the I/O records from the byte `at` on, and the byte behind them."""
+        columns = {name: array("q") for name in _FIELDS}
+        time, op, device, offset, length = columns.values()
+        while at < len(data):
+            size = int.from_bytes(data[at : at + 4], "big", signed=True)
+            number = self._records + 1
+            if len(data) - at < 4 and not last:
+                break
+            if size < 8 or size % 4:
+                raise TraceError(
+                    f"record {number} at byte {self._at + at} says that it has {size} bytes; "
+                    "expected a multiple of 4 from 8 on"
+                )
+            if at + size > len(data):
+                if last:
+                    self._broken = f"record {number}: {len(data) - at} bytes left, length {size}"
+                break
+            self._records += 1
+            if int.from_bytes(data[at + 6 : at + 8], "big") != 1 or size < _IO.size:
+                self._other += 1
+            else:
+                word = _IO.unpack_from(data, at)
+                time.append(word[2] * 1_000_000 + word[3])
+                length.append(word[6])
+                offset.append(word[7])
+                device.append(word[8] >> 8 & 0xFF)
+                op.append(READ if word[11] & 1 else WRITE)
+            at += size
+        return columns, at
 
 
 FORMAT = Format(
@@ -87,5 +109,5 @@ FORMAT = Format(
     "HP SRT binary, big-endian (DiskSim's hpl)",
     "Ruemmler and Wilkes, UNIX disk access patterns, USENIX Winter '93; DiskSim 4.0",
     _claims,
-    _read,
+    _Reader,
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..model import Parsed
-from ..text import NUMBER, RW, Head, match, parsed
+from ..text import NUMBER, RW, Head, TextReader
 from .base import Format
 
 _LINE = (
@@ -23,13 +22,9 @@ def _claims(head: Head) -> bool:
     return head.fits(_LINE, _HEADER[0])
 
 
-def _read(data: bytes) -> Parsed:
-    return parsed(
-        match(data, _LINE, _HEADER),
-        RW,
-        ("100ns", "bytes", "bytes"),
-        device=pl.concat_str("host", "disk", separator="_"),
-    )
+def _reader() -> TextReader:
+    device = pl.concat_str("host", "disk", separator="_")
+    return TextReader(_LINE, RW, ("100ns", "bytes", "bytes"), other=_HEADER, device=device)
 
 
 FORMAT = Format(
@@ -37,5 +32,5 @@ FORMAT = Format(
     "MSR Cambridge CSV: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
     "Narayanan et al., Write Off-Loading, FAST '08; SNIA IOTTA",
     _claims,
-    _read,
+    _reader,
 )

@@ -14,7 +14,7 @@ import polars as pl
 from ..binary import records, tail, wide, words
 from ..model import READ, Parsed
 from ..text import Head
-from .base import Format
+from .base import Format, Whole
 
 _SIZE = 24
 _NEVER = (-1, (1 << 63) - 1)
@@ -50,7 +50,7 @@ def _read(data: bytes) -> Parsed:
         "offset",
         "length",
     )
-    broken = tail(data, _SIZE)
+    broken = tail(len(data), _SIZE)
     return Parsed(
         frame,
         ("s", "bytes", "bytes"),
@@ -67,5 +67,5 @@ FORMAT = Format(
     "libCacheSim oracleGeneral binary: objects, no addresses and no operations",
     "1a1a11a/libCacheSim, doc of trace formats",
     _claims,
-    _read,
+    lambda: Whole(_read),
 )

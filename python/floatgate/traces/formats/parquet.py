@@ -17,9 +17,9 @@ from typing import Any
 import polars as pl
 
 from .. import gaps
-from ..model import FLUSH, IS_REQUEST, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
+from ..model import FLUSH, IS_REQUEST, NO_REQUESTS, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
 from ..text import Head
-from .base import Format
+from .base import Format, Whole
 
 MAGIC = b"PAR1"
 
@@ -65,8 +65,7 @@ class File:
             units = ", ".join(about["units"])
             notes = [f"imported from {about['format']} ({units})", *about["notes"]]
             notes += about["guessed"]
-        frame = pl.DataFrame(schema={"time": pl.Int64, **SCHEMA}).drop("at_ns")
-        return Parsed(frame, UNITS, notes=notes, devices=about.get("devices", []))
+        return Parsed(NO_REQUESTS, UNITS, notes=notes, devices=about.get("devices", []))
 
     def batches(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
         """Frames as in `Parsed`, some rows at a time; of the first `limit` requests if it is given.
@@ -194,5 +193,5 @@ FORMAT = Format(
     "Parquet with the columns at_ns, op, device, offset, length (or a directory of such files)",
     "this project",
     _claims,
-    _read,
+    lambda: Whole(_read),
 )

@@ -6,8 +6,7 @@ optional fields may follow. Each ASU is a device with its own addresses.
 
 from __future__ import annotations
 
-from ..model import Parsed
-from ..text import NUMBER, RW, RW_WORD, TIME, Head, match, parsed
+from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
 from .base import Format
 
 _LINE = (
@@ -21,13 +20,9 @@ def _claims(head: Head) -> bool:
     return bool(head.matches(_LINE))
 
 
-def _read(data: bytes) -> Parsed:
-    return parsed(
-        match(data, _LINE),
-        RW,
-        ("s", "sectors", "bytes"),
-        guesses={"address": "addresses taken as 512-byte sectors, as in the UMass files"},
-    )
+def _reader() -> TextReader:
+    guesses = {"address": "addresses taken as 512-byte sectors, as in the UMass files"}
+    return TextReader(_LINE, RW, ("s", "sectors", "bytes"), guesses=guesses)
 
 
 FORMAT = Format(
@@ -35,5 +30,5 @@ FORMAT = Format(
     "SPC text (UMass): ASU,LBA,size,opcode,timestamp",
     "SPC Trace File Format Specification 1.0.1, Storage Performance Council",
     _claims,
-    _read,
+    _reader,
 )

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..binary import checked, records, tail, wide, words
-from ..model import FLUSH, READ, WRITE, Parsed, TraceError, plural
+from ..binary import HEAD, Checked, records, tail, wide, words
+from ..model import FLUSH, NO_REQUESTS, READ, WRITE, Parsed, TraceError, plural
 from ..text import Head
 from .base import Format
 
@@ -37,31 +37,54 @@ def _claims(head: Head) -> bool:
     return _version(head.data) is not None
 
 
-def _read(data: bytes) -> Parsed:
-    version = _version(data)
-    if version is None:
-        raise TraceError("no vscsi records: expected version 1 or 2 in each record's version word")
-    size = _SIZES[version]
-    raw = words(data, size)
+class _Reader:
+    def __init__(self) -> None:
+        self._version: int | None = None
+        self._checked = Checked()
+        self._bytes = self._other = 0
+
+    def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
+        if self._version is None:
+            if len(data) < HEAD * max(_SIZES.values()) and not last:
+                return NO_REQUESTS, 0
+            self._version = _version(data)
+        if self._version is None:
+            raise TraceError(
+                "no vscsi records: expected version 1 or 2 in each record's version word"
+            )
+        size = _SIZES[self._version]
+        used = len(data) // size * size
+        found = _requests(data[:used], self._version, self._bytes // size)
+        known = found.drop_nulls("op")
+        self._other += found.height - known.height
+        self._bytes += len(data) if last else used
+        return self._checked.take(known), used
+
+    def told(self) -> Parsed:
+        notes = []
+        if self._other:
+            other = plural(self._other, "record")
+            notes.append(f"{other} left out: SCSI commands that neither read, write nor flush")
+        broken = tail(self._bytes, _SIZES[self._version or 1])
+        return self._checked.told(("us", "sectors", "bytes"), broken, notes)
+
+
+def _requests(data: bytes, version: int, before: int) -> pl.DataFrame:
+    """Requests behind so many records; `op` is null where it is none."""
+    raw = words(data, _SIZES[version])
     command, length = ("w3", "w1") if version == 1 else ("w0", "w2")
     code = pl.col(command) % (1 << 16)
     op = code.replace_strict(_OPS, default=None, return_dtype=pl.UInt8)
     flush = op == FLUSH
     zero = pl.lit(0, pl.UInt64)
-    frame = raw.select(
-        pl.int_range(1, pl.len() + 1).alias("record"),
+    return raw.select(
+        (pl.int_range(1, pl.len() + 1) + before).alias("record"),
         wide("w6", "w7").alias("time"),
         op.alias("op"),
         pl.lit(0, pl.UInt32).alias("device"),
         pl.when(flush).then(zero).otherwise(wide("w4", "w5")).alias("offset"),
         pl.when(flush).then(zero).otherwise(pl.col(length).cast(pl.UInt64)).alias("length"),
     )
-    known = frame.drop_nulls("op")
-    notes = []
-    if known.height < frame.height:
-        other = plural(frame.height - known.height, "record")
-        notes.append(f"{other} left out: SCSI commands that neither read, write nor flush")
-    return checked(known, ("us", "sectors", "bytes"), tail(data, size), notes)
 
 
 FORMAT = Format(
@@ -69,5 +92,5 @@ FORMAT = Format(
     "CloudPhysics vscsi binary, versions 1 and 2",
     "Waldspurger et al., SHARDS, FAST '15; record layout as in libCacheSim",
     _claims,
-    _read,
+    _Reader,
 )

@@ -1,0 +1,45 @@
+"""A trace of a billion requests: time, and memory beside the drive's own.
+
+    python benches/billion.py [MILLIONS]
+
+Reads, writes, trims and flushes at random places of 4 GiB, from a Parquet file that is written
+before and removed after, and from a generator. The drive has no clock (`timing = "none"`). Each
+line is a process of its own: wall time, processor time of all its threads, and the most memory that
+it had; of the first, with hardly a request, this is what the drive takes. MILLIONS is 20 if it is
+not given; 1000 take 6.4 GB of disk.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from trace_reading import COUNTING, head, quietly, report, run
+
+BYTES = 10
+"""Of disk for a request, at most."""
+
+
+def main() -> None:
+    millions = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    requests = millions * 1_000_000
+    with tempfile.TemporaryDirectory() as directory:
+        if shutil.disk_usage(directory).free < BYTES * requests:
+            raise SystemExit(f"{directory}: expected {BYTES * requests:,} bytes free")
+        path = Path(directory) / "long.parquet"
+        head()
+        report("the drive", run(f"run {spec(1000)} {COUNTING}"), 1000)
+        quietly(f"trace generate {spec(requests)} -o {path}")
+        report(f"Parquet, {path.stat().st_size:,} bytes", run(f"run {path} {COUNTING}"), requests)
+        report("generator", run(f"run {spec(requests)} {COUNTING}"), requests)
+
+
+def spec(requests: int) -> str:
+    mix = "reads=0.3,trim=0.02,flush=0.01,arrivals=exponential"
+    return f"uniform:span=4GiB,requests={requests},{mix}"
+
+
+if __name__ == "__main__":
+    main()

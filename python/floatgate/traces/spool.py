@@ -1,0 +1,106 @@
+"""Requests of a file that is taken apart once, kept until they are played."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .model import IS_REQUEST, NO_REQUESTS, TraceError, plural
+from .write import os_error
+
+#: Rows that are given at once.
+_BATCH = 1 << 18
+
+
+class Spool:
+    """Frames as in `Parsed`, in their order, without requests of length 0.
+
+    Up to `most` requests are kept in memory, or all of them if there is no such number. More are
+    kept in a temporary folder, which goes with the spool, at the latest with the process.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._remove: weakref.finalize[..., Spool] | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing was added."""
+        if self._remove is not None:
+            self._remove()
+        self.requests = self.empty = 0
+        #: Whether no time is earlier than one before it.
+        self.is_sorted = True
+        self._last: Any = None
+        self._held: list[pl.DataFrame] = []
+        self._folder: Path | None = None
+        self._files: list[Path] = []
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all requests are in memory."""
+        return self._folder is None
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Takes in the next requests; raises `TraceError` where they cannot be written."""
+        kept = frame.filter(IS_REQUEST)
+        self.empty += frame.height - kept.height
+        self.requests += kept.height
+        if kept.is_empty():
+            return
+        time = kept["time"]
+        ahead = self._last is None or time[0] >= self._last
+        self.is_sorted = self.is_sorted and ahead and time.is_sorted()
+        self._last = time[-1]
+        if not self._files and (self._most is None or self.requests <= self._most):
+            self._held.append(kept)
+            return
+        for part in (*self._held, kept):
+            self._write(part)
+        self._held = []
+
+    def whole(self) -> pl.DataFrame:
+        """All that was added, in memory."""
+        return pl.concat(self._kept()) if self.requests else NO_REQUESTS
+
+    def frames(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
+        """The requests, or the first of them, some at a time."""
+        missing = self.requests if limit is None else min(self.requests, limit)
+        for frame in self._kept():
+            yield from frame.head(missing).iter_slices(_BATCH)
+            missing -= min(missing, frame.height)
+
+    def _kept(self) -> Iterator[pl.DataFrame]:
+        return iter(self._held) if self.is_held else map(pl.read_parquet, self._files)
+
+    def told(self) -> list[str]:
+        """What is said about requests that are none."""
+        return [f"{plural(self.empty, 'request')} of length 0 dropped"] if self.empty else []
+
+    def _write(self, frame: pl.DataFrame) -> None:
+        folder = self._folder or self._made()
+        path = folder / f"{len(self._files)}.parquet"
+        try:
+            frame.write_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise TraceError(
+                f"{folder}: cannot be written: {os_error(error, path).strerror}; the requests of a "
+                "long trace are kept there while they are played (TMPDIR names the folder)"
+            ) from error
+        self._files.append(path)
+
+    def _made(self) -> Path:
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="floatgate-"))
+        except OSError as error:
+            raise TraceError(
+                f"no temporary folder for the requests of a long trace: {error.strerror or error}"
+            ) from error
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder

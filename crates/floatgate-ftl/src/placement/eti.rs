@@ -23,9 +23,11 @@
 //! which waits for the next command. A page that is judged without being written has the counter
 //! that its extent has. Trims change nothing.
 //!
-//! Costs per command: a search unless it begins in the extent found last, at most two insertions in
-//! a sorted array of N starts, and 1 added to each extent written; per page one comparison as long
-//! as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive.
+//! Costs per command: a search unless it begins in the extent found last, among the extents of one
+//! of 256 parts of the drive; at most two insertions in a sorted array of N starts, each of which
+//! is told to the parts behind it, and 1 added to each extent written; per page one comparison as
+//! long as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive, which need
+//! not know of parts.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -100,6 +102,8 @@ pub struct Extent {
 
 /// The most that four bits count.
 const COUNTER_MAX: u8 = 15;
+/// Parts of the drive for which it is known where their extents are.
+const PARTS: u32 = 256;
 /// Parts that a step of a search divides extents into.
 const WAYS: usize = 8;
 /// So many halvings leave nothing of four bits, and so one extent.
@@ -113,6 +117,7 @@ pub struct Eti {
     /// Ascending, from 0. An extent ends where the next one starts.
     starts: Vec<u32>,
     counters: Vec<u8>,
+    parts: Parts,
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
@@ -129,6 +134,7 @@ impl Eti {
             pages,
             starts: vec![0],
             counters: vec![0],
+            parts: Parts::new(pages),
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
         }
@@ -195,6 +201,7 @@ impl Eti {
     fn cut(&mut self, index: usize, page: u32) {
         self.starts.insert(index + 1, page);
         self.counters.insert(index + 1, self.counters[index]);
+        self.parts.cut(page);
     }
 
     /// Whether a write covers `alpha` of an extent.
@@ -216,6 +223,7 @@ impl Eti {
         }
         self.starts.truncate(merged);
         self.counters.truncate(merged);
+        self.parts.renew(&self.starts);
         self.remember(0);
     }
 
@@ -267,7 +275,8 @@ impl Eti {
     /// The extent of a page: the last that does not start behind it. The comparisons of a step are
     /// made at once, where each step of a binary search waits for the one before.
     fn search(&self, page: u32) -> usize {
-        let (mut found, mut stride) = (0, self.starts.len());
+        let (mut found, last) = self.parts.extents(page);
+        let mut stride = last + 1 - found;
         while stride > 1 {
             stride = stride.div_ceil(WAYS);
             let starts = (1..WAYS).filter_map(|way| self.starts.get(found + way * stride));
@@ -343,6 +352,54 @@ impl Placement for Eti {
         assert!(self.partition().all(|e| e.counter <= self.config.counter_max));
         let Latest { index, lower, upper } = self.latest;
         assert_eq!((lower, upper), (self.starts[index], self.end(index)), "the one found last");
+        let mut parts = self.parts.clone();
+        parts.renew(&self.starts);
+        assert_eq!(parts, self.parts, "where the extents of each part are");
+    }
+}
+
+/// Where the extents of each part of the drive are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Parts {
+    /// Log2 of the pages in a part.
+    shift: u32,
+    /// By part: the extent that its first page is in. Behind all parts: the last extent.
+    firsts: Vec<u16>,
+}
+
+impl Parts {
+    /// One extent over all pages.
+    fn new(pages: u32) -> Self {
+        let shift = pages.div_ceil(PARTS).next_power_of_two().trailing_zeros();
+        Self { shift, firsts: vec![0; ((pages - 1) >> shift) as usize + 2] }
+    }
+
+    /// Among which extents that of a page is: the first and the last of them.
+    #[inline(always)]
+    fn extents(&self, page: u32) -> (usize, usize) {
+        let part = (page >> self.shift) as usize;
+        (self.firsts[part].into(), self.firsts[part + 1].into())
+    }
+
+    /// An extent was cut in two at a page: those behind it have one more before them.
+    fn cut(&mut self, page: u32) {
+        let behind = page.div_ceil(1 << self.shift) as usize;
+        // Extents are at most 65,536, and a check of each sum would cost more than all of them.
+        self.firsts[behind..].iter_mut().for_each(|first| *first = first.wrapping_add(1));
+    }
+
+    /// Extents were merged: these are where they start.
+    fn renew(&mut self, starts: &[u32]) {
+        let mut extent = 0;
+        let (end, parts) = self.firsts.split_last_mut().expect("there is one behind all parts");
+        for (first, part) in parts.iter_mut().zip(0_u32..) {
+            let page = part << self.shift;
+            while starts.get(extent + 1).is_some_and(|&start| start <= page) {
+                extent += 1;
+            }
+            *first = extent as u16;
+        }
+        *end = (starts.len() - 1) as u16;
     }
 }
 

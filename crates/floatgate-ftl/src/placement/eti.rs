@@ -29,6 +29,8 @@
 //! long as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive, which need
 //! not know of parts.
 
+mod parts;
+
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
@@ -38,6 +40,7 @@ use core::ops::Range;
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
+use parts::Parts;
 
 crate::parameters! {
     /// Parameters of ETI.
@@ -102,8 +105,6 @@ pub struct Extent {
 
 /// The most that four bits count.
 const COUNTER_MAX: u8 = 15;
-/// Parts of the drive for which it is known where their extents are.
-const PARTS: u32 = 256;
 /// Parts that a step of a search divides extents into.
 const WAYS: usize = 8;
 /// So many halvings leave nothing of four bits, and so one extent.
@@ -168,11 +169,15 @@ impl Eti {
         let needed = cuts.map(usize::from).iter().sum::<usize>();
         let room = self.config.extents as usize - self.starts.len();
         if needed <= room {
-            if cuts[1] {
-                self.cut(last, pages.end);
-            }
-            if cuts[0] {
-                self.cut(from, pages.start);
+            if needed == 2 && from == last {
+                self.cut_out(from, &pages);
+            } else {
+                if cuts[1] {
+                    self.cut(last, pages.end);
+                }
+                if cuts[0] {
+                    self.cut(from, pages.start);
+                }
             }
             let inside = usize::from(cuts[0]);
             (from + inside..=last + inside).for_each(|index| self.count(index));
@@ -201,7 +206,20 @@ impl Eti {
     fn cut(&mut self, index: usize, page: u32) {
         self.starts.insert(index + 1, page);
         self.counters.insert(index + 1, self.counters[index]);
-        self.parts.cut(page);
+        self.parts.cut(page, 1);
+    }
+
+    /// Cuts an extent in three, all with its counter: these pages are the middle one.
+    fn cut_out(&mut self, index: usize, pages: &Range<u32>) {
+        let counter = self.counters[index];
+        insert_two(&mut self.starts, index + 1, [pages.start, pages.end]);
+        insert_two(&mut self.counters, index + 1, [counter; 2]);
+        if self.parts.behind(pages.start) == self.parts.behind(pages.end) {
+            self.parts.cut(pages.end, 2);
+        } else {
+            self.parts.cut(pages.start, 1);
+            self.parts.cut(pages.end, 1);
+        }
     }
 
     /// Whether a write covers `alpha` of an extent.
@@ -358,49 +376,12 @@ impl Placement for Eti {
     }
 }
 
-/// Where the extents of each part of the drive are.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Parts {
-    /// Log2 of the pages in a part.
-    shift: u32,
-    /// By part: the extent that its first page is in. Behind all parts: the last extent.
-    firsts: Vec<u16>,
-}
-
-impl Parts {
-    /// One extent over all pages.
-    fn new(pages: u32) -> Self {
-        let shift = pages.div_ceil(PARTS).next_power_of_two().trailing_zeros();
-        Self { shift, firsts: vec![0; ((pages - 1) >> shift) as usize + 2] }
-    }
-
-    /// Among which extents that of a page is: the first and the last of them.
-    #[inline(always)]
-    fn extents(&self, page: u32) -> (usize, usize) {
-        let part = (page >> self.shift) as usize;
-        (self.firsts[part].into(), self.firsts[part + 1].into())
-    }
-
-    /// An extent was cut in two at a page: those behind it have one more before them.
-    fn cut(&mut self, page: u32) {
-        let behind = page.div_ceil(1 << self.shift) as usize;
-        // Extents are at most 65,536, and a check of each sum would cost more than all of them.
-        self.firsts[behind..].iter_mut().for_each(|first| *first = first.wrapping_add(1));
-    }
-
-    /// Extents were merged: these are where they start.
-    fn renew(&mut self, starts: &[u32]) {
-        let mut extent = 0;
-        let (end, parts) = self.firsts.split_last_mut().expect("there is one behind all parts");
-        for (first, part) in parts.iter_mut().zip(0_u32..) {
-            let page = part << self.shift;
-            while starts.get(extent + 1).is_some_and(|&start| start <= page) {
-                extent += 1;
-            }
-            *first = extent as u16;
-        }
-        *end = (starts.len() - 1) as u16;
-    }
+/// Two come to stand at a place, before what was there.
+fn insert_two<T: Copy>(all: &mut Vec<T>, at: usize, two: [T; 2]) {
+    let end = all.len();
+    all.extend(two);
+    all.copy_within(at..end, at + 2);
+    all[at..at + 2].copy_from_slice(&two);
 }
 
 /// The extent found last, with its bounds; looked up anew when extents were cut or merged.

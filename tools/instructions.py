@@ -1,4 +1,4 @@
-"""Instructions per page that the host writes, counted by callgrind along six paths of the engine.
+"""Instructions per page that the host writes, counted by callgrind along seven paths of the engine.
 
     python tools/instructions.py            hold them against benches/instructions.json
     python tools/instructions.py --write    write them there

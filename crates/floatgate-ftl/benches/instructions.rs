@@ -1,5 +1,5 @@
-//! Instructions per page that the host writes, along six paths: what `tools/instructions.py` counts
-//! by callgrind and holds against `benches/instructions.json`.
+//! Instructions per page that the host writes, along seven paths: what `tools/instructions.py`
+//! counts by callgrind and holds against `benches/instructions.json`.
 //!
 //! `instructions NAME` builds the drive, fills it and writes half of it over; then [`measured`]
 //! writes random pages, and it prints how many, and how many flash programs that took. Without a

@@ -4,15 +4,20 @@
 //! and 4 Mi pages of 4 KiB with 7 % over-provisioning and units of 256 pages. The bare one
 //! ([`bare`]) is arrays and prefetching, and nothing else; it cleans the same units as the engine.
 //! Both take turns; the medians are printed in million flash programs a second, and as a share of
-//! the bare one's with the same victim policy. `FLOATGATE_BENCH_LARGE=1` adds 64 Mi and 512 Mi
-//! pages (some 10 GiB of memory, a quarter of an hour).
+//! the bare one's with the same victim policy. Where the engine has a clock, the bare one with a
+//! bare loop of events beside it ([`events`]) shows what an event-driven clock could come to.
+//! `FLOATGATE_BENCH_LARGE=1` adds 64 Mi and 512 Mi pages (some 10 GiB of memory, a quarter of an
+//! hour).
 
 #[path = "limit/bare.rs"]
 mod bare;
+#[path = "limit/events.rs"]
+mod events;
 mod rig;
 
 use bare::{Bare, Choice};
-use rig::{Drive, Kind, LOW_WATER, Load, geometry};
+use events::Events;
+use rig::{Drive, Kind, LOW_WATER, Load};
 
 const TURNS: usize = 5;
 /// Pages that are written in a turn.
@@ -25,6 +30,25 @@ impl Drive for Bare {
 
     fn programs(&self) -> u64 {
         self.programs
+    }
+}
+
+/// The bare one with the events of all that it does.
+struct BareTimed {
+    bare: Bare,
+    events: Events,
+}
+
+impl Drive for BareTimed {
+    fn write(&mut self, pages: &[u32]) {
+        let before = self.bare.programs;
+        self.bare.write_all(pages);
+        let (written, programs) = (pages.len() as u64, self.bare.programs - before);
+        self.events.play(2 * written + 4 * (programs - written));
+    }
+
+    fn programs(&self) -> u64 {
+        self.bare.programs
     }
 }
 
@@ -69,22 +93,27 @@ fn compare(size: &str, pages: u32, filter: &str) {
         if !name.contains(filter) {
             continue;
         }
-        let mut bare = Turns::new(Bare::new(&geometry(pages), LOW_WATER, choice(&kind)), pages);
+        let bare = || Bare::new(&kind.geometry(pages), LOW_WATER, choice(&kind));
+        let timed = || BareTimed { bare: bare(), events: Events::new() };
+        let mut timed = kind.is_timed.then(|| Turns::new(timed(), pages));
+        let mut bare = Turns::new(bare(), pages);
         let mut engine = Turns::new(kind.make(pages), pages);
         for _ in 0..TURNS {
             bare.take();
+            timed.iter_mut().for_each(Turns::take);
             engine.take();
         }
         let (limit, rate) = (bare.rate(), engine.rate());
         let (bare_wa, wa) = (bare.amplification, engine.amplification);
-        println!("{name:32}{rate:10.1}{limit:10.1}{:8.2}{wa:8.2}{bare_wa:8.2}", rate / limit);
+        let timed = timed.map_or(String::new(), |timed| format!("{:.1}", timed.rate()));
+        let share = rate / limit;
+        println!("{name:32}{rate:10.1}{limit:10.1}{share:8.2}{timed:>10}{wa:8.2}{bare_wa:8.2}");
     }
 }
 
 fn main() {
-    let titles = ["M programs/s", "engine", "bare", "share", "WA", "bare"];
-    let [name, rest @ ..] = titles;
-    println!("{name:32}{:>10}{:>10}{:>8}{:>8}{:>8}", rest[0], rest[1], rest[2], rest[3], rest[4]);
+    print!("{:32}{:>10}{:>10}{:>8}", "M programs/s", "engine", "bare", "share");
+    println!("{:>10}{:>8}{:>8}", "events", "WA", "bare");
     let filter = std::env::args().skip(1).find(|text| !text.starts_with('-')).unwrap_or_default();
     compare("256 Ki", 256 << 10, &filter);
     compare("4 Mi", 4 << 20, &filter);

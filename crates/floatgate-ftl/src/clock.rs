@@ -148,7 +148,8 @@ impl Default for Chain {
 #[derive(Clone, Copy, Debug)]
 pub struct Fork {
     start: Chain,
-    end: Chain,
+    /// Where what has branched off so far ends: a node, and its serial number.
+    end: (u32, u64),
     branches: u32,
 }
 
@@ -156,7 +157,7 @@ impl Fork {
     /// No branch yet.
     #[inline(always)]
     pub fn new(start: Chain) -> Self {
-        Self { start, end: start, branches: 0 }
+        Self { start, end: (start.node, start.serial), branches: 0 }
     }
 
     /// Where a branch begins.
@@ -172,17 +173,19 @@ impl Fork {
             return;
         }
         self.branches += 1;
-        self.end = match self.branches {
+        let Chain { node, serial, .. } = match self.branches {
             1 => branch,
-            2 => clock.join(self.end, branch),
-            _ => clock.join_more(self.end, branch),
+            2 => clock.join(self.end(), branch),
+            _ => clock.join_more(self.end(), branch),
         };
+        self.end = (node, serial);
     }
 
     /// Where all branches have ended.
     #[inline(always)]
     pub fn end(&self) -> Chain {
-        Chain { node: self.end.node, serial: self.end.serial, ..self.start }
+        let (node, serial) = self.end;
+        Chain { node, serial, ..self.start }
     }
 }
 

@@ -199,11 +199,26 @@ pub trait Nand {
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
-    /// Whether it matters to the medium which pages are copied at once. If not, as many are as are
-    /// to be.
+    /// Moves pages row by row of the unit that they go to, each row as [`Nand::copy`] does: pages
+    /// of one row, unless the medium [takes rows](Nand::takes_rows).
+    ///
+    /// # Errors
+    /// The medium's fault.
     #[inline(always)]
-    fn copies_rows(&self) -> bool {
-        true
+    fn copy_rows(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), Self::Error> {
+        self.copy(moves, cause, chain)
+    }
+
+    /// Whether [`Nand::copy_rows`] takes as many pages as are to be moved, and tells rows apart
+    /// itself as far as they matter.
+    #[inline(always)]
+    fn takes_rows(&self) -> bool {
+        false
     }
 
     /// Puts bytes of the layer's own, at most a page of them, into the page register for the next

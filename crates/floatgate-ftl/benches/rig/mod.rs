@@ -61,12 +61,13 @@ impl Drive for Engine {
 }
 
 /// A drive of so many logical pages with 7 % more flash, and room for the map and some units.
-pub fn geometry(logical_pages: u32) -> Geometry {
-    let data = (u64::from(logical_pages) * 107 / 100).div_ceil(UNIT.into()) as u32;
+fn geometry(logical_pages: u32, superblock: u32) -> Geometry {
+    let unit = UNIT * superblock;
+    let data = (u64::from(logical_pages) * 107 / 100).div_ceil(unit.into()) as u32;
     Geometry::new(Shape {
         page_bytes: PAGE as u32,
         pages_per_block: UNIT,
-        superblock: 1,
+        superblock,
         units: data + LOW_WATER,
         channels: 8,
         dies: 4,
@@ -85,7 +86,9 @@ pub struct Kind {
     is_dftl: bool,
     placement: &'static str,
     pub victim: &'static str,
-    is_timed: bool,
+    pub is_timed: bool,
+    /// Dies that a unit lies on.
+    superblock: u32,
 }
 
 impl Kind {
@@ -95,18 +98,25 @@ impl Kind {
         placement: "single",
         victim: "greedy",
         is_timed: false,
+        superblock: 1,
     };
-    pub const ALL: [Self; 6] = [
+    const TIMED: Self = Self { name: "the same with a clock", is_timed: true, ..Self::IDEAL };
+    pub const ALL: [Self; 7] = [
         Self::IDEAL,
-        Self { name: "the same with a clock", is_timed: true, ..Self::IDEAL },
+        Self::TIMED,
+        Self { name: "superblocks, with a clock", superblock: 8, ..Self::TIMED },
         Self { name: "cost-benefit", victim: "cost_benefit", ..Self::IDEAL },
         Self { name: "eti", placement: "eti", ..Self::IDEAL },
         Self { name: "dftl, cache 1 %", is_dftl: true, ..Self::IDEAL },
-        Self { name: "dftl with a clock", is_dftl: true, is_timed: true, ..Self::IDEAL },
+        Self { name: "dftl with a clock", is_dftl: true, ..Self::TIMED },
     ];
 
+    pub fn geometry(&self, logical_pages: u32) -> Geometry {
+        geometry(logical_pages, self.superblock)
+    }
+
     pub fn make(&self, logical_pages: u32) -> Engine {
-        let g = geometry(logical_pages);
+        let g = self.geometry(logical_pages);
         let map = MapConfig::new(g, u64::from(logical_pages) / 100 * 8);
         let timed = || Timed::new(Counted::default(), g, TIMING);
         let device = match (self.is_dftl, self.is_timed) {

@@ -17,7 +17,7 @@ mod slru;
 use alloc::vec::Vec;
 
 use super::single::{self, Entry};
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
@@ -179,16 +179,16 @@ impl Mapping for Dftl {
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
-        for (tpn, page) in by_page(&self.geometry, moved) {
-            let mut uncached = false;
-            for (lpn, _) in page {
-                match self.slots.get(lpn.get()) {
-                    Some(slot) => self.entries[slot as usize].dirty = true,
-                    None => uncached = true,
+        let mut updated = None;
+        for (lpn, _) in moved {
+            let tpn = self.geometry.translation_page(*lpn);
+            match self.slots.get(lpn.get()) {
+                Some(slot) => self.entries[slot as usize].dirty = true,
+                None if updated == Some(tpn) => {}
+                None => {
+                    io.push(MapOp::Update(tpn));
+                    updated = Some(tpn);
                 }
-            }
-            if uncached {
-                io.push(MapOp::Update(tpn));
             }
         }
     }

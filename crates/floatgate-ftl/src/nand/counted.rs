@@ -122,8 +122,8 @@ impl Nand for Counted {
     }
 
     #[inline(always)]
-    fn copies_rows(&self) -> bool {
-        self.modes.is_some()
+    fn takes_rows(&self) -> bool {
+        self.modes.is_none()
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

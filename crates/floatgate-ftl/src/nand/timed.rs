@@ -16,6 +16,7 @@
 //! operation that stands before its die can not be joined by a page that comes once it has begun.
 
 mod account;
+mod alone;
 mod chains;
 mod core;
 mod events;
@@ -42,7 +43,7 @@ pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes,
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 
-use super::{Cause, Chain, Fork, Moves, Nand, Source};
+use super::{Cause, Chain, Fork, Move, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
@@ -187,6 +188,40 @@ impl<N> Timed<N> {
         *chain = fork.end();
     }
 
+    /// All pages are read, and then all of them are programmed.
+    #[inline(always)]
+    fn issue_copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) {
+        if moves.len() == 1 {
+            return moves.for_each(|step| self.issue_move(step, cause, chain));
+        }
+        self.issue_all(moves.clone(), chain, |timed, step, branch| {
+            timed.issue_page(Kind::Read, step.from, cause, branch);
+        });
+        self.issue_all(moves, chain, |timed, step, branch| {
+            timed.issue_page(Kind::Program, step.to, cause, branch);
+        });
+    }
+
+    /// The same row by row.
+    #[inline(always)]
+    fn issue_rows(&mut self, mut moves: impl Moves, cause: Cause, chain: &mut Chain) {
+        let width = self.geometry.row_pages();
+        if width == 1 {
+            return moves.for_each(|step| self.issue_move(step, cause, chain));
+        }
+        while let Some(Move { to, .. }) = moves.clone().next() {
+            let left = (width - self.geometry.place(to).1 % width) as usize;
+            self.issue_copy(moves.clone().take(left), cause, chain);
+            moves.nth(left - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn issue_move(&mut self, step: Move, cause: Cause, chain: &mut Chain) {
+        self.issue_page(Kind::Read, step.from, cause, chain);
+        self.issue_page(Kind::Program, step.to, cause, chain);
+    }
+
     /// One erase per die of the unit, all dies at once.
     fn issue_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
         self.drop_open(unit);
@@ -273,20 +308,29 @@ impl<N: Nand> Nand for Timed<N> {
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.geometry.has_program_units() {
             self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
-        } else if moves.len() == 1 {
-            for step in moves.clone() {
-                self.issue_page(Kind::Read, step.from, cause, chain);
-                self.issue_page(Kind::Program, step.to, cause, chain);
-            }
         } else {
-            self.issue_all(moves.clone(), chain, |timed, step, branch| {
-                timed.issue_page(Kind::Read, step.from, cause, branch);
-            });
-            self.issue_all(moves.clone(), chain, |timed, step, branch| {
-                timed.issue_page(Kind::Program, step.to, cause, branch);
-            });
+            self.issue_copy(moves.clone(), cause, chain);
         }
         self.inner.copy(moves, cause, chain)
+    }
+
+    #[inline(always)]
+    fn copy_rows(
+        &mut self,
+        moves: impl Moves,
+        cause: Cause,
+        chain: &mut Chain,
+    ) -> Result<(), N::Error> {
+        if self.geometry.has_program_units() {
+            return self.copy(moves, cause, chain);
+        }
+        self.issue_rows(moves.clone(), cause, chain);
+        self.inner.copy_rows(moves, cause, chain)
+    }
+
+    #[inline(always)]
+    fn takes_rows(&self) -> bool {
+        self.inner.takes_rows()
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

@@ -272,12 +272,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
-    /// on every plane that it is striped over; to the end of the unit if that is all the same.
+    /// on every plane that it is striped over; to the end of the unit if the medium takes rows.
     fn row_room(&self, stream: u8) -> usize {
         let geometry = &self.store.geometry;
-        let width = match self.store.nand.copies_rows() {
-            true => geometry.row_pages(),
-            false => geometry.unit_capacity(),
+        let width = match self.store.nand.takes_rows() {
+            true => geometry.unit_capacity(),
+            false => geometry.row_pages(),
         };
         let room = self.streams.room(stream);
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
@@ -296,7 +296,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.skip(stream, pages - 1);
         let serial = self.store.stamp.copies(pages);
         let moves = moves(row, to, serial, &self.store.geometry);
-        self.store.nand.copy(moves, cause, work)?;
+        self.store.nand.copy_rows(moves, cause, work)?;
         for (&(from, owner), at) in row.iter().zip(0..) {
             let to = to.after(at);
             let before = match owner {

@@ -23,9 +23,13 @@
 //! which waits for the next command. A page that is judged without being written has the counter
 //! that its extent has. Trims change nothing.
 //!
-//! Costs per command: a search unless it begins in the extent found last, at most two insertions in
-//! a sorted array of N starts, and 1 added to each extent written; per page one comparison as long
-//! as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive.
+//! Costs per command: a search unless it begins in the extent found last, among the extents of one
+//! of 256 parts of the drive; at most two insertions in a sorted array of N starts, each of which
+//! is told to the parts behind it, and 1 added to each extent written; per page one comparison as
+//! long as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive, which need
+//! not know of parts.
+
+mod parts;
 
 use alloc::format;
 use alloc::string::ToString;
@@ -36,6 +40,7 @@ use core::ops::Range;
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
+use parts::Parts;
 
 crate::parameters! {
     /// Parameters of ETI.
@@ -113,6 +118,7 @@ pub struct Eti {
     /// Ascending, from 0. An extent ends where the next one starts.
     starts: Vec<u32>,
     counters: Vec<u8>,
+    parts: Parts,
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
@@ -129,6 +135,7 @@ impl Eti {
             pages,
             starts: vec![0],
             counters: vec![0],
+            parts: Parts::new(pages),
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
         }
@@ -162,11 +169,15 @@ impl Eti {
         let needed = cuts.map(usize::from).iter().sum::<usize>();
         let room = self.config.extents as usize - self.starts.len();
         if needed <= room {
-            if cuts[1] {
-                self.cut(last, pages.end);
-            }
-            if cuts[0] {
-                self.cut(from, pages.start);
+            if needed == 2 && from == last {
+                self.cut_out(from, &pages);
+            } else {
+                if cuts[1] {
+                    self.cut(last, pages.end);
+                }
+                if cuts[0] {
+                    self.cut(from, pages.start);
+                }
             }
             let inside = usize::from(cuts[0]);
             (from + inside..=last + inside).for_each(|index| self.count(index));
@@ -195,6 +206,20 @@ impl Eti {
     fn cut(&mut self, index: usize, page: u32) {
         self.starts.insert(index + 1, page);
         self.counters.insert(index + 1, self.counters[index]);
+        self.parts.cut(page, 1);
+    }
+
+    /// Cuts an extent in three, all with its counter: these pages are the middle one.
+    fn cut_out(&mut self, index: usize, pages: &Range<u32>) {
+        let counter = self.counters[index];
+        insert_two(&mut self.starts, index + 1, [pages.start, pages.end]);
+        insert_two(&mut self.counters, index + 1, [counter; 2]);
+        if self.parts.behind(pages.start) == self.parts.behind(pages.end) {
+            self.parts.cut(pages.end, 2);
+        } else {
+            self.parts.cut(pages.start, 1);
+            self.parts.cut(pages.end, 1);
+        }
     }
 
     /// Whether a write covers `alpha` of an extent.
@@ -216,6 +241,7 @@ impl Eti {
         }
         self.starts.truncate(merged);
         self.counters.truncate(merged);
+        self.parts.renew(&self.starts);
         self.remember(0);
     }
 
@@ -267,7 +293,8 @@ impl Eti {
     /// The extent of a page: the last that does not start behind it. The comparisons of a step are
     /// made at once, where each step of a binary search waits for the one before.
     fn search(&self, page: u32) -> usize {
-        let (mut found, mut stride) = (0, self.starts.len());
+        let (mut found, last) = self.parts.extents(page);
+        let mut stride = last + 1 - found;
         while stride > 1 {
             stride = stride.div_ceil(WAYS);
             let starts = (1..WAYS).filter_map(|way| self.starts.get(found + way * stride));
@@ -343,7 +370,18 @@ impl Placement for Eti {
         assert!(self.partition().all(|e| e.counter <= self.config.counter_max));
         let Latest { index, lower, upper } = self.latest;
         assert_eq!((lower, upper), (self.starts[index], self.end(index)), "the one found last");
+        let mut parts = self.parts.clone();
+        parts.renew(&self.starts);
+        assert_eq!(parts, self.parts, "where the extents of each part are");
     }
+}
+
+/// Two come to stand at a place, before what was there.
+fn insert_two<T: Copy>(all: &mut Vec<T>, at: usize, two: [T; 2]) {
+    let end = all.len();
+    all.extend(two);
+    all.copy_within(at..end, at + 2);
+    all[at..at + 2].copy_from_slice(&two);
 }
 
 /// The extent found last, with its bounds; looked up anew when extents were cut or merged.

@@ -11,14 +11,14 @@ use crate::clock::{NONE, Part};
 /// A die, its channel, and what they work with.
 pub(super) struct Post<'a> {
     pub(super) die: &'a mut Die,
-    channel: &'a mut Channel,
+    pub(super) channel: &'a mut Channel,
     pub(super) core: &'a mut Core,
 }
 
 impl Scheduler {
     /// A die, and what it works with.
     #[inline(always)]
-    fn post(&mut self, die: usize) -> Post<'_> {
+    pub(super) fn post(&mut self, die: usize) -> Post<'_> {
         self.record_die(die);
         let die = &mut self.dies[die];
         Post { channel: &mut self.channels[die.channel], die, core: &mut self.core }
@@ -162,7 +162,7 @@ impl Post<'_> {
 
     /// Which run an operation is of, and how long the cells take.
     #[inline(always)]
-    fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
+    pub(super) fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
         if let Some(slc) = self.core.schedule.slc.filter(|_| is_slc(row)) {
             match kind {
                 Kind::Read => return (Run::read(Run::SLC), slc.read_ns),
@@ -357,7 +357,7 @@ impl Post<'_> {
         }
         self.account();
         self.channel.current = at;
-        self.channel.part = if part == Part::Die { Part::Bus } else { part };
+        self.channel.part = Channel::part_of(part);
         self.channel.transfer_ns = self.core.timing.transfer_ns * u64::from(pages) - spared_ns;
         self.die.is_transferring = true;
         self.turn();

@@ -141,6 +141,21 @@ impl Die {
         self.is_dirty = false;
     }
 
+    /// How many operations stand before it.
+    pub(super) fn standing(&self) -> usize {
+        self.queues.iter().map(Line::len).sum()
+    }
+
+    /// It has done all of an operation of a part since it was accounted for last.
+    #[inline(always)]
+    pub(super) fn done(&mut self, part: Part, used: [(Use, u64); 3], now: u64) {
+        for (doing, ns) in used {
+            self.used[doing as usize] += ns;
+        }
+        self.account.add(part, now - self.since);
+        self.since = now;
+    }
+
     /// What it does from now on.
     #[inline(always)]
     fn activity(&self, now: u64) -> Activity {
@@ -233,7 +248,7 @@ impl Die {
 
     /// The queue whose first operation is the next.
     #[inline(always)]
-    fn head(&self, now: u64, schedule: &Schedule) -> Option<usize> {
+    pub(super) fn head(&self, now: u64, schedule: &Schedule) -> Option<usize> {
         let first =
             |queue: usize| self.queues[queue].first().map(|first| (first.since, first.serial));
         let other = match (first(READS), first(CHANGES)) {
@@ -383,6 +398,19 @@ impl Channel {
         if self.current != NONE {
             self.account.add(self.part, now - self.since);
         }
+        self.since = now;
+    }
+
+    /// What others are told who wait for a page of a part: that it is the host's does not matter.
+    #[inline(always)]
+    pub(super) fn part_of(part: Part) -> Part {
+        if part == Part::Die { Part::Bus } else { part }
+    }
+
+    /// It was free, and has transferred for so long meanwhile.
+    #[inline(always)]
+    pub(super) fn transferred(&mut self, part: Part, ns: u64, now: u64) {
+        self.account.add(Self::part_of(part), ns);
         self.since = now;
     }
 

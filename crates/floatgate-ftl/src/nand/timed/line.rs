@@ -24,6 +24,10 @@ impl Line {
         self.first.is_none()
     }
 
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.rest.len()
+    }
+
     #[inline(always)]
     pub(super) fn first(&self) -> Option<&Waiting> {
         self.first.as_ref()

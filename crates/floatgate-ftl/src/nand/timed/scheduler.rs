@@ -260,7 +260,13 @@ impl Scheduler {
     }
 
     fn is_dirty(&self) -> bool {
-        self.desks_dirty || !self.core.dirty_dies.is_empty() || !self.core.dirty_channels.is_empty()
+        !self.core.dirty_dies.is_empty() || self.begins_others()
+    }
+
+    /// Whether more than dies may be able to begin something.
+    #[inline(always)]
+    pub(super) fn begins_others(&self) -> bool {
+        self.desks_dirty || !self.core.dirty_channels.is_empty()
     }
 
     /// Whoever can begin something does: servers, dies, then channels.
@@ -270,9 +276,14 @@ impl Scheduler {
             self.desks_dirty = false;
             (0..self.desks.len()).for_each(|desk| self.begin_services(desk));
         }
-        while let Some(die) = self.core.dirty_dies.pop() {
+        // In the order in which they came to be so, which is mostly that of age: then what they
+        // send over their channel comes to stand there in order.
+        let mut next = 0;
+        while let Some(&die) = self.core.dirty_dies.get(next) {
             self.begin_die(die as usize);
+            next += 1;
         }
+        self.core.dirty_dies.clear();
         while let Some(channel) = self.core.dirty_channels.pop() {
             self.begin_transfer(channel as usize);
         }
@@ -340,11 +351,17 @@ impl Scheduler {
     }
 
     /// A node has been made: it may wait for nothing.
+    #[inline(always)]
     pub(super) fn begin_if_ready(&mut self, at: u32) {
         if self.core.graph.node(at).follows == 0 {
-            self.release(at);
-            self.release_ready();
+            self.begin_now(at);
         }
+    }
+
+    #[inline(never)]
+    fn begin_now(&mut self, at: u32) {
+        self.release(at);
+        self.release_ready();
     }
 }
 
@@ -373,6 +390,9 @@ impl Scheduler {
             if self.is_dirty() {
                 if self.core.now >= until {
                     return;
+                }
+                if self.play_alone(until) {
+                    continue;
                 }
                 self.begin_all();
                 if self.core.events.first() <= self.core.now {

@@ -371,3 +371,12 @@ fn command_cycles_leave_the_channel_free() {
     assert_eq!(drive.end(first), told(240, &[(Part::Bus, 40), (Part::Die, 200)]));
     assert_eq!(drive.end(second), told(260, &[(Part::Bus, 40), (Part::Die, 200)]));
 }
+
+#[test]
+fn what_takes_no_time_has_not_begun_when_it_is_played_until_then() {
+    let mut drive = scheduled(SERIAL, Timing { program_ns: 0, ..TIMING }, Schedule::default());
+    let program = drive.program(0, Cause::Host);
+    drive.at(PROGRAM - TIMING.program_ns);
+    assert!(drive.ended.is_empty(), "the page was transferred, the cells begin now");
+    assert_eq!(drive.times([program]), [11]);
+}

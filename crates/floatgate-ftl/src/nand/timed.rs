@@ -42,7 +42,7 @@ pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes,
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 
-use super::{Cause, Chain, Fork, Moves, Nand, Source};
+use super::{Cause, Chain, Clock, Fork, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
@@ -238,6 +238,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
+            _ if self.scheduler.stands_still => {}
             true => self.read_from(from, source, cause, chain),
             false => self.issue_page(Kind::Read, from, cause, chain),
         }
@@ -253,6 +254,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
+            _ if self.scheduler.stands_still => {}
             true => self.fill(to, 1, cause, chain),
             false => {
                 self.issue_page(Kind::Program, to, cause, chain);
@@ -265,13 +267,17 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.fill(from, pages, Cause::Pad, chain);
+        if self.scheduler.takes_time() {
+            self.fill(from, pages, Cause::Pad, chain);
+        }
         self.inner.pad(from, pages, chain)
     }
 
     #[inline(always)]
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.geometry.has_program_units() {
+        if self.scheduler.stands_still {
+            // Nothing to do but count.
+        } else if self.geometry.has_program_units() {
             self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
         } else if moves.len() == 1 {
             for step in moves.clone() {
@@ -289,6 +295,11 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.copy(moves, cause, chain)
     }
 
+    #[inline(always)]
+    fn copies_rows(&self) -> bool {
+        self.scheduler.takes_time() || self.inner.copies_rows()
+    }
+
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         self.modes.set(unit, mode);
         self.inner.set_mode(unit, mode);
@@ -299,12 +310,16 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     fn close_stripe(&mut self, last: Ppn) {
-        self.program_parity_early(last);
+        if self.scheduler.takes_time() {
+            self.program_parity_early(last);
+        }
         self.inner.close_stripe(last);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.issue_erase(unit, cause, chain);
+        if self.scheduler.takes_time() {
+            self.issue_erase(unit, cause, chain);
+        }
         self.inner.erase(unit, cause, chain)
     }
 

@@ -233,6 +233,15 @@ pub trait Clock {
     /// Whether anything takes time. If not, what is begun is complete.
     const TAKES_TIME: bool = true;
 
+    /// Whether anything takes time now.
+    #[inline(always)]
+    fn takes_time(&self) -> bool {
+        Self::TAKES_TIME
+    }
+
+    /// Nothing takes time from now on, until the counters are reset. Nothing may be under way.
+    fn stand_still(&mut self) {}
+
     /// The time up to which everything has been played, in nanoseconds.
     fn now(&self) -> u64;
 

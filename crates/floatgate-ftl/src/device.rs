@@ -57,6 +57,10 @@ pub trait Device: Send {
     /// do.
     fn write_back(&mut self) {}
 
+    /// Nothing takes time from now on, until the counters are reset: a drive does the same, in the
+    /// same order, as far as that does not depend on what is complete. Nothing may be under way.
+    fn stand_still(&mut self) {}
+
     /// Tells the policies that are bounds what the host will do from now on.
     fn set_future(&mut self, _: FutureKnowledge) {}
 

@@ -85,6 +85,15 @@ pub trait Placement {
         None
     }
 
+    /// Whether it looks at the nanoseconds of the device's clock: where nothing takes time it sorts
+    /// otherwise.
+    fn reads_time(_config: &PlacementConfig) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// The host writes consecutive pages by one command. Called before its pages are.
     #[inline(always)]
     fn command(&mut self, _first: Lpn, _pages: u32) {}
@@ -230,6 +239,14 @@ macro_rules! placements {
                     _ => return None,
                 };
                 Some(Self { scheme, streams: streams(name, config)? })
+            }
+
+            /// Whether the placement of this name looks at the nanoseconds of the device's clock.
+            pub fn reads_time(name: &str, config: &PlacementConfig) -> bool {
+                match name {
+                    $(stringify!($name) => <$Type as Placement>::reads_time(config),)*
+                    _ => false,
+                }
             }
 
             /// Whether the placement of this name wants to be told what the host will write.

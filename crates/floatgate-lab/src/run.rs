@@ -19,6 +19,7 @@ use crate::workload::Workload;
 pub use control::{Control, RunError};
 use lookahead::future_knowledge;
 use measure::measure;
+use start::depends_on_time;
 pub(crate) use start::start;
 
 /// Requests that are handed to the drive at once: enough to look ahead in.
@@ -87,6 +88,9 @@ fn prepare(
     seed: u64,
     control: &Control,
 ) -> Result<StartResult, RunError> {
+    if !depends_on_time(config)? {
+        device.stand_still();
+    }
     let started = start(config, plan, device, seed, control)?;
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.write_back();

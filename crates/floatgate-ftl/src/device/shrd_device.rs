@@ -404,6 +404,10 @@ where
         self.drive.write_back();
     }
 
+    fn stand_still(&mut self) {
+        self.drive.stand_still();
+    }
+
     fn set_future(&mut self, known: FutureKnowledge) {
         self.drive.set_future(known);
     }

@@ -264,7 +264,7 @@ where
         self.acknowledge(&mut chain);
         let now = self.io.now();
         let before = queued(arrival, now);
-        if self.arbiter.is_none() && !<F::Medium as Nand>::Clock::TAKES_TIME {
+        if self.arbiter.is_none() && !self.io.clock().takes_time() {
             let completion = Completion { arrival_ns: arrival, done_ns: now, blame: before };
             self.outstanding.pass();
             self.queue.complete(now);
@@ -378,6 +378,10 @@ where
         let Ok(()) = self.io.ftl.flush_map(&mut chain);
         self.io.clock().play(u64::MAX);
         self.rest();
+    }
+
+    fn stand_still(&mut self) {
+        self.io.clock().stand_still();
     }
 
     fn set_future(&mut self, mut known: FutureKnowledge) {

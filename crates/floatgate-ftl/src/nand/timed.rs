@@ -43,7 +43,7 @@ pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes,
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 
-use super::{Cause, Chain, Fork, Move, Moves, Nand, Source};
+use super::{Cause, Chain, Clock, Fork, Move, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
@@ -273,6 +273,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
+            _ if self.scheduler.stands_still => {}
             true => self.read_from(from, source, cause, chain),
             false => self.issue_page(Kind::Read, from, cause, chain),
         }
@@ -288,6 +289,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
+            _ if self.scheduler.stands_still => {}
             true => self.fill(to, 1, cause, chain),
             false => {
                 self.issue_page(Kind::Program, to, cause, chain);
@@ -300,13 +302,17 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.fill(from, pages, Cause::Pad, chain);
+        if self.scheduler.takes_time() {
+            self.fill(from, pages, Cause::Pad, chain);
+        }
         self.inner.pad(from, pages, chain)
     }
 
     #[inline(always)]
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.geometry.has_program_units() {
+        if self.scheduler.stands_still {
+            // Nothing to do but count.
+        } else if self.geometry.has_program_units() {
             self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
         } else {
             self.issue_copy(moves.clone(), cause, chain);
@@ -324,7 +330,9 @@ impl<N: Nand> Nand for Timed<N> {
         if self.geometry.has_program_units() {
             return self.copy(moves, cause, chain);
         }
-        self.issue_rows(moves.clone(), cause, chain);
+        if self.scheduler.takes_time() {
+            self.issue_rows(moves.clone(), cause, chain);
+        }
         self.inner.copy_rows(moves, cause, chain)
     }
 
@@ -343,12 +351,16 @@ impl<N: Nand> Nand for Timed<N> {
     }
 
     fn close_stripe(&mut self, last: Ppn) {
-        self.program_parity_early(last);
+        if self.scheduler.takes_time() {
+            self.program_parity_early(last);
+        }
         self.inner.close_stripe(last);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.issue_erase(unit, cause, chain);
+        if self.scheduler.takes_time() {
+            self.issue_erase(unit, cause, chain);
+        }
         self.inner.erase(unit, cause, chain)
     }
 

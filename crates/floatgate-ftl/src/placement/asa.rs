@@ -143,6 +143,10 @@ impl Asa {
 impl Placement for Asa {
     const SORTS_MOVED: bool = true;
 
+    fn reads_time(config: &PlacementConfig) -> bool {
+        config.asa.clock == AsaClock::Time
+    }
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let now = self.time(write.clock, write.now_ns);

@@ -5,7 +5,7 @@ use floatgate_ftl::host::HostConfig;
 use floatgate_ftl::log_block::LogConfig;
 use floatgate_ftl::mapping::{Demands, MapConfig, demands};
 use floatgate_ftl::parameters::Refusal;
-use floatgate_ftl::placement::PlacementConfig;
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::victim::VictimConfig;
 
 use super::{Config, ConfigError, expect};
@@ -62,6 +62,12 @@ impl Config {
     ) -> PlacementConfig {
         let config = PlacementConfig::new(geometry).with(&|s, key| self.policies.value(s, key));
         PlacementConfig { ages_in_map, ..config }
+    }
+
+    /// Whether the placement looks at the nanoseconds of the device's clock.
+    pub(crate) fn placement_reads_time(&self) -> Result<bool, ConfigError> {
+        let placements = self.placement_config(self.provisional_geometry()?, false);
+        Ok(AnyPlacement::reads_time(&self.placement.scheme, &placements))
     }
 
     /// What victim policies are told, on a drive of so many units and streams.

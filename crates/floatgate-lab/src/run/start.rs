@@ -1,6 +1,7 @@
 //! The start state: what is written to a drive before anything is measured.
 
 use floatgate_ftl::device::Device;
+use floatgate_ftl::queue::Dispatch;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 
@@ -159,6 +160,21 @@ fn played(
         found.push(workload);
     }
     Ok(found)
+}
+
+/// Whether what a drive does depends on how long it takes, where all requests are there from the
+/// beginning: then its clock has to run while it is filled. The clock begins anew afterwards, with
+/// idle dies and an empty queue, so that of all others the fill leaves the same without it.
+///
+/// All that is done while the host is idle (cleaning, folding) is not in question: it never is.
+pub(super) fn depends_on_time(config: &Config) -> Result<bool, ConfigError> {
+    let queue = &config.queue;
+    // How much goes into a packed write is how much room is in the queue; and remapping waits for
+    // reads.
+    let packs = config.host.keeps_log();
+    // The queue that a command leaves first is asked first.
+    let overtakes = queue.queues > 1 && queue.dispatch.0 == Dispatch::Parallel;
+    Ok(packs || overtakes || config.placement_reads_time()?)
 }
 
 /// Fills and ages the drive as the config says; how that went.

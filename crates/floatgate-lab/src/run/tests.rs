@@ -1,5 +1,7 @@
 //! The order in which a run does things, on a drive that writes down what it is asked.
 
+mod standing;
+
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::counters::{Counters, DieUse, StreamCounts};

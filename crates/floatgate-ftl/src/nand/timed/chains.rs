@@ -30,6 +30,17 @@ impl Scheduler {
 }
 
 impl Clock for Scheduler {
+    #[inline(always)]
+    fn takes_time(&self) -> bool {
+        !self.stands_still
+    }
+
+    fn stand_still(&mut self) {
+        assert_eq!(self.core.graph.outstanding(), 0, "nothing is under way");
+        self.stands_still = true;
+    }
+
+    #[inline(always)]
     fn now(&self) -> u64 {
         self.core.now
     }
@@ -63,13 +74,16 @@ impl Clock for Scheduler {
     }
 
     fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
-        if ns > 0 {
+        if ns > 0 && self.takes_time() {
             let at = self.extend(chain, Work::Delay { ns }, part);
             self.begin_if_ready(at);
         }
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
+        if self.stands_still {
+            return;
+        }
         let part = self.desks[server as usize].part;
         let service = self.services.put(|| Service { pass_ns, hold_ns });
         let at = self.extend(chain, Work::Serve { server, service }, part);
@@ -77,6 +91,9 @@ impl Clock for Scheduler {
     }
 
     fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
+        if self.stands_still {
+            return false;
+        }
         let Controller { task_ns, blocking, .. } = self.core.schedule.controller;
         let ns = task_ns[task as usize];
         if chain.core != NO_CORE {
@@ -102,7 +119,7 @@ impl Clock for Scheduler {
 
     #[inline(always)]
     fn take_memory(&mut self, chain: &mut Chain, pages: u64) -> bool {
-        self.memory.is_some() && self.take_write_memory(chain, pages)
+        self.memory.is_some() && self.takes_time() && self.take_write_memory(chain, pages)
     }
 
     fn wait_for_programs(&mut self, chain: &mut Chain) {

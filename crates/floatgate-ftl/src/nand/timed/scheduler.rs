@@ -87,6 +87,8 @@ pub struct Scheduler {
     pub(super) memory: Option<WriteMemory>,
     /// What is transferred of pages that are read now, if it is not all of them.
     pub(super) share: Option<Share>,
+    /// Nothing takes time.
+    pub(super) stands_still: bool,
 }
 
 impl Scheduler {
@@ -133,6 +135,7 @@ impl Scheduler {
             recorder: None,
             memory: schedule.controller.write_pages.map(WriteMemory::new),
             share: None,
+            stands_still: false,
         }
     }
 

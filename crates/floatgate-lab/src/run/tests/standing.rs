@@ -1,0 +1,254 @@
+//! A start state reached without a clock is the one that is reached with it.
+
+use floatgate_ftl::addr::Unit;
+use floatgate_ftl::buffer::BUFFERS;
+use floatgate_ftl::log_block::LOG_BLOCKS;
+use floatgate_ftl::mapping::MAPPINGS;
+use floatgate_ftl::parameters::names;
+use floatgate_ftl::placement::PLACEMENTS;
+use floatgate_ftl::victim::VICTIMS;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::Value;
+
+use super::*;
+use crate::config::presets;
+
+const SPAN: u64 = 256 << 10;
+const FILLS: [&str; 4] = ["sequential", "shuffled", "random", "steady"];
+/// In bursts, so that the drive is idle in between.
+const SPEC: &str = "zipf:span=256KiB,requests=600,size=1KiB,reads=0.4,trim=0.02,flush=0.02,\
+                    aligned=false,interarrival=300us,seed=3";
+
+/// A drive whose clock does not stand still for anyone.
+struct Clocked(Box<dyn Device>);
+
+impl Device for Clocked {
+    fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
+        self.0.run_ahead(requests, count, done);
+    }
+
+    fn sees_ahead(&self) -> usize {
+        self.0.sees_ahead()
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        self.0.report(counters);
+    }
+
+    fn units(&self) -> &UnitTable {
+        self.0.units()
+    }
+
+    fn write_back(&mut self) {
+        self.0.write_back();
+    }
+
+    fn set_future(&mut self, known: FutureKnowledge) {
+        self.0.set_future(known);
+    }
+
+    fn reset_counters(&mut self) {
+        self.0.reset_counters();
+    }
+
+    fn check(&self) {
+        self.0.check();
+    }
+}
+
+/// How a drive is filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum With {
+    /// Its clock.
+    Clock,
+    /// As a run does it.
+    Choice,
+    /// No clock, whatever comes of it.
+    NoClock,
+}
+
+/// What is where, and since when.
+fn contents(plan: &Plan, units: &UnitTable) -> String {
+    let of_unit = |unit| {
+        let times = (units.opened(unit), units.sealed_at(unit), units.modified(unit));
+        let pages = 0..plan.geometry.pages_per_unit();
+        let owners: Vec<_> =
+            pages.map(|page| units.owner(plan.geometry.page(unit, page))).collect();
+        format!("{:?}\n", (units.stream(unit), units.lifetime_erases(unit), times, owners))
+    };
+    (0..plan.geometry.units()).map(Unit).map(of_unit).collect()
+}
+
+/// The result of a run after a fill, and what the fill left.
+fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, String) {
+    let plan = Plan::new(config, SPAN).unwrap();
+    let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
+    let known = future_knowledge(config, &plan, &*workload, &control).unwrap();
+    let mut device = build(config, &plan, seed, verify).unwrap();
+    match with {
+        With::Clock => device = Box::new(Clocked(device)),
+        With::Choice => {}
+        With::NoClock => device.stand_still(),
+    }
+    let device = device.as_mut();
+    let start = prepare(config, &plan, device, known, seed, &control).unwrap();
+    let left = contents(&plan, device.units());
+    let measured = measure(metrics(config, &plan), device, &mut *workload, &control).unwrap().0;
+    let facts = Facts::default();
+    let subject = Subject { config, plan: &plan, device, facts, start };
+    let result = RunResult::new(&subject, &measured, seed, 1.0);
+    let mut result = serde_json::to_value(&result).unwrap();
+    result.as_object_mut().unwrap().remove("engine");
+    (result, left)
+}
+
+fn load(preset: Option<&str>, sets: &[(String, String)]) -> Option<Config> {
+    let config = Config::load(preset, None, sets).ok()?;
+    Plan::new(&config, SPAN).ok().map(|_| config)
+}
+
+/// The config of these settings, as far as each goes together with those before it.
+fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config {
+    let small = [
+        ("flash.page", "2KiB"),
+        ("mapping.unit", "512B"),
+        ("flash.pages_per_block", "24"),
+        ("start.volumes_max", "4"),
+    ];
+    let mut sets = vec![];
+    for (key, value) in small.iter().chain(settings) {
+        sets.push(((*key).to_owned(), (*value).to_owned()));
+        if load(preset, &sets).is_none() {
+            sets.pop();
+        }
+    }
+    load(preset, &sets).unwrap()
+}
+
+/// What can be set, and to what.
+fn settings() -> Vec<(&'static str, Vec<&'static str>)> {
+    let rows = [
+        ("mapping.scheme", names(MAPPINGS).collect()),
+        ("placement.scheme", names(PLACEMENTS).collect()),
+        ("cleaning.victim", names(VICTIMS).collect()),
+        ("buffer.scheme", names(BUFFERS).collect()),
+        ("ftl.scheme", names(LOG_BLOCKS).collect()),
+    ];
+    let others: [(_, &[&str]); _] = [
+        ("mapping.cache", &["1KiB", "4KiB"]),
+        ("asa.clock", &["time"]),
+        ("placement.gc_destination", &["same", "cold", "reclassify"]),
+        ("cleaning.scope", &["stream"]),
+        ("cleaning.copies_per_write", &["2", "9"]),
+        ("cleaning.idle_after", &["50us"]),
+        ("cleaning.wear_leveling", &["none", "static"]),
+        ("cleaning.wear_gap", &["2"]),
+        ("slc.dynamic", &["32KiB"]),
+        ("slc.when_full", &["fold"]),
+        ("slc.idle_after", &["50us"]),
+        ("buffer.capacity", &["4KiB", "32KiB"]),
+        ("buffer.acknowledge", &["write_through"]),
+        ("queue.depth", &["1", "4", "64"]),
+        ("queue.queues", &["2", "3"]),
+        ("queue.dispatch", &["serial"]),
+        ("queue.arrivals", &["open", "closed", "immediate"]),
+        ("controller.power_protected", &["true"]),
+        ("shrd.contiguous", &["16"]),
+        ("host.log", &["96KiB"]),
+        ("host.scheme", &["shrd"]),
+        ("host.command", &["3us"]),
+        ("ftl.journal", &["true"]),
+        ("ftl.checkpoint_every", &["300"]),
+        ("schedule.order", &["read_first", "all_reads_first"]),
+        ("schedule.suspend", &["5us"]),
+        ("controller.cores", &["1", "2"]),
+        ("controller.translate", &["2us"]),
+        ("controller.blocking", &["true"]),
+        ("controller.write_memory", &["16KiB"]),
+        ("link.bandwidth", &["100MB/s"]),
+        ("flash.channels", &["2", "3"]),
+        ("flash.planes", &["2"]),
+        ("flash.superblock", &["2", "4"]),
+        ("flash.program_pages", &["3"]),
+        ("flash.cache_register", &["true"]),
+        ("flash.parity", &["2"]),
+        ("faults.factory_bad", &["0.02"]),
+        ("faults.program", &["1e-4"]),
+        ("faults.read", &["1e-3"]),
+        ("capacity.spare_factor", &["0.3"]),
+        ("start.play", &["zipf:span=256KiB,requests=900,reads=0.5,trim=0.1,aligned=false"]),
+    ];
+    rows.into_iter().chain(others.map(|(key, values)| (key, values.to_vec()))).collect()
+}
+
+fn agrees(config: &Config, seed: u64, verify: bool) {
+    let clocked = outcome(config, seed, verify, With::Clock);
+    assert_eq!(outcome(config, seed, verify, With::Choice), clocked, "{config:#?}");
+}
+
+#[test]
+fn every_preset_starts_the_same_without_its_clock() {
+    for preset in presets() {
+        for fill in FILLS {
+            agrees(&config(Some(preset.name), &[("start.fill", fill)]), 1, false);
+        }
+    }
+}
+
+#[test]
+fn every_policy_starts_the_same_without_a_clock() {
+    for (key, values) in settings() {
+        for value in values {
+            let config = config(None, &[(key, value), ("start.fill", "random")]);
+            agrees(&config, 2, true);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_drive_starts_the_same_without_its_clock(
+        preset in any::<Option<Index>>(),
+        fill in any::<Index>(),
+        chosen in vec(any::<(Index, Index)>(), 0..16),
+        seed in 0..4_u64,
+        verify in any::<bool>(),
+    ) {
+        let settings = settings();
+        let mut sets = vec![("start.fill", *fill.get(&FILLS))];
+        sets.extend(chosen.iter().map(|(key, value)| {
+            let (key, values) = key.get(&settings);
+            (*key, *value.get(values))
+        }));
+        let preset = preset.map(|preset| preset.get(presets()).name);
+        agrees(&config(preset, &sets), seed, verify);
+    }
+}
+
+/// Where the clock is left on, it has to be.
+#[test]
+fn a_clock_is_needed_where_it_runs() {
+    let needed: [&[_]; _] = [
+        &[
+            ("controller.power_protected", "true"),
+            ("shrd.contiguous", "16"),
+            ("host.log", "96KiB"),
+            ("host.scheme", "shrd"),
+            ("shrd.exclude_below", "0B"),
+        ],
+        &[("queue.queues", "3"), ("queue.depth", "2"), ("flash.channels", "2")],
+        &[("placement.scheme", "asa"), ("asa.clock", "time"), ("asa.update_period", "64")],
+    ];
+    for sets in needed {
+        let config = config(None, &[sets, &[("start.fill", "random")]].concat());
+        assert!(depends_on_time(&config).unwrap(), "{sets:?}");
+        let [clocked, other] =
+            [With::Clock, With::NoClock].map(|with| outcome(&config, 1, true, with));
+        assert_ne!(clocked, other, "{sets:?}");
+    }
+    assert!(!depends_on_time(&config(None, &[("queue.dispatch", "serial")])).unwrap());
+}

@@ -8,47 +8,17 @@ from typing import Any
 
 import pytest
 from exhibits import printed
-from verdicts import asa, eti, ncq, shrd, tlllp
+from verdicts import asa, eti, ncq, shrd
 
 from floatgate.papers import asa as asa_paper
 from floatgate.papers import eti as eti_paper
 from floatgate.papers import ncq as ncq_paper
 from floatgate.papers import shrd as shrd_paper
-from floatgate.papers import tlllp as tlllp_paper
 from floatgate.papers.ncq_runs import FIRST
 from floatgate.papers.paper import Column
 from floatgate.papers.shrd_runs import MIXED
 
 POINTS: dict[str, tuple[Any, Sequence[Column], dict[str, str]]] = {
-    "tlllp": (
-        replace(
-            tlllp.point("MSR", "tlllp", trace="MSR, a window"),
-            cache_bytes=8192,
-            hit_ratio=0.4321,
-            mean_us=12_345.0,
-            stdev_us=56.78,
-            utilization=0.875,
-            map_reads=0.7654,
-            map_programs=0.1299,
-            prefetch_used=0.25,
-            cleaning_share=0.375,
-        ),
-        tlllp_paper.COLUMNS,
-        {
-            "Trace": "MSR, a window",
-            "Scheme": "tlllp",
-            "Arrivals": "open",
-            "Cache": "8 KiB",
-            "Hit ratio": "43.21%",
-            "Mean, µs": "12 345",
-            "Std dev, µs": "56.8",
-            "Map reads": "0.765",
-            "Map programs": "0.130",
-            "Prefetched used": "25.00%",
-            "Cleaning": "37.50%",
-            "Utilization": "87.50%",
-        },
-    ),
     "asa": (
         replace(
             asa.point("synth7/10", "synth", "asa-bytes", 1.1, 1.2),
@@ -176,10 +146,3 @@ def test_all_runs(paper: str) -> None:
     point, columns, expected = POINTS[paper]
     titles, cells = printed(columns, [asdict(point)])
     assert dict(zip(titles, cells, strict=True)) == expected
-
-
-def test_what_a_run_does_not_have_is_a_dash() -> None:
-    point = tlllp.point("MSR", "none", hit_ratio=None)
-    titles, cells = printed(tlllp_paper.COLUMNS, [asdict(point)])
-    row = dict(zip(titles, cells, strict=True))
-    assert [row[title] for title in ("Cache", "Hit ratio", "Prefetched used")] == ["–"] * 3

@@ -203,9 +203,13 @@ def test_the_page_has_the_claims_with_their_places() -> None:
 def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Calls the command where there is a paper made by hand, in a directory that stays empty."""
     asked: list[tuple[str, bool]] = []
+    caches: list[Any] = []
 
-    def reproduce(name: str, *, full: bool, traces: Path | None, progress: Any) -> Outcome:
+    def reproduce(
+        name: str, *, full: bool, traces: Path | None, progress: Any, kept: Any
+    ) -> Outcome:
         asked.append((name, full))
+        caches.append(kept)
         return _outcome()
 
     monkeypatch.setattr(papers, "reproduce", reproduce)
@@ -215,13 +219,14 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     def call(*arguments: str) -> tuple[str, list[tuple[str, bool]]]:
         done = CliRunner().invoke(app, ["paper", *arguments], env={"COLUMNS": "160"})
         assert done.exit_code == 0, done.output
+        assert (caches[-1] is None) == ("--no-cache" in arguments)
         return done.stdout, asked
 
     return call
 
 
 def test_json_is_the_document_and_writes_nothing(said: Any, tmp_path: Path) -> None:
-    text, asked = said("made-up", "--json", "--full")
+    text, asked = said("made-up", "--json", "--full", "--no-cache")
     assert json.loads(text) == _outcome().document()
     assert asked == [("made-up", True)]
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Figures and tables of TLLLP, ASA-FTL and the NCQ-aware buffer, from points made by hand."""
+"""Figures and tables of ASA-FTL and the NCQ-aware buffer, from points made by hand."""
 
 from __future__ import annotations
 
@@ -6,70 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from exhibits import by_key, cells
-from verdicts import asa, minus, ncq, tlllp
+from verdicts import asa, minus, ncq
 
 from floatgate.papers import asa as asa_paper
 from floatgate.papers import ncq as ncq_paper
-from floatgate.papers import tlllp as tlllp_paper
 from floatgate.papers.drawing import number_table
 from floatgate.papers.ncq_runs import FASTER, FIRST, SECOND
 from floatgate.papers.paper import Numbers
-
-
-def test_tlllp_figures() -> None:
-    lines = ("none", "ideal", "dftl", "tlllp", "belady", "tlllp-prev", "dftl-batch", "tpftl")
-    points = [
-        tlllp.point(
-            "MSR",
-            line,
-            arrivals=arrivals,
-            hit_ratio=(n + 1) / 20,
-            mean_us=100.0 + n + shift,
-            stdev_us=200.0 + n,
-        )
-        for n, line in enumerate(lines)
-        for arrivals, shift in (("open", 0), ("closed", 50))
-    ]
-    labels = tlllp_paper.BOUNDS | {
-        line.key: line.label for line in tlllp_paper.LINES + tlllp_paper.MORE_LINES
-    }
-    found = by_key(tlllp_paper._exhibits(True, points, labels))
-    main = {line: n for n, line in enumerate(lines) if line != "tpftl"}
-    others = {"dftl": 2, "tlllp": 3, "tpftl": 7}
-    for key, numbers in (("figure", main), ("others", others)):
-        name = "figure-{}" if key == "figure" else "figure-{}-others"
-        for n, metric in ((2, "hit_ratio"), (3, "mean_us"), (4, "stdev_us")):
-            rows = found[name.format(n)].rows
-            expected = {
-                "hit_ratio": {line: (i + 1) / 20 for line, i in numbers.items()},
-                "mean_us": {line: 100.0 + i for line, i in numbers.items()},
-                "stdev_us": {line: 200.0 + i for line, i in numbers.items()},
-            }[metric]
-            assert {row["line"]: row[metric] for row in rows} == expected
-            assert {row["cache_bytes"] for row in rows} <= {None, 4096}
-    closed = {row["line"]: row["mean_us"] for row in found["closed-loop"].rows}
-    assert closed == {"none": 150, "ideal": 151, "dftl": 152, "tlllp": 153, "belady": 154}
-    quick = by_key(tlllp_paper._exhibits(False, points, labels))
-    assert set(quick) == {"figure-2", "figure-3", "figure-4"}
-    assert "tlllp-prev" not in {row["line"] for row in quick["figure-2"].rows}
-
-
-def test_tlllp_a_backlog_is_told_where_requests_wait() -> None:
-    def told(*points: Any) -> list[str]:
-        return tlllp_paper._saturated(points)
-
-    busy = tlllp.point("MSR", "dftl", utilization=0.95, queue_share=0.5)
-    worse = replace(busy, line="tlllp", utilization=0.99, queue_share=0.75)
-    assert told(busy, worse, replace(busy, queue_share=0.625)) == [
-        (
-            "MSR comes faster than the device serves it: up to 75% of the mean response time is "
-            "waiting in a backlog, whose length grows with the trace."
-        )
-    ]
-    assert len(told(busy, replace(busy, trace="other"))) == 2
-    assert told(replace(busy, utilization=0.94)) == []
-    assert told(replace(busy, arrivals="closed")) == []
-    assert told(replace(busy, queue_share=0.0)) == [], "a load without times never waits"
 
 
 def test_asa_figures_are_of_their_ratio() -> None:

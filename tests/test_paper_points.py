@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from floatgate.papers import asa_runs, eti_runs, ncq_runs, shrd_runs, tlllp_runs
+from floatgate.papers import asa_runs, eti_runs, ncq_runs, shrd_runs
 from floatgate.papers.batch import Played
 from floatgate.papers.eti_runs import CAPTURED, EXCERPT, STAND_IN, Scheme
-from floatgate.papers.sources import Source
 
 
 def _result(config: dict[str, Any] | None = None, **parts: Any) -> Any:
@@ -28,100 +27,6 @@ def _names(parts: dict[str, Any]) -> dict[str, Any]:
 
 READS = {"host": 40, "map": 6, "remap": 10, "gc": 11, "gc_map": 3}
 PROGRAMS = {"host": 20, "map": 3, "remap": 5, "gc": 5, "gc_map": 2}
-
-
-def _tlllp(**mapping: Any) -> Any:
-    return _result(
-        {"flash": {"read": "50us", "program": "200000ns", "erase": "2ms"}},
-        workload={"read_pages": 30, "write_pages": 20},
-        mapping={"hit_ratio": 0.75, "prefetched": 8, "prefetch_used": 2} | mapping,
-        latency={
-            "all": {"mean_us": 500.0, "stdev_us": 70.0},
-            "blame_us": {"queue": 125.0},
-        },
-        throughput={"utilization": 0.625},
-        flash={"reads": READS, "programs": PROGRAMS, "erases": {"total": 1}},
-    )
-
-
-def test_tlllp() -> None:
-    source = Source("a trace", "MSR", "file")
-    # Microseconds of flash: the host's data 40 x 50 + 20 x 200 = 6,000, its map 6 x 50 + 3 x 200
-    # = 900, cleaning 14 x 50 + 7 x 200 + 2,000 = 4,100.
-    assert tlllp_runs.reduce(source, "dftl", 8192, "open", _tlllp()) == tlllp_runs.Point(
-        trace="a trace",
-        family="MSR",
-        line="dftl",
-        arrivals="open",
-        cache_bytes=8192,
-        hit_ratio=0.75,
-        mean_us=500.0,
-        stdev_us=70.0,
-        utilization=0.625,
-        queue_share=0.25,
-        map_reads=6 / 50,
-        map_programs=3 / 50,
-        prefetch_used=0.25,
-        map_share=900 / 11_000,
-        cleaning_share=4100 / 11_000,
-    )
-    for nothing in ({"prefetched": 0}, {"prefetched": None}, {"prefetch_used": None}):
-        point = tlllp_runs.reduce(source, "dftl", None, "open", _tlllp(**nothing))
-        assert point.prefetch_used is None
-
-
-@pytest.mark.parametrize("arrivals", ["open", "closed"])
-def test_tlllp_every_line_has_its_own_results(
-    arrivals: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A trace of 4,096 pages: its map has 32 KiB, caches 4, 8 and 16."""
-    asked = []
-
-    def compare(specs: list[str], **how: Any) -> list[Any]:
-        asked.append(how["set"])
-        schemes = how["vary"].get("mapping.scheme", [how["set"].get("mapping.scheme")])
-        caches = how["vary"].get("mapping.cache", ["0B"])
-        results = []
-        for scheme in schemes:
-            for cache in caches:
-                result = _tlllp(hit_ratio=(scheme, "dftl.evict_batch" in how["set"], str(cache)))
-                result.workload.footprint_pages = 4096
-                results.append(result)
-        return results
-
-    monkeypatch.setattr(tlllp_runs.api, "compare_results", compare)
-    lines = (
-        tlllp_runs.Line("dftl", "", "dftl", {}),
-        tlllp_runs.Line("batch", "", "dftl", {"dftl.evict_batch": "true"}),
-        tlllp_runs.Line("tlllp", "", "tlllp", {}),
-    )
-    lab = tlllp_runs.Lab("tlllp17", 8, 4096, 1 << 20, every=1)
-    source = Source("a trace", "MSR", "file", 500)
-    found = [p for p, _ in tlllp_runs.run_trace(lab, source, "file", lines, arrivals, None)]
-    sizes = (4096, 8192, 16_384)
-    assert [(p.line, p.cache_bytes, p.hit_ratio) for p in found] == [
-        ("none", None, ("none", False, "0B")),
-        ("ideal", None, ("ideal", False, "0B")),
-        *(("dftl", size, ("dftl", False, f"{size}B")) for size in sizes),
-        *(("batch", size, ("dftl", True, str(size))) for size in sizes),
-        *(("tlllp", size, ("tlllp", False, f"{size}B")) for size in sizes),
-    ]
-    assert {p.arrivals for p in found} == {arrivals}
-    assert {each["queue.arrivals"] for each in asked} == {arrivals}
-    depths = {each.get("queue.depth") for each in asked}
-    assert depths == ({"1"} if arrivals == "closed" else {None})
-
-
-@pytest.mark.parametrize(
-    ("text", "us"), [("500ns", 0.5), ("50us", 50.0), ("2ms", 2000.0), ("3s", 3e6), ("1.5us", 1.5)]
-)
-def test_times_of_a_config(text: str, us: float) -> None:
-    assert tlllp_runs._us(text) == pytest.approx(us)
-
-
-def test_a_time_without_a_unit_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'50' is no time"):
-        tlllp_runs._us("50")
 
 
 def _asa(factor: int, mean: float) -> Any:

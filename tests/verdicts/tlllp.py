@@ -1,173 +1,166 @@
-"""The claims of the TLLLP paper."""
+"""The claims of the TLLLP paper: evidence for each, with which it holds, fails or is ambiguous."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED
-from floatgate.papers.tlllp_runs import Point
+from floatgate.papers.batch import Played
+from floatgate.papers.experiment import Experiment, Run, Workload
+from floatgate.papers.judging import OpenClaim, judge, runs_of
+from floatgate.papers.paper import HOLDS, Measured
+from floatgate.papers.tlllp_runs import (
+    BACKLOG,
+    EXCERPTS,
+    FINANCIAL1,
+    MSR,
+    WEBSEARCH,
+    Point,
+    experiment_of,
+)
+from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 
-from . import Case, about, altered, without
+WORKLOADS = tuple(
+    Workload(e.source.name, e.source.family, Played(e.source.spec), e.ignores) for e in EXCERPTS
+)
+WHOLE = experiment_of(WORKLOADS)
 
-FAMILIES = ("Financial1", "WebSearch", "MSR")
+
+def aged_only() -> Experiment:
+    """The experiment on aged drives: all runs but WebSearch's differ from seed to seed."""
+    start, *others = WHOLE.axes
+    return replace(WHOLE, axes=(replace(start, choices=start.choices[1:]), *others))
 
 
-def point(family: str, line: str, **numbers: Any) -> Point:
+AGED = aged_only()
+
+STATED: Mapping[tuple[str, str], Mapping[str, float]] = {
+    (FINANCIAL1, "none"): {"mean_us": 4000.0},
+    (FINANCIAL1, "dftl"): {"hit_ratio": 0.60, "mean_us": 2000.0, "stdev_us": 700.0},
+    (FINANCIAL1, "tlllp"): {
+        "hit_ratio": 0.70,
+        "mean_us": 2000 * (1 - 0.1664),
+        "stdev_us": 770.0,
+    },
+    (FINANCIAL1, "tlllp-free"): {"hit_ratio": 0.71},
+    (WEBSEARCH, "none"): {"mean_us": 2000.0},
+    (WEBSEARCH, "dftl"): {"hit_ratio": 0.05, "mean_us": 1000.0, "stdev_us": 700.0},
+    (WEBSEARCH, "tlllp"): {"hit_ratio": 0.50, "mean_us": 1000 * (1 - 0.1236), "stdev_us": 560.0},
+    (WEBSEARCH, "tlllp-free"): {"hit_ratio": 0.55},
+    (MSR, "none"): {"mean_us": 2000.0},
+    (MSR, "dftl"): {"hit_ratio": 0.85, "mean_us": 1000.0, "stdev_us": 700.0},
+    (MSR, "tlllp"): {"hit_ratio": 0.90, "mean_us": 1000 * (1 - 0.07), "stdev_us": 630.0},
+    (MSR, "tlllp-free"): {"hit_ratio": 0.91},
+}
+"""Numbers of which every claim holds: the mean falls by 12 %, the deviation by 15 %."""
+
+LIKE = {"dftl-batch": "dftl", "tlllp-prev": "tlllp"}
+
+
+def point(run: Run, **numbers: Any) -> Point:
+    """A run as the paper states it, but for these numbers."""
+    family = next(work.family for work in WORKLOADS if work.name == run.workload)
     known: dict[str, Any] = {
-        "trace": family,
+        "trace": run.workload,
         "family": family,
-        "line": line,
-        "arrivals": "open",
-        "cache_bytes": None if line == "none" else 4096,
-        "hit_ratio": 0.5,
+        "line": run.line,
+        **{axis: run.at(axis) for axis in ("start", "spare", "cache", "arrivals")},
+        "seed": run.seed,
+        "hit_ratio": 0.0,
         "mean_us": 1000.0,
         "stdev_us": 700.0,
         "utilization": 0.5,
         "queue_share": 0.0,
-        "map_reads": 0.6,
+        "cleaning_time": 0.4,
+        "data_reads": 0.6,
+        "data_programs": 0.4,
+        "map_reads": 0.3,
         "map_programs": 0.1,
+        "data_copies": 0.05,
+        "map_copies": 0.02,
         "prefetch_used": None,
-        "map_share": 0.2,
-        "cleaning_share": 0.4,
     }
-    return Point(**(known | numbers))
+    return Point(**(known | dict(STATED[family, LIKE.get(run.line, run.line)]) | numbers))
 
 
-def as_stated() -> list[Point]:
-    """Points of which every claim holds: mean -12%, deviation -15% without Financial1."""
-    rows = [
-        ("Financial1", 0.60, 0.70, -0.1664, +0.10),
-        ("WebSearch", 0.05, 0.50, -0.1236, -0.20),
-        ("MSR", 0.85, 0.90, -0.0700, -0.10),
-    ]
-    points = []
-    for family, before, after, mean, deviation in rows:
-        points += [
-            point(family, "none", hit_ratio=0.0, mean_us=2000.0),
-            point(family, "dftl", hit_ratio=before, cleaning_share=0.1),
-            point(
-                family,
-                "tlllp",
-                hit_ratio=after,
-                mean_us=1000 * (1 + mean),
-                stdev_us=700 * (1 + deviation),
-            ),
-        ]
-    return points
+@dataclass(frozen=True)
+class Case:
+    """A claim, what its case is at every point, why it has to be that, and how the evidence differs
+    from what is stated: by line on a workload, a number, and by how much it scatters."""
+
+    claim: str
+    case: str
+    because: str
+    numbers: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    scatter: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+
+    def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
+        """The evidence."""
+        return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
+
+    def _point(self, run: Run) -> Point:
+        stated = point(run)
+        where = stated.family, LIKE.get(run.line, run.line)
+        numbers = dict(self.numbers.get(where, {}))
+        for name, width in self.scatter.get(where, {}).items():
+            numbers[name] = numbers.get(name, getattr(stated, name)) + width * (run.seed - 2)
+        return replace(stated, **numbers)
 
 
-def _with(line: str, *families: str, **numbers: Any) -> list[Point]:
-    points = as_stated()
-    for family in families or FAMILIES:
-        points = altered(points, {"family": family, "line": line}, **numbers)
-    return points
+def judged(experiment: Experiment, claim: OpenClaim[Point], points: dict[Run, Point]) -> Measured:
+    return judge(experiment, claim, points, False, BACKLOG)
 
 
-def _mean(*families: str) -> Any:
-    return lambda ours: _with("tlllp", *families, mean_us=1000 * (1 + ours))
-
-
-def _deviation(*families: str) -> Any:
-    return lambda ours: _with("tlllp", *families, stdev_us=700 * (1 + ours))
-
-
-def _only(*families: str) -> list[Point]:
-    return [each for each in as_stated() if each.family in families]
-
-
-def _slow(line: str, *families: str) -> list[Point]:
-    """As slow as no cache is on these."""
-    return _with(line, *families, mean_us=2000.0)
+F_DFTL, F_TLLLP = (FINANCIAL1, "dftl"), (FINANCIAL1, "tlllp")
+W_DFTL, W_TLLLP, W_FREE = (WEBSEARCH, "dftl"), (WEBSEARCH, "tlllp"), (WEBSEARCH, "tlllp-free")
+M_DFTL, M_TLLLP, M_FREE = (MSR, "dftl"), (MSR, "tlllp"), (MSR, "tlllp-free")
+M_NONE = (MSR, "none")
 
 
 CASES = [
-    # "The hit rate of TLLLP is higher than that of DFTL", whatever the size of the cache.
-    Case("hit-ratio", HOLDS, "above on all three traces", as_stated()),
-    Case("hit-ratio", PARTLY, "equal on one of three", _with("tlllp", "MSR", hit_ratio=0.85)),
-    Case(
-        "hit-ratio",
-        PARTLY,
-        "below on one of two",
-        [each for each in _with("tlllp", "MSR", hit_ratio=0.8) if each.family != "WebSearch"],
-    ),
-    Case(
-        "hit-ratio", FAILS, "below on two of three", _with("tlllp", "MSR", "WebSearch", hit_ratio=0)
-    ),
-    Case(
-        "hit-ratio", UNCHECKED, "TLLLP was not run", [p for p in as_stated() if p.line != "tlllp"]
-    ),
-    Case(
-        "hit-ratio", UNCHECKED, "no trace is the paper's", altered(as_stated(), {}, family="other")
-    ),
-    # "The Websearch has the most significant increase in hit rate."
-    Case("websearch-gain", HOLDS, "45 points against 10 and 5", as_stated()),
-    Case("websearch-gain", PARTLY, "second, 8 points", _with("tlllp", "WebSearch", hit_ratio=0.13)),
-    Case("websearch-gain", FAILS, "last, 1 point", _with("tlllp", "WebSearch", hit_ratio=0.06)),
-    Case("websearch-gain", UNCHECKED, "nothing to compare with", _only("WebSearch")),
-    Case("websearch-gain", UNCHECKED, "WebSearch is missing", _only("MSR", "Financial1")),
-    # "The hit rate of DFTL is very high when using MSR": taken to be 70% and the highest of all.
-    Case("msr-dftl", HOLDS, "70% and highest", _with("dftl", "MSR", hit_ratio=0.70)),
-    Case("msr-dftl", PARTLY, "highest, but 69%", _with("dftl", "MSR", hit_ratio=0.69)),
-    Case("msr-dftl", PARTLY, "85%, not highest", _with("dftl", "Financial1", hit_ratio=0.86)),
-    Case("msr-dftl", FAILS, "neither", _with("dftl", "MSR", hit_ratio=0.59)),
-    Case("msr-dftl", HOLDS, "TLLLP's do not count", _with("tlllp", "MSR", hit_ratio=0.1)),
-    Case("msr-dftl", HOLDS, "one other is enough", _only("MSR", "WebSearch")),
-    Case("msr-dftl", UNCHECKED, "nothing to be highest of", _only("MSR")),
-    Case("msr-dftl", UNCHECKED, "MSR is missing", _only("WebSearch", "Financial1")),
-    # "The average response time of TLLLP is 12% lower than that of DFTL."
-    Case("mean", HOLDS, "16.64, 12.36 and 7% are 12% on average", as_stated()),
-    *about("mean", -0.12, _mean(*FAMILIES)),
-    Case("mean", PARTLY, "one falls by so much that it is 26% on average", _mean("MSR")(-0.5)),
-    Case("mean", FAILS, "one rises by more than the others fall", _mean("MSR")(0.3)),
-    Case("mean", UNCHECKED, "DFTL was not run", without(as_stated(), line="dftl")),
-    # "[On] Financial 1 [...] reduced by 16.64% compared to that of DFTL."
-    *about("mean-financial1", -0.1664, _mean("Financial1")),
-    Case("mean-financial1", HOLDS, "other traces do not count", _mean("MSR", "WebSearch")(0.9)),
-    Case("mean-financial1", FAILS, "DFTL takes no time", _with("dftl", "Financial1", mean_us=0.0)),
-    Case("mean-financial1", UNCHECKED, "it is missing", _only("MSR", "WebSearch")),
-    # "Reduced by an average of 15% compared to that of DFTL, except in [...] Financial 1."
-    Case("deviation", HOLDS, "20 and 10% are 15% on average", as_stated()),
-    *about("deviation", -0.15, _deviation("MSR", "WebSearch")),
-    Case("deviation", HOLDS, "Financial1 does not count", _deviation("Financial1")(9.0)),
-    Case("deviation", UNCHECKED, "only Financial1 is there", _only("Financial1")),
-    # "Its standard response time is greater than that of DFTL by 10%."
-    *about("deviation-financial1", 0.10, _deviation("Financial1")),
-    Case("deviation-financial1", HOLDS, "others do not count", _deviation("MSR")(-0.9)),
-    Case("deviation-financial1", FAILS, "DFTL has none", _with("dftl", "Financial1", stdev_us=0.0)),
-    Case("deviation-financial1", UNCHECKED, "it is missing", _only("MSR")),
-    # Figure 3 has no cache as the slowest.
-    Case("no-cache", HOLDS, "slower than both on all three", as_stated()),
-    Case("no-cache", PARTLY, "DFTL as slow on one of three", _slow("dftl", "MSR")),
-    Case("no-cache", PARTLY, "TLLLP as slow on one of three", _slow("tlllp", "MSR")),
-    Case("no-cache", FAILS, "DFTL as slow on two of three", _slow("dftl", "MSR", "WebSearch")),
-    Case("no-cache", UNCHECKED, "no run without a cache", without(as_stated(), line="none")),
-    # "Improving the average response time [...] is no good as improving hit rate. This is because
-    # the time in garbage is a large proportion": less, and taken to be 30% of the flash's time.
-    Case("cleaning", HOLDS, "12% against 20 points, and 40%", as_stated()),
-    Case("cleaning", HOLDS, "30% is large", _with("tlllp", cleaning_share=0.30)),
-    Case("cleaning", PARTLY, "29% is not", _with("tlllp", cleaning_share=0.29)),
+    Case("hit-ratio", FAILS_HERE, "as many hits are not more", {M_TLLLP: {"hit_ratio": 0.85}}),
+    Case("hit-ratio", FAILS_HERE, "fewer on one of three", {M_TLLLP: {"hit_ratio": 0.80}}),
+    Case("hit-ratio", AMBIGUOUS, "5 points, by 5", {}, {M_TLLLP: {"hit_ratio": 0.05}}),
+    Case("websearch-gain", FAILS_HERE, "8 points, less than 10", {W_TLLLP: {"hit_ratio": 0.13}}),
+    Case("websearch-gain", FAILS_HERE, "as much is not most", {W_TLLLP: {"hit_ratio": 0.15}}),
+    Case("websearch-gain", AMBIGUOUS, "MSR's gain scatters", {}, {M_TLLLP: {"hit_ratio": 0.2}}),
+    Case("msr-dftl", FAILS_HERE, "69% is less than 70", {M_DFTL: {"hit_ratio": 0.69}}),
+    Case("msr-dftl", FAILS_HERE, "another is higher", {F_DFTL: {"hit_ratio": 0.86}}),
+    Case("msr-dftl", AMBIGUOUS, "85%, by 10", {}, {M_DFTL: {"hit_ratio": 0.10}}),
+    Case("order", FAILS_HERE, "as long on one", {M_TLLLP: {"mean_us": 1000.0}}),
+    Case("order", FAILS_HERE, "0.4% is no effect", {M_TLLLP: {"mean_us": 996.0}}),
+    Case("order", AMBIGUOUS, "7% less, by 7", {}, {M_TLLLP: {"mean_us": 70.0}}),
+    Case("mean", FAILS_HERE, "a drop to a fifth", {M_TLLLP: {"mean_us": 200.0}}),
+    Case("mean", FAILS_HERE, "a slowdown", {M_TLLLP: {"mean_us": 1500.0}}),
+    Case("mean", AMBIGUOUS, "12% less, by 10", {}, {M_TLLLP: {"mean_us": 300.0}}),
+    Case("mean-financial1", FAILS_HERE, "nothing saved", {F_TLLLP: {"mean_us": 2000.0}}),
+    Case("mean-financial1", FAILS_HERE, "as much more", {F_TLLLP: {"mean_us": 2332.8}}),
+    Case("mean-financial1", AMBIGUOUS, "16.64% less, by 10", {}, {F_TLLLP: {"mean_us": 200.0}}),
+    Case("deviation", FAILS_HERE, "none less", {W_TLLLP: {"stdev_us": 700.0}}),
+    Case("deviation", AMBIGUOUS, "15% less, by 10", {}, {M_TLLLP: {"stdev_us": 140.0}}),
+    Case("deviation-financial1", FAILS_HERE, "less", {F_TLLLP: {"stdev_us": 630.0}}),
+    Case("deviation-financial1", FAILS_HERE, "the same", {F_TLLLP: {"stdev_us": 700.0}}),
+    Case("deviation-financial1", AMBIGUOUS, "10%, by 10", {}, {F_TLLLP: {"stdev_us": 70.0}}),
+    Case("no-cache", FAILS_HERE, "DFTL is as slow", {M_DFTL: {"mean_us": 2000.0}}),
+    Case("no-cache", FAILS_HERE, "TLLLP is slower", {M_TLLLP: {"mean_us": 2500.0}}),
+    Case("no-cache", AMBIGUOUS, "twice, by as much", {}, {M_NONE: {"mean_us": 900.0}}),
+    Case("gain-smaller", FAILS_HERE, "a third, of 20 points", {M_TLLLP: {"mean_us": 300.0}}),
+    Case("gain-smaller", AMBIGUOUS, "it scatters", {}, {M_TLLLP: {"mean_us": 300.0}}),
     Case(
         "cleaning",
-        PARTLY,
-        "40% on one and 10% on two traces are 20%",
-        _with("tlllp", "MSR", "WebSearch", cleaning_share=0.1),
+        FAILS_HERE,
+        "a fifth is less than a third",
+        {where: {"cleaning_time": 0.2} for where in (F_TLLLP, W_TLLLP, M_TLLLP)},
     ),
-    Case("cleaning", HOLDS, "16.64, 12.36 and 30% are 19.7%", _mean("MSR")(-0.3)),
-    Case("cleaning", PARTLY, "16.64, 12.36 and 50% are 26.3%", _mean("MSR")(-0.5)),
-    Case(
-        "cleaning",
-        PARTLY,
-        "25% are no less than 25 points",
-        altered(_with("dftl", hit_ratio=0.5), {"line": "tlllp"}, hit_ratio=0.75, mean_us=750.0),
-    ),
-    Case(
-        "cleaning",
-        FAILS,
-        "the mean falls by 90%, and cleaning takes 10%",
-        altered(_mean(*FAMILIES)(-0.9), {"line": "tlllp"}, cleaning_share=0.1),
-    ),
-    Case("cleaning", UNCHECKED, "TLLLP was not run", without(as_stated(), line="tlllp")),
+    Case("cleaning", AMBIGUOUS, "40%, by 20", {}, {M_TLLLP: {"cleaning_time": 0.4}}),
+    Case("financial1-longest", FAILS_HERE, "MSR is longer", {M_DFTL: {"mean_us": 2500.0}}),
+    Case("financial1-longest", FAILS_HERE, "MSR is as long", {M_DFTL: {"mean_us": 2000.0}}),
+    Case("financial1-longest", AMBIGUOUS, "MSR scatters", {}, {M_DFTL: {"mean_us": 900.0}}),
+    Case("nodes", FAILS_HERE, "they cost nothing", {W_FREE: {"hit_ratio": 0.50}}),
+    Case("nodes", FAILS_HERE, "they cost MSR more", {M_FREE: {"hit_ratio": 0.99}}),
+    Case("nodes", AMBIGUOUS, "MSR's cost scatters", {}, {M_FREE: {"hit_ratio": 0.05}}),
 ]
-
-NO_MIDDLE: frozenset[str] = frozenset()
-NEVER: frozenset[str] = frozenset()
+CASES += [
+    Case(claim, HOLDS, "it is as stated") for claim in dict.fromkeys(case.claim for case in CASES)
+]

@@ -25,6 +25,13 @@ Traces = Annotated[
     ),
 ]
 
+Cached = Annotated[
+    bool,
+    typer.Option(
+        help="Take runs that were made before, with this engine, from the cache; keep new ones."
+    ),
+]
+
 
 def paper(
     name: Annotated[
@@ -34,13 +41,14 @@ def paper(
     traces: Traces = None,
     out: options.Out = None,
     force: options.Force = False,
+    cache: Cached = True,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Reproduce a paper: its figures, and its claims beside our numbers, with verdicts.
 
     Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME; with
-    --json nothing, unless --out is given).
+    --json nothing, unless --out is given). Results of runs are kept in the user's cache.
     """
     if name is None:
         _list(json)
@@ -49,9 +57,11 @@ def paper(
         out = Path(f"floatgate-paper-{Path(name).name}")
     with output.staged(out, force=force) as part:
         from floatgate import papers
+        from floatgate.papers.cache import run_cache
 
+        kept = run_cache() if cache else None
         with output.progress_bar(quiet) as progress:
-            outcome = papers.reproduce(name, full=full, traces=traces, progress=progress)
+            outcome = papers.reproduce(name, full=full, traces=traces, progress=progress, kept=kept)
         document = outcome.document()
         if part:
             from floatgate.papers.page import write_outcome
@@ -118,7 +128,7 @@ def _print(outcome: Outcome) -> None:
         if found.why:
             out.print(Text.assemble((f"{i}: ", "dim"), found.why))
     for exhibit in outcome.exhibits:
-        if isinstance(exhibit, Numbers) and exhibit.rows:
+        if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows:
             _print_numbers(exhibit)
     for kind, style, texts in (
         ("warning", "bold yellow", outcome.warnings),

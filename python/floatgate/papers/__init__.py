@@ -1,6 +1,7 @@
 """Papers that are reproduced: their figures beside their claims, with verdicts.
 
-Each is a module with `reproduce(full, traces, progress) -> Outcome`, loaded when it is asked for.
+Each is a module with `reproduce(full, traces, progress, kept) -> Outcome`, loaded when it is asked
+for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
+    from floatgate.jobs import Kept
 
     from .paper import Outcome
 
@@ -57,8 +59,16 @@ PAPERS = (
 )
 
 
-def reproduce(name: str, *, full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
-    """Runs the paper's experiment. `traces` is the directory of its traces, if given.
+def reproduce(
+    name: str,
+    *,
+    full: bool,
+    traces: Path | None,
+    progress: Progress | None,
+    kept: Kept | None = None,
+) -> Outcome:
+    """Runs the paper's experiment. `traces` is the directory of its traces, if given; `kept` has
+    the results of earlier runs and gets those of new ones.
 
     Raises ConfigError for a paper that is not known or a directory that does not exist.
     """
@@ -68,5 +78,5 @@ def reproduce(name: str, *, full: bool, traces: Path | None, progress: Progress 
     if name not in known:
         raise ConfigError(f"paper: {name!r} is not known; expected {' or '.join(known)}")
     module = import_module(f".{name}", __name__)
-    outcome: Outcome = module.reproduce(full, traces, progress)
+    outcome: Outcome = module.reproduce(full, traces, progress, kept)
     return outcome

@@ -38,6 +38,7 @@ from .sources import Source, find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
+    from floatgate.jobs import Kept
     from floatgate.result import Result
 
 EXCERPTS = (
@@ -108,10 +109,12 @@ COLUMNS = (
 )
 
 
-def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
+def reproduce(
+    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+) -> Outcome:
     """Runs the experiment; `full` for longer, with other readings and more spare space."""
     found, missing = find_traces(EXCERPTS, traces)
-    bench = Bench(DEVICE, progress)
+    bench = Bench(DEVICE, progress, kept)
     size = FULL if full else QUICK
     works = [_excerpt(bench, source, file, size.rounds) for source, file in found]
     skews = SKEWS | (LITERAL if full else {})

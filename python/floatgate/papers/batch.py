@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -44,27 +44,36 @@ class Task:
 
     played: Played
     set: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 1
 
 
 class Bench:
-    """A device, and everything that was read for it."""
+    """A device, and everything that was read for it; `kept` has results of earlier runs."""
 
-    def __init__(self, device: str, progress: Progress | None) -> None:
+    def __init__(
+        self, device: str, progress: Progress | None, kept: jobs.Kept | None = None
+    ) -> None:
         self.device = device
         self.progress = progress
-        self._sources: dict[Played, sources.Source] = {}
-        self._loads: dict[Played, sources.Load] = {}
+        self.kept = kept
+        self._sources: dict[tuple[Played, int], sources.Source] = {}
+        self._loads: dict[tuple[Played, int], sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
         """The results, in the order of the tasks; on all cores."""
         planned = []
         for task in tasks:
-            source = self._open(task.played)
+            source = self._open(task.played, task.seed)
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
             (drive,) = configs.resolve_all(self.device, task.set, {})
-            label, load = f"{source.name}, {settings}", self._load(task.played)
-            planned.append(jobs.Job(label, drive, load, source.how))
-        return jobs.run_all(planned, jobs.cores(), self.progress)
+            label, load = f"{source.name}, {settings}", self._load(task.played, task.seed)
+            planned.append(jobs.Job(label, drive, load, replace(source.how, seed=task.seed)))
+        return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
+
+    def footprint(self, played: Played) -> int:
+        """Pages of the device's map that are read or written."""
+        untimed = {"mapping.scheme": "ideal", "timing": "none", "queue.arrivals": "closed"}
+        return self.run([Task(played, untimed)])[0].workload.footprint_pages
 
     def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
         """The order in which the first `limit` requests change map entries, behind SHRD or not."""
@@ -86,18 +95,23 @@ class Bench:
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
-    def _load(self, played: Played) -> sources.Load:
-        if played not in self._loads:
-            source = self._open(played)
-            self._loads[played] = _dense(source, played) if played.dense else source.load(None)
-        return self._loads[played]
+    def _load(self, played: Played, seed: int = 1) -> sources.Load:
+        source, key = self._open(played, seed), self._key(played, seed)
+        if key not in self._loads:
+            self._loads[key] = _dense(source, played) if played.dense else source.load(None)
+        return self._loads[key]
 
-    def _open(self, played: Played) -> sources.Source:
-        if played not in self._sources:
+    def _open(self, played: Played, seed: int = 1) -> sources.Source:
+        key = self._key(played, seed)
+        if key not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            self._sources[played] = sources.open_source(played.spec, played.how)
-        return self._sources[played]
+            self._sources[key] = sources.open_source(played.spec, replace(played.how, seed=key[1]))
+        return self._sources[key]
+
+    def _key(self, played: Played, seed: int) -> tuple[Played, int]:
+        """A file is the same with every seed."""
+        return played, seed if sources.is_generator(played.spec) else 1
 
 
 def _dense(source: sources.Source, played: Played) -> sources.Load:

@@ -138,12 +138,11 @@ def _bars(
     names = chart.labels if own else {}
     bands = list(dict.fromkeys(names.get(row[chart.row], row[chart.row]) for row in rows))
     height = TITLE + len(slots) * (BAR + GAP) + EDGE
-    limit = 1.15 * max(*(row[chart.metric] for row in rows), *(value for _, value in rules), 0)
-    x = alt.X(
-        "value:Q",
-        scale=alt.Scale(domain=[0, limit or 1], nice=False),
-        axis=alt.Axis(title=chart.axis or chart.title, format=_axis_style(chart.style)),
-    )
+    values = [*(row[chart.metric] for row in rows), *(value for _, value in rules), 0]
+    limit = 1.15 * max(values)
+    scale = alt.Scale(domain=[1.15 * min(values) or 0, limit or 1], nice=False)
+    axis = alt.Axis(title=chart.axis or chart.title, format=_axis_style(chart.style))
+    x, low = (alt.X(name, scale=scale, axis=axis) for name in ("value:Q", "low:Q"))
     y = _band_axis(bands, height)
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(groups)), legend=alt.Legend())
     layers: list[alt.Chart] = []
@@ -161,6 +160,9 @@ def _bars(
         text = base.mark_text(align="left", dx=5, yOffset=offset, style="total", aria=False)
         layers.append(bar.encode(color=colour, tooltip=tooltip))
         layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
+        if spread := [row for row in data if "low" in row]:
+            lines_over = base.properties(data=alt.InlineData(values=spread))
+            layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2="high:Q"))
     for name, value in rules:
         rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
@@ -173,7 +175,9 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     band, label = row[chart.row], chart.labels[row["line"]]
     known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
     run = label if chart.row == "line" else f"{band}, {label}"
-    return known | {"run": run, "value": float(row[chart.metric])}
+    value, half = float(row[chart.metric]), row.get(chart.spread)
+    ends = {} if half is None else {"low": value - half, "high": value + half}
+    return known | {"run": run, "value": value} | ends
 
 
 def _axis_style(style: str) -> str:

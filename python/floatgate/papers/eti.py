@@ -50,6 +50,7 @@ from .sources import Source, find_traces, missing_warning
 if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.hot_data import Hotness
+    from floatgate.jobs import Kept
     from floatgate.result import Result
 
 MODEL = 16
@@ -135,10 +136,12 @@ class Findings:
     hotness: list[tuple[Workload, Hotness]] = field(default_factory=list)
 
 
-def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
+def reproduce(
+    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+) -> Outcome:
     """Runs the experiment; `full` at the paper's size, with more schemes and captured traces."""
     scale = 1 if full else MODEL
-    bench = Bench(DEVICE, progress)
+    bench = Bench(DEVICE, progress, kept)
     found, missing = find_traces(EXCERPTS + (MORE + CAPTURES if full else ()), traces)
     real = [_real(bench, source, file) for source, file in found]
     works = [stand_in(row, scale) for row in TABLE_1] + real

@@ -35,6 +35,7 @@ from .sources import find_traces
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
+    from floatgate.jobs import Kept
     from floatgate.result import Result
 
 
@@ -103,7 +104,9 @@ COLUMNS = (
 )
 
 
-def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
+def reproduce(
+    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+) -> Outcome:
     """Runs the experiment; `full` for longer, with what the paper leaves open taken otherwise.
 
     It is played from a generator: what is in the directory of traces makes no difference.
@@ -111,7 +114,7 @@ def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Out
     find_traces((), traces)
     size = FULL if full else QUICK
     commands = {FIRST: size.first, SECOND: size.second}
-    bench = Bench(DEVICE, progress)
+    bench = Bench(DEVICE, progress, kept)
     runs = simulate(bench, commands, MAIN, LINES + READINGS)
     for setup in SETUPS if full else (FASTER,):
         runs += simulate(bench, commands, setup, PAIR)

@@ -12,7 +12,7 @@ import polars as pl
 
 from floatgate.report import tables
 from floatgate.report.figure import Figure
-from floatgate.report.files import write_whole
+from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Cell, Table
 
@@ -21,12 +21,16 @@ from .paper import Outcome
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
-    """paper.html, results.json, and numbers.parquet and .csv with a row per run."""
+    """paper.html, results.json, numbers.parquet and .csv with a row per run, and domain.parquet and
+    .csv with a row per claim and point of its domain, where claims have one."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")
     frame = pl.DataFrame([asdict(point) for point in outcome.points], infer_schema_length=None)
     frame.write_parquet(directory / "numbers.parquet")
     frame.write_csv(directory / "numbers.csv")
+    points = [{"claim": c["id"], **row} for c in document["claims"] for row in c.get("domain", ())]
+    if points:
+        write_table(directory, "domain", pl.DataFrame(points, infer_schema_length=None))
     write_whole(directory / "paper.html", _page(outcome).encode("utf-8"))
 
 

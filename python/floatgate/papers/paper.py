@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from floatgate.result import Result
 
+    from .judging import OpenClaim
+
 HOLDS = "holds"
 PARTLY = "partly"
 FAILS = "does not hold"
@@ -31,6 +33,8 @@ class Measured:
     number: float | None = None
     on: str = ""
     """What it was measured on, where that is not what the paper has: "stand-ins"."""
+    rows: Sequence[Row] = ()
+    """The points of the claim's domain, each with its estimate and case, where it has a domain."""
 
     @property
     def judged(self) -> str:
@@ -76,6 +80,8 @@ class Numbers(Exhibit):
     """A table."""
 
     columns: Sequence[Column]
+    brief: bool = True
+    """Whether a terminal has it, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +130,8 @@ class Bars(Chart):
     """What the bars measure; else the title."""
     rules: Mapping[str | None, Sequence[tuple[str, float]]] = field(default_factory=dict)
     """Values to hold the bars of a plot against, by its panel, each with its name."""
+    spread: str = ""
+    """The column with half of a value's interval, which is drawn over the bar's end."""
 
 
 @dataclass(kw_only=True)
@@ -137,7 +145,7 @@ class Outcome:
     labels: Mapping[str, str]
     """Names of the lines by their key."""
     exhibits: list[Exhibit]
-    claims: list[tuple[Claim[Any], Measured]]
+    claims: Sequence[tuple[Claim[Any] | OpenClaim[Any], Measured]]
     points: list[Any]
     """A dataclass per run, with `trace` and `line` among its fields."""
     results: list[Result]
@@ -162,6 +170,7 @@ class Outcome:
                 "verdict": found.verdict,
                 "on": found.on,
                 "why": found.why,
+                **({"domain": list(found.rows)} if found.rows else {}),
             }
             for claim, found in self.claims
         ]

@@ -37,6 +37,7 @@ from .sources import Source, find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
+    from floatgate.jobs import Kept
     from floatgate.result import Result
 
 CAPTURES = (
@@ -107,10 +108,12 @@ COLUMNS = (
 )
 
 
-def reproduce(full: bool, traces: Path | None, progress: Progress | None) -> Outcome:
+def reproduce(
+    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+) -> Outcome:
     """Runs the experiment; `full` over 32 GiB and with whole traces."""
     found, missing = find_traces(CAPTURES, traces)
-    bench = Bench(DEVICE, progress)
+    bench = Bench(DEVICE, progress, kept)
     how = FULL if full else QUICK
     uniform = f"uniform:span={how.span},size=4KiB"
     random = Workload("random writes", RANDOM, Played(f"{uniform},writes={how.writes}"))

@@ -1,18 +1,208 @@
-"""Running TLLLP's experiment: every trace on every scheme with every cache size."""
+"""TLLLP's experiment as data: what is compared, on what, and what the paper leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floatgate import api
+from .batch import Played
+from .experiment import Axis, ByFootprint, Choice, Experiment, Line, Run, Workload
+from .judging import Filter
+from .sources import Source
 
 if TYPE_CHECKING:
-    from floatgate.api import Progress
     from floatgate.result import Result
 
-    from .sources import Source
+DEVICE = "tlllp17"
+ENTRY = 8
+"""Bytes of a cached entry, for the size of a whole map."""
+LEAST_CACHE = 4 << 10
+"""Bytes: no scheme works with less."""
+
+FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
+FINANCIAL2, CAPTURED = "Financial2", "not in the paper"
+NO_CACHE, DFTL, TLLLP, FREE = "No Cache", "DFTL", "TLLLP", "TLLLP, nodes for nothing"
+"""Workloads and lines as the paper has them; the last is ours, for what nodes cost."""
+
+CLEANED = frozenset({"start", "spare"})
+MAPPED = frozenset({"cache"})
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A trace in the directory of traces."""
+
+    source: Source
+    ignores: frozenset[str] = frozenset()
+    slow: frozenset[str] = frozenset()
+
+    def workload(self, file: Path) -> Workload:
+        source = self.source
+        played = Played(str(file), source.limit)
+        return Workload(source.name, source.family, played, self.ignores, self.slow)
+
+
+FINANCIAL1_10K, FINANCIAL1_50K = "Financial1, 10k requests", "Financial1, 50k requests"
+WEBSEARCH_25K = "WebSearch, 25k requests"
+MSR_READS, MSR_BUSY = "MSR, 20% reads, 10k requests", "MSR, most throughput, 10k requests"
+
+EXCERPTS = (
+    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, "umass-financial1-10k.ascii.zst")),
+    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, "umass-financial1-50k-pages.trace.zst")),
+    # It writes 16 pages of 186,600: there is nothing to clean, whatever the start and the spare.
+    Excerpt(Source(WEBSEARCH_25K, WEBSEARCH, "umass-websearch-25k.trace.zst"), CLEANED),
+    # Spans of 0.9 GiB, to fill which takes most of the time.
+    Excerpt(Source(MSR_READS, MSR, "msr-sample-rw20-80-10k.trace.zst"), slow=frozenset({"aged"})),
+    Excerpt(Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"), slow=frozenset({"aged"})),
+)
+
+CAPTURES = (
+    Excerpt(
+        Source(
+            "pgbench on ext4, 100k requests", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 100_000
+        )
+    ),
+    Excerpt(
+        Source(
+            "RocksDB on ext4, 20k requests", CAPTURED, "capture-rocksdb-ext4-905k.csv.zst", 20_000
+        )
+    ),
+    Excerpt(
+        Source(
+            "postmark on f2fs, 100k requests",
+            CAPTURED,
+            "capture-postmark-f2fs-996k.csv.zst",
+            100_000,
+        )
+    ),
+)
+
+FITTED = Workload(
+    "stand-in for Financial2",
+    FINANCIAL2,
+    Played(
+        "zipf:span=128MiB,size=2560B,aligned=false,theta=0.99,reads=0.82,requests=10k,"
+        "arrivals=exponential,interarrival=11ms"
+    ),
+    random=True,
+)
+"""18 % writes of 2.4 KB are published of Financial2 (Zhou et al., EuroSys 2015); how its requests
+lie is not, so that it is in figures and in no verdict. Skew and span are ours."""
+
+
+def _cache(share: float) -> ByFootprint:
+    """A share of the map of the pages that a workload touches."""
+    return lambda pages: {"mapping.cache": f"{max(LEAST_CACHE, int(share * ENTRY * pages))}B"}
+
+
+SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
+CACHES = {"1/64": 1 / 64, "1/8": 1 / 8, "1/2": 1 / 2}
+
+AXES = (
+    Axis(
+        "start",
+        "the start",
+        (
+            Choice("fresh", {"start.fill": "sequential"}),
+            Choice("aged", {"start.fill": "random"}, random=True),
+        ),
+        "The paper does not say. A drive is delivered filled in order at best; one in use was "
+        "written over, here at random by two volumes.",
+    ),
+    Axis(
+        "spare",
+        "the spare space",
+        tuple(Choice(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        "The paper does not say. From GB sold of GiB built to drives for servers; no cache or "
+        "mapping page is part of it.",
+        ordered=True,
+    ),
+    Axis(
+        "cache",
+        "the cache",
+        tuple(Choice(key, _cache(share)) for key, share in CACHES.items()),
+        "The paper sweeps it and prints no size. Shares of the map of the pages that an excerpt "
+        "touches, as a size for a whole trace would hold all of an excerpt's map; 4 KiB at least.",
+        ordered=True,
+    ),
+    Axis(
+        "arrivals",
+        "the arrival",
+        (
+            Choice("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
+            Choice("own times", {"queue.arrivals": "open"}),
+        ),
+        "The paper's response is from a request's arrival, but how fast its drive is against its "
+        "traces is not said. One at a time is the end at which no request waits for another.",
+        paper="own times",
+    ),
+    Axis(
+        "baseline",
+        "the baseline",
+        (
+            Choice("victim alone", lines={DFTL: "dftl"}),
+            Choice("batches", lines={DFTL: "dftl-batch"}),
+        ),
+        "What DFTL writes back with a dirty victim: public implementations do both.",
+    ),
+    Axis(
+        "fetch",
+        "the history",
+        (
+            Choice("run", lines={TLLLP: "tlllp"}),
+            Choice("prev", lines={TLLLP: "tlllp-prev"}, quick=False),
+        ),
+        "Section 2.1 has the pages accessed in sequence before, Table 1 the last prefetch.",
+    ),
+    Axis(
+        "financial1",
+        "Financial1",
+        (
+            Choice("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
+            Choice("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+        ),
+        "Two excerpts that overlap in time; the second has all devices on top of each other. They "
+        "are not independent, so they are never averaged.",
+    ),
+    Axis(
+        "msr",
+        "MSR",
+        (
+            Choice("20% reads", workloads={MSR: MSR_READS}),
+            Choice("most throughput", workloads={MSR: MSR_BUSY}, quick=False),
+        ),
+        "Two windows of volumes that their source does not name, chosen by their mix and by their "
+        "rate: no sample of a whole, so they are never averaged.",
+    ),
+)
+"""Quickly, the excerpts are those that keep devices apart and do not choose the busiest second."""
+
+LINES = (
+    Line("none", "No Cache", {"mapping.scheme": "none"}, MAPPED),
+    Line("dftl", "DFTL", {"mapping.scheme": "dftl", "dftl.evict_batch": "false"}),
+    Line("dftl-batch", "DFTL, batches", {"mapping.scheme": "dftl", "dftl.evict_batch": "true"}),
+    Line("tlllp", "TLLLP", {"mapping.scheme": "tlllp"}),
+    Line(
+        "tlllp-prev",
+        "TLLLP, fetch_mode prev",
+        {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "prev"},
+    ),
+    Line("tlllp-free", FREE, {"mapping.scheme": "tlllp", "tlllp.bytes_per_node": "0"}),
+    Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}),
+    Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, MAPPED),
+    Line("tpftl", "TPFTL", {"mapping.scheme": "tpftl"}),
+    Line("sftl", "S-FTL", {"mapping.scheme": "sftl"}),
+    Line("cdftl", "CDFTL", {"mapping.scheme": "cdftl"}),
+    Line("page_cache", "LRU of pages", {"mapping.scheme": "page_cache"}),
+)
+STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K, NO_CACHE: "none", FREE: "tlllp-free"}
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
 
 
 @dataclass(frozen=True)
@@ -24,133 +214,63 @@ class Point:
     """Which of the paper's traces it stands for."""
     line: str
     """Key of the scheme with its parameters, e.g. "dftl"."""
-    arrivals: str
-    cache_bytes: int | None
-    """None where the scheme has no cache."""
-    hit_ratio: float | None
+    start: str | None
+    """None here and below: it cannot matter to the run."""
+    spare: str | None
+    cache: str | None
+    """Of the map of the pages that the trace touches."""
+    arrivals: str | None
+    seed: int
+    hit_ratio: float
     mean_us: float
     stdev_us: float
     utilization: float
     queue_share: float
     """Of the mean response time, what was waiting for room in the command queue."""
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
+    data_reads: float
+    """Pages of the host's data per page access; so are the following."""
+    data_programs: float
     map_reads: float
-    """Translation pages read for the host, per page access."""
+    """Translation pages read for the host."""
     map_programs: float
+    data_copies: float
+    """Pages of data that cleaning moved."""
+    map_copies: float
+    """Translation pages that cleaning moved, or wrote because data had moved."""
     prefetch_used: float | None
     """Of the entries loaded ahead, the share that was asked for."""
-    map_share: float
-    """Of the flash's busy time, what the map of the host took."""
-    cleaning_share: float
-    """The same for cleaning: moves, map updates and erases."""
 
 
-Runs = Iterator[tuple[Point, "Result"]]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a figure: a mapping scheme with its parameters."""
-
-    key: str
-    label: str
-    scheme: str
-    set: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Lab:
-    """What all runs of a paper have in common."""
-
-    device: str
-    entry_bytes: int
-    """Of a cached entry, for the size of a whole map."""
-    least_cache: int
-    """Bytes: no scheme works with less."""
-    most_cache: int
-    every: int
-    """Of the powers of two between, each so-many-th is run, from the largest down."""
-
-
-def map_bytes(lab: Lab, result: Result) -> int:
-    """What it takes to cache the entries of all pages that the trace touches."""
-    return result.workload.footprint_pages * lab.entry_bytes
-
-
-def cache_sizes(lab: Lab, whole: int) -> list[int]:
-    """Powers of two from 1/64 to 1/2 of the whole map, within the lab's limits."""
-    low, high = max(lab.least_cache, whole // 64), min(lab.most_cache, whole // 2)
-    powers = [1 << n for n in range(64) if low <= 1 << n <= high]
-    return powers[:: -lab.every][::-1] or [lab.least_cache]
-
-
-def run_trace(
-    lab: Lab,
-    source: Source,
-    spec: str,
-    lines: Sequence[Line],
-    arrivals: str,
-    progress: Progress | None,
-) -> Runs:
-    """All runs of one trace: the schemes without a cache first, as they tell how large the map is.
-
-    `lines` are those with a cache.
-    """
-    common: dict[str, str] = {"queue.arrivals": arrivals}
-    if arrivals == "closed":
-        common["queue.depth"] = "1"
-
-    def simulate(set: Mapping[str, str], vary: Mapping[str, Sequence[object]]) -> list[Result]:
-        return api.compare_results(
-            [spec],
-            device=lab.device,
-            set={**common, **set},
-            vary=vary,
-            limit=source.limit,
-            progress=progress,
-        )
-
-    bounds = ("none", "ideal")
-    without = simulate({}, {"mapping.scheme": bounds})
-    for scheme, result in zip(bounds, without, strict=True):
-        yield reduce(source, scheme, None, arrivals, result), result
-    sizes = cache_sizes(lab, map_bytes(lab, without[0]))
-    plain = [line for line in lines if not line.set]
-    schemes = [line.scheme for line in plain]
-    swept = {"mapping.scheme": schemes, "mapping.cache": [f"{size}B" for size in sizes]}
-    found = simulate({}, swept)
-    for line in lines:
-        if line.set:
-            runs = simulate({"mapping.scheme": line.scheme, **line.set}, {"mapping.cache": sizes})
-        else:
-            first = schemes.index(line.scheme) * len(sizes)
-            runs = found[first : first + len(sizes)]
-        for size, result in zip(sizes, runs, strict=True):
-            yield reduce(source, line.key, size, arrivals, result), result
-
-
-def reduce(source: Source, line: str, cache: int | None, arrivals: str, result: Result) -> Point:
+def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     """The numbers of a run that figures and claims are about."""
     work, mapping, latency = result.workload, result.mapping, result.latency
     accesses = max(work.read_pages + work.write_pages, 1)
-    host, on_map, cleaning = _flash_time(result)
-    busy = max(host + on_map + cleaning, 1e-9)
+    reads, programs = result.flash.reads, result.flash.programs
     mean = latency.all.mean_us or 0.0
     return Point(
-        trace=source.name,
-        family=source.family,
-        line=line,
-        arrivals=arrivals,
-        cache_bytes=cache,
-        hit_ratio=mapping.hit_ratio,
+        trace=run.workload,
+        family=experiment.workload(run.workload).family,
+        line=run.line,
+        start=run.at("start"),
+        spare=run.at("spare"),
+        cache=run.at("cache"),
+        arrivals=run.at("arrivals"),
+        seed=run.seed,
+        hit_ratio=mapping.hit_ratio or 0.0,
         mean_us=mean,
         stdev_us=latency.all.stdev_us or 0.0,
         utilization=result.throughput.utilization or 0.0,
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
-        map_reads=result.flash.reads.map / accesses,
-        map_programs=result.flash.programs.map / accesses,
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        data_reads=reads.host / accesses,
+        data_programs=programs.host / accesses,
+        map_reads=reads.map / accesses,
+        map_programs=programs.map / accesses,
+        data_copies=programs.gc / accesses,
+        map_copies=programs.gc_map / accesses,
         prefetch_used=_used(mapping.prefetched, mapping.prefetch_used),
-        map_share=on_map / busy,
-        cleaning_share=cleaning / busy,
     )
 
 
@@ -158,20 +278,16 @@ def _used(prefetched: int | None, used: int | None) -> float | None:
     return used / prefetched if prefetched and used is not None else None
 
 
-def _flash_time(result: Result) -> tuple[float, float, float]:
-    """Microseconds that the flash worked for the host's data, its map, and cleaning."""
-    timing = result.config["flash"]
-    read, program, erase = (_us(timing[name]) for name in ("read", "program", "erase"))
-    reads, programs, erases = result.flash.reads, result.flash.programs, result.flash.erases
-    host = reads.host * read + programs.host * program
-    on_map = reads.map * read + programs.map * program
-    moves = (reads.gc + reads.gc_map) * read + (programs.gc + programs.gc_map) * program
-    return host, on_map, moves + erases.total * erase
+BUSY = 0.95
+"""A utilization from which response times are those of a backlog, if requests wait."""
+WAITING = 0.01
+"""Of the mean response time, the least wait that is one."""
 
 
-def _us(text: str) -> float:
-    """A time of the resolved config in microseconds."""
-    for unit, factor in (("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1e6)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    raise ValueError(f"{text!r} is no time")
+def backlogged(point: Point) -> bool:
+    """Whether requests come faster than the drive serves them: their response times then grow with
+    the length of the trace, and are of no scheme."""
+    return point.utilization >= BUSY and point.queue_share >= WAITING
+
+
+BACKLOG = Filter("with a backlog", backlogged)

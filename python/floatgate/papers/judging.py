@@ -1,0 +1,274 @@
+"""Claims with a domain: measured at every point of it, over seeds, and worded as one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Place, Run
+from .paper import HOLDS, UNCHECKED, Column, Measured, Numbers, Row
+from .verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region, worded
+
+Point = TypeVar("Point")
+"""What a run is reduced to."""
+
+
+@dataclass(frozen=True)
+class At(Generic[Point]):
+    """What there is at a place of a domain, with one seed."""
+
+    experiment: Experiment
+    points: Mapping[Run, Point]
+    place: Place
+    seed: int
+
+    def __call__(self, workload: str, line: str) -> Point:
+        """One of the paper's lines on one of its workloads. Raises KeyError if it was not run."""
+        return self.points[self.experiment.run_of(self.place, workload, line, self.seed)]
+
+
+Values = dict[str, float]
+"""What a claim compares, by what it is of: all of them have to be in its region."""
+
+
+@dataclass(frozen=True)
+class OpenClaim(Generic[Point]):
+    """One statement of the paper, and where it is asked whether it is true."""
+
+    key: str
+    text: str
+    where: str
+    paper: str
+    """What the paper states, in short."""
+    axes: tuple[str, ...]
+    """Of the experiment: what the statement leaves open."""
+    workloads: tuple[str, ...]
+    lines: tuple[str, ...]
+    """Those of the paper that it compares."""
+    measure: Callable[[At[Point]], Values]
+    region: Region
+    said: Callable[[float], str]
+    """How a value is written."""
+
+
+@dataclass(frozen=True)
+class Filter(Generic[Point]):
+    """Runs that say nothing, chosen before any was made; it is applied to all claims alike."""
+
+    text: str
+    """What is left out: "places with a backlog"."""
+    rejects: Callable[[Point], bool]
+
+
+def runs_of(experiment: Experiment, claims: Iterable[OpenClaim[Any]], full: bool) -> list[Run]:
+    """The runs that the claims need, each of them once."""
+    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
+    found = (
+        experiment.run_of(place, workload, line, seed)
+        for claim in claims
+        for place in places_of(experiment, claim, full)
+        for workload in claim.workloads
+        for line in claim.lines
+        for seed in seeds
+    )
+    return list(dict.fromkeys(found))
+
+
+def places_of(experiment: Experiment, claim: OpenClaim[Any], full: bool) -> list[dict[str, str]]:
+    """The domain of a claim."""
+    places = experiment.places(claim.axes, full)
+    found = [place for place in places if experiment.has(place, claim.workloads)]
+    return found if full else [p for p in found if experiment.is_quick(p, claim.workloads)]
+
+
+def judge(
+    experiment: Experiment,
+    claim: OpenClaim[Point],
+    points: Mapping[Run, Point],
+    full: bool,
+    reject: Filter[Point],
+) -> Measured:
+    """The claim at every point of its domain that was run."""
+    places = places_of(experiment, claim, full)
+    rows = [row for place in places if (row := _row(experiment, claim, points, place, reject))]
+    if not rows:
+        return Measured("not measured", UNCHECKED, f"it takes {_needs(claim)}")
+    left = [row for row in rows if not row["rejected"]]
+    beside = _verdict(experiment, claim, rows)
+    verdict = _verdict(experiment, claim, left) if left else UNCHECKED
+    kept = left or rows
+    why = [_told(kept), *_against(claim, kept)]
+    if not left:
+        why = [f"all points are {reject.text}", *why]
+    if len(left) < len(rows):
+        why.append(f"without leaving out {len(rows) - len(left)} {reject.text}: {beside}")
+    return Measured(
+        _ours(claim, kept), verdict, "; ".join(why), _middle(experiment, kept), rows=rows
+    )
+
+
+def map_of(experiment: Experiment, claim: OpenClaim[Any], found: Measured) -> Numbers:
+    """The points of a claim's domain beside what we have there."""
+    axes = [experiment.axis(key) for key in claim.axes]
+    rows = [
+        row | {"interval": _interval(claim, row), "case": row["case"] + _rejected(row)}
+        for row in found.rows
+    ]
+    columns = [
+        *(Column(axis.text, axis.key) for axis in axes),
+        Column("decided by", "of"),
+        Column("ours", "interval"),
+        Column("case", "case"),
+    ]
+    return Numbers(
+        key=f"map-{claim.key}",
+        title=claim.text,
+        caption=f"Paper: {claim.paper} ({claim.where}). {found.verdict}.",
+        rows=rows,
+        columns=columns,
+        brief=False,
+    )
+
+
+def axes_table(experiment: Experiment, claims: Sequence[OpenClaim[Any]]) -> Numbers:
+    """What the paper leaves open, over which range it is swept, and why."""
+    rows = [
+        {
+            "axis": axis.text,
+            "choices": ", ".join(choice.key for choice in axis.choices),
+            "quick": ", ".join(axis.side(False)),
+            "paper": axis.paper or None,
+            "reason": axis.reason,
+            "claims": sum(axis.key in claim.axes for claim in claims),
+        }
+        for axis in experiment.axes
+    ]
+    titles = ("axis", "choices", "quick", "paper", "reason", "claims")
+    return Numbers(
+        key="domain",
+        title="What the paper leaves open",
+        caption=f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random.",
+        rows=rows,
+        columns=[Column(title, title) for title in titles],
+        brief=False,
+    )
+
+
+def _row(
+    experiment: Experiment,
+    claim: OpenClaim[Point],
+    points: Mapping[Run, Point],
+    place: Place,
+    reject: Filter[Point],
+) -> Row | None:
+    """A point of the map; None where a run is missing."""
+    seeds = range(1, 1 + FULL_SEEDS)
+    runs = [
+        [experiment.run_of(place, work, line, seed) for seed in seeds]
+        for work in claim.workloads
+        for line in claim.lines
+    ]
+    known = [
+        seed
+        for seed, each in zip(seeds, zip(*runs, strict=True), strict=True)
+        if all(run in points for run in each)
+    ]
+    if not known:
+        return None
+    random = any(experiment.is_random(one[0]) for one in runs)
+    values = [claim.measure(At(experiment, points, place, seed)) for seed in known]
+    named = {name: Estimate.of([v[name] for v in values], random) for name in values[0]}
+    of, ours = _deciding(claim.region, named)
+    rejected = any(reject.rejects(points[one[i - 1]]) for one in runs for i in known)
+    stated = claim.region.stated
+    return {
+        **{key: place[key] for key in claim.axes},
+        "of": of,
+        "ours": ours.mean,
+        "ci95": ours.half if ours.random and len(known) > 1 else None,
+        "seeds": ours.runs,
+        "random": random,
+        "case": claim.region.case(ours),
+        "paper_within": None if stated is None else ours.low <= stated <= ours.high,
+        "rejected": rejected,
+    }
+
+
+def _deciding(region: Region, named: Mapping[str, Estimate]) -> tuple[str, Estimate]:
+    """Of all that a claim compares, the worst: the claim holds as far as that does."""
+    return min(
+        named.items(), key=lambda item: (CASES.index(region.case(item[1])), region.margin(item[1]))
+    )
+
+
+def _verdict(experiment: Experiment, claim: OpenClaim[Any], rows: Sequence[Row]) -> str:
+    axes = [experiment.axis(key).named for key in claim.axes]
+    return worded(axes, [({key: row[key] for key in claim.axes}, row["case"]) for row in rows])
+
+
+def _ours(claim: OpenClaim[Any], rows: Sequence[Row]) -> str:
+    """The least and the largest of our numbers, with where the paper's lies."""
+    least, most = (pick(rows, key=lambda row: row["ours"]) for pick in (min, max))
+    if len(rows) == 1:
+        return _interval(claim, least)
+    return f"{_interval(claim, least)} to {_interval(claim, most)}"
+
+
+def _interval(claim: OpenClaim[Any], row: Row) -> str:
+    of = f"{row['of']} " if row["of"] else ""
+    if row["ci95"]:
+        half = claim.said(row["ci95"]).lstrip("+")
+        return f"{of}{claim.said(row['ours'])} ± {half}"
+    return f"{of}{claim.said(row['ours'])}"
+
+
+def _told(rows: Sequence[Row]) -> str:
+    """How many points there are of each case, and of how many runs each number is."""
+    cases = Counter(row["case"] for row in rows)
+    counts = ", ".join(f"{cases[case]} {word}" for case, word in _WORDS if cases[case])
+    fixed = sum(not row["random"] for row in rows)
+    seeds = sorted({row["seeds"] for row in rows if row["random"]})
+    means = f"means of {' or '.join(map(str, seeds))} seeds" if seeds else ""
+    exact = f"nothing is random in {fixed}" if fixed else ""
+    said = "; ".join(filter(None, (means, exact)))
+    return f"{len(rows)} points: {counts} ({said})"
+
+
+_WORDS = ((HOLDS, "hold"), (AMBIGUOUS, "ambiguous"), (FAILS_HERE, "fail"))
+
+
+def _against(claim: OpenClaim[Any], rows: Sequence[Row]) -> list[str]:
+    """What decides where it does not hold, and where the paper's number lies."""
+    found = []
+    fails = Counter(row["of"] for row in rows if row["case"] != HOLDS and row["of"])
+    if fails:
+        found.append("decided by " + ", ".join(f"{of} in {n}" for of, n in fails.most_common()))
+    stated = claim.region.stated
+    if stated is not None:
+        within = sum(row["paper_within"] for row in rows)
+        span = [row["ours"] for row in rows]
+        inside = "between" if min(span) <= stated <= max(span) else "not between"
+        found.append(
+            f"the paper's number is {inside} the least and the largest of ours, and in the "
+            f"interval of {within}"
+        )
+    return found
+
+
+def _middle(experiment: Experiment, rows: Sequence[Row]) -> float | None:
+    """Our number where every axis is at its default, if that was run."""
+    for row in rows:
+        if all(row[a.key] == a.default for a in experiment.axes if a.key in row):
+            value: float = row["ours"]
+            return value
+    return None
+
+
+def _needs(claim: OpenClaim[Any]) -> str:
+    return f"{', '.join(claim.lines)} on {', '.join(claim.workloads)}"
+
+
+def _rejected(row: Row) -> str:
+    return " (left out)" if row["rejected"] else ""

@@ -1,0 +1,302 @@
+"""The paper kit: when a claim holds at a point, how a verdict is worded, what is run and where."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from floatgate.papers.batch import Played
+from floatgate.papers.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.judging import Filter, OpenClaim, judge, map_of, runs_of
+from floatgate.papers.paper import HOLDS, UNCHECKED
+from floatgate.papers.verdicts import (
+    AMBIGUOUS,
+    EVERYWHERE,
+    FAILS_HERE,
+    NOWHERE,
+    Estimate,
+    Named,
+    Region,
+    grid,
+    worded,
+)
+
+
+def _of(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, (high - low) / 2, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "case"),
+    [
+        (0.25, 0.5, HOLDS),
+        (0.0, 1.0, HOLDS),
+        (0.5, 1.25, AMBIGUOUS),
+        (-0.25, 0.5, AMBIGUOUS),
+        (-1.0, 2.0, AMBIGUOUS),
+        (1.25, 2.0, FAILS_HERE),
+        (-2.0, -0.25, FAILS_HERE),
+    ],
+)
+def test_a_case_is_where_the_whole_interval_lies(low: float, high: float, case: str) -> None:
+    assert Region(0.0, 1.0).case(_of(low, high)) == case
+
+
+def test_an_open_region_has_one_end() -> None:
+    assert Region(low=0.5).case(_of(0.5, 99.0)) == HOLDS
+    assert Region(high=-0.5).case(_of(-0.75, -0.25)) == AMBIGUOUS
+    assert Region(high=-0.5).case(_of(0.0, 0.0)) == FAILS_HERE, "nothing at all is no effect"
+
+
+@pytest.mark.parametrize("stated", [-0.12, 0.10])
+def test_a_stated_number_has_a_factor_on_both_sides(stated: float) -> None:
+    region = Region.about(stated)
+    factors = {1.0: HOLDS, 1.49: HOLDS, 1 / 1.49: HOLDS, 1.51: FAILS_HERE, 1 / 1.51: FAILS_HERE}
+    for factor, case in ({**factors, 0.0: FAILS_HERE, -1.0: FAILS_HERE}).items():
+        assert region.case(Estimate(stated * factor, 0.0, 1, False)) == case
+
+
+def test_the_interval_is_students_over_the_seeds() -> None:
+    known = Estimate.of([1.0, 2.0, 3.0], random=True)
+    # 4.303 standard errors of 1 / sqrt(3).
+    assert (known.mean, known.half) == (2.0, pytest.approx(4.3027 / math.sqrt(3), rel=1e-4))
+    assert (known.low, known.high) == (2.0 - known.half, 2.0 + known.half)
+
+
+def test_one_run_of_something_random_decides_nothing() -> None:
+    one = Estimate.of([0.5], random=True)
+    assert Region(0.0, 1.0).case(one) == AMBIGUOUS
+    assert Region(0.0, 1.0).case(Estimate.of([0.5], random=False)) == HOLDS
+
+
+AXES = (
+    Named("spare", "the spare space", ["7%", "15%", "25%"]),
+    Named("start", "the start", ["fresh", "aged"]),
+    Named("fetch", "the history", ["run", "prev"]),
+)
+GRID = grid({axis.key: axis.choices for axis in AXES})
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict"),
+    [
+        (lambda p: True, EVERYWHERE),
+        (lambda p: False, NOWHERE),
+        (lambda p: p["start"] == "aged", "holds where the start is aged"),
+        (
+            lambda p: p["start"] == "aged" and p["spare"] != "7%",
+            "holds where the spare space is 15% or 25% and the start is aged",
+        ),
+        (
+            lambda p: p["start"] == "fresh" or p["spare"] == "25%",
+            "holds, but not where the spare space is 7% or 15% and the start is aged",
+        ),
+        (
+            lambda p: p["spare"] == "25%" or tuple(p.values()) == ("7%", "aged", "prev"),
+            "holds where the spare space is 25%, and in 1 of the 8 other points",
+        ),
+        (
+            lambda p: (p["start"] == "aged") == (p["fetch"] == "prev"),
+            "holds in 6 of 12 points",
+        ),
+    ],
+)
+def test_where_it_holds_is_worded(holds: Any, verdict: str) -> None:
+    cases = [(place, HOLDS if holds(place) else FAILS_HERE) for place in GRID]
+    assert worded(AXES, cases) == verdict
+
+
+def test_ambiguous_is_not_holding_and_is_told() -> None:
+    cases = [(p, AMBIGUOUS if p["start"] == "aged" else FAILS_HERE) for p in GRID]
+    assert worded(AXES, cases) == f"{NOWHERE}, ambiguous in 6 of 12 points"
+    cases = [(p, AMBIGUOUS if p["start"] == "aged" else HOLDS) for p in GRID]
+    assert worded(AXES, cases) == "holds where the start is fresh"
+
+
+@dataclass(frozen=True)
+class _Point:
+    value: float
+    busy: bool = False
+
+
+EXPERIMENT = Experiment(
+    device="classic",
+    axes=(
+        Axis(
+            "start",
+            "the start",
+            (Choice("fresh", {"a": "0"}), Choice("aged", {"a": "1"}, random=True)),
+            "either",
+        ),
+        Axis(
+            "cache",
+            "the cache",
+            (
+                Choice("small", lambda pages: {"b": str(pages)}),
+                Choice("middle", lambda pages: {"b": str(2 * pages)}),
+                Choice("large", lambda pages: {"b": str(4 * pages)}),
+            ),
+            "a sweep",
+            ordered=True,
+        ),
+        Axis(
+            "reading",
+            "the reading",
+            (Choice("one", lines={"new": "n1"}), Choice("other", lines={"new": "n2"}, quick=False)),
+            "both are in the text",
+        ),
+    ),
+    workloads=(
+        Workload("w", "W", Played("w"), slow=frozenset({"aged"})),
+        Workload("r", "R", Played("r"), ignores=frozenset({"start"})),
+    ),
+    lines=(
+        Line("old", "Old", {"c": "old"}),
+        Line("n1", "New", {"c": "new"}),
+        Line("n2", "New, read otherwise", {"c": "new", "d": "1"}),
+        Line("off", "Nothing", {"c": "off"}, frozenset({"cache"})),
+    ),
+    stands_for={"W": "w", "R": "r", "old": "old", "off": "off"},
+)
+
+
+def _claim(**changed: Any) -> OpenClaim[_Point]:
+    claim: OpenClaim[_Point] = OpenClaim(
+        "more",
+        "new is more than old",
+        "section 1",
+        "more",
+        ("start", "cache", "reading"),
+        ("W",),
+        ("new", "old"),
+        lambda at: {"": at("W", "new").value - at("W", "old").value},
+        Region(low=0.5),
+        "{:+.2f}".format,
+    )
+    return replace(claim, **changed)
+
+
+BUSY: Filter[_Point] = Filter("with a backlog", lambda point: point.busy)
+
+
+def _judged(claim: OpenClaim[_Point], of: Any, full: bool = True) -> Any:
+    points = {run: of(run) for run in runs_of(EXPERIMENT, [claim], full)}
+    return judge(EXPERIMENT, claim, points, full, BUSY)
+
+
+def test_what_is_not_random_and_what_does_not_matter_is_run_once() -> None:
+    def seeds(workload: str, line: str, **place: str) -> int:
+        at = {"start": "fresh", "cache": "small", "reading": "one"} | place
+        return len({EXPERIMENT.run_of(at, workload, line, seed) for seed in range(1, 6)})
+
+    assert (seeds("W", "old"), seeds("W", "old", start="aged")) == (1, 5)
+    assert seeds("R", "old", start="aged") == 1
+    places = [{"start": "fresh", "cache": c, "reading": "one"} for c in ("small", "large")]
+    assert len({EXPERIMENT.run_of(place, "W", "off", 1) for place in places}) == 1
+    assert len({EXPERIMENT.run_of(place, "W", "old", 1) for place in places}) == 2
+
+
+def test_the_settings_of_a_run_are_of_its_choices_and_its_line() -> None:
+    place = {"start": "aged", "cache": "large", "reading": "other"}
+    run = EXPERIMENT.run_of(place, "W", "new", 3)
+    assert run == Run("w", "n2", (("start", "aged"), ("cache", "large")), 3)
+    assert EXPERIMENT.settings(run, 10) == {"a": "1", "b": "40", "c": "new", "d": "1"}
+    assert (run.at("start"), run.at("reading")) == ("aged", None)
+
+
+def test_the_full_domain_is_every_combination_and_the_quick_one_its_corners_and_middle() -> None:
+    every = ("start", "cache", "reading")
+    assert len(EXPERIMENT.places(every, full=True)) == 2 * 3 * 2
+    assert {p["cache"] for p in EXPERIMENT.places(every, False)} == {"small", "middle", "large"}
+    assert {p["reading"] for p in EXPERIMENT.places(every, full=False)} == {"one"}
+    [only] = EXPERIMENT.places((), full=True)
+    assert only == {"start": "fresh", "cache": "middle", "reading": "one"}
+
+
+def test_a_slow_workload_has_only_the_middle_quickly() -> None:
+    runs = runs_of(EXPERIMENT, [_claim()], full=False)
+    assert {run.at("cache") for run in runs if run.at("start") == "aged"} == {"middle"}
+    assert {run.at("cache") for run in runs if run.at("start") == "fresh"} == {
+        *("small", "middle", "large"),
+    }
+    assert max(run.seed for run in runs) == 3
+    assert max(run.seed for run in runs_of(EXPERIMENT, [_claim()], full=True)) == 5
+
+
+def _value(run: Run) -> float:
+    """New is 1 more than old on a fresh drive, and anything on an aged one."""
+    if run.line == "old":
+        return 0.0
+    return 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
+
+
+def test_a_verdict_is_a_map() -> None:
+    found = _judged(_claim(), lambda run: _Point(_value(run)))
+    assert found.verdict == "holds where the start is fresh"
+    assert found.ours == "+0.60 ± 2.72 to +1.00"
+    assert found.why.startswith("12 points: 6 hold, 6 ambiguous (means of 5 seeds; nothing is")
+    assert found.number == 1.0
+    fresh, aged = (next(r for r in found.rows if r["start"] == s) for s in ("fresh", "aged"))
+    assert (fresh["case"], fresh["ci95"], fresh["seeds"]) == (HOLDS, None, 1)
+    assert (aged["case"], aged["ours"], aged["seeds"]) == (AMBIGUOUS, pytest.approx(0.6), 5)
+    table = map_of(EXPERIMENT, _claim(), found)
+    assert [column.title for column in table.columns] == [
+        *("the start", "the cache", "the reading", "decided by", "ours", "case")
+    ]
+    assert {row["interval"] for row in table.rows} == {"+1.00", "+0.60 ± 2.72"}
+
+
+def test_all_that_a_claim_compares_has_to_be_so() -> None:
+    claim = _claim(
+        workloads=("W", "R"),
+        measure=lambda at: {name: at(name, "new").value for name in ("W", "R")},
+    )
+    found = _judged(claim, lambda run: _Point(9.0 if run.workload == "w" else -1.0))
+    assert found.verdict == NOWHERE
+    assert "decided by R in 12" in found.why
+
+
+def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> None:
+    found = _judged(
+        _claim(),
+        lambda run: _Point(
+            float(run.line != "old" and run.at("cache") != "small"), run.at("cache") == "small"
+        ),
+    )
+    assert found.verdict == EVERYWHERE
+    assert found.why.endswith(
+        "without leaving out 4 with a backlog: holds where the cache is middle or large"
+    )
+    nothing = _judged(_claim(), lambda run: _Point(float(run.line != "old"), True))
+    assert nothing.verdict == UNCHECKED
+    assert nothing.why.startswith("all points are with a backlog; 12 points: 12 hold")
+
+
+def test_the_papers_number_stands_beside_ours() -> None:
+    claim = _claim(axes=("cache",), region=Region.about(1.0))
+    sizes = {"small": 0.5, "middle": 1.0, "large": 1.25}
+    found = _judged(
+        claim, lambda run: _Point(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+    )
+    assert found.verdict == "holds where the cache is middle or large"
+    assert found.why.endswith(
+        "the paper's number is between the least and the largest of ours, and in the interval of 1"
+    )
+    assert [row["paper_within"] for row in found.rows] == [False, True, False]
+
+
+def test_what_was_not_run_is_no_part_of_the_map() -> None:
+    claim = _claim()
+    points = {run: _Point(1.0) for run in runs_of(EXPERIMENT, [claim], True)}
+    left = {run: point for run, point in points.items() if run.at("start") == "fresh"}
+    assert len(judge(EXPERIMENT, claim, left, True, BUSY).rows) == 6
+    nothing = judge(EXPERIMENT, claim, {}, True, BUSY)
+    assert (nothing.verdict, nothing.why) == (UNCHECKED, "it takes new, old on W")
+
+
+def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
+    missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
+    assert runs_of(missing, [_claim()], True) == []

@@ -39,7 +39,8 @@ class WorkloadResult:
     trimmed_pages: int
     """Pages unmapped by trims."""
     unwritten_pages_read: int
-    """Pages read that had never been written; they cost no flash read."""
+    """Pages read that held nothing, as they had never been written, or were trimmed; they cost no
+    flash read."""
     partial_page_reads: int
     """Pages read because a write covered only a part of them."""
     footprint_pages: int

@@ -13,7 +13,7 @@ const STEADY: f64 = 0.1;
 /// amplification be that of a fresh drive: as many as `start.fill = "random"` writes by default,
 /// and as SNIA's Performance Test Specification has before a test.
 const AGED: f64 = 2.0;
-/// Share of the pages read that may never have been written.
+/// Share of the pages read that may hold nothing.
 const UNWRITTEN: f64 = 0.01;
 /// Share of the mean latency that may be waiting for a place in the queue.
 const BACKLOG: f64 = 0.5;
@@ -55,16 +55,24 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
         ));
     }
     warnings.extend(window(result));
+    warnings.extend(reads_of_nothing(result));
+    warnings
+}
+
+/// Reads that cost nothing, as there was nothing to read.
+fn reads_of_nothing(result: &RunResult) -> Option<String> {
     let unwritten = result.workload.unwritten_pages_read as f64;
     let share = unwritten / result.workload.read_pages.max(1) as f64;
-    if share > UNWRITTEN {
-        warnings.push(format!(
-            "{:.1} % of the pages read had never been written and cost no flash read; use \
-             start.fill = \"sequential\"",
-            100.0 * share
-        ));
-    }
-    warnings
+    let (why, advice) = match result.config.start.fill {
+        Fill::None => {
+            let advice = "; use start.fill = \"sequential\"";
+            ("had never been written, or not since they were trimmed,", advice)
+        }
+        _ => ("had been trimmed", ""),
+    };
+    (share > UNWRITTEN).then(|| {
+        format!("{:.1} % of the pages read {why} and cost no flash read{advice}", 100.0 * share)
+    })
 }
 
 /// Why there is less of the window that was to be recorded.

@@ -34,7 +34,8 @@ pub struct WorkloadResult {
     pub volumes_written: f64,
     /// Pages unmapped by trims.
     pub trimmed_pages: u64,
-    /// Pages read that had never been written; they cost no flash read.
+    /// Pages read that held nothing, as they had never been written, or were trimmed; they cost no
+    /// flash read.
     pub unwritten_pages_read: u64,
     /// Pages read because a write covered only a part of them.
     pub partial_page_reads: u64,

@@ -192,13 +192,19 @@ fn added_units_are_spoken_of() {
 
 #[test]
 fn a_hundredth_of_the_reads_may_be_of_nothing() {
-    let mut case = Case::new(&[]);
+    let mut case = Case::new(&[("start.fill", "none")]);
     case.result.workload.unwritten_pages_read = 10;
     assert!(case.warnings().is_empty());
     case.result.workload.unwritten_pages_read = 11;
-    contains(&case.warning(), &["1.1 % of the pages read", "start.fill = \"sequential\""]);
+    let never = "1.1 % of the pages read had never been written";
+    contains(&case.warning(), &[never, "start.fill = \"sequential\""]);
     (case.result.workload.unwritten_pages_read, case.result.workload.read_pages) = (0, 0);
     assert!(case.warnings().is_empty());
+    // Of a drive that was filled, only what was trimmed is gone.
+    let mut case = Case::new(&[]);
+    case.result.workload.unwritten_pages_read = 11;
+    contains(&case.warning(), &["1.1 % of the pages read had been trimmed"]);
+    assert!(!case.warning().contains("start.fill"));
 }
 
 #[test]

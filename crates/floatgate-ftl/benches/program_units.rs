@@ -68,7 +68,7 @@ fn timed(geometry: Geometry, in_rows: bool) -> Timed<Counted> {
     let memory = u64::from(4 * DIES * units_in_row * PLANES);
     let controller = Controller { write_pages: Some(memory), ..Controller::default() };
     let schedule = Schedule { controller, cache_register: true, ..Schedule::default() };
-    Timed::with_schedule(Counted::default(), geometry, timing, schedule)
+    Timed::with_schedule(Counted::new(&geometry), geometry, timing, schedule)
 }
 
 fn drive<N>(geometry: Geometry, nand: N) -> Box<dyn Device>
@@ -106,7 +106,7 @@ fn random_writes(c: &mut Criterion) {
     ] {
         let g = geometry(unit, in_rows);
         let clocked = drive(g, timed(g, in_rows));
-        for (clock, mut device) in [("counted", drive(g, Counted::default())), ("timed", clocked)] {
+        for (clock, mut device) in [("counted", drive(g, Counted::new(&g))), ("timed", clocked)] {
             let (unit, pages) = (u64::from(unit), u64::from(g.logical_pages()));
             let mut rng = Rng::new(1);
             for n in 0..pages / BATCH as u64 {

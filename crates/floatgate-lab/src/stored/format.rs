@@ -1,4 +1,5 @@
-//! The bytes of an image: header, sync point, records of pages. See the table in the parent module.
+//! The bytes of an image: header, records of pages, and where what is. See the table in the parent
+//! module.
 
 use std::ops::Range;
 

@@ -15,7 +15,7 @@ pub(super) struct Erase {
 }
 
 /// What was synced, as the file says. It lies in one sector, which is written as a whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SyncPoint {
     /// Pages with lower serial numbers were synced,
     pub serial: u64,

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from floatgate import _core
-from floatgate.papers import cache as caches
+from floatgate import _core, builds
 from floatgate.papers.batch import Bench, Played, Task
 from floatgate.papers.cache import Cache, run_cache
 
@@ -71,8 +70,12 @@ def test_another_engine_has_a_directory_of_its_own(
     assert ours.parent == tmp_path / "floatgate" / "runs"
     other = tmp_path / "engine.so"
     other.write_bytes(b"another build of the same version")
-    monkeypatch.setattr(caches._core, "__file__", str(other))
-    assert run_cache().directory != ours
+    monkeypatch.setattr(builds._core, "__file__", str(other))
+    builds.build.cache_clear()
+    try:
+        assert run_cache().directory != ours
+    finally:
+        builds.build.cache_clear()
 
 
 @pytest.mark.parametrize("named", ["", "relative/path"])

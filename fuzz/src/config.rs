@@ -142,7 +142,8 @@ fn play(config: &Config) {
     if !is_small {
         return;
     }
-    let options = Options { span_bytes: workload.span_bytes(), seed: 1, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 1, verify: true, start_cache: None };
     let facts = Facts::default();
     // Refused or done: neither is a panic.
     let _ = simulate(config, workload.as_mut(), facts, options, &Control::default());

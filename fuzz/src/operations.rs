@@ -125,7 +125,7 @@ pub fn run(input: &[u8]) {
     }
     let control = Control::default();
     let outcome = if every == 0 {
-        let options = Options { span_bytes: SPAN, seed, verify: true };
+        let options = Options { span_bytes: SPAN, seed, verify: true, start_cache: None };
         let facts = Facts::default();
         simulate(&config, &mut workload, facts, options, &control).map(|_| ())
     } else {

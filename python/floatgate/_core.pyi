@@ -146,6 +146,7 @@ def simulate(
     seed: int,
     span_bytes: int | None,
     verify: bool,
+    start_cache: tuple[str, str] | None,
     device: str,
     skipped: int,
     notes: list[str],
@@ -154,6 +155,8 @@ def simulate(
     reading: Reading | None = None,
 ) -> str:
     """Runs without the GIL when it has a turn; the result document as JSON text.
+
+    `start_cache` is a directory for start states, and what names the build of the engine.
 
     The requests are those of `reading`, if there is one. If not, and if they are not in memory, a
     second thread reads or makes them while the drive runs.

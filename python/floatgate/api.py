@@ -33,6 +33,7 @@ def run(
     verify: bool = False,
     format: str | None = None,
     close_gaps: str | None = None,
+    start_cache: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Simulates one trace on one device.
@@ -49,12 +50,16 @@ def run(
     devices of a trace become one address space: "fold" leaves out what is never touched, "span"
     keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is
     behind all that is random.
-    `verify` keeps and checks the content of every page; slower.
+    `verify` keeps and checks the content of every page; slower. `start_cache` is a directory where
+    start states are kept: a drive of the same config, size, seed and build of the engine is read
+    from there instead of being filled again. Its files may be deleted at any time.
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
     where the run fails.
     """
-    how = RunOptions(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps)
+    how = RunOptions(
+        repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, start_cache
+    )
     drive = configs.resolve_all(device, set or {}, {})
     return runner.simulate([trace], drive, [how], progress=progress)[0]
 

@@ -234,7 +234,9 @@ def hotness(
     """
     measured = parse_options(gb, hot_from, rounding, partial)
     how = RunOptions(**options)
-    how.refuse(("addresses", "verify"), "hot data are those of the whole address space")
+    how.refuse(
+        ("addresses", "verify", "start_cache"), "hot data are those of the whole address space"
+    )
     if progress is not None:
         progress("read", 0, 0)
     return hotness_of(sources.open_source(trace, how), measured, progress)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _core
+from .builds import build
 from .configs import Resolved
 from .ending import Signals
 from .report.files import write_whole
@@ -234,6 +235,11 @@ def _sum(
     return "run", done, total
 
 
+def _start_cache(how: RunOptions) -> tuple[str, str] | None:
+    """The directory of this build's start states, and the build."""
+    return (str(Path(how.start_cache) / build()), build()) if how.start_cache else None
+
+
 def _simulate(
     job: Job,
     kept: Kept | None,
@@ -251,6 +257,7 @@ def _simulate(
         seed=job.how.seed,
         span_bytes=job.load.span_bytes,
         verify=job.how.verify,
+        start_cache=_start_cache(job.how),
         device=job.drive.device,
         skipped=job.load.skipped,
         notes=job.load.notes,

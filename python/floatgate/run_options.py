@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 ADDRESSES = ("fold", "span", "modulo")
 """How the devices of a trace become one address space: `floatgate.traces.layout` has the modes."""
@@ -33,6 +34,8 @@ class RunOptions:
     """The format of the trace, instead of recognising it."""
     close_gaps: str | None = None
     """Shortens longer gaps between two requests to this duration."""
+    start_cache: str | Path | None = None
+    """A directory where start states are kept, and taken from."""
 
     def __post_init__(self) -> None:
         self._expect(self.repeat >= 1, "repeat", "at least 1")

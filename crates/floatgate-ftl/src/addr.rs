@@ -6,6 +6,8 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
+use crate::saved::{Blank, Carrier, State};
+
 /// Largest page number of either kind.
 pub const PAGE_MAX: u32 = (1 << 31) - 2;
 
@@ -44,6 +46,19 @@ macro_rules! page_number {
             }
         }
 
+        impl State for $Name {
+            #[inline(always)]
+            fn carry(&mut self, by: &mut Carrier<'_>) {
+                let mut number = self.get();
+                number.carry(by);
+                *self = Self::new(number);
+            }
+        }
+
+        impl Blank for $Name {
+            const BLANK: Self = Self::new(0);
+        }
+
         impl fmt::Debug for $Name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, concat!(stringify!($Name), "({})"), self.get())
@@ -70,6 +85,8 @@ const _: () = assert!(size_of::<Option<Ppn>>() == 4);
 /// Erase unit: a block, or blocks striped over planes, dies and channels (a superblock).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Unit(pub u32);
+
+crate::state!(blank Unit(_));
 
 impl Unit {
     /// The unit's number as a table index.
@@ -130,6 +147,8 @@ pub struct Stamp {
     pub serial: u64,
 }
 
+crate::state!(Stamp { sequence, serial });
+
 impl Stamp {
     /// The tag of new data.
     #[inline(always)]
@@ -156,6 +175,20 @@ impl Stamp {
 /// An [`Owner`] or none in 4 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OwnerSlot(u32);
+
+crate::state!(blank OwnerSlot(_));
+
+impl State for Owner {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut slot = OwnerSlot::of(*self);
+        slot.carry(by);
+        *self = slot.get().unwrap_or(Self::BLANK);
+    }
+}
+
+impl Blank for Owner {
+    const BLANK: Self = Self::Data(Lpn::BLANK);
+}
 
 impl OwnerSlot {
     /// No owner: the page is free or holds nothing that is still valid.

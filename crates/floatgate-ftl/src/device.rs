@@ -25,6 +25,7 @@ use crate::future::FutureKnowledge;
 pub use crate::nand::HostData;
 use crate::nand::{Recorded, Recording};
 use crate::request::{Completion, Request};
+use crate::saved::State;
 use crate::unit_table::UnitTable;
 
 /// Any drive. Called once per batch of requests.
@@ -60,6 +61,11 @@ pub trait Device: Send {
     /// Nothing takes time from now on, until the counters are reset: a drive does the same, in the
     /// same order, as far as that does not depend on what is complete. Nothing may be under way.
     fn stand_still(&mut self) {}
+
+    /// What changes while the drive is filled, if all of it can be saved. The counters are at zero.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
+    }
 
     /// Tells the policies that are bounds what the host will do from now on.
     fn set_future(&mut self, _: FutureKnowledge) {}

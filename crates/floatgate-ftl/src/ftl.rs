@@ -9,6 +9,7 @@ use crate::future::FutureKnowledge;
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Access;
 use crate::nand::{Chain, Nand};
+use crate::saved::State;
 use crate::store::Store;
 use crate::unit_table::UnitTable;
 
@@ -96,6 +97,11 @@ pub trait Ftl {
     #[inline(always)]
     fn is_in_memory(&self, _: Ppn) -> bool {
         false
+    }
+
+    /// What changes in it beside counters, if all of it can be saved.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
     }
 
     // What every engine does alike.

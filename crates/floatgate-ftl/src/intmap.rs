@@ -14,6 +14,8 @@ pub struct IntMap {
     capacity: usize,
 }
 
+crate::state!(IntMap { cells, len } fixed { shift, capacity });
+
 impl IntMap {
     /// A map of at most `capacity` keys. Takes 16 to 32 bytes per key.
     pub fn new(capacity: usize) -> Self {

@@ -60,6 +60,8 @@ pub struct Trimmed {
     pub sequence: u64,
 }
 
+crate::state!(blank Trimmed { first, pages, sequence });
+
 /// What is found of a journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkpoint {
@@ -243,6 +245,8 @@ pub struct Journal {
     since: u64,
     bytes: Vec<u8>,
 }
+
+crate::state!(Journal { area, next, used, pending, since, bytes } fixed { layout, every });
 
 impl Journal {
     /// An empty journal on erased flash, with a checkpoint every so many pages programmed.

@@ -38,6 +38,7 @@ pub mod queue;
 pub mod recovery;
 pub mod request;
 pub mod rng;
+pub mod saved;
 pub mod store;
 pub mod unit_table;
 pub mod victim;

@@ -15,6 +15,8 @@ pub struct List {
     len: u32,
 }
 
+crate::state!(blank List { front, back, len });
+
 impl List {
     /// A list of nothing.
     pub const EMPTY: Self = Self { front: NONE, back: NONE, len: 0 };
@@ -47,6 +49,8 @@ impl List {
 /// The links of `slots` slots. A slot is in one list at a time; the caller knows in which.
 #[derive(Clone, Debug)]
 pub struct Links(Vec<[u32; 2]>);
+
+crate::state!(Links(_));
 
 impl Links {
     /// Links for slots `0..slots`, all unlinked.

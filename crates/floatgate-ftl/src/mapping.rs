@@ -33,6 +33,7 @@ use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::rng::Rng;
+use crate::saved::State;
 
 /// What the host does with a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +95,8 @@ pub enum Residency {
     /// Newer than what flash has.
     Dirty,
 }
+
+crate::state!(Residency = Absent | Clean | Dirty);
 
 /// Units that a clean may open for the map beside the first: more than none if a map page is
 /// `pages_per_map_page` translation pages and the changes of a unit's pages do not fit into a unit.
@@ -232,6 +235,11 @@ pub trait Mapping {
 
     /// Counters back to zero; the cache stays as it is.
     fn reset_counters(&mut self) {}
+
+    /// What changes in it, if it can be saved.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
+    }
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self) {}

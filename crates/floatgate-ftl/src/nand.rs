@@ -41,6 +41,7 @@ pub use crate::clock::{
 use crate::counters::{CAUSES, Counters};
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
 use crate::geometry::{Geometry, Mode};
+use crate::saved::{Blank, Carrier, State};
 
 /// Why a flash operation is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +71,18 @@ pub enum Cause {
     Fold,
     /// Parity over dies. The medium programs it by itself with the last page of data of a stripe.
     Parity,
+}
+
+impl State for Cause {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut at = *self as usize;
+        at.carry(by);
+        *self = Self::ALL.get(at).map_or(Self::BLANK, |row| row.0);
+    }
+}
+
+impl Blank for Cause {
+    const BLANK: Self = Self::Host;
 }
 
 impl Cause {
@@ -256,6 +269,11 @@ pub trait Nand {
     /// Whether nothing can be written any more.
     fn is_read_only(&self) -> bool {
         false
+    }
+
+    /// What changes in it beside counts and clocks, if it can be saved.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
     }
 }
 

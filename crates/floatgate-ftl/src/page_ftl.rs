@@ -18,6 +18,7 @@ mod program_units;
 mod recovery;
 mod remap;
 mod samples;
+mod saved;
 mod slc;
 mod streams;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use crate::journal::CheckpointTrigger;
 use crate::mapping::{Access, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, Placement};
+use crate::saved::State;
 use crate::store::Store;
 use crate::unit_table::FreeOrder;
 use crate::victim::Victim;
@@ -372,6 +374,10 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         if let Some(writes) = known.writes {
             self.placement.set_future(writes);
         }
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        self.is_saveable().then_some(self)
     }
 
     #[inline(always)]

@@ -30,6 +30,7 @@ use crate::addr::Lpn;
 use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
+use crate::saved::State;
 
 /// A page that the host is about to write.
 #[derive(Clone, Copy, Debug)]
@@ -144,6 +145,11 @@ pub trait Placement {
 
     /// Extents that it keeps, if that is what it keeps.
     fn extents(&self) -> Option<u32> {
+        None
+    }
+
+    /// What changes in it, if it can be saved.
+    fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 
@@ -322,6 +328,10 @@ macro_rules! placements {
 
             fn extents(&self) -> Option<u32> {
                 match &self.scheme { $(Scheme::$Type(placement) => placement.extents(),)* }
+            }
+
+            fn state(&mut self) -> Option<&mut dyn State> {
+                match &mut self.scheme { $(Scheme::$Type(placement) => placement.state(),)* }
             }
 
             fn check(&self) {

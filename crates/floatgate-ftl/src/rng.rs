@@ -6,6 +6,8 @@ pub struct Rng {
     state: [u64; 4],
 }
 
+crate::state!(Rng { state });
+
 impl Rng {
     /// A generator whose whole sequence follows from `seed`.
     pub fn new(seed: u64) -> Self {

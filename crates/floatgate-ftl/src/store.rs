@@ -13,6 +13,7 @@ use crate::geometry::Geometry;
 use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
 use crate::nand::{Cause, Chain, Clock, Nand, Source};
 use crate::prefetch::prefetch;
+use crate::saved::{Carrier, State, carry};
 use crate::unit_table::{FreeOrder, UnitTable};
 
 /// Flash of medium `N`, and what is known of it.
@@ -28,6 +29,19 @@ pub struct Store<N> {
     pub(crate) journal: Option<Journal>,
     /// The page that the command which is carried out has read last.
     beside: Option<Ppn>,
+}
+
+impl<N: Nand> State for Store<N> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let Self { nand, geometry: _, table, remapping, units, stamp, journal, beside } = self;
+        carry(nand.state(), by);
+        table.carry(by);
+        remapping.carry(by);
+        units.carry(by);
+        stamp.carry(by);
+        journal.iter_mut().for_each(|journal| journal.carry(by));
+        beside.carry(by);
+    }
 }
 
 impl<N: Nand> Store<N> {

@@ -64,6 +64,8 @@ pub enum State {
     Victim,
 }
 
+crate::state!(State = Free | Open | Pinned | Sealed | Victim);
+
 /// Which units a victim is chosen from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pool {
@@ -87,6 +89,8 @@ struct Info {
     /// Whether it is among the changed ones.
     changed: bool,
 }
+
+crate::state!(blank Info { modified, valid, state, stream, mode, changed });
 
 /// All units of a drive.
 #[derive(Clone, Debug)]
@@ -116,6 +120,26 @@ pub struct UnitTable {
     changed: Vec<Unit>,
     notes_changes: bool,
 }
+
+crate::state!(
+    UnitTable {
+        owners,
+        valid,
+        units,
+        written,
+        erases,
+        sealed,
+        pins,
+        opened,
+        sealed_at,
+        seals,
+        lifetime_erases,
+        free,
+        now,
+        changed,
+    }
+    fixed { geometry, slc_capacity, notes_changes }
+);
 
 impl UnitTable {
     /// An erased drive that is written in so many streams.

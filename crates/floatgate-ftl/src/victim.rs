@@ -21,6 +21,7 @@ pub use random::Redraw;
 use alloc::boxed::Box;
 
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Chooses units to clean. Asked once per clean.
@@ -32,6 +33,11 @@ pub trait Victim {
 
     /// A sealed unit of the pool, or none if none is sealed.
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
+
+    /// What changes in it, if it can be saved.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        None
+    }
 }
 
 /// The table of victim policies: config name, type and parameters, what it does, where it is from.

@@ -1,6 +1,7 @@
 //! One simulation: the start state, then the workload, then the result.
 
 mod control;
+mod kept;
 mod lookahead;
 mod measure;
 mod start;
@@ -17,9 +18,10 @@ use crate::warnings::{notes, warnings};
 use crate::workload::Workload;
 
 pub use control::{Control, RunError};
+pub use kept::StartCache;
 use lookahead::future_knowledge;
 use measure::measure;
-use start::depends_on_time;
+use start::reach;
 pub(crate) use start::start;
 
 /// Requests that are handed to the drive at once: enough to look ahead in.
@@ -27,13 +29,15 @@ const BATCH: usize = 1024;
 
 /// How a run is done, beside the config.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// Bytes that the workload spans.
     pub span_bytes: u64,
     /// Seed of the start state.
     pub seed: u64,
     /// Whether every operation is held against a model of the drive.
     pub verify: bool,
+    /// Where start states are kept, and taken from; none if they are to be reached anew.
+    pub start_cache: Option<StartCache<'a>>,
 }
 
 /// Runs a workload on a drive. If its requests have no times, the queue is closed whatever the
@@ -46,7 +50,7 @@ pub fn run(
     config: &Config,
     workload: &mut dyn Workload,
     facts: Facts,
-    options: Options,
+    options: Options<'_>,
     control: &Control,
 ) -> Result<RunResult, RunError> {
     config.check()?;
@@ -58,7 +62,7 @@ pub fn run(
     let plan = Plan::new(config, options.span_bytes)?;
     let known = future_knowledge(config, &plan, workload, control)?;
     let mut device = build(config, &plan, options.seed, options.verify)?;
-    let start = prepare(config, &plan, device.as_mut(), known, options.seed, control)?;
+    let (start, note) = prepare(config, &plan, device.as_mut(), known, &options, control)?;
     let (measured, wall_seconds) =
         measure(metrics(config, &plan), device.as_mut(), workload, control)?;
     // Of a recording that is read as it is played, it is known only now.
@@ -67,6 +71,7 @@ pub fn run(
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
     result.warnings = warnings(&result);
     result.notes.extend(notes(&result));
+    result.notes.extend(note);
     Ok(result)
 }
 
@@ -79,25 +84,22 @@ fn metrics(config: &Config, plan: &Plan) -> Metrics {
     metrics
 }
 
-/// Brings a drive to its start state, of which nothing is counted.
+/// Brings a drive to its start state, of which nothing is counted; with a cache, what became of it.
 fn prepare(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,
     known: FutureKnowledge,
-    seed: u64,
+    options: &Options<'_>,
     control: &Control,
-) -> Result<StartResult, RunError> {
-    if !depends_on_time(config)? {
-        device.stand_still();
-    }
-    let started = start(config, plan, device, seed, control)?;
-    // A dirty cache would be paid for by the workload, and a larger cache would look worse.
-    device.write_back();
+) -> Result<(StartResult, Option<String>), RunError> {
+    let reached = match options.start_cache {
+        Some(cache) => cache.reach(config, plan, device, options.seed, control)?,
+        None => (reach(config, plan, device, options.seed, control)?, None),
+    };
     device.set_future(known);
-    device.reset_counters();
     config.recording().into_iter().for_each(|recording| device.record(recording));
-    Ok(started)
+    Ok(reached)
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> (u64, Value) {
     let small =
         [("flash.page", "512B"), ("flash.pages_per_block", "16"), ("mapping.cache", "4KiB")];
     let config = config(&[&small, sets].concat()).expect("these settings are right");
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: true, start_cache: None };
     let facts = Facts::default();
     let result = match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),

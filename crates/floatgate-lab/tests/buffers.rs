@@ -18,7 +18,8 @@ fn result(workload: &str, sets: Sets<'_>) -> Value {
     let small = [("flash.page", "512B"), ("flash.pages_per_block", "16"), ("flash.channels", "2")];
     let config = config(&[&small, sets].concat()).expect("these settings are right");
     let mut workload = generator(workload, 1).expect("a generator");
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: true, start_cache: None };
     let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),

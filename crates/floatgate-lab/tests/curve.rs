@@ -97,7 +97,7 @@ fn run_hits(spec: &str, entries: u64, page: &str) -> (u64, u64) {
     let config = Config::load(None, None, &sets).unwrap();
     let mut workload = generator(spec, 1).unwrap();
     let span_bytes = workload.span_bytes();
-    let options = run::Options { span_bytes, seed: 1, verify: false };
+    let options = run::Options { span_bytes, seed: 1, verify: false, start_cache: None };
     let facts = Facts::default();
     let result = run::run(&config, &mut *workload, facts, options, &Control::default()).unwrap();
     let mapping = &json!(result)["mapping"];

@@ -30,7 +30,7 @@ fn config(sets: &[(&str, &str)]) -> Config {
 fn play(config: &Config, text: &str, seed: u64) -> (Value, Value) {
     let mut workload = generator(text, seed).unwrap_or_else(|error| panic!("{error}"));
     let (span_bytes, facts) = (workload.span_bytes(), Facts::default());
-    let options = Options { span_bytes, seed, verify: true };
+    let options = Options { span_bytes, seed, verify: true, start_cache: None };
     let result = run(config, workload.as_mut(), facts, options, &Control::default());
     let document = json!(result.unwrap_or_else(|error| panic!("{error:?}")));
     (document["faults"].clone(), document)

@@ -22,7 +22,8 @@ fn config(sets: &[(&str, &str)]) -> Result<Config, ConfigError> {
 fn result(spec: &str, sets: &[(&str, &str)]) -> Result<Value, String> {
     let mut workload = generator(spec, 1).unwrap();
     let config = config(sets).map_err(|error| error.to_string())?;
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: true, start_cache: None };
     let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => Ok(serde_json::to_value(&result).unwrap()),

@@ -14,7 +14,8 @@ fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str
     let sets = [&small, sets].concat();
     let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let config = Config::load(preset, None, &sets).expect("these settings are right");
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: true, start_cache: None };
     let facts = Facts::default();
     match run(&config, workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),

@@ -39,7 +39,7 @@ fn try_run(workload: &str, sets: &[(&str, &str)], verify: bool) -> Result<Value,
         TLC.iter().chain(sets).map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let config = Config::load(None, None, &sets).map_err(|error| error.to_string())?;
     let mut workload = generator(workload, 11).expect("a generator");
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify };
+    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify, start_cache: None };
     match run(&config, &mut *workload, Facts::default(), options, &Control::default()) {
         Ok(result) => Ok(serde_json::to_value(&result).expect("a result can be printed")),
         Err(RunError::Config(error)) => Err(error.to_string()),

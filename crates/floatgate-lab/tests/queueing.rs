@@ -21,7 +21,8 @@ fn result(workload: &str, sets: &[(&str, &str)]) -> Value {
         serial.iter().chain(sets).map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let config = Config::load(None, None, &sets).expect("these settings are right");
     let mut workload = generator(workload, 11).expect("a generator");
-    let options = Options { span_bytes: workload.span_bytes(), seed: 5, verify: false };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: false, start_cache: None };
     let facts = Facts::default();
     match run(&config, &mut *workload, facts, options, &Control::default()) {
         Ok(result) => serde_json::to_value(&result).expect("a result can be printed"),

@@ -32,7 +32,8 @@ const SMALL: &[(&str, &str)] = &[
 fn simulate(text: &str, pairs: &[(&str, &str)]) -> Value {
     let config = load(&[SMALL, pairs].concat()).unwrap();
     let mut workload = generator(text, 1).unwrap();
-    let options = Options { span_bytes: workload.span_bytes(), seed: 1, verify: true };
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 1, verify: true, start_cache: None };
     let facts = Facts::default();
     let result = run(&config, &mut *workload, facts, options, &Control::default()).unwrap();
     serde_json::to_value(result).unwrap()

@@ -10,12 +10,13 @@ mod image;
 mod units;
 mod workload;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use floatgate_lab::config::{self, Config};
 use floatgate_lab::drive::Plan;
 use floatgate_lab::result::{self, Facts, SpaceResult};
-use floatgate_lab::run::{self, Options, RunError as LabError};
+use floatgate_lab::run::{self, Options, RunError as LabError, StartCache};
 use floatgate_lab::workload::{Feed, GENERATORS, Workload as Requests};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -149,8 +150,8 @@ fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
 
 #[pyfunction]
 #[pyo3(signature = (
-    config_json, workload, *, seed, span_bytes, verify, device, skipped, notes, control, turns,
-    reading=None
+    config_json, workload, *, seed, span_bytes, verify, start_cache, device, skipped, notes,
+    control, turns, reading=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
@@ -160,6 +161,7 @@ fn simulate(
     seed: u64,
     span_bytes: Option<u64>,
     verify: bool,
+    start_cache: Option<(PathBuf, String)>,
     device: String,
     skipped: u64,
     notes: Vec<String>,
@@ -174,7 +176,9 @@ fn simulate(
     let requests = workload.start().map_err(config_error)?;
     let facts = Facts { device, skipped, notes, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
-    let options = Options { span_bytes, seed, verify };
+    let start_cache =
+        start_cache.as_ref().map(|(directory, build)| StartCache { directory, build });
+    let options = Options { span_bytes, seed, verify, start_cache };
     let run = |requests: &mut dyn Requests| run::run(&config, requests, facts, options, &control);
     let result = py.detach(|| {
         turns.0.with(|| match (seat, requests) {

@@ -103,6 +103,13 @@ CloseGaps = Annotated[
         metavar="DURATION", help="Shorten gaps between requests to at most this, such as 1h."
     ),
 ]
+StartCache = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Keep start states here, and take those of earlier runs with the same drive and seed.",
+    ),
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -128,6 +135,7 @@ RUN: dict[str, Any] = {
     "verify": Verify,
     "format": TraceFormat,
     "close_gaps": CloseGaps,
+    "start_cache": StartCache,
 }
 """The fields of `RunOptions`, as they are on the command line."""
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from floatgate import _core
+from floatgate.builds import build
 from floatgate.jobs import Job, Kept
 from floatgate.report.files import write_whole
 from floatgate.result import Result
@@ -42,9 +41,8 @@ class Cache(Kept):
 def run_cache() -> Cache:
     """`floatgate/runs/BUILD` in the user's directory for caches, where XDG says that this is.
 
-    BUILD is a digest of the engine itself, as its version does not tell one build from another.
+    BUILD tells builds of the engine apart.
     """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     home = named if named.is_absolute() else Path.home() / ".cache"
-    build = hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
-    return Cache(home / "floatgate" / "runs" / build, resume=True)
+    return Cache(home / "floatgate" / "runs" / build(), resume=True)

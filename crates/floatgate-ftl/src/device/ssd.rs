@@ -14,6 +14,7 @@ use crate::geometry::Geometry;
 use crate::nand::{Chain, Clock, Ended, Nand, Part, Recorded, Recording, Served, Server};
 use crate::queue::{Arbiter, Choice, Queue};
 use crate::request::{Completion, Op, Request};
+use crate::saved::State;
 use crate::unit_table::UnitTable;
 
 /// A drive with translation layer `F`, whose host data is `D`.
@@ -382,6 +383,14 @@ where
 
     fn stand_still(&mut self) {
         self.io.clock().stand_still();
+    }
+
+    /// Without a write buffer: queues are empty with the counters at zero.
+    fn state(&mut self) -> Option<&mut dyn State> {
+        match self.buffer {
+            None => self.io.ftl.state(),
+            Some(_) => None,
+        }
     }
 
     fn set_future(&mut self, mut known: FutureKnowledge) {

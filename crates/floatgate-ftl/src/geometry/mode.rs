@@ -18,6 +18,8 @@ pub enum Mode {
     Slc,
 }
 
+crate::state!(Mode = Native | Slc);
+
 impl Geometry {
     /// Whether units can be in SLC mode: their cells hold several bits, and the pages of a row
     /// divide into as many parts.
@@ -52,6 +54,8 @@ pub struct Modes {
     /// Whether a unit is in SLC mode; empty as long as none has been.
     is_slc: Vec<bool>,
 }
+
+crate::state!(Modes { is_slc } fixed { native, slc });
 
 impl Modes {
     /// All units are in their native mode.

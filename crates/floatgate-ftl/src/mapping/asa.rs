@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use super::{Access, Demands, Dftl, DftlConfig, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::rng::Rng;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of ASA-FTL's map.
@@ -32,6 +33,8 @@ crate::parameters! {
 /// The cached mapping table and the cached hotness table.
 #[derive(Clone, Debug)]
 pub struct Asa(Dftl);
+
+crate::state!(Asa(_));
 
 impl Asa {
     /// A cache of as many pages as the budget holds, at least one.
@@ -87,6 +90,10 @@ impl Mapping for Asa {
 
     fn check(&self) {
         self.0.check();
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

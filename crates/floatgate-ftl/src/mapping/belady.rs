@@ -27,6 +27,7 @@ use crate::addr::{Lpn, Ppn, Tpn};
 use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
+use crate::saved::State;
 
 /// A cache of entries that knows the future.
 #[derive(Clone, Debug)]
@@ -44,6 +45,11 @@ pub struct Belady {
     clock: u64,
     stats: MapStats,
 }
+
+crate::state!(
+    Belady { slots, entries, order, next, clock }
+    fixed { geometry, entry_bytes, capacity, stats }
+);
 
 impl Belady {
     /// A cache of as many entries as the budget holds, at least one and at most one per page.
@@ -215,6 +221,10 @@ impl Mapping for Belady {
                 "an entry is used when it was said to be"
             );
         }
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

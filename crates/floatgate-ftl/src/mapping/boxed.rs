@@ -12,6 +12,7 @@ use crate::addr::{Lpn, Ppn, Tpn};
 use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::rng::Rng;
+use crate::saved::State;
 
 /// Any mapping of which the map is on flash, or any of which it is not.
 pub struct Boxed<const ON_FLASH: bool>(Box<dyn Methods + Send>);
@@ -71,5 +72,6 @@ methods! {
     fn stats([&] self) -> MapStats;
     fn cache_bytes([&] self) -> u64;
     fn reset_counters([&mut] self);
+    fn state([&mut] self) -> Option<&mut dyn State>;
     fn check([&] self);
 }

@@ -29,6 +29,7 @@ use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Re
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::permille;
+use crate::saved::State;
 use entries::Entries;
 
 crate::parameters! {
@@ -52,6 +53,8 @@ pub struct Cdftl {
     frames_max: u32,
     stats: MapStats,
 }
+
+crate::state!(Cdftl { entries, frames } fixed { geometry, entry_bytes, frames_max, stats });
 
 impl Cdftl {
     /// Empty levels.
@@ -224,6 +227,10 @@ impl Mapping for Cdftl {
         self.frames.check();
         assert!(self.frames.len() <= self.frames_max);
         self.entries.check(|tpn| self.frames.contains(tpn));
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

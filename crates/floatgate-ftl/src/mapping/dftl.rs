@@ -23,6 +23,7 @@ use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
 use crate::rng::Rng;
+use crate::saved::{Carrier, State};
 use flashsim::FlashSim;
 use slru::Slru;
 
@@ -63,6 +64,15 @@ enum Order {
     FlashSim(FlashSim),
 }
 
+impl State for Order {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        match self {
+            Self::Slru(order) => order.carry(by),
+            Self::FlashSim(order) => order.carry(by),
+        }
+    }
+}
+
 /// The cached mapping table.
 #[derive(Clone, Debug)]
 pub struct Dftl {
@@ -74,6 +84,8 @@ pub struct Dftl {
     order: Order,
     stats: MapStats,
 }
+
+crate::state!(Dftl { slots, entries, order } fixed { geometry, config, capacity, stats });
 
 impl Dftl {
     /// A cache of as many entries as the budget holds, at least one and at most one per page.
@@ -230,6 +242,10 @@ impl Mapping for Dftl {
             Order::FlashSim(order) => order.len(),
         };
         assert_eq!(ordered, self.entries.len(), "every entry stands in the order once");
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Frames {
     states: Vec<Residency>,
 }
 
+crate::state!(Frames { links, order, states });
+
 impl Frames {
     /// None of the drive's `pages` translation pages.
     pub(super) fn new(pages: u32) -> Self {

@@ -16,6 +16,8 @@ pub(super) struct Heap {
     keys: Vec<u64>,
 }
 
+crate::state!(Heap { slots, places, keys });
+
 impl Heap {
     /// A heap of nothing, for slots below `slots`.
     pub(super) fn new(slots: usize) -> Self {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
+use crate::saved::State;
 
 /// No translation pages at all.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,8 @@ pub struct Ideal {
     map_bytes: u64,
     hits: u64,
 }
+
+crate::state!(Ideal);
 
 impl Ideal {
     /// A map of 4 bytes per logical page, whatever the budget.
@@ -46,5 +49,9 @@ impl Mapping for Ideal {
 
     fn cache_bytes(&self) -> u64 {
         self.map_bytes
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

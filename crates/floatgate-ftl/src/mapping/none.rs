@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::{Access, AccessKind, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn};
 use crate::geometry::Geometry;
+use crate::saved::State;
 
 /// Nothing cached.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub struct NoCache {
     geometry: Geometry,
     misses: u64,
 }
+
+crate::state!(NoCache);
 
 impl NoCache {
     /// Takes no memory, whatever the budget.
@@ -51,5 +54,9 @@ impl Mapping for NoCache {
 
     fn reset_counters(&mut self) {
         self.misses = 0;
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

@@ -24,6 +24,7 @@ use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Re
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of [`PageCache`].
@@ -58,6 +59,11 @@ pub struct PageCache {
     capacity: u32,
     stats: MapStats,
 }
+
+crate::state!(
+    PageCache { frames }
+    fixed { geometry, pages_per_map_page, cleaning, capacity, stats }
+);
 
 impl PageCache {
     /// A cache of as many map pages as the budget holds, at least one.
@@ -216,6 +222,10 @@ impl Mapping for PageCache {
     fn check(&self) {
         assert!(self.frames.len() <= self.capacity);
         self.frames.check();
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

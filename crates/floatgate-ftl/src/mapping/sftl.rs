@@ -39,6 +39,7 @@ use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Re
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 use crate::parameters::permille;
+use crate::saved::State;
 use changes::Changes;
 use content::Content;
 
@@ -75,6 +76,11 @@ pub struct Sftl {
     sparse_max: u32,
     stats: MapStats,
 }
+
+crate::state!(
+    Sftl { frames, content, changes, used }
+    fixed { geometry, budget, sparse_max, stats }
+);
 
 impl Sftl {
     /// An empty cache; the map says nothing yet.
@@ -287,6 +293,10 @@ impl Mapping for Sftl {
         let sizes = self.frames.iter().map(|tpn| self.bytes(tpn));
         assert_eq!(sizes.sum::<u64>(), self.used, "the sizes of the cached pages");
         assert!(self.used <= self.budget || self.frames.len() == 1);
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Entry {
     pub(super) dirty: bool,
 }
 
+crate::state!(blank Entry { lpn, dirty });
+
 impl Entry {
     /// What an unused slot holds.
     pub(super) const UNUSED: Self = Self { lpn: 0, dirty: false };

@@ -33,6 +33,7 @@ use super::two_level::{Entry, Sizes, TwoLevel};
 use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
+use crate::saved::State;
 use history::History;
 
 crate::choice! {
@@ -85,6 +86,8 @@ pub struct Tlllp {
     now: u64,
     stats: MapStats,
 }
+
+crate::state!(Tlllp { cache, history, now } fixed { geometry, config, stats });
 
 impl Tlllp {
     /// An empty cache.
@@ -234,6 +237,10 @@ impl Mapping for Tlllp {
 
     fn check(&self) {
         self.cache.check();
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -30,6 +30,7 @@ use super::two_level::{Entry, Sizes, TwoLevel};
 use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of TPFTL.
@@ -64,6 +65,8 @@ pub struct Tpftl {
     now: u64,
     stats: MapStats,
 }
+
+crate::state!(Tpftl { cache, phase, now } fixed { geometry, config, stats });
 
 impl Tpftl {
     /// An empty cache.
@@ -222,6 +225,10 @@ impl Mapping for Tpftl {
     fn check(&self) {
         self.cache.check();
     }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
+    }
 }
 
 /// Whether access is sequential, as far as the number of nodes tells. It starts as if not.
@@ -232,6 +239,8 @@ struct Phase {
     change: i64,
     sequential: bool,
 }
+
+crate::state!(Phase { change, sequential } fixed { threshold });
 
 impl Phase {
     fn new(threshold: u32) -> Self {

@@ -43,6 +43,8 @@ pub(super) struct Entry {
     pub(super) prefetched: bool,
 }
 
+crate::state!(blank Entry { weight, lpn, dirty, prefetched });
+
 /// A translation page.
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -53,6 +55,8 @@ struct Node {
     weight: u64,
     accessed: u64,
 }
+
+crate::state!(blank Node { entries, first_clean, dirty, weight, accessed });
 
 impl Node {
     const EMPTY: Self =
@@ -74,6 +78,11 @@ pub(super) struct TwoLevel {
     order: Means,
     wasted: u64,
 }
+
+crate::state!(
+    TwoLevel { slots, entries, links, unused, nodes, order, wasted }
+    fixed { geometry, sizes, budget }
+);
 
 impl TwoLevel {
     /// Empty lists. A budget too small for one entry is taken for one that holds just that.

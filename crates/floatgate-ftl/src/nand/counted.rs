@@ -7,6 +7,7 @@ use super::{Cause, Chain, FlashCounts, Moves, Nand, NoClock, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
+use crate::saved::{Carrier, State};
 
 /// Counts operations by cause.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,13 @@ impl Counted {
             counts.slc_program_units += 1;
             counts.slc_programs += parity;
         }
+    }
+}
+
+impl State for Counted {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let Self { modes, counts: _, clock: _ } = self;
+        modes.iter_mut().for_each(|modes| modes.carry(by));
     }
 }
 
@@ -124,6 +132,10 @@ impl Nand for Counted {
     #[inline(always)]
     fn takes_rows(&self) -> bool {
         self.modes.is_none()
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 
     fn set_mode(&mut self, unit: Unit, mode: Mode) {

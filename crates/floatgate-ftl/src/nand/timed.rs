@@ -47,6 +47,7 @@ use super::{Cause, Chain, Clock, Fork, Move, Moves, Nand, Source};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
+use crate::saved::{Carrier, State, carry};
 
 /// Durations in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -249,6 +250,14 @@ impl<N> Timed<N> {
     }
 }
 
+/// What is under way is not saved: nothing is, with the counters at zero.
+impl<N: Nand> State for Timed<N> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        carry(self.inner.state(), by);
+        self.modes.carry(by);
+    }
+}
+
 impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
     type Clock = Scheduler;
@@ -344,6 +353,11 @@ impl<N: Nand> Nand for Timed<N> {
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         self.modes.set(unit, mode);
         self.inner.set_mode(unit, mode);
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        self.inner.state()?;
+        Some(self)
     }
 
     fn load_payload(&mut self, bytes: &[u8]) {

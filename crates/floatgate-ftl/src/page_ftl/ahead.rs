@@ -22,6 +22,8 @@ pub(super) struct UnderWay {
     left: Vec<(Ppn, Owner)>,
 }
 
+crate::state!(blank UnderWay { unit, to, left });
+
 impl UnderWay {
     /// Its unit is a victim, and no page of it is valid but what is left.
     pub(super) fn check(&self, units: &UnitTable) {

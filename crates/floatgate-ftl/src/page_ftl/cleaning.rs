@@ -11,6 +11,7 @@ use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Move, Moves, Nand, Part};
 use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
+use crate::saved::{Blank, Carrier, State};
 use crate::unit_table::Pool;
 
 /// Times that all units may be cleaned before a drive is called too full to be cleaned.
@@ -23,6 +24,22 @@ pub(super) enum To {
     Stream(u8),
     /// Each where the placement says; it is asked to judge anew, or not.
     Placement { anew: bool },
+}
+
+impl State for To {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let (mut stream, mut anew) = match *self {
+            Self::Stream(stream) => (Some(stream), false),
+            Self::Placement { anew } => (None, anew),
+        };
+        stream.carry(by);
+        anew.carry(by);
+        *self = stream.map_or(Self::Placement { anew }, Self::Stream);
+    }
+}
+
+impl Blank for To {
+    const BLANK: Self = Self::Stream(0);
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {

@@ -22,6 +22,8 @@ pub(super) struct Levelling {
     most: u32,
 }
 
+crate::state!(Levelling { by_wear, most } fixed { gap });
+
 impl Levelling {
     /// Units that have not been erased yet.
     pub(super) fn new(gap: u32, units: u32) -> Self {

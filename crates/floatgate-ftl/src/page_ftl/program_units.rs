@@ -22,6 +22,8 @@ pub(super) struct Emptied {
     begun: Vec<(u8, u32)>,
 }
 
+crate::state!(blank Emptied { cause, begun });
+
 /// The units that are free, and not erased yet, by number.
 pub(super) type EmptiedUnits = BTreeMap<u32, Emptied>;
 

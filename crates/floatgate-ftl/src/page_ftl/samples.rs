@@ -20,6 +20,8 @@ pub(super) struct Sampler {
     pub(super) reads: u64,
 }
 
+crate::state!(Sampler { rng } fixed { reads });
+
 impl Sampler {
     pub(super) fn new() -> Self {
         Self { rng: Rng::new(1), reads: 0 }

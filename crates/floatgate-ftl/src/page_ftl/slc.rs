@@ -54,6 +54,8 @@ pub(super) struct SlcCache {
     pub(super) counts: SlcCounts,
 }
 
+crate::state!(SlcCache { units } fixed { config, stream, counts });
+
 impl SlcCache {
     /// An empty one, which is written in this stream.
     pub(super) fn new(config: SlcConfig, stream: u8) -> Self {

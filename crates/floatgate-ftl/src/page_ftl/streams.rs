@@ -31,6 +31,8 @@ pub(super) struct Streams {
     traffic: Vec<StreamCounts>,
 }
 
+crate::state!(Streams { open } fixed { data, map, wear, log, slc, traffic });
+
 impl Streams {
     /// Those that there are beside the `data` ones of the placement; no unit is open yet.
     pub(super) fn new(data: u8, map: bool, wear: bool, log: bool, slc: Option<Geometry>) -> Self {

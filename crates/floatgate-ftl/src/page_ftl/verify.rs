@@ -13,6 +13,8 @@ pub(super) struct FlashMap {
     entries: Vec<Option<Ppn>>,
 }
 
+crate::state!(FlashMap { entries });
+
 impl FlashMap {
     pub(super) fn new(logical_pages: u32) -> Self {
         Self { entries: vec![None; logical_pages as usize] }

@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 use super::kmeans;
 use super::{HostWrite, Placement, PlacementConfig, Relocation, SampleSource, Samples};
 use crate::addr::Lpn;
+use crate::saved::State;
 
 crate::choice! {
     /// What the ages of pages are measured in.
@@ -68,6 +69,8 @@ struct Criteria {
     warm: u64,
 }
 
+crate::state!(blank Criteria { hot, warm });
+
 /// Three partitions by age.
 #[derive(Clone, Debug)]
 pub struct Asa {
@@ -80,6 +83,8 @@ pub struct Asa {
     /// Host pages since the criteria were last updated.
     since: u64,
 }
+
+crate::state!(Asa { updated, criteria, since } fixed { config, ages_in_map });
 
 impl Asa {
     /// No page written, no criteria.
@@ -194,6 +199,10 @@ impl Placement for Asa {
     fn check(&self) {
         let ordered = self.criteria.is_none_or(|criteria| criteria.hot <= criteria.warm);
         assert!(ordered, "what is hot is warm, too: {:?}", self.criteria);
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -29,6 +29,7 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::lru::{Links, List};
 use crate::parameters::Bytes;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of AutoStream's multi-queue.
@@ -53,6 +54,8 @@ struct Chunk {
     expires: u64,
 }
 
+crate::state!(blank Chunk { queue, count, accessed, expires });
+
 /// Chunks in queues.
 #[derive(Clone, Debug)]
 pub struct Autostream {
@@ -71,6 +74,11 @@ pub struct Autostream {
     /// The command that was told last, which is not counted yet.
     pending: Option<(Lpn, u32)>,
 }
+
+crate::state!(
+    Autostream { chunks, links, queues, accesses, hottest, lifetime, pending }
+    fixed { config, chunk_pages }
+);
 
 impl Autostream {
     /// No chunk in any queue.
@@ -185,6 +193,10 @@ impl Placement for Autostream {
         }
         let counted = self.chunks.iter().filter(|chunk| chunk.count > 0).count();
         assert_eq!(chunks, counted, "a chunk that was accessed is in one queue");
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of DAC.
@@ -44,6 +45,8 @@ pub struct Dac {
     /// When each page was last written, if a threshold needs that.
     written: Vec<u64>,
 }
+
+crate::state!(Dac { regions, written } fixed { config });
 
 impl Dac {
     /// No page written.
@@ -117,6 +120,10 @@ impl Placement for Dac {
 
     fn memory_bytes(&self) -> u64 {
         4 * self.written.len() as u64
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

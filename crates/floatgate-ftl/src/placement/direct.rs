@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
+use crate::saved::State;
 
 /// The value at which counters of four bits end.
 const SATURATED: u32 = 15;
@@ -38,6 +39,8 @@ struct Counter {
     period: u32,
 }
 
+crate::state!(blank Counter { value, period });
+
 impl Counter {
     #[inline(always)]
     fn at(self, period: u32) -> u32 {
@@ -55,6 +58,8 @@ pub struct Direct {
     /// Page writes in this one.
     writes: u32,
 }
+
+crate::state!(Direct { counters, period, writes } fixed { config });
 
 impl Direct {
     /// All counters zero.
@@ -97,6 +102,10 @@ impl Placement for Direct {
     fn memory_bytes(&self) -> u64 {
         let pages = self.counters.len() as u64;
         if self.config.saturating { pages.div_ceil(2) } else { pages * 4 }
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

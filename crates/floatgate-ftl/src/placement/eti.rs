@@ -40,6 +40,7 @@ use core::ops::Range;
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::Refusal;
+use crate::saved::State;
 use parts::Parts;
 
 crate::parameters! {
@@ -123,6 +124,8 @@ pub struct Eti {
     /// Commands, or page writes, since the last ageing.
     executions: u64,
 }
+
+crate::state!(Eti { starts, counters, parts, latest, executions } fixed { config, pages });
 
 impl Eti {
     /// One extent over all pages.
@@ -374,6 +377,10 @@ impl Placement for Eti {
         parts.renew(&self.starts);
         assert_eq!(parts, self.parts, "where the extents of each part are");
     }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
+    }
 }
 
 /// Two come to stand at a place, before what was there.
@@ -391,6 +398,8 @@ struct Latest {
     lower: u32,
     upper: u32,
 }
+
+crate::state!(Latest { index, lower, upper });
 
 impl Latest {
     #[inline(always)]

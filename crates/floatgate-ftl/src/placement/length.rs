@@ -6,6 +6,7 @@
 //! per page and no memory.
 
 use super::{HostWrite, Placement, PlacementConfig};
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of the length heuristic.
@@ -18,6 +19,8 @@ crate::parameters! {
 /// Short writes are hot.
 #[derive(Clone, Copy, Debug)]
 pub struct Length(LengthConfig);
+
+crate::state!(Length);
 
 impl Length {
     /// Nothing is remembered.
@@ -35,6 +38,10 @@ impl Placement for Length {
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
         u8::from(write.request_pages <= self.0.threshold_pages)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

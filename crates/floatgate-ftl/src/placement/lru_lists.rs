@@ -16,6 +16,7 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of the two lists.
@@ -34,6 +35,8 @@ struct Entry {
     hot: bool,
 }
 
+crate::state!(blank Entry { lpn, hot });
+
 /// The lists. The front of each is its most recently written page.
 #[derive(Clone, Debug)]
 pub struct LruLists {
@@ -44,6 +47,8 @@ pub struct LruLists {
     hot: List,
     candidates: List,
 }
+
+crate::state!(LruLists { slots, entries, links, hot, candidates } fixed { config });
 
 impl LruLists {
     /// Empty lists.
@@ -142,6 +147,10 @@ impl Placement for LruLists {
             assert_eq!(self.links.iter(list).count(), list.len() as usize);
         }
         assert_eq!(self.slots.len(), (self.hot.len() + self.candidates.len()) as usize);
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

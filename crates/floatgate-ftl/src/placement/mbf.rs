@@ -22,6 +22,7 @@ use super::crc::{Hasher, Hashes};
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::permille;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of MBF.
@@ -69,6 +70,11 @@ pub struct Mbf {
     /// Page writes since the last clearing.
     writes: u32,
 }
+
+crate::state!(
+    Mbf { bits, oldest, turn, writes }
+    fixed { config, threshold, hasher, words_per_filter }
+);
 
 impl Mbf {
     /// Empty filters.
@@ -190,6 +196,10 @@ impl Placement for Mbf {
 
     fn memory_bytes(&self) -> u64 {
         size_of_val(self.bits.as_slice()) as u64
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

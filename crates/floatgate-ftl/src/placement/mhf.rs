@@ -16,6 +16,7 @@ use super::crc::{Hasher, Hashes};
 use super::nibbles::Nibbles;
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of the multihash framework.
@@ -42,6 +43,8 @@ pub struct Mhf {
     /// Page writes since the last halving.
     writes: u32,
 }
+
+crate::state!(Mhf { counters, writes } fixed { config, hasher });
 
 impl Mhf {
     /// All counters zero.
@@ -95,6 +98,10 @@ impl Placement for Mhf {
 
     fn memory_bytes(&self) -> u64 {
         self.counters.bytes()
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -12,6 +12,8 @@ const LOW_BITS: u64 = 0x7777_7777_7777_7777;
 #[derive(Clone, Debug)]
 pub(super) struct Nibbles(Vec<u64>);
 
+crate::state!(Nibbles(_));
+
 impl Nibbles {
     /// The largest value of a counter.
     pub const MAX: u8 = 15;

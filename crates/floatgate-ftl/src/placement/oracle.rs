@@ -41,6 +41,7 @@ use alloc::vec::Vec;
 
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::future::{NEVER, NextUses};
+use crate::saved::State;
 
 /// Logical volumes that the ranges reach over, at least.
 const REACH: u64 = 8;
@@ -67,6 +68,8 @@ pub struct Oracle {
     /// Writes since the future is known.
     writes: u64,
 }
+
+crate::state!(Oracle { ends, deaths, next, writes });
 
 impl Oracle {
     /// An oracle that knows nothing yet.
@@ -129,6 +132,10 @@ impl Placement for Oracle {
 
     fn set_future(&mut self, future: NextUses) {
         (self.deaths, self.next, self.writes) = (future.first, future.next, 0);
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -11,6 +11,7 @@
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::round;
+use crate::saved::State;
 
 crate::parameters! {
     /// Where the border between hot and cold is.
@@ -29,6 +30,8 @@ crate::parameters! {
 pub struct Perfect {
     hot_pages: u32,
 }
+
+crate::state!(Perfect);
 
 impl Perfect {
     /// The border where the config has it.
@@ -58,6 +61,10 @@ impl Placement for Perfect {
 
     fn classify(&self, relocation: Relocation) -> u8 {
         self.judge(relocation.lpn)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -26,6 +26,7 @@ use alloc::vec::Vec;
 
 use super::{HostWrite, Placement, PlacementConfig, Reclaimed, Relocation};
 use crate::addr::Lpn;
+use crate::saved::State;
 
 crate::choice! {
     /// How the drive knows how long ago a page was written.
@@ -73,6 +74,8 @@ pub struct Sepbit {
     sum: u64,
     units: u32,
 }
+
+crate::state!(Sepbit { written, pages, queue, lifespan, sum, units } fixed { config });
 
 impl Sepbit {
     /// No page written, no lifespan known.
@@ -189,6 +192,10 @@ impl Placement for Sepbit {
         let written = self.written.iter().filter(|&&at| at != NEVER).count() as u64;
         assert_eq!(written, self.pages, "pages written");
     }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
+    }
 }
 
 /// The latest host writes, and when each was. The clock ticks for more than these where a host
@@ -199,6 +206,8 @@ struct Queue {
     /// Pages of which the latest write is in the queue.
     distinct: u64,
 }
+
+crate::state!(Queue { writes, distinct });
 
 impl Queue {
     fn len(&self) -> u64 {

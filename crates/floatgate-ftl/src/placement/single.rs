@@ -2,10 +2,13 @@
 //! against.
 
 use super::{HostWrite, Placement, PlacementConfig};
+use crate::saved::State;
 
 /// All data in one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
+
+crate::state!(Single);
 
 impl Single {
     /// Nothing to decide.
@@ -23,5 +26,9 @@ impl Placement for Single {
     #[inline(always)]
     fn stream(&mut self, _: HostWrite) -> u8 {
         0
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

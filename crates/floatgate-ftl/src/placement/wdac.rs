@@ -17,6 +17,7 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
+use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of the window.
@@ -37,6 +38,8 @@ struct Writes {
     times: u64,
 }
 
+crate::state!(blank Writes { count, times });
+
 /// The window.
 #[derive(Clone, Debug)]
 pub struct Wdac {
@@ -51,6 +54,8 @@ pub struct Wdac {
     /// Page writes so far.
     now: u64,
 }
+
+crate::state!(Wdac { window, slots, writes, unused, now } fixed { config, threshold });
 
 impl Wdac {
     /// An empty window.
@@ -139,6 +144,10 @@ impl Placement for Wdac {
         let in_window = self.now.min(self.config.window.into());
         assert_eq!(self.writes.iter().map(|writes| writes.count).sum::<u64>(), in_window);
         assert_eq!(self.slots.len() + self.unused.len(), self.window.len());
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Free {
     freed: u64,
 }
 
+crate::state!(Free { units, freed } fixed { order });
+
 impl Free {
     pub(super) fn new(order: FreeOrder) -> Self {
         Self { units: BTreeSet::new(), order, freed: 0 }

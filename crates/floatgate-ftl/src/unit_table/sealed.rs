@@ -17,6 +17,8 @@ struct Lists {
     by_age: List,
 }
 
+crate::state!(blank Lists { bins, lowest, by_age });
+
 /// All sealed units, by stream.
 #[derive(Clone, Debug)]
 pub(super) struct Sealed {
@@ -24,6 +26,8 @@ pub(super) struct Sealed {
     by_valid: Links,
     by_age: Links,
 }
+
+crate::state!(Sealed { streams, by_valid, by_age });
 
 impl Sealed {
     /// None of so many units, of so many pages each, is sealed.

@@ -15,6 +15,8 @@ use crate::prefetch::prefetch;
 #[derive(Clone, Debug)]
 pub(super) struct ValidPages(Vec<u64>);
 
+crate::state!(ValidPages(_));
+
 /// Where the bit of a page is, and that bit alone.
 #[inline(always)]
 fn bit(ppn: Ppn) -> (usize, u64) {

@@ -18,6 +18,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -31,6 +32,8 @@ crate::parameters! {
 /// Greatest age times space over cost and wear first.
 #[derive(Clone, Debug)]
 pub struct Cat(Kinetic);
+
+crate::state!(Cat(_));
 
 impl Cat {
     /// For a drive of this size.
@@ -52,5 +55,9 @@ impl Victim for Cat {
 
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(table, pool)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

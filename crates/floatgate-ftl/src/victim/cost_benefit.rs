@@ -11,11 +11,14 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Greatest age times space over cost first.
 #[derive(Clone, Debug)]
 pub struct CostBenefit(Kinetic);
+
+crate::state!(CostBenefit(_));
 
 impl CostBenefit {
     /// For a drive of this size.
@@ -37,5 +40,9 @@ impl Victim for CostBenefit {
 
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(table, pool)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

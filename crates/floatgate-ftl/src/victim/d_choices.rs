@@ -10,6 +10,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -26,6 +27,8 @@ pub struct DChoices {
     choices: u32,
     roster: Roster,
 }
+
+crate::state!(DChoices { roster } fixed { choices });
 
 impl DChoices {
     /// With as many choices as the config says.
@@ -47,5 +50,9 @@ impl Victim for DChoices {
         }
         let drawn = (0..self.choices).map(|_| self.roster.draw(table, pool, count));
         drawn.min_by_key(|&unit| table.valid(unit))
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

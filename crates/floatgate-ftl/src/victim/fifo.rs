@@ -5,11 +5,14 @@
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Sealed first, cleaned first.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
+
+crate::state!(Fifo);
 
 impl Fifo {
     /// Nothing to decide.
@@ -21,5 +24,9 @@ impl Fifo {
 impl Victim for Fifo {
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         table.oldest(pool)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

@@ -9,6 +9,7 @@
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
@@ -29,6 +30,8 @@ pub struct Greedy {
     tie: Tie,
 }
 
+crate::state!(Greedy);
+
 impl Greedy {
     /// With a tie rule.
     pub fn new(config: &VictimConfig) -> Self {
@@ -48,5 +51,9 @@ impl Victim for Greedy {
             };
             (table.valid(unit), rank)
         })
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Line {
     pub(super) unit: Unit,
 }
 
+crate::state!(blank Line { gain, cost, origin, unit });
+
 /// A little less than 1: times a quotient of two rounded numbers, it is below the true one.
 const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
 
@@ -107,6 +109,8 @@ pub(super) struct Kinetic {
     rate: Rate,
     changed: Vec<Unit>,
 }
+
+crate::state!(Kinetic { leaves, streams, tournaments, changed } fixed { age, rate });
 
 impl Kinetic {
     /// For the units and streams of a config.

@@ -19,6 +19,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -32,6 +33,8 @@ crate::parameters! {
 /// Greatest age times space over the cost of a segment first.
 #[derive(Clone, Debug)]
 pub struct LfsCostBenefit(Kinetic);
+
+crate::state!(LfsCostBenefit(_));
 
 impl LfsCostBenefit {
     /// For a drive of this size.
@@ -52,5 +55,9 @@ impl Victim for LfsCostBenefit {
 
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(table, pool)
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

@@ -11,6 +11,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Draws per clean at most.
@@ -43,6 +44,8 @@ pub struct Random {
     roster: Roster,
 }
 
+crate::state!(Random { roster } fixed { redraw });
+
 impl Random {
     /// With a rule for drawing again.
     pub fn new(config: &VictimConfig) -> Self {
@@ -71,5 +74,9 @@ impl Victim for Random {
             let emptiest = table.streams(pool).filter_map(|stream| table.fewest_valid(stream));
             emptiest.min_by_key(|&unit| table.valid(unit))
         })
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }

@@ -21,12 +21,16 @@ struct Place {
     stream: u8,
 }
 
+crate::state!(blank Place { at, valid, stream });
+
 #[derive(Clone, Debug, Default)]
 struct Stream {
     units: Vec<Unit>,
     /// Valid pages of them all.
     valid: u64,
 }
+
+crate::state!(blank Stream { units, valid });
 
 /// Sealed units by stream, in no order.
 #[derive(Clone, Debug)]
@@ -36,6 +40,8 @@ pub(super) struct Roster {
     changed: Vec<Unit>,
     rng: Rng,
 }
+
+crate::state!(Roster { streams, places, changed, rng });
 
 impl Roster {
     /// For so many units in so many streams.

@@ -20,6 +20,7 @@ use core::mem;
 
 use crate::addr::Unit;
 use crate::prefetch::prefetch;
+use crate::saved::Blank;
 
 /// The time of what holds for good.
 pub(super) const FOREVER: u64 = u64::MAX;
@@ -48,6 +49,8 @@ pub(super) trait Contender: Copy + PartialEq {
 #[derive(Clone, Debug)]
 pub(super) struct Leaves(Vec<u32>);
 
+crate::state!(blank Leaves(_));
+
 impl Leaves {
     /// Of so many units, of which none takes part.
     pub(super) fn new(units: u32) -> Self {
@@ -70,10 +73,14 @@ struct Node<C> {
     until: u64,
 }
 
+crate::state!(blank Node<C: Blank> { winner, until });
+
 /// Nodes that are held against each other, in one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Pair<C>([Node<C>; 2]);
+
+crate::state!(blank Pair<C: Blank>(_));
 
 /// One tournament. Its units are in the first `len` leaves, in no order.
 #[derive(Clone, Debug)]
@@ -83,6 +90,8 @@ pub(super) struct Tournament<C> {
     pairs: Vec<Pair<C>>,
     len: usize,
 }
+
+crate::state!(blank Tournament<C: Blank> { pairs, len });
 
 impl<C: Contender> Tournament<C> {
     const EMPTY: Pair<C> = Pair([Node { winner: C::NONE, until: FOREVER }; 2]);

@@ -8,7 +8,6 @@
 //! what waits outside is a queue that a unit passes once in its life. Each kind of pool that is
 //! asked for is set up when it first is.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,6 +18,7 @@ use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::parameters::round;
 use crate::prefetch::prefetch;
+use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -36,10 +36,12 @@ pub struct Windowed {
     window: usize,
     units: u32,
     /// Of the whole drive, and of each stream.
-    whole: Option<Box<Windows>>,
-    by_stream: Option<Box<Windows>>,
+    whole: Option<Windows>,
+    by_stream: Option<Windows>,
     changed: Vec<Unit>,
 }
+
+crate::state!(Windowed { whole, by_stream, changed } fixed { window, units });
 
 impl Windowed {
     /// With a window of its share of the units, at least one.
@@ -65,9 +67,13 @@ impl Victim for Windowed {
             Pool::All => (&mut self.whole, 1, 0),
             Pool::Stream(stream) => (&mut self.by_stream, table.streams(Pool::All).len(), stream),
         };
-        let windows = windows
-            .get_or_insert_with(|| Box::new(Windows::new(table, self.units, count, self.window)));
+        let windows =
+            windows.get_or_insert_with(|| Windows::new(table, self.units, count, self.window));
         windows.emptiest(number.into())
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
     }
 }
 
@@ -78,6 +84,8 @@ struct Fill {
     modified: u64,
     unit: Unit,
 }
+
+crate::state!(blank Fill { valid, modified, unit });
 
 impl Contender for Fill {
     const NONE: Self = Self { valid: 0, modified: 0, unit: NOBODY };
@@ -105,6 +113,8 @@ struct Window {
     outside: VecDeque<(Age, Unit)>,
 }
 
+crate::state!(blank Window { inside, outside });
+
 /// One window for all streams, or one for each.
 #[derive(Clone, Debug)]
 struct Windows {
@@ -118,6 +128,8 @@ struct Windows {
     /// Units that have been sealed since.
     newcomers: Vec<(Age, Unit)>,
 }
+
+crate::state!(blank Windows { size, leaves, windows, ages, homes, newcomers });
 
 impl Windows {
     fn new(table: &UnitTable, units: u32, count: usize, size: usize) -> Self {

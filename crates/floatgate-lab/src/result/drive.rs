@@ -2,7 +2,7 @@
 
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Subject;
 use crate::config::Fill;
@@ -144,7 +144,7 @@ impl DriveResult {
 }
 
 /// The state of the drive before the workload, and how it was reached.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StartResult {
     /// What was written beforehand.
     pub fill: Fill,

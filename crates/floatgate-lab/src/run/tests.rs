@@ -1,5 +1,6 @@
 //! The order in which a run does things, on a drive that writes down what it is asked.
 
+mod keeping;
 mod standing;
 
 use std::sync::{Arc, Mutex};
@@ -70,6 +71,9 @@ impl Device for Noting {
 
 const SPEC: &str = "uniform:span=256KiB,requests=3000,size=512,reads=0.5,seed=3";
 
+const OPTIONS: Options<'_> =
+    Options { span_bytes: 256 << 10, seed: 1, verify: false, start_cache: None };
+
 /// A config of a small drive, its plan, and the drive.
 fn small(sets: &[(&str, &str)]) -> (Config, Plan, Noting) {
     let page = [("flash.page", "512B"), ("flash.pages_per_block", "16")];
@@ -88,8 +92,8 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
     let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
-    prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    let before = ["run", "write_back", "set_future", "reset_counters"];
+    prepare(&config, &plan, &mut device, told, &OPTIONS, &control).unwrap();
+    let before = ["run", "write_back", "reset_counters", "set_future"];
     assert_eq!(device.notes, before);
     let counters = device.counters();
     let Counters { health, cache_bytes, placement_bytes, extents, .. } = counters;
@@ -117,8 +121,8 @@ fn a_buffer_is_told_of_blocks() {
     let (workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
     let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
     assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
-    prepare(&config, &plan, &mut device, told, 1, &control).unwrap();
-    assert_eq!(device.notes, ["run", "write_back", "set_future", "reset_counters"]);
+    prepare(&config, &plan, &mut device, told, &OPTIONS, &control).unwrap();
+    assert_eq!(device.notes, ["run", "write_back", "reset_counters", "set_future"]);
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
 
@@ -160,9 +164,8 @@ fn cancelled(sets: &[(&str, &str)], at_once: bool, in_fork: bool) -> (&'static s
     let requests = generator(SPEC, 1).unwrap();
     let mut workload =
         Cancelling { requests, control: Arc::clone(&control), is_fork: false, in_fork };
-    let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
     let facts = Facts::default();
-    let end = run(&config, &mut workload, facts, options, &control);
+    let end = run(&config, &mut workload, facts, OPTIONS, &control);
     assert!(matches!(end, Err(RunError::Cancelled)), "{end:?}");
     control.progress()
 }
@@ -189,8 +192,7 @@ fn progress_counts_to_the_end() {
     let control = Control::default();
     assert_eq!(control.progress(), ("", 0, 0));
     let mut workload = generator(SPEC, 1).unwrap();
-    let options = Options { span_bytes: 256 << 10, seed: 1, verify: false };
-    run(&config, &mut *workload, Facts::default(), options, &control).unwrap();
+    run(&config, &mut *workload, Facts::default(), OPTIONS, &control).unwrap();
     assert_eq!(control.progress(), ("run", 3000, 3000));
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
 
 /// The document of a run that holds itself to account.
 pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
-    let options = Options { span_bytes, seed: 5, verify: true };
+    let options = Options { span_bytes, seed: 5, verify: true, start_cache: None };
     let [device, name] = ["a device", "a name"].map(String::from);
     let notes = vec!["a note".into()];
     let facts = Facts { device, name, skipped: 3, notes, ..Facts::default() };

@@ -44,7 +44,7 @@ fn serve(workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
 }
 
 fn serve_on(span_bytes: u64, workload: &mut dyn Workload, sets: Sets<'_>) -> RunResult {
-    let options = Options { span_bytes, seed: 1, verify: false };
+    let options = Options { span_bytes, seed: 1, verify: false, start_cache: None };
     let config = load(sets).unwrap();
     run(&config, workload, Facts::default(), options, &Control::default()).unwrap()
 }

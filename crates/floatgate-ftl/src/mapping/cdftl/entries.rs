@@ -15,6 +15,8 @@ struct Entry {
     dirty: bool,
 }
 
+crate::state!(blank Entry { lpn, tpn, dirty });
+
 /// The entries. One is stuck if it is dirty and its page is not in the CTP.
 #[derive(Clone, Debug)]
 pub(super) struct Entries {
@@ -32,6 +34,11 @@ pub(super) struct Entries {
     /// The entries of each translation page.
     pages: Vec<List>,
 }
+
+crate::state!(
+    Entries { slots, entries, vacant, clock, free, stuck, links, pages }
+    fixed { capacity }
+);
 
 impl Entries {
     /// At most `capacity` entries, of `pages` translation pages.

@@ -24,6 +24,8 @@ pub(super) struct FlashSim {
     protected_max: usize,
 }
 
+crate::state!(FlashSim { ages, protected, probation } fixed { protected_max });
+
 impl FlashSim {
     /// Of `capacity` slots `protected_max` are protected, but at least one.
     pub(super) fn new(capacity: usize, protected_max: usize) -> Self {

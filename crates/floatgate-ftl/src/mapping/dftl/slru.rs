@@ -15,6 +15,8 @@ pub(super) struct Slru {
     protected_max: usize,
 }
 
+crate::state!(Slru { links, probation, protected, is_protected } fixed { protected_max });
+
 impl Slru {
     /// Of `capacity` slots at most `protected_max` are protected.
     pub(super) fn new(capacity: usize, protected_max: usize) -> Self {

@@ -22,6 +22,8 @@ pub(super) struct Changes {
     buffered_max: u32,
 }
 
+crate::state!(Changes { changed, counts, owners, buffered } fixed { geometry, buffered_max });
+
 impl Changes {
     /// No changes; a buffer of `buffered_max` entries.
     pub(super) fn new(geometry: &Geometry, buffered_max: u32) -> Self {

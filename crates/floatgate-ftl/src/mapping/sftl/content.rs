@@ -15,6 +15,8 @@ pub(super) struct Content {
     runs: Vec<u32>,
 }
 
+crate::state!(Content { entries, runs } fixed { geometry });
+
 impl Content {
     /// Nothing is set.
     pub(super) fn new(geometry: &Geometry) -> Self {

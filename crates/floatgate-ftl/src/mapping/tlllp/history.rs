@@ -22,6 +22,8 @@ pub(super) struct History {
     same_page: bool,
 }
 
+crate::state!(History { previous, fetch_num, same_page } fixed { mode, rule2_first });
+
 impl History {
     pub(super) fn new(config: &TlllpConfig) -> Self {
         let TlllpConfig { fetch_mode: mode, rule2_first, .. } = *config;

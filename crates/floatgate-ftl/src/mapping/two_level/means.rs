@@ -52,6 +52,8 @@ pub(super) struct Means {
     highest_first: bool,
 }
 
+crate::state!(Means { keys, nodes, places, current } fixed { highest_first });
+
 impl Means {
     /// An order of nothing.
     pub(super) fn new(nodes: usize, highest_first: bool) -> Self {

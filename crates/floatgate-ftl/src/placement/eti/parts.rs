@@ -15,6 +15,8 @@ pub(super) struct Parts {
     firsts: Vec<u16>,
 }
 
+crate::state!(Parts { firsts } fixed { shift });
+
 impl Parts {
     /// One extent over all pages.
     pub(super) fn new(pages: u32) -> Self {

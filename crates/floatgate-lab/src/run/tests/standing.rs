@@ -1,4 +1,5 @@
-//! A start state reached without a clock is the one that is reached with it.
+//! A start state reached without a clock, or kept by an earlier run, is the one that it is with the
+//! clock.
 
 use floatgate_ftl::addr::Unit;
 use floatgate_ftl::buffer::BUFFERS;
@@ -11,11 +12,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
+use tempfile::tempdir;
 
 use super::*;
 use crate::config::presets;
+use crate::run::kept::StartCache;
+use crate::run::start::depends_on_time;
 
-const SPAN: u64 = 256 << 10;
+pub(super) const SPAN: u64 = 256 << 10;
 const FILLS: [&str; 4] = ["sequential", "shuffled", "random", "steady"];
 /// In bursts, so that the drive is idle in between.
 const SPEC: &str = "zipf:span=256KiB,requests=600,size=1KiB,reads=0.4,trim=0.02,flush=0.02,\
@@ -67,6 +71,8 @@ enum With {
     Choice,
     /// No clock, whatever comes of it.
     NoClock,
+    /// What another drive was filled with.
+    Kept,
 }
 
 /// What is where, and since when.
@@ -86,14 +92,23 @@ fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, Stri
     let plan = Plan::new(config, SPAN).unwrap();
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
     let known = future_knowledge(config, &plan, &*workload, &control).unwrap();
+    let directory = tempdir().unwrap();
+    let cache = StartCache { directory: directory.path(), build: "this" };
+    let start_cache = (with == With::Kept).then_some(cache);
+    let options = Options { span_bytes: SPAN, seed, verify, start_cache };
     let mut device = build(config, &plan, seed, verify).unwrap();
     match with {
         With::Clock => device = Box::new(Clocked(device)),
         With::Choice => {}
         With::NoClock => device.stand_still(),
+        With::Kept => {
+            let mut other = build(config, &plan, seed, verify).unwrap();
+            prepare(config, &plan, other.as_mut(), FutureKnowledge::default(), &options, &control)
+                .unwrap();
+        }
     }
     let device = device.as_mut();
-    let start = prepare(config, &plan, device, known, seed, &control).unwrap();
+    let (start, _) = prepare(config, &plan, device, known, &options, &control).unwrap();
     let left = contents(&plan, device.units());
     let measured = measure(metrics(config, &plan), device, &mut *workload, &control).unwrap().0;
     let facts = Facts::default();
@@ -110,7 +125,7 @@ fn load(preset: Option<&str>, sets: &[(String, String)]) -> Option<Config> {
 }
 
 /// The config of these settings, as far as each goes together with those before it.
-fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config {
+pub(super) fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config {
     let small = [
         ("flash.page", "2KiB"),
         ("mapping.unit", "512B"),
@@ -185,7 +200,14 @@ fn settings() -> Vec<(&'static str, Vec<&'static str>)> {
 
 fn agrees(config: &Config, seed: u64, verify: bool) {
     let clocked = outcome(config, seed, verify, With::Clock);
-    assert_eq!(outcome(config, seed, verify, With::Choice), clocked, "{config:#?}");
+    for with in [With::Choice, With::Kept] {
+        let (other, left) = outcome(config, seed, verify, with);
+        let differ: Vec<_> = clocked.0.as_object().unwrap().iter().collect();
+        let differ: Vec<_> =
+            differ.into_iter().filter(|(key, value)| other[key.as_str()] != **value).collect();
+        assert!(differ.is_empty(), "{with:?} {differ:?} {config:#?}");
+        assert!(left == clocked.1, "{with:?} {config:#?}");
+    }
 }
 
 #[test]

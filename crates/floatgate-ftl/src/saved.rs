@@ -1,0 +1,303 @@
+//! What changes in a drive, as bytes, so that one which was filled once is there again in the time
+//! that it takes to read it.
+//!
+//! A drive is built of its config, and what has changed since is put into it. Each part names its
+//! fields once, in [`state!`](crate::state), for both ways; a field that is forgotten does not
+//! compile. The bytes are those of one build: there is no promise that another one reads them.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::mem;
+
+/// Bytes that are handed over at once, at most.
+const CHUNK: usize = 1 << 16;
+
+/// Where the bytes go, or come from.
+pub trait Chunks {
+    /// Takes a chunk, or puts the next one into its place; an empty one is the end.
+    fn pass(&mut self, chunk: &mut Vec<u8>);
+}
+
+/// Saves what it is handed, or replaces it by what was saved.
+pub struct Carrier<'a> {
+    chunks: &'a mut dyn Chunks,
+    chunk: Vec<u8>,
+    /// What was read of the chunk; none if it is saved.
+    read: Option<usize>,
+    is_short: bool,
+}
+
+impl<'a> Carrier<'a> {
+    /// Saves.
+    pub fn saving(chunks: &'a mut dyn Chunks) -> Self {
+        Self { chunks, chunk: Vec::with_capacity(CHUNK), read: None, is_short: false }
+    }
+
+    /// Loads, in the order in which was saved.
+    pub fn loading(chunks: &'a mut dyn Chunks) -> Self {
+        Self { chunks, chunk: Vec::new(), read: Some(0), is_short: false }
+    }
+
+    /// Whether there were exactly as many bytes as were asked for. If not, what was loaded is of no
+    /// use.
+    pub fn finish(mut self) -> bool {
+        match self.read {
+            None if self.chunk.is_empty() => true,
+            None => {
+                self.chunks.pass(&mut self.chunk);
+                true
+            }
+            Some(read) => {
+                let rest = self.chunk.len() - read;
+                self.chunks.pass(&mut self.chunk);
+                !self.is_short && rest == 0 && self.chunk.is_empty()
+            }
+        }
+    }
+
+    fn is_loading(&self) -> bool {
+        self.read.is_some()
+    }
+
+    #[inline(always)]
+    fn pass<const N: usize>(&mut self, bytes: &mut [u8; N]) {
+        match &mut self.read {
+            None => {
+                if self.chunk.len() + N > CHUNK {
+                    self.chunks.pass(&mut self.chunk);
+                    self.chunk.clear();
+                }
+                self.chunk.extend_from_slice(bytes);
+            }
+            Some(read) => {
+                if *read == self.chunk.len() {
+                    self.chunks.pass(&mut self.chunk);
+                    *read = 0;
+                }
+                match self.chunk.get(*read..*read + N) {
+                    Some(found) => {
+                        bytes.copy_from_slice(found);
+                        *read += N;
+                    }
+                    // Zeros end every table soon.
+                    None => {
+                        bytes.fill(0);
+                        self.is_short = true;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What can be saved and loaded.
+pub trait State {
+    /// Hands over all that changes.
+    fn carry(&mut self, by: &mut Carrier<'_>);
+}
+
+/// What can be made, to be replaced by what was saved.
+pub trait Blank: State {
+    /// Anything.
+    const BLANK: Self;
+}
+
+/// What changes of a type, field by field, for saving and loading.
+///
+/// - `state!(Type { changes, changes } fixed { decided, by, the, config })` names every field. What
+///   is fixed stays as it was built: the config decides it, or it is a counter, at zero.
+/// - `state!(blank Type { .. })` is for what stands in tables: all of it changes.
+/// - `state!(Type(_))` is for a type around another.
+/// - `state!(Type = A | B)` is for a choice.
+/// - `state!(Type)` is for a policy that learns nothing.
+#[macro_export]
+macro_rules! state {
+    ($Type:ident $(<$($of:ident $(: $Bound:path)?),+>)? { $($field:ident),* $(,)? }
+        $(fixed { $($fixed:ident),+ $(,)? })?
+    ) => {
+        impl $(<$($of $(: $Bound)?),+>)? $crate::saved::State for $Type $(<$($of),+>)? {
+            fn carry(&mut self, by: &mut $crate::saved::Carrier<'_>) {
+                let Self { $($field,)* $($($fixed: _),+)? } = self;
+                $($crate::saved::State::carry($field, by);)*
+            }
+        }
+    };
+    (blank $Type:ident $(<$of:ident: $Bound:path>)? { $($field:ident),* $(,)? }) => {
+        $crate::state!($Type $(<$of: $Bound>)? { $($field),* });
+
+        impl $(<$of: $Bound>)? $crate::saved::Blank for $Type $(<$of>)? {
+            const BLANK: Self = Self { $($field: $crate::saved::Blank::BLANK),* };
+        }
+    };
+    ($Type:ident $(<$of:ident: $Bound:path>)? (_)) => {
+        impl $(<$of: $Bound>)? $crate::saved::State for $Type $(<$of>)? {
+            #[inline(always)]
+            fn carry(&mut self, by: &mut $crate::saved::Carrier<'_>) {
+                $crate::saved::State::carry(&mut self.0, by);
+            }
+        }
+    };
+    (blank $Type:ident $(<$of:ident: $Bound:path>)? (_)) => {
+        $crate::state!($Type $(<$of: $Bound>)? (_));
+
+        impl $(<$of: $Bound>)? $crate::saved::Blank for $Type $(<$of>)? {
+            const BLANK: Self = Self($crate::saved::Blank::BLANK);
+        }
+    };
+    ($Type:ident) => {
+        impl $crate::saved::State for $Type {
+            fn carry(&mut self, _: &mut $crate::saved::Carrier<'_>) {}
+        }
+    };
+    ($Type:ident = $First:ident $(| $Other:ident)*) => {
+        impl $crate::saved::State for $Type {
+            fn carry(&mut self, by: &mut $crate::saved::Carrier<'_>) {
+                const ALL: &[$Type] = &[$Type::$First $(, $Type::$Other)*];
+                let mut at = ALL.iter().position(|each| each == self).unwrap_or(0);
+                $crate::saved::State::carry(&mut at, by);
+                *self = ALL.get(at).copied().unwrap_or($Type::$First);
+            }
+        }
+
+        impl $crate::saved::Blank for $Type {
+            const BLANK: Self = Self::$First;
+        }
+    };
+}
+
+/// Hands over a part of which is known that it can be saved.
+pub(crate) fn carry(part: Option<&mut dyn State>, by: &mut Carrier<'_>) {
+    part.expect("the whole was asked whether all its parts can be saved").carry(by);
+}
+
+macro_rules! numbers {
+    ($($Number:ty)*) => {$(
+        impl State for $Number {
+            #[inline(always)]
+            fn carry(&mut self, by: &mut Carrier<'_>) {
+                let mut bytes = self.to_le_bytes();
+                by.pass(&mut bytes);
+                *self = Self::from_le_bytes(bytes);
+            }
+        }
+
+        impl Blank for $Number {
+            const BLANK: Self = 0 as $Number;
+        }
+    )*};
+}
+
+numbers!(u8 u16 u32 u64 u128 i64 usize f64);
+
+impl State for bool {
+    #[inline(always)]
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut byte = u8::from(*self);
+        byte.carry(by);
+        *self = byte != 0;
+    }
+}
+
+impl Blank for bool {
+    const BLANK: Self = false;
+}
+
+impl<T: State> State for Reverse<T> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        self.0.carry(by);
+    }
+}
+
+impl<T: Blank> Blank for Reverse<T> {
+    const BLANK: Self = Self(T::BLANK);
+}
+
+impl<T: Blank> State for Option<T> {
+    #[inline(always)]
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut is_some = self.is_some();
+        is_some.carry(by);
+        if by.is_loading() {
+            *self = is_some.then_some(T::BLANK);
+        }
+        self.iter_mut().for_each(|value| value.carry(by));
+    }
+}
+
+impl<T: Blank> Blank for Option<T> {
+    const BLANK: Self = None;
+}
+
+impl<T: State, const N: usize> State for [T; N] {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        self.iter_mut().for_each(|value| value.carry(by));
+    }
+}
+
+impl<T: Blank, const N: usize> Blank for [T; N] {
+    const BLANK: Self = [T::BLANK; N];
+}
+
+impl<T: Blank> State for Vec<T> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut count = self.len();
+        count.carry(by);
+        if by.is_loading() {
+            self.resize_with(count, || T::BLANK);
+        }
+        self.iter_mut().for_each(|value| value.carry(by));
+    }
+}
+
+impl<T: Blank> Blank for Vec<T> {
+    const BLANK: Self = Self::new();
+}
+
+impl<T: Blank> State for VecDeque<T> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut all = Vec::from(mem::take(self));
+        all.carry(by);
+        *self = all.into();
+    }
+}
+
+impl<T: Blank> Blank for VecDeque<T> {
+    const BLANK: Self = Self::new();
+}
+
+impl<T: Blank + Ord> State for BTreeSet<T> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut all: Vec<T> = mem::take(self).into_iter().collect();
+        all.carry(by);
+        *self = all.into_iter().collect();
+    }
+}
+
+impl<K: Blank + Ord, V: Blank> State for BTreeMap<K, V> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        let mut all: Vec<(K, V)> = mem::take(self).into_iter().collect();
+        all.carry(by);
+        *self = all.into_iter().collect();
+    }
+}
+
+macro_rules! tuples {
+    ($(($($T:ident $at:tt),+))*) => {$(
+        impl<$($T: State),+> State for ($($T,)+) {
+            #[inline(always)]
+            fn carry(&mut self, by: &mut Carrier<'_>) {
+                $(self.$at.carry(by);)+
+            }
+        }
+
+        impl<$($T: Blank),+> Blank for ($($T,)+) {
+            const BLANK: Self = ($($T::BLANK,)+);
+        }
+    )*};
+}
+
+tuples!((A 0, B 1) (A 0, B 1, C 2));
+
+#[cfg(test)]
+mod tests;

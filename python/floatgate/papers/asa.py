@@ -20,6 +20,7 @@ from .asa_runs import (
     FINANCIAL1,
     LEFT_OUT,
     SYNTH9,
+    Round,
     experiment_of,
     reduce,
     synthetic,
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
     from floatgate.jobs import Kept
 
 NOTES = """\
-The real traces are excerpts, each played over and over until it has written the drive ten times, \
-and each round has its hundred windows in another order; --full plays Financial1 as a loop, too. \
-The drive holds the pages of 4 KiB that the excerpt touches and no others, or it would be idle \
-space that cleaning lives on. No number on them is one of the whole trace.
+The real traces are excerpts, each played over and over until it has written the drive ten times \
+(quickly five), and each round has its hundred windows in another order; --full plays Financial1 \
+as a loop, too. The drive holds the pages of 4 KiB that the excerpt touches and no others, or it \
+would be idle space that cleaning lives on. No number on them is one of the whole trace.
 Left out of all verdicts alike: runs with a backlog (used 95% of the time, with 1% of the response \
 spent waiting for the queue), and excerpts that write a page less than twice in a round, of which \
 most ages would be those of our repetition: TPCC, and Cambridge at its most throughput. What comes \
@@ -67,13 +68,16 @@ def reproduce(
     bench = Bench(DEVICE, progress, kept)
     wanted = {excerpt.source: excerpt for excerpt in EXCERPTS if full or excerpt.quick}
     found, missing = find_traces(list(wanted), traces)
-    recorded = [wanted[source].workload(bench, file) for source, file in found]
+    recorded = [wanted[source].workload(bench, file, full) for source, file in found]
     workloads = [*recorded, *synthetic(full)]
     experiment = experiment_of(workloads)
     runs = [*runs_of(experiment, OPEN_CLAIMS, full), *_shown(experiment, full)]
     results = experiment.simulate(bench, runs)
-    overwrites = {work.name: bench.overwrites(work.played) for work in recorded}
-    points = {run: reduce(experiment, run, result, overwrites) for run, result in results.items()}
+    rounds = {
+        work.name: Round(bench.write_bytes(work.played), bench.overwrites(work.played))
+        for work in recorded
+    }
+    points = {run: reduce(experiment, run, result, rounds) for run, result in results.items()}
     judged = [(claim, judge(experiment, claim, points, full, LEFT_OUT)) for claim in OPEN_CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in judged if found.rows]
     unknown: list[tuple[Claim[Any], Measured]] = [(c, c.measure(None)) for c in UNKNOWN_CLAIMS]
@@ -103,14 +107,15 @@ def reproduce(
 
 def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """The runs of figures, which claims need or not: every workload with every reading and the
-    bound over the spare space and over the cache, quickly a slow one in the middle only, and other
-    readings of the method in the middle, on Financial1 and synth9/10."""
+    bound in the middle; over the spare space and the cache, and with other readings of the method,
+    Financial1 and synth9/10, and with --full all."""
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
     [middle] = experiment.places((), True)
     swept = [place for axis in ("spare", "cache") for place in experiment.places((axis,), True)]
-    for work, place, line, seed in product(experiment.workloads, swept, ("dftl", *SHOWN), seeds):
-        if full or place == middle or not work.slow:
+    lines = ("dftl", *SHOWN)
+    for work in experiment.workloads:
+        central = full or (work.family in (FINANCIAL1, SYNTH9) and not work.slow)
+        shown = [(place, line) for place in (swept if central else [middle]) for line in lines]
+        shown += [(middle, line) for line in METHODS if central]
+        for (place, line), seed in product(shown, seeds):
             yield experiment.run(work, experiment.line(line), place, seed)
-    for work, line, seed in product(experiment.workloads, METHODS, seeds):
-        if work.family in (FINANCIAL1, SYNTH9):
-            yield experiment.run(work, experiment.line(line), middle, seed)

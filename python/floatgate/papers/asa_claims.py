@@ -156,9 +156,13 @@ def _ages_kept(at: At[Point]) -> Values:
 
 
 def _larger_requests(name: str) -> Callable[[At[Point]], Values]:
-    return lambda at: {
-        "": relative(at(name, DFTL).pages_per_write, at(FINANCIAL1, DFTL).pages_per_write)
-    }
+    def measure(at: At[Point]) -> Values:
+        here, base = at(name, DFTL).write_bytes, at(FINANCIAL1, DFTL).write_bytes
+        assert here is not None, "it is an excerpt"
+        assert base is not None, "it is an excerpt"
+        return {"": relative(here, base)}
+
+    return measure
 
 
 def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
@@ -205,7 +209,8 @@ def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
         ),
         OpenClaim(
             f"at-once-{key}",
-            f"Both at once on {name}: GC page writes by 33%, mean response time by 9%",
+            f"Both at once on {name}: GC page writes by 33%, mean response time by 9%; ours as "
+            "a multiple of the paper's",
             where,
             f"{minus}33% and {minus}9%",
             (*TIMED, axis),
@@ -213,7 +218,7 @@ def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
             BOTH,
             _at_once(name),
             Region(1 / TOLERANCE, TOLERANCE, 1.0),
-            "{:+.2f} of the paper's".format,
+            _multiple,
         ),
     )
 
@@ -236,7 +241,7 @@ def _smaller(name: str, key: str, axes: tuple[str, ...]) -> OpenClaim[Point]:
 def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> OpenClaim[Point]:
     return OpenClaim(
         f"optimal-{key}",
-        f"Cleaning of {name} is already close to optimal with CAT",
+        f"Cleaning of {name} is already close to optimal with CAT: knowing lifetimes saves 10%",
         "section III",
         "close to optimal",
         axes,
@@ -244,12 +249,16 @@ def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> OpenClaim[Point
         (DFTL, KNOWN),
         _saved(name),
         Region(high=NEAR),
-        "{:.1%} saved by knowing lifetimes".format,
+        "{:.1%}".format,
     )
 
 
 def _points(value: float) -> str:
     return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+def _multiple(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _unknown(reason: str) -> Callable[[Any], Measured]:

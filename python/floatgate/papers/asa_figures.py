@@ -192,6 +192,7 @@ TRAFFIC: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "erases": ("erasures", count),
     "mean_us": ("mean, µs", measured),
     "write_amplification": ("write amplification without the map", ratio),
+    "cleaning_time": ("cleaning, of the mean", percent),
     "hit_ratio": ("map hit ratio", percent),
     "emergency": ("emergency cleans", percent),
 }
@@ -250,6 +251,7 @@ COLUMNS = (
     Column("Data write amplification", "write_amplification", ratio),
     Column("Map hit ratio", "hit_ratio", percent),
     Column("Emergency cleans", "emergency", percent),
+    Column("Cleaning", "cleaning_time", percent),
     Column("Utilization", "utilization", percent),
     Column("Volumes", "volumes", lambda value: fixed(value, 1)),
 )

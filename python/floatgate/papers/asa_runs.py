@@ -40,18 +40,18 @@ class Excerpt:
     quick: bool = True
     """Whether a quick reproduction has it."""
 
-    def workload(self, bench: Bench, file: Path) -> Workload:
-        """Played until it has written its drive `VOLUMES` times."""
-        once = Played(str(file), dense=True)
-        rounds = max(2, round(VOLUMES * bench.span_bytes(once) / bench.written_bytes(once)))
+    def workload(self, bench: Bench, file: Path, full: bool) -> Workload:
+        """Played until it has written its drive so many times."""
+        once, volumes = Played(str(file), dense=True), FULL_VOLUMES if full else QUICK_VOLUMES
+        rounds = max(2, round(volumes * bench.span_bytes(once) / bench.written_bytes(once)))
         played = replace(once, repeat=rounds, windows=self.windows)
         source, random = self.source, self.windows > 0
         return Workload(source.name, source.family, played, slow=self.slow, random=random)
 
 
-VOLUMES = 10
-"""Of its drive that a workload writes: the first of them is the way from the start state, so that
-a tenth of what is counted is of it."""
+QUICK_VOLUMES, FULL_VOLUMES = 5, 10
+"""Of its drive that an excerpt writes: the first of them is the way from the start state, so that
+a fifth or a tenth of what is counted is of it."""
 
 WINDOWS = 100
 """Of an excerpt: a request's place in one round then says nothing of its place in the next, but to
@@ -71,9 +71,9 @@ EXCERPTS = (
     Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K), WINDOWS),
     Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K), quick=False),
     Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K), WINDOWS, quick=False),
-    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS),
+    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
     Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY), WINDOWS, quick=False),
-    # It writes a tenth of its drive in a round, so that ten volumes take most of the time.
+    # Its drive is three times as large as those of 10,000 requests.
     Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
 )
 
@@ -314,19 +314,30 @@ class Point:
     utilization: float
     queue_share: float
     """Of the mean response time, what was waiting for room in the command queue."""
-    pages_per_write: float
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
     volumes: float
     """Pages written by the host, in volumes of the drive."""
+    write_bytes: float | None
+    """Of a write, on average; None of a generator."""
     overwrites: float | None
     """How often a round of an excerpt writes a page that it writes; None of a generator."""
 
 
-def reduce(
-    experiment: Experiment, run: Run, result: Result, overwrites: Mapping[str, float]
-) -> Point:
+@dataclass(frozen=True)
+class Round:
+    """What an excerpt writes in a round."""
+
+    write_bytes: float
+    """Of a write, on average."""
+    overwrites: float
+    """Writes of a page of 4 KiB that it writes at all, on average."""
+
+
+def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str, Round]) -> Point:
     """The numbers of a run that figures and claims are about."""
-    flash, cleans, latency, work = result.flash, result.cleaning, result.latency, result.workload
-    mean = latency.all.mean_us or 0.0
+    flash, cleans, latency = result.flash, result.cleaning, result.latency
+    mean, known = latency.all.mean_us or 0.0, rounds.get(run.workload)
     return Point(
         trace=run.workload,
         family=experiment.workload(run.workload).family,
@@ -347,9 +358,10 @@ def reduce(
         emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
         utilization=result.throughput.utilization or 0.0,
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
-        pages_per_write=work.write_pages / max(work.writes, 1),
-        volumes=work.volumes_written,
-        overwrites=overwrites.get(run.workload),
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        volumes=result.workload.volumes_written,
+        write_bytes=known.write_bytes if known else None,
+        overwrites=known.overwrites if known else None,
     )
 
 

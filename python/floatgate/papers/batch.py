@@ -100,6 +100,12 @@ class Bench:
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
+    def write_bytes(self, played: Played) -> float:
+        """Bytes of a trace's write, on average."""
+        trace = self._open(played).held
+        assert trace is not None, "a generator says itself how much it writes"
+        return self.written_bytes(played) / trace.frame.filter(op=WRITE).height
+
     def overwrites(self, played: Played) -> float:
         """How often a trace writes a page of 4 KiB that it writes at all, on average in a round."""
         trace = self._open(played).held

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from floatgate.jobs import Kept
 
 NOTES = """\
-The real traces are excerpts, each played over and over until it has written the drive ten times \
-(quickly five), and each round has its hundred windows in another order; --full plays Financial1 \
-as a loop, too. The drive holds the pages of 4 KiB that the excerpt touches and no others, or it \
-would be idle space that cleaning lives on. No number on them is one of the whole trace.
+The real traces are excerpts, each played over and over until it has written the drive five times, \
+and each round has its hundred windows in another order; --full plays Financial1 as a loop, too. \
+The drive holds the pages of 4 KiB that the excerpt touches and no others, or it would be idle \
+space that cleaning lives on. No number on them is one of the whole trace.
 Left out of all verdicts alike: runs with a backlog (used 95% of the time, with 1% of the response \
 spent waiting for the queue), and excerpts that write a page less than twice in a round, of which \
 most ages would be those of our repetition: TPCC, and Cambridge at its most throughput. What comes \
@@ -64,11 +64,11 @@ often is in the table of what cleaning does.
 def reproduce(
     full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
 ) -> Outcome:
-    """Runs the experiment; `full` has the whole domain, more seeds and excerpts, larger loads."""
+    """Runs the experiment; `full` has the whole domain, more seeds and excerpts, larger synthetic loads."""
     bench = Bench(DEVICE, progress, kept)
     wanted = {excerpt.source: excerpt for excerpt in EXCERPTS if full or excerpt.quick}
     found, missing = find_traces(list(wanted), traces)
-    recorded = [wanted[source].workload(bench, file, full) for source, file in found]
+    recorded = [wanted[source].workload(bench, file) for source, file in found]
     workloads = [*recorded, *synthetic(full)]
     experiment = experiment_of(workloads)
     runs = [*runs_of(experiment, OPEN_CLAIMS, full), *_shown(experiment, full)]

@@ -40,18 +40,18 @@ class Excerpt:
     quick: bool = True
     """Whether a quick reproduction has it."""
 
-    def workload(self, bench: Bench, file: Path, full: bool) -> Workload:
-        """Played until it has written its drive so many times."""
-        once, volumes = Played(str(file), dense=True), FULL_VOLUMES if full else QUICK_VOLUMES
-        rounds = max(2, round(volumes * bench.span_bytes(once) / bench.written_bytes(once)))
+    def workload(self, bench: Bench, file: Path) -> Workload:
+        """Played until it has written its drive `VOLUMES` times."""
+        once = Played(str(file), dense=True)
+        rounds = max(2, round(VOLUMES * bench.span_bytes(once) / bench.written_bytes(once)))
         played = replace(once, repeat=rounds, windows=self.windows)
         source, random = self.source, self.windows > 0
         return Workload(source.name, source.family, played, slow=self.slow, random=random)
 
 
-QUICK_VOLUMES, FULL_VOLUMES = 5, 10
-"""Of its drive that an excerpt writes: the first of them is the way from the start state, so that
-a fifth or a tenth of what is counted is of it."""
+VOLUMES = 5
+"""Of its drive that a workload writes: the first of them is the way from the start state, so that
+a fifth of what is counted is of it; both starts are swept. More would take --full over its time."""
 
 WINDOWS = 100
 """Of an excerpt: a request's place in one round then says nothing of its place in the next, but to
@@ -77,9 +77,6 @@ EXCERPTS = (
     Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
 )
 
-
-SYNTHETIC_VOLUMES = 5
-"""The same of a synthetic load, which is as it is from its first request on."""
 
 QUICK_SPAN, FULL_SPAN = 32 << 20, 64 << 20
 """Bytes that a synthetic load goes to: quickly as many as an excerpt of 10,000 requests."""
@@ -118,7 +115,7 @@ SPREADS = {
 def synthetic(full: bool) -> Iterator[Workload]:
     """The three loads as each choice of their axis has them."""
     span = FULL_SPAN if full else QUICK_SPAN
-    writes = SYNTHETIC_VOLUMES * span // PAGE
+    writes = VOLUMES * span // PAGE
     for key, spread in SPREADS.items():
         for load, (r, f) in spread.skews.items() if full or key != "by the letter" else ():
             spec = (

@@ -166,7 +166,7 @@ AXES = (
         "start",
         "the start",
         (
-            Choice("aged", {"start.fill": "random", "start.overwrites": "1"}),
+            Choice("aged", {"start.fill": "random", "start.overwrites": "1"}, random=True),
             Choice("fresh", {"start.fill": "sequential"}, quick=False),
         ),
         "The paper does not say. A drive in use was written over, here once at random; one is "

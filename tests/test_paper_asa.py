@@ -165,9 +165,11 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     """x/10 of the writes go to (10 - x)/10 of the space; by the letter to (10 - x)/x of it."""
     specs = {work.name: work.played.spec for work in synthetic(full=True)}
     assert specs["synth9/10"] == (
-        "hotcold:span=67108864B,size=2048B,r=0.9,f=0.100000,writes=163840,reads=0.0,"
+        "hotcold:span=33554432B,size=2048B,r=0.9,f=0.100000,writes=81920,reads=0.0,"
         "arrivals=exponential,interarrival=26ms"
-    ), "five volumes of 64 MiB"
+    ), "five volumes of 32 MiB"
+    assert "span=134217728B" in specs["synth5/10, four times the span"]
+    assert "writes=327680" in specs["synth5/10, four times the span"]
     assert "r=0.7,f=0.300000" in specs["synth7/10"]
     assert "reads=0.5" in specs["synth5/10, half reads"]
     assert "r=0.9,f=0.111111" in specs["synth9/10, by the letter"]
@@ -176,7 +178,8 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert WHOLE.run_of(letter, SYNTH5, DFTL, 1).workload == SYNTH5, "it is uniform in any case"
     assert [work.name for work in synthetic(full=False)] == [
         *("synth9/10", "synth7/10", "synth5/10"),
-        *("synth9/10, half reads", "synth7/10, half reads", "synth5/10, half reads"),
+        *(f"synth{x}/10, half reads" for x in (9, 7, 5)),
+        *(f"synth{x}/10, four times the span" for x in (9, 7, 5)),
     ]
 
 
@@ -357,7 +360,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch, **axes: tuple[str, ...]) -> None:
     claims = [replace(BY_KEY[key.replace("_", "-")], axes=of) for key, of in axes.items()]
     monkeypatch.setattr(paper, "OPEN_CLAIMS", claims)
     monkeypatch.setattr(paper, "_shown", lambda *_: ())
-    monkeypatch.setattr(asa_runs, "QUICK_SPAN", 8 * MIB)
+    monkeypatch.setattr(asa_runs, "SPAN", 8 * MIB)
     monkeypatch.setattr(asa_runs, "VOLUMES", 1)
 
 

@@ -64,7 +64,7 @@ often is in the table of what cleaning does.
 def reproduce(
     full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
 ) -> Outcome:
-    """Runs the experiment; `full` has the whole domain, with more seeds and larger loads."""
+    """Runs the experiment; `full` has the whole domain, with more seeds and excerpts."""
     bench = Bench(DEVICE, progress, kept)
     wanted = {excerpt.source: excerpt for excerpt in EXCERPTS if full or excerpt.quick}
     found, missing = find_traces(list(wanted), traces)

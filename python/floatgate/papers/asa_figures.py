@@ -75,8 +75,8 @@ def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
         axis="Against DFTL",
         caption=(
             "Against DFTL on the same drive and requests, which is 1; 15% spare space, a cache of "
-            "1/4, an aged drive, one request at a time. Whiskers: 95% intervals. TPCC, and Cambridge "
-            "at its most throughput, overwrite nearly nothing, and are left out of verdicts."
+            "1/4, an aged drive, one request at a time. Whiskers: 95% intervals. TPCC, and "
+            "Cambridge at its most throughput, overwrite nearly nothing: no verdict is on them."
         ),
         rows=[
             {"trace": trace, "line": line, **row}

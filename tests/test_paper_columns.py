@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from exhibits import printed
-from verdicts import asa, eti, ncq, shrd
+from verdicts import eti, ncq, shrd
 
-from floatgate.papers import asa as asa_paper
 from floatgate.papers import eti as eti_paper
 from floatgate.papers import ncq as ncq_paper
 from floatgate.papers import shrd as shrd_paper
@@ -19,34 +18,6 @@ from floatgate.papers.paper import Column
 from floatgate.papers.shrd_runs import MIXED
 
 POINTS: dict[str, tuple[Any, Sequence[Column], dict[str, str]]] = {
-    "asa": (
-        replace(
-            asa.point("synth7/10", "synth", "asa-bytes", 1.1, 1.2),
-            spare=0.03,
-            cached=0.125,
-            write_amplification=2.3456,
-            gc_reads=1234,
-            gc_writes=2345,
-            erases=34,
-            mean_us=456.7,
-            volumes=12.34,
-            hit_ratio=0.5678,
-        ),
-        asa_paper.COLUMNS,
-        {
-            "Workload": "synth7/10",
-            "FTL": "asa-bytes",
-            "Spare": "3.00%",
-            "Cached": "12.50%",
-            "Data write amplification": "2.346",
-            "GC reads": "1 234",
-            "GC writes": "2 345",
-            "Erasures": "34",
-            "Mean, µs": "457",
-            "Map hit ratio": "56.78%",
-            "Volumes": "12.3",
-        },
-    ),
     "ncq": (
         replace(
             ncq.point(FIRST, "ncq", 4),

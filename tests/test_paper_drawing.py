@@ -152,6 +152,30 @@ def test_dots_are_at_their_places() -> None:
     ]
 
 
+def test_dots_lie_beside_the_marks_that_they_are_held_against() -> None:
+    figure = figure_of(
+        Dots(
+            key="k",
+            title="Time",
+            caption="",
+            rows=[{"trace": "one", "line": "a", "at": 0.25, "time": -0.5}],
+            metric="time",
+            style=".2f",
+            labels=LABELS,
+            x="at",
+            x_title="At",
+            marks=[("the paper", -0.33, -0.09)],
+        )
+    )
+    [drawing] = figure.drawings
+    known = _values(drawing.chart)
+    assert {"x": -0.33, "y": -0.09, "run": "the paper"} in known
+    assert {"x": 0.25, "y": -0.5, "colour": "Line A"} in known
+    text = drawing.chart.to_json(indent=None)
+    assert '"domain": [-0.33, 0.25]' in text
+    assert '"domain": [-0.5, 0]' in text
+
+
 def test_a_table_tells_texts_from_numbers_and_what_is_missing() -> None:
     columns = (Column("Name", "name"), Column("Waste", "waste", "{:.2f}".format))
     rows = [{"name": "one", "waste": 1.25}, {"name": None, "waste": None}, {}]

@@ -10,7 +10,7 @@ import pytest
 
 from floatgate.papers.batch import Played
 from floatgate.papers.experiment import Axis, Choice, Experiment, Line, Run, Workload
-from floatgate.papers.judging import Filter, OpenClaim, judge, map_of, runs_of
+from floatgate.papers.judging import Filter, OpenClaim, by_choice, judge, map_of, runs_of
 from floatgate.papers.paper import HOLDS, UNCHECKED
 from floatgate.papers.verdicts import (
     AMBIGUOUS,
@@ -286,6 +286,25 @@ def test_the_papers_number_stands_beside_ours() -> None:
         "the paper's number is between the least and the largest of ours, and in the interval of 1"
     )
     assert [row["paper_within"] for row in found.rows] == [False, True, False]
+
+
+def test_each_choice_has_a_verdict_of_its_own() -> None:
+    claim, other = _claim(), _claim(text="another", axes=("cache",))
+    judged = [
+        (one, _judged(one, lambda run: _Point(_value(run), run.at("cache") == "small")))
+        for one in (claim, other)
+    ]
+    table = by_choice(EXPERIMENT, "start", judged)
+    assert [column.title for column in table.columns] == ["claim", "paper", "fresh", "aged"]
+    # What is left out is not asked, and neither is a claim that the axis is nothing to.
+    assert table.rows == [
+        {
+            "claim": "new is more than old",
+            "paper": "more",
+            "fresh": EVERYWHERE,
+            "aged": f"{NOWHERE}, ambiguous in 4 of 4 points",
+        }
+    ]
 
 
 def test_what_was_not_run_is_no_part_of_the_map() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browser import Seen, browser
 
-from floatgate.papers import asa, eti, reproduce
+from floatgate.papers import asa, asa_runs, eti, reproduce
 from floatgate.papers.page import write_outcome
 
 __all__ = ["browser"]
@@ -61,14 +61,16 @@ def test_bars_and_tables_are_drawn(
 def test_bars_in_bands_have_a_colour_for_each_ftl(
     browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asa, "QUICK", asa.Size(rounds=2, span=16 << 20, volumes=2))
+    monkeypatch.setattr(asa_runs, "SPAN", 8 << 20)
+    monkeypatch.setattr(asa, "OPEN_CLAIMS", ())
     outcome = asa.reproduce(False, tmp_path, None)
     write_outcome(outcome, outcome.document(), tmp_path)
     with Seen(browser, tmp_path / "paper.html") as seen:
         assert seen.complaints == []
         bars = seen.page.locator("#figure-2-1-0 svg .mark-rect path")
-        assert bars.count() == 3 * 4
+        assert bars.count() == 9 * 4
         tops = bars.evaluate_all("all => all.map(b => b.getBoundingClientRect().top)")
-        assert len(set(tops)) == 12
+        assert len(set(tops)) == 36
         fills = bars.evaluate_all("all => all.map(b => getComputedStyle(b).fill)")
         assert len(set(fills)) == 4
+        assert "the paper" in (seen.page.locator("#cleaning-response-0 svg").text_content() or "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floatgate.papers import asa_runs, eti_runs, ncq_runs, shrd_runs
+from floatgate.papers import eti_runs, ncq_runs, shrd_runs
 from floatgate.papers.batch import Played
 from floatgate.papers.eti_runs import CAPTURED, EXCERPT, STAND_IN, Scheme
 
@@ -29,54 +29,6 @@ READS = {"host": 40, "map": 6, "remap": 10, "gc": 11, "gc_map": 3}
 PROGRAMS = {"host": 20, "map": 3, "remap": 5, "gc": 5, "gc_map": 2}
 
 
-def _asa(factor: int, mean: float) -> Any:
-    return _result(
-        {"capacity": {"spare_factor": 0.07}, "queue": {"arrivals": "closed"}},
-        workload={"write_pages": 1200},
-        drive={"logical_pages": 400},
-        mapping={"hit_ratio": 0.625},
-        latency={"all": {"mean_us": mean}},
-        data_write_amplification=2.25,
-        flash={
-            "reads": {"gc": 11 * factor, "gc_map": 3 * factor, "host": 7, "map": 9},
-            "programs": {"gc": 5 * factor, "gc_map": 2 * factor, "host": 1, "map": 4},
-            "erases": {"total": 13 * factor * factor},
-        },
-    )
-
-
-def test_asa_ratios_are_to_the_first_line() -> None:
-    work = asa_runs.Workload("a trace", "TPCC", Played("x"), 100, {})
-    line = asa_runs.LINES[1]
-    # 3 times DFTL's reads and writes of cleaning, 9 times its erasures, and 30 in place of 40 us.
-    assert asa_runs.reduce(work, line, 0.5, _asa(3, 30.0), _asa(1, 40.0)) == asa_runs.Point(
-        trace="a trace",
-        family="TPCC",
-        line="asa-bytes",
-        spare=0.07,
-        cached=0.5,
-        arrivals="closed",
-        write_amplification=2.25,
-        gc_reads=42,
-        gc_writes=21,
-        erases=117,
-        mean_us=30.0,
-        gc_reads_ratio=3.0,
-        gc_writes_ratio=3.0,
-        erases_ratio=9.0,
-        mean_ratio=0.75,
-        volumes=3.0,
-        hit_ratio=0.625,
-    )
-
-
-def test_asa_there_is_no_ratio_to_nothing() -> None:
-    work = asa_runs.Workload("a trace", "TPCC", Played("x"), 100, {})
-    point = asa_runs.reduce(work, asa_runs.LINES[1], 0.25, _asa(3, 30.0), _asa(0, 0.0))
-    ratios = (point.gc_reads_ratio, point.gc_writes_ratio, point.erases_ratio, point.mean_ratio)
-    assert ratios == (None, None, None, None)
-
-
 class _Bench:
     """Gives out results in turn, and keeps what was asked for."""
 
@@ -88,28 +40,6 @@ class _Bench:
         self.tasks += tasks
         given, self.results = self.results[: len(tasks)], self.results[len(tasks) :]
         return given
-
-
-def test_asa_every_workload_has_its_own_base() -> None:
-    works = [
-        asa_runs.Workload(name, "TPCC", Played(name), pages, {"start.fill": name})
-        for name, pages in (("one", 100), ("two", 400))
-    ]
-    bench: Any = _Bench([_asa(1, 10.0), _asa(2, 30.0), _asa(4, 50.0), _asa(6, 20.0)])
-    lines = [asa_runs.LINES[0], asa_runs.LINES[2]]
-    found = [point for point, _ in asa_runs.simulate(bench, works, lines, "0.15", 0.5)]
-    assert [(p.trace, p.line) for p in found] == [
-        ("one", "dftl"),
-        ("one", "asa-entries"),
-        ("two", "dftl"),
-        ("two", "asa-entries"),
-    ]
-    assert [p.gc_writes_ratio for p in found] == [1.0, 2.0, 1.0, 1.5]
-    assert [p.mean_ratio for p in found] == [1.0, 3.0, 1.0, 0.4]
-    # Half of the pages, 8 bytes an entry for DFTL and 16 for ASA-FTL.
-    assert [task.set["mapping.cache"] for task in bench.tasks] == ["400B", "800B", "1600B", "3200B"]
-    assert {task.set["capacity.spare_factor"] for task in bench.tasks} == {"0.15"}
-    assert [task.set["start.fill"] for task in bench.tasks] == ["one", "one", "two", "two"]
 
 
 def _ncq(hits: float, mb_s: float, iops: float, mean: float, queue: float) -> Any:

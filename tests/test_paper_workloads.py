@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from floatgate.papers import asa, eti, sources
-from floatgate.papers.asa_runs import CAMBRIDGE, CLOSED, FINANCIAL1, SYNTH
+from floatgate.papers import eti, sources
 from floatgate.papers.batch import Played
 from floatgate.papers.eti_runs import CAPTURED, EXCERPT, TABLE_1, blocks_for, pages_of
 from floatgate.papers.sources import Source, find_traces, missing_warning
@@ -27,31 +26,6 @@ class _Bench:
 
 
 BENCH: Any = _Bench()
-
-
-def test_an_excerpt_is_repeated_until_it_has_written_the_drive() -> None:
-    source = Source("Cambridge", CAMBRIDGE, "msr-sample-rw20-80-10k.trace.zst")
-    work = asa._excerpt(BENCH, source, Path("dir/file"), 20)
-    assert (work.name, work.family, work.set) == ("Cambridge", CAMBRIDGE, CLOSED)
-    assert work.played == Played("dir/file", repeat=128, dense=True), "20 x 64 of 10 MiB"
-    assert work.pages == 32_768, "of 2 KiB"
-    assert asa._excerpt(BENCH, source, Path("x"), 0).played.repeat == 2
-    timed = Source("Financial1", FINANCIAL1, asa.OWN_TIMES[0])
-    assert asa._excerpt(BENCH, timed, Path("x"), 20).set == {"queue.arrivals": "open"}
-
-
-def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
-    """x/10 of the writes go to (10 - x)/10 of the space; by the letter to (10 - x)/x of it."""
-    work = asa._synthetic("synth9/10", asa.SKEWS["synth9/10"], 64 * MIB, 5)
-    assert work.played.spec == ("hotcold:span=67108864B,size=2048B,r=0.9,f=0.100000,writes=163840")
-    assert (work.family, work.pages) == (SYNTH, 32_768)
-    assert work.set == CLOSED | {"start.fill": "random", "start.overwrites": "1"}
-    for x in (9, 7, 5):
-        assert asa.SKEWS[f"synth{x}/10"] == pytest.approx((x / 10, (10 - x) / 10))
-    for x in (9, 7):
-        mix = asa.LITERAL[f"synth{x}/10, literal"]
-        assert mix == pytest.approx((x / 10, (10 - x) / x))
-        assert asa._synthetic(f"synth{x}/10, literal", mix, MIB, 1).family == "literal"
 
 
 def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:

@@ -1,59 +1,253 @@
-"""Running ASA-FTL's experiment: workloads, lines, and what a run is reduced to."""
+"""ASA-FTL's experiment as data: what is compared, on what, and what the paper leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .batch import Bench, Played, Task
+from .batch import Bench, Played
+from .experiment import Axis, ByFootprint, Choice, Experiment, Line, Run, Workload
+from .judging import Filter
+from .sources import Source
 
 if TYPE_CHECKING:
     from floatgate.result import Result
 
 DEVICE = "asa14"
 PAGE = 2048
+ENTRY = 8
+"""Bytes of an entry of DFTL's cache."""
 
-FINANCIAL1, CAMBRIDGE, TPCC, SYNTH = "Financial1", "Cambridge", "TPCC", "synth"
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What is played: its name in the figures, which of the paper's it stands for, and how."""
-
-    name: str
-    family: str
-    played: Played
-    pages: int
-    """Of the drive, for the size of a cache."""
-    set: Mapping[str, str]
-    """What holds for all its runs."""
+FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
+SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
+DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
+FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
+WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
+"""Workloads and lines: those of the paper, and ours for a bound, for sizes of the sample, and for
+what it costs to keep ages."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """An FTL with its settings."""
+class Excerpt:
+    """A trace in the directory of traces, played over and over."""
 
-    key: str
-    label: str
-    set: Mapping[str, str] = field(default_factory=dict)
-    bytes_per_entry: int = 8
-    """Of cache, for each entry of the share of the map that is cached."""
+    source: Source
+    windows: int = 0
+    """Into how many windows a round is cut, which each repetition has in another order."""
+    slow: frozenset[str] = frozenset()
+    quick: bool = True
+    """Whether a quick reproduction has it."""
+
+    def workload(self, bench: Bench, file: Path) -> Workload:
+        """Played until it has written its drive `VOLUMES` times."""
+        once = Played(str(file), dense=True)
+        rounds = max(2, round(VOLUMES * bench.span_bytes(once) / bench.written_bytes(once)))
+        played = replace(once, repeat=rounds, windows=self.windows)
+        source, random = self.source, self.windows > 0
+        return Workload(source.name, source.family, played, slow=self.slow, random=random)
 
 
-CLOSED = {"queue.arrivals": "closed", "queue.depth": "1"}
-"""One request at a time, the next when it is done."""
+VOLUMES = 5
+"""Of its drive that a workload writes: the first of them is the way from the start state, so that
+a fifth of what is counted is of it; both starts are swept. More would take --full over its time."""
 
-DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
+WINDOWS = 100
+"""Of an excerpt: a request's place in one round then says nothing of its place in the next, but to
+its neighbours in a hundredth of the round; so a window still has bursts and runs of requests."""
+
+FINANCIAL1_10K = "Financial1, 10k requests"
+FINANCIAL1_50K = "Financial1, 50k requests"
+FINANCIAL1_LOOP = "Financial1, 10k requests in a loop"
+CAMBRIDGE_READS = "Cambridge, 20% reads"
+CAMBRIDGE_BUSY = "Cambridge, most throughput"
+TPCC_7K = "TPCC, 7k requests"
+
+_10K, _50K = "umass-financial1-10k.ascii.zst", "umass-financial1-50k-pages.trace.zst"
+_READS, _BUSY = "msr-sample-rw20-80-10k.trace.zst", "msr-sample-most-thpt-10k.trace.zst"
+
+EXCERPTS = (
+    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K), WINDOWS),
+    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K), quick=False),
+    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K), WINDOWS, quick=False),
+    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
+    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY), WINDOWS, quick=False),
+    # Its drive is three times as large as those of 10,000 requests.
+    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
+)
+
+
+SPAN = 32 << 20
+"""Bytes that a synthetic load goes to, as an excerpt of 10,000 requests does."""
+
+GAP = "26ms"
+"""Between two requests, on average: that of Financial1's first 10,000, 259.6 s."""
+
+TENTHS = {SYNTH9: (0.9, 0.1), SYNTH7: (0.7, 0.3), SYNTH5: (0.5, 0.5)}
+LETTER = {SYNTH9: (0.9, 1 / 9), SYNTH7: (0.7, 3 / 7)}
+"""Shares of the writes, and of the space that they go to: (10 - x)/10 of it, the usual way to say
+it, and (10 - x)/x, as the text has it. For 5 that is all of it: uniform, as 5/10 is."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A way to read what the paper says of its synthetic loads."""
+
+    suffix: str
+    skews: Mapping[str, tuple[float, float]]
+    reads: float = 0.0
+    """Share of the requests."""
+    times: int = 1
+    """The span, in `SPAN`."""
+
+    def name(self, load: str) -> str:
+        """Our workload for one of the paper's."""
+        return load + self.suffix if load in self.skews else load
+
+
+SPREADS = {
+    "writes": Spread("", TENTHS),
+    "half reads": Spread(", half reads", TENTHS, reads=0.5),
+    "four times the span": Spread(", four times the span", TENTHS, times=4),
+    "by the letter": Spread(", by the letter", LETTER),
+}
+
+
+def synthetic(full: bool) -> Iterator[Workload]:
+    """The three loads as each choice of their axis has them."""
+    for key, spread in SPREADS.items():
+        span = spread.times * SPAN
+        slow = frozenset() if key == "writes" else frozenset({key})
+        for load, (r, f) in spread.skews.items() if full or key != "by the letter" else ():
+            writes = VOLUMES * span // PAGE
+            spec = (
+                f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
+                f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
+            )
+            played = Played(spec)
+            yield Workload(spread.name(load), load, played, slow=slow, random=True)
+
+
+def _cache(share: float) -> ByFootprint:
+    """Room for a share of DFTL's map of the pages that a workload touches."""
+    return lambda pages: {"mapping.cache": f"{max(1, int(share * pages)) * ENTRY}B"}
+
+
+SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
+CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0}
+
+AXES = (
+    Axis(
+        "spare",
+        "the spare space",
+        tuple(Choice(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        "The paper does not say. From GB sold of GiB built to drives for servers.",
+        ordered=True,
+    ),
+    Axis(
+        "equal",
+        "the equal cache",
+        (
+            Choice("bytes", lines={ASA: "asa-bytes"}),
+            Choice("entries", lines={ASA: "asa-entries"}),
+            Choice("free", lines={ASA: "asa-free"}),
+        ),
+        "The paper says neither how large an entry is nor what both have alike. Bytes: 16 an entry "
+        "with its age, 8 without, in the same memory. Entries: as many of both. Free: DFTL's map, "
+        "and ages that take no room at all.",
+    ),
+    Axis(
+        "cache",
+        "the cache",
+        tuple(Choice(key, _cache(share)) for key, share in CACHES.items()),
+        "The paper does not say. Of DFTL's map, in steps of four: with all of it DFTL is a page "
+        "map, at which selective caching ends.",
+        ordered=True,
+    ),
+    Axis(
+        "start",
+        "the start",
+        (
+            Choice("aged", {"start.fill": "random", "start.overwrites": "1"}, random=True),
+            Choice("fresh", {"start.fill": "sequential"}, quick=False),
+        ),
+        "The paper does not say. A drive in use was written over, here once at random; one is "
+        "delivered filled in order at best.",
+    ),
+    Axis(
+        "arrivals",
+        "the arrival",
+        (
+            Choice("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
+            Choice("own times", {"queue.arrivals": "open"}),
+        ),
+        "How fast the paper's drive is against its traces is not said. One at a time is the end at "
+        "which no request waits for another. Both FTLs get the same requests at the same times; "
+        "synthetic loads have the mean gap of Financial1's first 10,000 requests, 26 ms.",
+    ),
+    Axis(
+        "copies",
+        "what cleaning copies",
+        (Choice("data and map"), Choice("data alone")),
+        "The paper counts pages read and written by cleaning, and does not say whether translation "
+        "pages are among them.",
+    ),
+    Axis(
+        "financial1",
+        "Financial1",
+        (
+            Choice("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
+            Choice("10k in a loop", workloads={FINANCIAL1: FINANCIAL1_LOOP}, quick=False),
+            Choice("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+        ),
+        "Two excerpts that overlap in time; the second has all devices on top of each other. They "
+        "are not independent, so they are never averaged. Played once they leave nothing to clean; "
+        "in a loop every page comes back at the same distance, which is a gift to a scheme that "
+        "looks at the last one, so that windows are in another order each time.",
+    ),
+    Axis(
+        "cambridge",
+        "Cambridge",
+        (
+            Choice("20% reads", workloads={CAMBRIDGE: CAMBRIDGE_READS}),
+            Choice("most throughput", workloads={CAMBRIDGE: CAMBRIDGE_BUSY}, quick=False),
+        ),
+        "Two windows of volumes that their source does not name, chosen by their mix and by their "
+        "rate: no sample of a whole, so they are never averaged.",
+    ),
+    Axis(
+        "synth",
+        "a synthetic load",
+        tuple(
+            Choice(
+                key,
+                workloads={load: spread.name(load) for load in TENTHS},
+                quick=key != "by the letter",
+            )
+            for key, spread in SPREADS.items()
+        ),
+        "The paper speaks of write traffic and says of no reads; half reads are the even mix. It "
+        "says of no span either: on a drive of 32 MiB the units that three partitions keep open "
+        "are a part of the spare space. By the letter the space is (10\N{MINUS SIGN}x)/x, which "
+        "is 11 and 43% where one says 10 and 30.",
+    ),
+)
+
+_DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
+_SAMPLED = {"asa.sample_source": "random_lpn"}
+"""Ages of random pages, as the paper says, each a read of its translation page if it is not cached;
+the preset's are those of cached pages, which cost nothing."""
+_ENTRIES = _SAMPLED | {"asa.entry_bytes": str(ENTRY)}
 
 LINES = (
-    Line("dftl", "DFTL", DFTL),
-    Line("asa-bytes", "ASA-FTL, the same bytes"),
-    Line("asa-entries", "ASA-FTL, as many entries", bytes_per_entry=16),
-    Line("asa-free", "ASA-FTL, DFTL's map", DFTL | {"placement.scheme": "asa"}),
+    Line("dftl", DFTL, _DFTL),
+    Line("asa-bytes", "ASA-FTL, the same bytes", _SAMPLED),
+    Line("asa-entries", WITH_AGES, _ENTRIES),
+    Line("asa-free", AGES_FREE, _DFTL | _SAMPLED | {"placement.scheme": "asa"}),
     Line(
         "oracle",
-        "DFTL, lifetimes known",
+        KNOWN,
         {
             "mapping.scheme": "dftl",
             "placement.scheme": "oracle",
@@ -62,120 +256,129 @@ LINES = (
             "cleaning.low_water": "6",
         },
     ),
+    Line("asa-few", FEW, _ENTRIES | {"asa.samples": "100"}),
+    Line("asa-many", MANY, _ENTRIES | {"asa.samples": "10000"}),
+    Line("asa-cached", "ASA-FTL, samples of cached pages", _ENTRIES | {"asa.sample_source": "cht"}),
+    Line("asa-log", "ASA-FTL, logarithms of ages", _ENTRIES | {"asa.log1p": "true"}),
+    Line("asa-relabel", "ASA-FTL, copies relabelled", _ENTRIES | {"asa.relabel_on_gc": "true"}),
 )
-"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With DFTL's map, the ages cost
-nothing: what the partitions do by themselves."""
+"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With as many entries, the ages
+are beside the cache, and on flash. The bound has a stream more, and so a unit more in reserve."""
 
-VARIANTS = (
-    Line("asa-log", "ASA-FTL, logarithms of ages", {"asa.log1p": "true"}, 16),
-    Line("asa-lpn", "ASA-FTL, samples of all pages", {"asa.sample_source": "random_lpn"}, 16),
-    Line("asa-relabel", "ASA-FTL, copies relabelled", {"asa.relabel_on_gc": "true"}, 16),
-)
-"""Other readings, all with as many entries as DFTL."""
+STANDS_FOR = {
+    TPCC: TPCC_7K,
+    DFTL: "dftl",
+    KNOWN: "oracle",
+    FEW: "asa-few",
+    MANY: "asa-many",
+    WITH_AGES: "asa-entries",
+    AGES_FREE: "asa-free",
+}
 
-CACHED = 0.25
-"""Of DFTL's map, what is cached: a drive may so be small or large."""
-OTHER_CACHES = (1 / 16, 1 / 8, 1 / 2, 1.0)
 
-SPARE = "0.07"
-"""As in the other papers' experiments here. With the preset's 3%, a drive of an excerpt's size has
-no more spare blocks than partitions and the map keep open."""
-OTHER_SPARES = ("0.03", "0.15")
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run. Ratios are to DFTL on the same workload and drive: 1 is as much."""
+    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
 
     trace: str
     family: str
+    """Which of the paper's workloads it stands for."""
     line: str
-    spare: float
-    cached: float
-    """The entries of DFTL's cache, as a share of its map."""
-    arrivals: str
-    write_amplification: float
-    gc_reads: int
-    """Pages read by cleaning, those of the map included."""
-    gc_writes: int
+    """Key of the FTL with its parameters, e.g. "asa-bytes"."""
+    spare: str | None
+    """None here and below: it cannot matter to the run."""
+    cache: str | None
+    """Of DFTL's map."""
+    start: str | None
+    arrivals: str | None
+    seed: int
+    data_reads: int
+    """Pages of data read by cleaning."""
+    data_copies: int
+    """Pages of data that cleaning moved."""
+    map_reads: int
+    """Translation pages read by cleaning."""
+    map_copies: int
+    """Translation pages that cleaning moved, or wrote because data had moved."""
     erases: int
     mean_us: float
-    gc_reads_ratio: float | None
-    gc_writes_ratio: float | None
-    erases_ratio: float | None
-    mean_ratio: float | None
+    write_amplification: float
+    """Without the map."""
+    hit_ratio: float
+    emergency: float
+    """Of the cleans, those in which free units were so few that CAT was not asked."""
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
     volumes: float
     """Pages written by the host, in volumes of the drive."""
-    hit_ratio: float | None
+    write_bytes: float | None
+    """Of a write, on average; None of a generator."""
+    overwrites: float | None
+    """How often a round of an excerpt writes a page that it writes; None of a generator."""
 
 
-RATIOS = {
-    "gc_reads_ratio": "GC page reads",
-    "gc_writes_ratio": "GC page writes",
-    "erases_ratio": "block erasures",
-    "mean_ratio": "mean response time",
-}
+@dataclass(frozen=True)
+class Round:
+    """What an excerpt writes in a round."""
+
+    write_bytes: float
+    """Of a write, on average."""
+    overwrites: float
+    """Writes of a page of 4 KiB that it writes at all, on average."""
 
 
-def simulate(
-    bench: Bench,
-    works: Sequence[Workload],
-    lines: Sequence[Line],
-    spare: str = SPARE,
-    cached: float = CACHED,
-) -> list[tuple[Point, Result]]:
-    """Every line on every workload; the first line is what ratios are to."""
-    cases = [(work, line) for work in works for line in lines]
-    tasks = [
-        Task(
-            work.played,
-            {
-                "capacity.spare_factor": spare,
-                "mapping.cache": f"{int(work.pages * cached) * line.bytes_per_entry}B",
-                **work.set,
-                **line.set,
-            },
-        )
-        for work, line in cases
-    ]
-    results = bench.run(tasks)
-    found = []
-    for (work, line), result in zip(cases, results, strict=True):
-        base = results[works.index(work) * len(lines)]
-        found.append((reduce(work, line, cached, result, base), result))
-    return found
-
-
-def reduce(work: Workload, line: Line, cached: float, result: Result, base: Result) -> Point:
+def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str, Round]) -> Point:
     """The numbers of a run that figures and claims are about."""
-    ours, theirs = _counts(result), _counts(base)
-    ratios = [a / b if b else None for a, b in zip(ours, theirs, strict=True)]
+    flash, cleans, latency = result.flash, result.cleaning, result.latency
+    mean, known = latency.all.mean_us or 0.0, rounds.get(run.workload)
     return Point(
-        trace=work.name,
-        family=work.family,
-        line=line.key,
-        spare=result.config["capacity"]["spare_factor"],
-        cached=cached,
-        arrivals=result.config["queue"]["arrivals"],
+        trace=run.workload,
+        family=experiment.workload(run.workload).family,
+        line=run.line,
+        spare=run.at("spare"),
+        cache=run.at("cache"),
+        start=run.at("start"),
+        arrivals=run.at("arrivals"),
+        seed=run.seed,
+        data_reads=flash.reads.gc,
+        data_copies=flash.programs.gc,
+        map_reads=flash.reads.gc_map,
+        map_copies=flash.programs.gc_map,
+        erases=flash.erases.total,
+        mean_us=mean,
         write_amplification=result.data_write_amplification or 1.0,
-        gc_reads=int(ours[0]),
-        gc_writes=int(ours[1]),
-        erases=int(ours[2]),
-        mean_us=ours[3],
-        gc_reads_ratio=ratios[0],
-        gc_writes_ratio=ratios[1],
-        erases_ratio=ratios[2],
-        mean_ratio=ratios[3],
-        volumes=result.workload.write_pages / result.drive.logical_pages,
-        hit_ratio=result.mapping.hit_ratio,
+        hit_ratio=result.mapping.hit_ratio or 0.0,
+        emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
+        utilization=result.throughput.utilization or 0.0,
+        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        volumes=result.workload.volumes_written,
+        write_bytes=known.write_bytes if known else None,
+        overwrites=known.overwrites if known else None,
     )
 
 
-def _counts(result: Result) -> tuple[float, float, float, float]:
-    flash = result.flash
-    return (
-        flash.reads.gc + flash.reads.gc_map,
-        flash.programs.gc + flash.programs.gc_map,
-        flash.erases.total,
-        result.latency.all.mean_us or 0.0,
-    )
+BUSY, WAITING = 0.95, 0.01
+"""A drive has a backlog if it is used so much of the time while requests wait so much of theirs:
+response times then grow with the length of the trace, and are of no FTL."""
+
+OVERWRITTEN = 2.0
+"""Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
+for each page that it writes. With fewer, most ages are those of our repetition."""
+
+
+def is_left_out(point: Point) -> bool:
+    """Whether a run says nothing of the paper's workloads."""
+    backlog = point.utilization >= BUSY and point.queue_share >= WAITING
+    return backlog or (point.overwrites is not None and point.overwrites < OVERWRITTEN)
+
+
+LEFT_OUT = Filter("with a backlog, or of an excerpt that overwrites nearly nothing", is_left_out)

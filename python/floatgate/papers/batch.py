@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,6 +32,10 @@ class Played:
     repeat: int = 1
     dense: bool = False
     """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
+    windows: int = 0
+    """A round of a dense trace is cut into so many windows, which each repetition plays in another
+    order, drawn from the seed; 0: every round is as recorded. Requests keep the time since the one
+    before them, so that a round takes as long."""
 
     @property
     def how(self) -> RunOptions:
@@ -95,10 +100,25 @@ class Bench:
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
+    def write_bytes(self, played: Played) -> float:
+        """Bytes of a trace's write, on average."""
+        trace = self._open(played).held
+        assert trace is not None, "a generator says itself how much it writes"
+        return self.written_bytes(played) / trace.frame.filter(op=WRITE).height
+
+    def overwrites(self, played: Played) -> float:
+        """How often a trace writes a page of 4 KiB that it writes at all, on average in a round."""
+        trace = self._open(played).held
+        assert trace is not None, "a generator says itself how often it writes a page"
+        writes = fold_pages(trace)[0].filter(op=WRITE)
+        first, end = pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
+        pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
+        return pages.len() / pages.n_unique()
+
     def _load(self, played: Played, seed: int = 1) -> sources.Load:
         source, key = self._open(played, seed), self._key(played, seed)
         if key not in self._loads:
-            self._loads[key] = _dense(source, played) if played.dense else source.load(None)
+            self._loads[key] = _dense(source, played, seed) if played.dense else source.load(None)
         return self._loads[key]
 
     def _open(self, played: Played, seed: int = 1) -> sources.Source:
@@ -110,18 +130,33 @@ class Bench:
         return self._sources[key]
 
     def _key(self, played: Played, seed: int) -> tuple[Played, int]:
-        """A file is the same with every seed."""
-        return played, seed if sources.is_generator(played.spec) else 1
+        """A file is the same with every seed, unless its windows are in an order of the seed."""
+        return played, seed if played.windows or sources.is_generator(played.spec) else 1
 
 
-def _dense(source: sources.Source, played: Played) -> sources.Load:
+def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
     """A trace of reads and writes without the pages that it does not touch."""
     trace = source.held
     assert trace is not None, "a generator says itself where its requests go"
     frame, pages = fold_pages(trace)
-    workload = _core.Workload.recorded(source.name, frame, played.repeat, 1.0)
-    note = "addresses: pages of 4 KiB that are never touched are left out"
-    return sources.Load(workload, pages * PAGE, [note], trace.unparsed_lines)
+    notes = ["addresses: pages of 4 KiB that are never touched are left out"]
+    repeat = played.repeat
+    if played.windows:
+        frame, repeat = shuffle_windows(frame, played.windows, repeat, seed), 1
+        notes.append(f"each round has its {played.windows} windows in another order")
+    workload = _core.Workload.recorded(source.name, frame, repeat, 1.0)
+    return sources.Load(workload, pages * PAGE, notes, trace.unparsed_lines)
+
+
+def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -> pl.DataFrame:
+    """So many rounds of a trace one after the other, each cut into windows of as many requests (the
+    last has the rest), which are in an order of their own. The seed says in which."""
+    size = -(-frame.height // windows)
+    gaps = frame["at_ns"].diff().fill_null(0)
+    parts = frame.with_columns(gaps.cast(pl.UInt64).alias("at_ns")).iter_slices(size)
+    known, order = list(parts), Random(seed)
+    played = [part for _ in range(rounds) for part in order.sample(known, len(known))]
+    return pl.concat(played).with_columns(pl.col("at_ns").cum_sum())
 
 
 def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:

@@ -93,22 +93,32 @@ def _add_bars(figure: Figure, chart: Bars) -> None:
 
 def _add_dots(figure: Figure, chart: Dots) -> None:
     names = [chart.labels[line] for line in _drawn(chart)]
-    ends = [
-        max((row[column] for row in chart.rows), default=1) for column in (chart.x, chart.metric)
-    ]
+    x_scale = _scale([*(row[chart.x] for row in chart.rows), *(x for _, x, _ in chart.marks)])
+    y_scale = _scale([*(row[chart.metric] for row in chart.rows), *(y for *_, y in chart.marks)])
     for panel, rows in _panels(chart):
         points = [
             {"x": row[chart.x], "y": row[chart.metric], "colour": chart.labels[row["line"]]}
             for row in rows
         ]
-        x = alt.X("x:Q", title=chart.x_title, scale=alt.Scale(domain=[0, ends[0]], nice=False))
-        y = alt.Y("y:Q", title=chart.title, scale=alt.Scale(domain=[0, ends[1]], nice=False))
+        x = alt.X("x:Q", title=chart.x_title, scale=x_scale)
+        y = alt.Y("y:Q", title=chart.title, scale=y_scale)
         colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
-        dots = alt.Chart(alt.InlineData(values=points)).mark_circle(size=3, opacity=0.6)
-        plot: Plot = dots.encode(x=x, y=y, color=colour).properties(height=220)
+        dots = alt.Chart(alt.InlineData(values=points)).mark_circle(size=chart.size, opacity=0.6)
+        layers = [dots.encode(x=x, y=y, color=colour)]
+        if chart.marks:
+            marks = [{"x": at, "y": up, "run": name} for name, at, up in chart.marks]
+            base = alt.Chart(alt.InlineData(values=marks)).encode(x=x, y=y)
+            layers.append(base.mark_point(shape="cross", size=90, filled=True, color="black"))
+            layers.append(base.mark_text(align="left", dx=8).encode(text="run:N"))
+        plot: Plot = alt.layer(*layers).properties(height=220)
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
         figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _scale(values: Sequence[float]) -> alt.Scale:
+    """From the least value to the largest, 0 included."""
+    return alt.Scale(domain=[min([0, *values]), max([0, *values])], nice=False)
 
 
 def _group(chart: Bars, line: str) -> str:

@@ -132,6 +132,31 @@ def map_of(experiment: Experiment, claim: OpenClaim[Any], found: Measured) -> Nu
     )
 
 
+def by_choice(
+    experiment: Experiment, axis: str, judged: Sequence[tuple[OpenClaim[Any], Measured]]
+) -> Numbers:
+    """Of each claim that is asked on an axis, a verdict for each of its choices."""
+    choices = [choice.key for choice in experiment.axis(axis).choices]
+    rows: list[Row] = []
+    for claim, found in judged:
+        if axis in claim.axes and found.rows:
+            asked = [row for row in found.rows if not row["rejected"]]
+            parts = {key: [row for row in asked if row[axis] == key] for key in choices}
+            said = {k: _verdict(experiment, claim, part) for k, part in parts.items() if part}
+            rows.append({"claim": claim.text, "paper": claim.paper} | said)
+    return Numbers(
+        key=f"by-{axis}",
+        title=f"Verdicts by {experiment.axis(axis).text}",
+        caption="What is left out of verdicts is left out here.",
+        rows=rows,
+        columns=[
+            *(Column(title, title) for title in ("claim", "paper")),
+            *(Column(key, key) for key in choices),
+        ],
+        brief=False,
+    )
+
+
 def axes_table(experiment: Experiment, claims: Sequence[OpenClaim[Any]]) -> Numbers:
     """What the paper leaves open, over which range it is swept, and why."""
     rows = [

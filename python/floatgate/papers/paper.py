@@ -117,6 +117,10 @@ class Dots(Chart):
     x: str
     """The column for the horizontal axis."""
     x_title: str
+    marks: Sequence[tuple[str, float, float]] = ()
+    """Places to hold the dots of each plot against, each with its name."""
+    size: int = 3
+    """Of a dot, in square pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)

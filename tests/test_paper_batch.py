@@ -1,0 +1,72 @@
+"""What is played for a paper: traces without gaps, in rounds, with windows in another order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from floatgate.papers.batch import Bench, Played, fold_pages, shuffle_windows
+from floatgate.traces import read_trace
+
+
+def test_pages_that_are_not_touched_are_left_out() -> None:
+    frame = pl.DataFrame(
+        {
+            "at_ns": [0, 1, 2, 3],
+            "op": [1, 0, 1, 1],
+            "offset": [1 << 30, 8192 + 512, 1 << 20, (1 << 30) + 4096],
+            "length": [4096, 512, 8192, 100],
+        }
+    )
+    folded, pages = fold_pages(read_trace(frame))
+    assert pages == 5
+    assert folded["offset"].to_list() == [3 * 4096, 512, 4096, 4 * 4096]
+    assert folded["length"].to_list() == [4096, 512, 8192, 100]
+
+
+def _rounds(windows: int, seed: int) -> pl.DataFrame:
+    """Two rounds of ten requests, which come after 0, 1, 2 ... ns."""
+    frame = pl.DataFrame(
+        {
+            "at_ns": [0, 1, 3, 6, 10, 15, 21, 28, 36, 45],
+            "op": [1] * 10,
+            "offset": [4096 * i for i in range(10)],
+            "length": [512] * 10,
+        }
+    )
+    return shuffle_windows(frame, windows, 2, seed)
+
+
+def test_windows_are_in_another_order_in_each_round() -> None:
+    played = _rounds(5, 1)
+    pages = [offset // 4096 for offset in played["offset"]]
+    first, second = pages[:10], pages[10:]
+    assert sorted(first) == sorted(second) == list(range(10))
+    assert first != second
+    assert all(b == a + 1 for a, b in zip(pages[::2], pages[1::2], strict=True)), "windows of two"
+    assert [offset // 4096 for offset in _rounds(5, 2)["offset"]] != pages
+    assert _rounds(5, 1).equals(played)
+
+
+def test_a_request_keeps_its_gap_and_a_round_its_length() -> None:
+    played = _rounds(4, 3)
+    gaps = played["at_ns"].diff().fill_null(played["at_ns"][0])
+    assert gaps.to_list() == [offset // 4096 for offset in played["offset"]]
+    assert played["at_ns"][-1] == 2 * 45
+
+
+def test_how_often_a_round_writes_a_page(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "at_ns": [0, 1, 2, 3],
+            "op": [1, 0, 1, 1],
+            "offset": [0, 1 << 20, 4096, 1 << 30],
+            "length": [8192, 4096, 4096, 4096],
+        }
+    )
+    frame.write_parquet(tmp_path / "trace.parquet")
+    # Pages 0 and 1, 1 again, and one far off: four writes of three pages; a read is none.
+    played = Played(str(tmp_path / "trace.parquet"), repeat=7, dense=True)
+    assert Bench("asa14", None).overwrites(played) == pytest.approx(4 / 3)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from browser import Seen, browser
+from paper_site import TWO, site, two_papers
 
 from floatgate.papers import asa, asa_runs, eti, reproduce
 from floatgate.papers.page import write_outcome
+from floatgate.papers.site import KINDS
 
-__all__ = ["browser"]
+__all__ = ["browser", "site", "two_papers"]
 
 
 def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
@@ -74,3 +76,20 @@ def test_bars_in_bands_have_a_colour_for_each_ftl(
         fills = bars.evaluate_all("all => all.map(b => getComputedStyle(b).fill)")
         assert len(set(fills)) == 4
         assert "the paper" in (seen.page.locator("#cleaning-response-0 svg").text_content() or "")
+
+
+def test_the_page_of_the_site_counts_and_links(browser, site: Path) -> None:
+    with Seen(browser, site / "index.html") as seen:
+        assert seen.complaints == []
+        assert seen.requests == [(site / "index.html").as_uri()]
+        table = seen.page.locator("section[aria-labelledby=verdicts] table")
+        rows = [row.split("\t") for row in table.inner_text().strip().splitlines()]
+        assert rows[0] == ["Paper", *KINDS]
+        assert rows[1:] == [[name, "1", "1", "0", "0", "1"] for name in TWO]
+        text = seen.page.inner_text("main")
+        assert "Warning: one lacks a <trace>" in text
+        assert "claim 2 of two" in text
+        links = seen.page.locator("a[href]").evaluate_all("all => all.map(a => a.href)")
+        files = [Path(link.removeprefix("file://")) for link in links if "#" not in link]
+        assert len(files) > 8
+        assert [file for file in files if not file.is_file()] == []

@@ -33,9 +33,13 @@ Cached = Annotated[
 ]
 
 
+ALL = "all"
+"""The name of all of them."""
+
+
 def paper(
     name: Annotated[
-        str | None, typer.Argument(help="The paper to reproduce; omit it for a list.")
+        str | None, typer.Argument(help="The paper to reproduce, or all; omit it for a list.")
     ] = None,
     full: Full = False,
     traces: Traces = None,
@@ -48,7 +52,8 @@ def paper(
     """Reproduce a paper: its figures, and its claims beside our numbers, with verdicts.
 
     Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME; with
-    --json nothing, unless --out is given). Results of runs are kept in the user's cache.
+    --json nothing, unless --out is given). "all" does so for every paper, with a page of all claims
+    and verdicts before them. Results of runs are kept in the user's cache.
     """
     if name is None:
         _list(json)
@@ -60,19 +65,30 @@ def paper(
         from floatgate.papers.cache import run_cache
 
         kept = run_cache() if cache else None
-        with output.progress_bar(quiet) as progress:
-            outcome = papers.reproduce(name, full=full, traces=traces, progress=progress, kept=kept)
-        document = outcome.document()
-        if part:
+        names = [listed.name for listed in papers.PAPERS] if name == ALL else [name]
+        outcomes = []
+        for one in names:
+            with output.progress_bar(quiet) as progress:
+                found = papers.reproduce(
+                    one, full=full, traces=traces, progress=progress, kept=kept
+                )
+            outcomes.append(found)
+        documents = [outcome.document() for outcome in outcomes]
+        if part and name == ALL:
+            from floatgate.papers.site import write_site
+
+            write_site(outcomes, documents, part)
+        elif part:
             from floatgate.papers.page import write_outcome
 
-            write_outcome(outcome, document, part)
+            write_outcome(outcomes[0], documents[0], part)
     if json:
-        output.print_json(document)
+        output.print_json({"papers": documents} if name == ALL else documents[0])
     else:
-        _print(outcome)
+        for outcome in outcomes:
+            _print(outcome)
     if out:
-        output.say(f"page: {out / 'paper.html'}", quiet)
+        output.say(f"page: {out / ('index.html' if name == ALL else 'paper.html')}", quiet)
 
 
 def _list(json: bool) -> None:

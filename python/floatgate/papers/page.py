@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Cell, Table
 
 from .drawing import figure_of, number_table
-from .paper import Outcome
+from .latex import latex
+from .paper import Numbers, Outcome
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
-    """paper.html, results.json, numbers.parquet and .csv with a row per run, and domain.parquet and
-    .csv with a row per claim and point of its domain, where claims have one."""
+    """paper.html and results.json; as Parquet and CSV, numbers with a row per run, and domain with
+    a row per claim and point of its domain; in LaTeX, the claims and every table."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")
     frame = pl.DataFrame([asdict(point) for point in outcome.points], infer_schema_length=None)
@@ -31,7 +32,17 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
     points = [{"claim": c["id"], **row} for c in document["claims"] for row in c.get("domain", ())]
     if points:
         write_table(directory, "domain", pl.DataFrame(points, infer_schema_length=None))
+    for name, table in _tables(outcome):
+        write_whole(directory / f"{name}.tex", latex(table).encode("utf-8"))
     write_whole(directory / "paper.html", _page(outcome).encode("utf-8"))
+
+
+def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
+    """What is a table, by its name."""
+    yield "claims", claims_table(outcome)
+    for exhibit in outcome.exhibits:
+        if isinstance(exhibit, Numbers) and exhibit.rows:
+            yield exhibit.key, number_table(exhibit.title, exhibit.columns, exhibit.rows)
 
 
 def claims_table(outcome: Outcome) -> Table:

@@ -115,7 +115,7 @@ def fill_page(
         light=Markup(theme.css_variables(theme.LIGHT)),
         dark=Markup(theme.css_variables(theme.DARK)),
         font=Markup(theme.FONT),
-        css=Markup(_asset("report.css")),
+        css=Markup(stylesheet()),
         javascript=Markup(_asset("report.js")),
         vega=Markup(_vega()),
     )
@@ -176,6 +176,11 @@ def _vega() -> str:
     if "</script" in script.lower() or "<!--" in script:
         raise RuntimeError("the Vega bundle cannot be put into a page: it has an HTML delimiter")
     return script
+
+
+def stylesheet() -> str:
+    """What all pages look like, beside their colours."""
+    return _asset("report.css")
 
 
 def _asset(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .batch import Bench, Played, Task
@@ -79,7 +80,11 @@ class Axis:
         return Named(self.key, self.text, [choice.key for choice in self.choices])
 
     def choice(self, key: str) -> Choice:
-        return next(choice for choice in self.choices if choice.key == key)
+        return self._by_key[key]
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Choice]:
+        return {choice.key: choice for choice in self.choices}
 
     def side(self, full: bool) -> list[str]:
         return [choice.key for choice in self.choices if full or choice.quick]

@@ -371,7 +371,10 @@ def _merges(found: Sequence[Point]) -> Numbers:
 
 
 def met_at_once(judged: Mapping[str, Measured]) -> Numbers:
-    """How many of the six numbers are met, drive by drive and span by span."""
+    """How many of the six numbers are met, drive by drive and span by span.
+
+    Those of hits do not depend on how far the sizes reach, and count with each range.
+    """
     by_place: dict[tuple[str, ...], list[str]] = {}
     fields = ("pins", "alignment", "reach", "span", "speed")
     reaches = [choice.key for choice in next(a for a in AXES if a.key == "reach").choices]

@@ -139,6 +139,11 @@ def points(gain: float) -> str:
     return f"{100 * gain:+.2f} points".replace("-", "\N{MINUS SIGN}")
 
 
+def times(ratio: float) -> str:
+    """A quotient."""
+    return f"{ratio:.2f} times".replace("-", "\N{MINUS SIGN}")
+
+
 def _lines(*mib: int) -> tuple[str, ...]:
     return tuple(sized(scheme, size) for size in mib for scheme in (LRU, NCQ))
 
@@ -235,7 +240,7 @@ def _with_large_buffers(name: str) -> list[OpenClaim[Point]]:
             "short",
             _short_queue(name),
             Region(high=LOW),
-            "{:.2f} times".format,
+            times,
             workloads=(name,),
         ),
     ]
@@ -250,7 +255,7 @@ CLAIMS = (
         "one experiment",
         _six,
         Region(1 / TOLERANCE, TOLERANCE),
-        "{:.2f} times".format,
+        times,
     ),
     _claim(
         "more-hits",

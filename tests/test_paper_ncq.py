@@ -20,14 +20,7 @@ from floatgate.papers.batch import Bench
 from floatgate.papers.experiment import Choice, Experiment, Run
 from floatgate.papers.judging import runs_of
 from floatgate.papers.ncq_claims import CLAIMS, NOT_CHECKED, PAPER, STATED
-from floatgate.papers.ncq_figures import (
-    COLUMNS,
-    asked_with,
-    exhibits,
-    law,
-    met_at_once,
-    offered,
-)
+from floatgate.papers.ncq_figures import figures, law
 from floatgate.papers.ncq_runs import (
     AXES,
     FIRST,
@@ -43,6 +36,7 @@ from floatgate.papers.ncq_runs import (
     sized,
     ways,
 )
+from floatgate.papers.ncq_tables import COLUMNS, asked_with, met_at_once, offered, tables
 from floatgate.papers.paper import HOLDS, UNCHECKED
 from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
 
@@ -308,7 +302,7 @@ def _points(claims: Sequence[Any] = CLAIMS, full: bool = False) -> dict[Run, Any
 
 
 def test_gains_are_drawn_with_what_the_paper_states() -> None:
-    found = by_key(exhibits(list(_points().values())))
+    found = by_key(figures(list(_points().values())))
     hits = found["gain-hits"].rows
     assert {r["value"] for r in hits if r["line"] == "paper"} == set(PAPER["hit_ratio"].values())
     row = next(r for r in hits if (r["trace"], r["line"], r["buffer_mib"]) == (FIRST, "ncq", 1))
@@ -329,7 +323,7 @@ def test_gains_are_drawn_with_what_the_paper_states() -> None:
 
 
 def test_tables_of_gains_have_a_row_for_each_setup() -> None:
-    found = by_key(exhibits(list(_points().values())))
+    found = by_key(tables(list(_points().values())))
     titles, *rows = cells(found["hits"])
     assert titles == ["Workload", "Setup", *(f"{size} MiB" for size in (1, 2, 4, 8, 16, 32))]
     table = {(row[0], row[1]): row[2:] for row in rows}
@@ -337,9 +331,7 @@ def test_tables_of_gains_have_a_row_for_each_setup() -> None:
         *("+4.00 ± 0.25", "–", "–", "+1.50 ± 0.25", "–", "+1.00 ± 0.25")
     ]
     assert (FIRST, "NCQ-aware, moves only") in table
-    assert {"span of 64 MiB", "32 ways", "records at any page of pages"} <= {
-        key[1] for key in table
-    }
+    assert {"span of 64 MiB", "32 ways", "aligned to pages"} <= {key[1] for key in table}
     assert cells(found["bandwidth"])[1][2] == "+5.0% ± 0.0%"
     assert cells(found["waiting"])[1][2] == "31.0 ± 0.0"
 

@@ -16,7 +16,7 @@ from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
 from .judging import axes_table, judge, map_of, runs_of
 from .ncq_claims import CLAIMS, NOT_CHECKED
-from .ncq_figures import COLUMNS, LABELS, asked_with, exhibits, met_at_once
+from .ncq_figures import LABELS, figures
 from .ncq_runs import (
     CLAIMED,
     DEVICE,
@@ -29,6 +29,7 @@ from .ncq_runs import (
     reduce,
     sized,
 )
+from .ncq_tables import COLUMNS, asked_with, met_at_once, tables
 from .paper import Outcome
 from .sources import find_traces
 
@@ -72,6 +73,7 @@ def reproduce(
     runs = [*runs_of(experiment, CLAIMS, full), *_shown(experiment, full)]
     results = experiment.simulate(Bench(DEVICE, progress, kept), runs)
     points = {run: reduce(experiment, run, result) for run, result in results.items()}
+    every = list(points.values())
     claims = [(claim, judge(experiment, claim, points, full, IDLE)) for claim in CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in claims if found.rows]
     asked = [
@@ -87,13 +89,14 @@ def reproduce(
         labels=LABELS,
         exhibits=[
             axes_table(experiment, CLAIMS),
-            *exhibits(list(points.values())),
+            *figures(every),
+            *tables(every),
             met_at_once({claim.key: found for claim, found in claims}),
             *asked,
             *maps,
         ],
         claims=[*claims, *NOT_CHECKED],
-        points=list(points.values()),
+        points=every,
         results=list(results.values()),
         columns=COLUMNS,
         shown="ncq",

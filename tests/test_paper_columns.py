@@ -8,51 +8,14 @@ from typing import Any
 
 import pytest
 from exhibits import printed
-from verdicts import eti, ncq, shrd
+from verdicts import eti, shrd
 
 from floatgate.papers import eti as eti_paper
-from floatgate.papers import ncq as ncq_paper
 from floatgate.papers import shrd as shrd_paper
-from floatgate.papers.ncq_runs import FIRST
 from floatgate.papers.paper import Column
 from floatgate.papers.shrd_runs import MIXED
 
 POINTS: dict[str, tuple[Any, Sequence[Column], dict[str, str]]] = {
-    "ncq": (
-        replace(
-            ncq.point(FIRST, "ncq", 4),
-            hit_ratio=0.0789,
-            write_mb_s=161.8,
-            iops=647.3,
-            hit_gain=0.0293,
-            bandwidth_gain=-0.0456,
-            iops_gain=0.9,
-            busy=0.9876,
-            waiting=30.96,
-            write_amplification=1.0625,
-            switch=7890,
-            partial=12,
-            full=3,
-        ),
-        ncq_paper.COLUMNS,
-        {
-            "Workload": FIRST,
-            "Setup": "main",
-            "Buffer": "ncq",
-            "MiB": "4",
-            "Hit ratio": "7.89%",
-            "MB/s": "162",
-            "IOPS": "647",
-            "Hits over LRU, points": "2.93",
-            "Bandwidth over LRU": "-4.56%",
-            "Busy": "98.76%",
-            "Waiting": "31.0",
-            "Programs per page written": "1.062",
-            "Switch merges": "7 890",
-            "Partial": "12",
-            "Full": "3",
-        },
-    ),
     "shrd": (
         replace(
             shrd.point("mixed", MIXED, "shrd", 131_072, 2322.0),

@@ -189,3 +189,30 @@ def test_a_table_tells_texts_from_numbers_and_what_is_missing() -> None:
     ]
     assert [row[1].order for row in table.rows] == [1.25, None, None]
     assert table.text_columns == frozenset({0})
+
+
+def test_lines_have_intervals_and_go_below_zero() -> None:
+    rows = [
+        {"trace": "one", "line": "a", "size": 4, "gain": -0.25, "half": 0.5},
+        {"trace": "one", "line": "a", "size": 8, "gain": 0.5, "half": 0.25},
+        {"trace": "one", "line": "b", "size": None, "gain": 0.125},
+    ]
+    figure = figure_of(
+        Lines(
+            key="k",
+            title="Gain",
+            caption="",
+            rows=rows,
+            metric="gain",
+            style=".1%",
+            labels=LABELS,
+            x="size",
+            x_title="Size",
+            x_text="{:.0f} B".format,
+            spread="half",
+        )
+    )
+    drawn = _values(figure.drawings[0].chart)
+    ends = {(row["colour"], row["at"], row["low"], row["high"]) for row in drawn if "low" in row}
+    assert ends == {("Line A", 4.0, -0.75, 0.25), ("Line A", 8.0, 0.25, 0.75)}
+    assert "[-0.75, 0.75]" in json.dumps(figure.drawings[0].chart.to_dict())

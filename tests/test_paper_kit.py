@@ -319,3 +319,42 @@ def test_what_was_not_run_is_no_part_of_the_map() -> None:
 def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
     missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
     assert runs_of(missing, [_claim()], True) == []
+
+
+def test_a_choice_may_change_what_a_generator_plays() -> None:
+    spans = (Choice("little", keys="span=1MiB"), Choice("much", {"a": "2"}, keys="span=2MiB"))
+    of = replace(EXPERIMENT, axes=(*EXPERIMENT.axes, Axis("span", "the span", spans, "two")))
+    place = {"start": "fresh", "cache": "small", "reading": "one"}
+    little, much = (of.run_of(place | {"span": key}, "W", "old", 1) for key in ("little", "much"))
+    assert (of.played(little).spec, of.played(much).spec) == ("w,span=1MiB", "w,span=2MiB")
+    assert of.settings(little, 1).get("a") == "0", "keys are no settings"
+    assert of.settings(much, 1)["a"] == "2"
+    file = replace(of.workload("w"), ignores=frozenset({"span"}))
+    assert of.played(of.run(file, of.line("old"), place | {"span": "much"}, 1)).spec == "w"
+
+
+class _Sized:
+    """A bench on which nothing is run."""
+
+    device = "classic"
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def footprint(self, played: Played) -> int:
+        self.asked.append(played)
+        return 10
+
+    def run(self, tasks: Any) -> list[Any]:
+        return [dict(task.set) for task in tasks]
+
+
+def test_the_pages_that_are_touched_are_counted_where_a_drive_depends_on_them() -> None:
+    bench: Any = _Sized()
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    off, new = (EXPERIMENT.run_of(place, "W", line, 1) for line in ("off", "new"))
+    assert EXPERIMENT.simulate(bench, [off, off]) == {off: {"a": "0", "c": "off"}}
+    assert bench.asked == []
+    found: dict[Any, Any] = EXPERIMENT.simulate(bench, [off, new])
+    assert found[new] == {"a": "0", "b": "40", "c": "new"}
+    assert bench.asked == [Played("w")]

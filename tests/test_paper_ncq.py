@@ -1,173 +1,177 @@
-"""`floatgate paper ncq`: what is played, and the command."""
+"""The NCQ-aware buffer on the paper kit: its claims on evidence made by hand, and its runs."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
-from verdicts import altered, measured, minus
-from verdicts.ncq import as_stated, point
+from exhibits import by_key, cells, printed
+from verdicts.ncq import CASES, WHOLE, Case, judged, point
 
 from floatgate._core import ConfigError
-from floatgate.papers import ncq
-from floatgate.papers.ncq_claims import CLAIMS
-from floatgate.papers.ncq_runs import FASTER, FIRST, MAIN, SECOND, SETUPS, WORKLOADS, played, ways
+from floatgate.papers import ncq as paper
+from floatgate.papers.batch import Bench
+from floatgate.papers.experiment import Choice, Experiment, Run
+from floatgate.papers.judging import runs_of
+from floatgate.papers.ncq_claims import CLAIMS, NOT_CHECKED, PAPER, STATED
+from floatgate.papers.ncq_figures import figures, law
+from floatgate.papers.ncq_runs import (
+    AXES,
+    FIRST,
+    LRU,
+    NCQ,
+    QUEUED,
+    SECOND,
+    SIZES,
+    Size,
+    experiment_of,
+    keeps_up,
+    reduce,
+    sized,
+    ways,
+)
+from floatgate.papers.ncq_tables import COLUMNS, asked_with, met_at_once, offered, tables
 from floatgate.papers.paper import HOLDS, UNCHECKED
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+HERE = {axis.key: axis.default for axis in AXES}
 
 
-def _apart() -> list[Any]:
-    """Gains of workload 1 that grow with the buffer, of workload 2 that shrink."""
-    points: list[Any] = as_stated()
-    for i, size in enumerate((1, 2, 4, 8, 16, 32)):
-        for trace, hits in ((FIRST, 0.01 * (i + 1)), (SECOND, 0.012 - 0.002 * i)):
-            numbers = {
-                "hit_gain": hits,
-                "bandwidth_gain": 2 * hits,
-                "iops_gain": 3 * hits,
-                "hit_ratio": 0.20 + hits,
-                "waiting": 31.0 - (i if trace == FIRST else 2 * i),
-                "busy": (0.95 if trace == FIRST else 0.85) - i / 100,
-            }
-            where = {"trace": trace, "line": "ncq", "buffer_mib": size}
-            points = altered(points, where, **numbers)
-    points = altered(points, {"line": "ncq-move"}, hit_gain=0.0001)
-    points = altered(points, {"line": "ncq-move", "buffer_mib": 2}, hit_gain=-0.0123)
-    return altered(points, {"line": "lru"}, hit_ratio=0.20)
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = replace(BY_KEY[case.claim], axes=())
+    found = judged(WHOLE, claim, case.points(WHOLE, claim))
+    assert [row["case"] for row in found.rows] == [case.case]
+    verdicts = {
+        HOLDS: EVERYWHERE,
+        FAILS_HERE: NOWHERE,
+        AMBIGUOUS: f"{NOWHERE}, ambiguous in 1 of 1",
+    }
+    assert found.verdict.startswith(verdicts[case.case])
 
 
-IN_POINTS = (
-    "Workload 1 +1.00, +2.00, +3.00, +4.00, +5.00, +6.00 points of hit ratio; "
-    "Workload 2 +1.20, +1.00, +0.80, +0.60, +0.40, +0.20 points of hit ratio"
-)
-ONE_RECORD = (
-    "a buffer of 1 MiB holds one record of Workload 2, and the command that is served needs that "
-    "room, so that there is little to keep"
-)
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
 
 
-@pytest.mark.parametrize(
-    ("claim", "ours", "why", "number"),
-    [
-        ("hit-1", "+1.00 points", "Workload 1: the hit ratio is 21.00% with pins", 0.01),
-        (
-            "bandwidth-1",
-            "+2.0%",
-            # 80% and 79% are missed: a drive that does nothing else gains 80 / 79.
-            (
-                "Workload 1: hit ratios of 20.00% and 21.00% leave +1.3% for a drive that is "
-                "always at work; with records of one size bandwidth and IOPS change alike, and "
-                "the paper's do "
-                "not"
-            ),
-            0.02,
-        ),
-        ("iops-1", "+3.0%", "", 0.03),
-        ("hit-2", "+1.20 points", "Workload 2: the hit ratio is 21.20% with pins", 0.012),
-        ("bandwidth-2", "+2.4%", "", 0.024),
-        ("falls", IN_POINTS, ONE_RECORD, None),
-        (
-            "low",
-            (
-                "gains with 32 MiB over those with 1 MiB: 6.00 (hit ratio of Workload 1), 0.17 "
-                "(hit ratio of Workload 2), 6.00 (write bandwidth of Workload 1), 0.17 (write "
-                "bandwidth of "
-                "Workload 2)"
-            ),
-            "low is taken to be at most half, and the queue is still full",
-            6.0,
-        ),
-        (
-            "short-queue",
-            "commands that wait: Workload 1 31.0 to 26.0, Workload 2 31.0 to 21.0 (1 to 32 MiB)",
-            (
-                "with 32 MiB the drive still serves commands 80% of the time, as it is slower than "
-                "what is offered, so the queue stays full"
-            ),
-            26.0,
-        ),
-        (
-            "never-below",
-            "12 of 12 runs; at worst +0.20 points of hit ratio and +0.4% of bandwidth",
-            "",
-            0.002,
-        ),
-        (
-            "small-buffer",
-            (
-                "at least +0.40 points over LRU with pins, at most 1.23 points either way with "
-                "moves alone"
-            ),
-            "",
-            0.004,
-        ),
-    ],
-)
-def test_what_is_said(claim: str, ours: str, why: str, number: float | None) -> None:
-    found = measured("ncq", _apart())[claim]
-    assert (found.ours, found.why, found.on) == (ours, why, "")
-    assert found.number == (None if number is None else pytest.approx(number))
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.key for claim in CLAIMS])
+def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
+    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert judged(WHOLE, claim, quick).verdict == EVERYWHERE
+    assert quick.keys() <= evidence.keys()
+    for name in claim.workloads:
+        left = {run: one for run, one in quick.items() if one.trace != name}
+        found = judged(WHOLE, claim, left)
+        assert (found.verdict, found.rows) == (UNCHECKED, ())
+        assert name in found.why
 
 
-def test_tells_what_a_faster_drive_does_and_does_not_judge_it() -> None:
-    faster = [
-        replace(p, setup=FASTER.key, hit_gain=0.04 / p.buffer_mib, waiting=30.0 / p.buffer_mib)
-        for p in _apart()
-        if p.line == "ncq" and p.trace == FIRST and p.buffer_mib in (1, 2, 32)
-    ]
-    said = (
-        "; with 32 ways, which nearly keep up with Workload 1, its gains are +4.00, +2.00, +0.12 "
-        "points and 30.0 to 0.9 commands wait"
+def test_up_to_is_the_most_of_all_sizes() -> None:
+    """5 % with 32 MiB, and 2 % with less: met if the figure is taken to reach so far."""
+    claim = replace(BY_KEY["bandwidth-1"], axes=("reach",))
+    ours = {1: 102.0, 8: 102.0, 32: 105.0}
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    evidence = {
+        run: replace(one, write_mb_s=ours[one.buffer_mib]) if one.line == "ncq" else one
+        for run, one in evidence.items()
+    }
+    found = judged(WHOLE, claim, evidence)
+    assert found.verdict == "holds where the range of sizes is 1 to 32 MiB"
+    assert [round(row["ours"], 6) for row in found.rows] == [0.02, 0.05]
+
+
+def test_every_reading_of_a_pin_is_asked() -> None:
+    claim = replace(BY_KEY["small-buffer"], axes=("pins",))
+    evidence = {
+        run: point(run, **({} if run.line.startswith("ncq, ") else {"hit_ratio": 0.0}))
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the pin is counted"
+
+
+def test_drives_that_keep_up_are_left_out_of_all_claims() -> None:
+    for claim in CLAIMS:
+        evidence = {
+            run: point(run, busy=0.94 if run.line == sized("lru", 1) else 1.0)
+            for run in runs_of(WHOLE, [claim], full=False)
+        }
+        found = judged(WHOLE, claim, evidence)
+        assert found.verdict == UNCHECKED, claim.key
+        assert f"where the drive keeps up with LRU and 1 MiB: {EVERYWHERE}" in found.why
+
+
+def test_a_drive_that_keeps_up_is_told_by_lru_with_the_smallest_buffer() -> None:
+    base, larger, ours = (
+        WHOLE.run_of(HERE, FIRST, line, 1) for line in (sized(LRU, 1), sized(LRU, 8), sized(NCQ, 1))
     )
-    for claim in ("falls", "low", "short-queue"):
-        alone, both = measured("ncq", _apart())[claim], measured("ncq", _apart() + faster)[claim]
-        assert both == replace(alone, why=alone.why + said)
-    assert said not in measured("ncq", _apart() + faster[:2])["falls"].why
+    assert keeps_up(point(base, busy=0.94))
+    assert not keeps_up(point(base, busy=0.95))
+    assert not keeps_up(point(larger, busy=0.1)) and not keeps_up(point(ours, busy=0.1))
 
 
-def test_names_the_worst_run() -> None:
-    below = point(FIRST, "ncq", 4, setup="fast", hit_gain=-0.0125, bandwidth_gain=0.01)
-    slower = point(SECOND, "ncq", 8, setup="page", hit_gain=0.01, bandwidth_gain=-0.03)
-    found = measured("ncq", [*_apart(), below, slower])["never-below"]
-    assert found.ours == minus(
-        "13 of 14 runs; at worst -1.25 points of hit ratio and -3.0% of bandwidth"
-    )
-    assert found.why == "Workload 1, 4 MiB, fast"
-
-
-def test_no_share_of_a_gain_that_there_is_not() -> None:
-    where = {"trace": FIRST, "line": "ncq", "buffer_mib": 1}
-    found = measured("ncq", altered(_apart(), where, hit_gain=0.0))["low"]
-    assert "none (hit ratio of Workload 1), 0.17 (hit ratio of Workload 2)" in found.ours
+def test_every_reason_for_a_range_is_given() -> None:
+    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
+    used = {axis for claim in CLAIMS for axis in claim.axes}
+    beside = {axis for _, axes in paper.BESIDE.values() for axis in axes}
+    assert used | beside == {axis.key for axis in WHOLE.axes}
 
 
 def test_what_the_paper_states() -> None:
-    stated = {claim.key: (claim.paper, claim.where) for claim in CLAIMS if claim.key[-1] in "12"}
+    stated = {claim.key: (claim.paper, claim.where, claim.region.stated) for claim in STATED}
     assert stated == {
-        "hit-1": ("+4.00 points", "Figure 3, section IV"),
-        "hit-2": ("+2.00 points", "Figure 3, section IV"),
-        "bandwidth-1": ("+5.0%", "Figure 4, section IV"),
-        "bandwidth-2": ("+2.0%", "Figure 4, section IV"),
-        "iops-1": ("+4.0%", "Figure 5, section IV"),
-        "iops-2": ("+1.0%", "Figure 5, section IV"),
+        "hit-1": ("+4 points", "Figure 3, section IV", 0.04),
+        "hit-2": ("+2 points", "Figure 3, section IV", 0.02),
+        "bandwidth-1": ("+5.0%", "Figure 4, section IV", 0.05),
+        "bandwidth-2": ("+2.0%", "Figure 4, section IV", 0.02),
+        "iops-1": ("+4.0%", "Figure 5, section IV", 0.04),
+        "iops-2": ("+1.0%", "Figure 5, section IV", 0.01),
     }
+    assert {claim.key for claim, _ in NOT_CHECKED} == {"lru-needs", "any-scheme", "complexity"}
+    assert all(found.verdict == UNCHECKED and found.why for _, found in NOT_CHECKED)
 
 
 def test_what_is_played() -> None:
-    first, second = WORKLOADS
-    assert played(first, MAIN, 20).spec == (
-        "iometer:span=256MiB,size=256KiB,requests=20,interarrival=0.83ms,arrivals=exponential"
+    def spec(name: str, **choices: str) -> str:
+        return WHOLE.played(WHOLE.run_of(HERE | choices, name, sized(LRU, 1), 1)).spec
+
+    assert spec(FIRST) == (
+        "iometer:size=256KiB,requests=3000,interarrival=0.83ms,span=256MiB,arrivals=exponential"
     )
-    setups = {setup.key: setup for setup in SETUPS}
-    assert played(second, setups["full-queue"], 5).spec == (
-        "iometer:span=256MiB,size=1024KiB,requests=5"
+    assert spec(SECOND, alignment="pages", arrivals="fixed", span="1024 MiB") == (
+        "iometer:size=1024KiB,requests=1000,interarrival=5.02ms,span=1024MiB,align=4KiB,"
+        "arrivals=fixed"
     )
-    assert played(second, setups["align"], 5).spec.endswith("exponential,align=4KiB")
-    assert len(setups) == len(SETUPS)
-    assert played(first, setups["span"], 5).spec.startswith("iometer:span=1024MiB,")
+    assert spec(FIRST, otherwise="a third of reads").endswith(",reads=0.33")
+    assert (round(offered(FIRST)), round(offered(SECOND))) == (316, 209)
+    assert QUEUED == {FIRST: 8, SECOND: 32}
+
+
+def _settings(**choices: str) -> dict[str, str]:
+    run = WHOLE.run_of(HERE | choices, FIRST, sized(LRU, 4), 1)
+    return WHOLE.settings(run, 0)
+
+
+def test_the_middle_of_the_domain_is_the_preset() -> None:
+    """Its times, as the preset has them, and nothing else."""
+    assert _settings() == {
+        "flash.read": "25000ns",
+        "flash.program": "300000ns",
+        "flash.erase": "125000ns",
+        "flash.command": "2000ns",
+        "flash.bus": "409.6MB/s",
+        "buffer.scheme": "lru",
+        "buffer.capacity": "4MiB",
+    }
+    assert (HERE["span"], HERE["pins"]) == ("256 MiB", "counted")
 
 
 def test_a_block_over_several_dies() -> None:
@@ -179,20 +183,214 @@ def test_a_block_over_several_dies() -> None:
         "flash.pages_per_block": "4",
         "flash.erase": "250000ns",
     }
-    for channels, dies in ((4, 4), (8, 4), (1, 1)):
-        block = ways(channels, dies)
-        assert int(block["flash.pages_per_block"]) * int(block["flash.superblock"]) == 32
 
 
-def test_the_document_has_every_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ncq, "QUICK", ncq.Size(400, 150))
-    document = json.loads(json.dumps(ncq.reproduce(False, tmp_path, None).document()))
-    assert set(document) == {"paper", "mode", "claims", "figures", "warnings", "notes", "runs"}
-    assert UNCHECKED not in {claim["verdict"] for claim in document["claims"]}
-    figures = {*(f"figure-{n}" for n in (3, 4, 5)), "hits", "bandwidth", "waiting"}
-    assert set(document["figures"]) == figures
-    lines = {"lru", "ncq", "fab", "bplru", "clc", "belady"}
-    assert {row["line"] for row in document["figures"]["figure-3"]} == lines
+SHORT = experiment_of(Size(2_000, 1_000))
+
+
+FULL_QUEUE = {"otherwise": "queue kept full"}
+
+
+def test_shorter_times_are_more_dies() -> None:
+    """What 16 dies write with half of the times is what 32 dies do, but for the pages that share a
+    channel: within 5 %."""
+    real = Choice("32 ways", ways(8, 4))
+    rates = []
+    for experiment in (SHORT, _with(SHORT, speed=real)):
+        place = HERE | FULL_QUEUE | {"speed": "32 ways"}
+        run = experiment.run_of(place, SECOND, sized(LRU, 1), 1)
+        [result] = experiment.simulate(Bench("ncq13", None), [run]).values()
+        rates.append(result.throughput.write_mb_s or 0.0)
+    assert rates[0] == pytest.approx(rates[1], rel=0.05)
+    assert rates[1] == pytest.approx(300, rel=0.05), "twice the preset's 162, less channels"
+
+
+def _verdicts(experiment: Experiment, *keys: str) -> dict[str, str]:
+    """Of claims where little space makes gains large."""
+    claims = [replace(BY_KEY[key], axes=()) for key in keys]
+    results = experiment.simulate(Bench("ncq13", None), runs_of(experiment, claims, False))
+    evidence = {run: reduce(experiment, run, result) for run, result in results.items()}
+    return {claim.key: judged(experiment, claim, evidence).verdict for claim in claims}
+
+
+def _with(experiment: Experiment, **choices: Choice) -> Experiment:
+    """The experiment with one choice on each of these axes."""
+    axes = [
+        replace(axis, choices=(choices[axis.key],)) if axis.key in choices else axis
+        for axis in experiment.axes
+    ]
+    return replace(experiment, axes=tuple(axes))
+
+
+def test_without_pins_the_verdicts_that_depend_on_them_change() -> None:
+    full = replace(SHORT.axis("otherwise").choice("queue kept full"), key="as assumed")
+    little = _with(SHORT, span=Choice("64 MiB", keys="span=64MiB"), otherwise=full)
+    off = Choice("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
+    keys = ("more-hits", "small-buffer", "faster", "never-below")
+    on, without = _verdicts(little, *keys), _verdicts(_with(little, pins=off), *keys)
+    assert on == dict.fromkeys(keys, EVERYWHERE)
+    assert without == dict.fromkeys(keys, NOWHERE) | {"never-below": EVERYWHERE}
+
+
+def test_whole_blocks_leave_records_and_parts_of_blocks_leave_pages() -> None:
+    def merges(alignment: str) -> Any:
+        run = SHORT.run_of(HERE | {"alignment": alignment}, FIRST, sized(NCQ, 1), 1)
+        [result] = SHORT.simulate(Bench("ncq13", None), [run]).values()
+        return reduce(SHORT, run, result)
+
+    records, pages = merges("records"), merges("pages")
+    assert records.switch > 0 and records.partial == records.full == 0
+    assert pages.full > 0 and pages.write_amplification > records.write_amplification
+
+
+def test_a_run_in_numbers() -> None:
+    run = WHOLE.run_of(HERE | {"alignment": "pages"}, FIRST, sized(NCQ, 8), 3)
+    result: Any = SimpleNamespace(
+        config={"queue": {"depth": 32}},
+        workload=SimpleNamespace(requests=1000),
+        buffer=SimpleNamespace(hit_ratio=0.08),
+        throughput=SimpleNamespace(write_mb_s=200.0, iops=1000.0),
+        latency=SimpleNamespace(
+            all=SimpleNamespace(mean_us=5000.0), blame_us=SimpleNamespace(queue=4250.0)
+        ),
+        write_amplification=1.125,
+        merges=SimpleNamespace(switch=1700, partial=50, full=3),
+    )
+    found = reduce(WHOLE, run, result)
+    # 1,000 commands a second are served for 750 us each, and wait for 4,250.
+    assert asdict(found) == {
+        "trace": FIRST,
+        "line": "ncq",
+        "buffer_mib": 8,
+        "span": "256 MiB",
+        "speed": "16 ways",
+        "alignment": "pages",
+        "arrivals": "exponential",
+        "otherwise": "as assumed",
+        "seed": 3,
+        "hit_ratio": 0.08,
+        "write_mb_s": 200.0,
+        "iops": 1000.0,
+        "busy": pytest.approx(0.75),
+        "waiting": pytest.approx(4.25),
+        "write_amplification": 1.125,
+        "switch": 1.7,
+        "partial": 0.05,
+        "full": 0.003,
+    }
+    result.latency.blame_us.queue = 4e6
+    assert reduce(WHOLE, run, result).waiting == 31, "the queue holds no more"
+    titles, row = printed(COLUMNS, [asdict(found)])
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["MiB"], shown["Hit ratio"], shown["Partial"]) == ("8", "8.00%", "0.050")
+
+
+def test_the_gain_that_pins_have_to_first_order() -> None:
+    """31 other commands for 1,024 places of 256 KiB, or 256 of 1 MiB."""
+    assert law(FIRST, 256) == pytest.approx(31 / 1024)
+    assert law(SECOND, 256) == pytest.approx(31 / 256)
+
+
+def _points(claims: Sequence[Any] = CLAIMS, full: bool = False) -> dict[Run, Any]:
+    """Evidence of which all holds; seed 1 finds a little less, seed 3 a little more."""
+    found = {}
+    for run in runs_of(WHOLE, claims, full):
+        stated = point(run)
+        more = 0.001 * (run.seed - 2) if stated.line == "ncq" else 0.0
+        found[run] = replace(stated, hit_ratio=stated.hit_ratio + more)
+    return found
+
+
+def test_gains_are_drawn_with_what_the_paper_states() -> None:
+    found = by_key(figures(list(_points().values())))
+    hits = found["gain-hits"].rows
+    assert {r["value"] for r in hits if r["line"] == "paper"} == set(PAPER["hit_ratio"].values())
+    row = next(r for r in hits if (r["trace"], r["line"], r["buffer_mib"]) == (FIRST, "ncq", 1))
+    # 4.303 standard errors of 0.001 / sqrt(3).
+    assert (row["value"], row["half"]) == (
+        pytest.approx(0.04),
+        pytest.approx(0.002484, abs=1e-6),
+    )
+    rates = found["gain-bandwidth"].rows
+    for metric in ("write_mb_s", "iops"):
+        drawn = {r["trace"]: r["value"] for r in rates if r["line"] == metric}
+        assert drawn == PAPER[metric]
+    spans = [r for r in found["gain-span"].rows if r["trace"] == SECOND]
+    laws = {r["span_mib"]: r["value"] for r in spans if r["line"] == "law"}
+    assert laws == {64: 31 / 64, 256: 31 / 256, 1024: 31 / 1024}
+    most = [r["value"] for r in spans if r["line"] == "most"]
+    assert most == pytest.approx([0.022] * 3)
+
+
+def test_tables_of_gains_have_a_row_for_each_setup() -> None:
+    found = by_key(tables(list(_points().values())))
+    titles, *rows = cells(found["hits"])
+    assert titles == ["Workload", "Setup", *(f"{size} MiB" for size in (1, 2, 4, 8, 16, 32))]
+    table = {(row[0], row[1]): row[2:] for row in rows}
+    assert table[FIRST, "as assumed"] == [
+        *("+4.00 ± 0.25", "–", "–", "+1.50 ± 0.25", "–", "+1.00 ± 0.25")
+    ]
+    assert (FIRST, "NCQ-aware, moves only") in table
+    assert {"span of 64 MiB", "32 ways", "aligned to pages"} <= {key[1] for key in table}
+    assert cells(found["bandwidth"])[1][2] == "+5.0% ± 0.0%"
+    assert cells(found["waiting"])[1][2] == "31.0 ± 0.0"
+
+
+def test_how_many_of_the_six_numbers_are_met_at_once() -> None:
+    claims = list(STATED)
+    evidence = _points(claims)
+    for run, one in evidence.items():
+        if one.line == "ncq" and one.span == "64 MiB":
+            evidence[run] = replace(one, iops=1300.0)
+    found = {claim.key: judged(WHOLE, claim, evidence) for claim in claims}
+    table = met_at_once(found)
+    by_span = {
+        row["span"]: row["16 ways"]
+        for row in table.rows
+        if (row["pins"], row["alignment"], row["reach"]) == ("counted", "records", "1 to 8 MiB")
+    }
+    assert by_span == {"64 MiB": "4", "256 MiB": "6", "1024 MiB": "6"}
+    assert [column.title for column in table.columns[-2:]] == ["16 ways", "32 ways"]
+
+
+def test_claims_are_asked_with_one_thing_otherwise() -> None:
+    places = WHOLE.places(("otherwise",), full=True)
+    evidence = {
+        run: point(run, **({"hit_ratio": 0.0} if run.at("otherwise") == "FAST" else {}))
+        for claim in CLAIMS
+        for place in places
+        for name in claim.workloads
+        for line in claim.lines
+        for run in [WHOLE.run_of(place, name, line, 1), WHOLE.run_of(place, name, line, 2)]
+    }
+    table = asked_with(WHOLE, evidence, True, "k", "t", "otherwise")
+    titles, *rows = cells(table)
+    assert titles == ["Claim", *(choice.key for choice in WHOLE.axis("otherwise").choices)]
+    more = dict(zip(titles, next(r for r in rows if r[0] == BY_KEY["more-hits"].text), strict=True))
+    assert (more["as assumed"], more["FAST"]) == (HOLDS, FAILS_HERE)
+    assert asked_with(WHOLE, evidence, False, "k", "t", "otherwise").rows == [], "one is no table"
+
+
+DRAWN = ("span", "speed", "alignment")
+
+
+def test_a_quick_reproduction_has_maps_and_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With short runs, on one drive and span."""
+    one = _with(
+        experiment_of(Size(400, 150)), span=AXES[0].choice("256 MiB"), speed=AXES[1].choices[0]
+    )
+    one = _with(one, alignment=one.axis("alignment").choices[0])
+    monkeypatch.setattr(paper, "experiment_of", lambda _: one)
+    monkeypatch.setattr(paper, "_shown", lambda *_: ())
+    document = paper.reproduce(False, tmp_path, None).document()
+    json.dumps(document, allow_nan=False)
+    claims = {claim["id"]: claim for claim in document["claims"]}
+    assert [row["pins"] for row in claims["hit-1"]["domain"]] == ["counted", "on arrival", "moves"]
+    assert claims["complexity"]["verdict"] == UNCHECKED
+    assert all(row["seeds"] == 3 for row in claims["hit-1"]["domain"])
+    assert {"domain", "met", "map-hit-1", "map-falls-2", "gain-span"} <= set(document["figures"])
     for run in document["runs"]:
         config = run["config"]
         assert config["ftl"]["scheme"] == "bast"
@@ -204,31 +402,26 @@ def test_the_document_has_every_part(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a directory"):
-        ncq.reproduce(False, tmp_path / "nowhere", None)
+        paper.reproduce(False, tmp_path / "nowhere", None)
 
 
 @pytest.mark.long
-def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
+def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) -> None:
     done = cli("paper", "ncq", "--json", "--quick", "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    verdicts = {claim["id"]: claim["verdict"] for claim in document["claims"]}
-    assert UNCHECKED not in verdicts.values()
-    assert verdicts["hit-1"] == verdicts["hit-2"] == verdicts["never-below"] == HOLDS
-    assert all(claim["why"] or claim["verdict"] == HOLDS for claim in document["claims"])
+    asked = [claim for claim in document["claims"] if claim["verdict"] != UNCHECKED]
+    assert [claim["id"] for claim in asked] == list(BY_KEY)
+    assert all(claim["domain"] for claim in asked)
     hits = {
-        (row["trace"], row["line"], row["buffer_mib"]): row["hit_ratio"]
+        (row["trace"], row["line"], row["buffer_mib"]): row["value"]
         for row in document["figures"]["figure-3"]
     }
-    for (trace, _, size), ratio in hits.items():
-        assert ratio <= hits[trace, "belady", size]
-        assert hits[trace, "lru", size] == pytest.approx(size / 256, rel=0.2, abs=0.002)
+    for (trace, _, size), share in hits.items():
+        assert share <= hits[trace, "belady", size]
+        # Of 9,000 and 3,000 commands.
+        assert hits[trace, "lru", size] == pytest.approx(size / 256, rel=0.2, abs=0.004)
     numbers = pl.read_parquet(tmp_path / "here" / "numbers.parquet")
     assert numbers.height == len(document["runs"])
-
-
-@pytest.mark.long
-def test_full_has_every_setup() -> None:
-    document = ncq.reproduce(True, None, None).document()
-    assert {run["setup"] for run in document["runs"]} == {s.key for s in (MAIN, *SETUPS)}
-    assert len(document["figures"]["hits"]) == 2 * (1 + 2 + len(SETUPS))
+    again = cli("paper", "ncq", "--json", "--quick")
+    assert json.loads(again.stdout) == document

@@ -5,9 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
-from floatgate.papers import eti_runs, ncq_runs, shrd_runs
+from floatgate.papers import eti_runs, shrd_runs
 from floatgate.papers.batch import Played
 from floatgate.papers.eti_runs import CAPTURED, EXCERPT, STAND_IN, Scheme
 
@@ -40,54 +38,6 @@ class _Bench:
         self.tasks += tasks
         given, self.results = self.results[: len(tasks)], self.results[len(tasks) :]
         return given
-
-
-def _ncq(hits: float, mb_s: float, iops: float, mean: float, queue: float) -> Any:
-    return _result(
-        {"queue": {"depth": 32}},
-        buffer={"hit_ratio": hits},
-        throughput={"write_mb_s": mb_s, "iops": iops},
-        latency={"all": {"mean_us": mean}, "blame_us": {"queue": queue}},
-        write_amplification=1.125,
-        merges={"switch": 17, "partial": 5, "full": 3},
-    )
-
-
-def test_ncq_gains_are_over_the_first_line() -> None:
-    work, setup, line = ncq_runs.WORKLOADS[0], ncq_runs.SETUPS[0], ncq_runs.LINES[1]
-    base = _ncq(0.05, 160.0, 640.0, 9000.0, 8000.0)
-    ours = _ncq(0.08, 200.0, 1000.0, 5000.0, 4250.0)
-    point = ncq_runs._reduce(work, setup, 4, line, ours, base)
-    assert (point.trace, point.line, point.setup, point.buffer_mib) == (
-        "Workload 1",
-        "ncq",
-        "ways-32",
-        4,
-    )
-    assert (point.hit_ratio, point.write_mb_s, point.iops) == (0.08, 200.0, 1000.0)
-    assert point.hit_gain == pytest.approx(0.03), "a difference"
-    assert point.bandwidth_gain == pytest.approx(0.25)
-    assert point.iops_gain == pytest.approx(0.5625)
-    # 1,000 commands a second are served for 750 us each, and wait for 4,250.
-    assert point.busy == pytest.approx(0.75)
-    assert point.waiting == pytest.approx(4.25)
-    assert (point.write_amplification, point.switch, point.partial, point.full) == (1.125, 17, 5, 3)
-    backlog = ncq_runs._reduce(work, setup, 4, line, _ncq(0.1, 1.0, 1000.0, 1e6, 9e5), base)
-    assert backlog.waiting == 31, "the queue holds no more"
-
-
-def test_ncq_every_size_has_its_own_base() -> None:
-    results = [_ncq(n / 100, 100.0 + n, 10.0 + n, 1.0, 0.0) for n in (0, 1, 3, 6, 10, 15, 21, 28)]
-    bench: Any = _Bench(results)
-    commands = {work.name: 10 for work in ncq_runs.WORKLOADS}
-    found = ncq_runs.simulate(bench, commands, ncq_runs.MAIN, ncq_runs.PAIR, (2, 8))
-    points = [point for point, _ in found]
-    assert [(p.trace[-1], p.buffer_mib, p.line) for p in points] == [
-        (trace, size, line) for trace in "12" for size in (2, 8) for line in ("lru", "ncq")
-    ]
-    gains = [round(100 * p.hit_gain) for p in points]
-    assert gains == [0, 1, 0, 3, 0, 5, 0, 7]
-    assert {task.set["buffer.capacity"] for task in bench.tasks} == {"2MiB", "8MiB"}
 
 
 def _shrd(**host: Any) -> Any:

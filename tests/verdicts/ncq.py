@@ -1,208 +1,191 @@
-"""The claims of the paper on the NCQ-aware buffer."""
+"""The claims on the NCQ-aware buffer: evidence for each, with which it holds, fails or is
+ambiguous."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from floatgate.papers.ncq_runs import FASTER, FIRST, MAIN, SECOND, SIZES, Point
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED
+from floatgate.papers.experiment import Experiment, Run
+from floatgate.papers.judging import OpenClaim, judge, runs_of
+from floatgate.papers.ncq_runs import (
+    FIRST,
+    IDLE,
+    QUICK,
+    SECOND,
+    Point,
+    experiment_of,
+)
+from floatgate.papers.paper import HOLDS, Measured
+from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 
-from . import Case, about, altered, without
+WHOLE = experiment_of(QUICK)
 
-GAINS = {FIRST: (0.04, 0.05, 0.04), SECOND: (0.02, 0.02, 0.01)}
-"""Of hit ratio, bandwidth and IOPS with 1 MB, as the paper states them."""
+Where = tuple[str, str, int]
+"""A workload, a buffer (the scheme in whatever reading is "ncq"), and its size in MiB."""
 
-
-def point(trace: str, line: str, size: int, **numbers: Any) -> Point:
-    known: dict[str, Any] = {
-        "trace": trace,
-        "line": line,
-        "setup": MAIN.key,
-        "buffer_mib": size,
-        "hit_ratio": 0.05,
-        "write_mb_s": 160.0,
-        "iops": 600.0,
-        "hit_gain": 0.0,
-        "bandwidth_gain": 0.0,
-        "iops_gain": 0.0,
-        "busy": 0.9,
-        "waiting": 31.0,
-        "write_amplification": 1.0,
-        "switch": 100,
-        "partial": 0,
-        "full": 0,
-    }
-    return Point(**(known | numbers))
-
-
-def as_stated() -> list[Point]:
-    """Points of which every claim holds: gains that are halved with each size, and end at 0."""
-    points = []
-    for trace, (hits, bandwidth, iops) in GAINS.items():
-        for i, size in enumerate(SIZES):
-            part = 0.5**i if size < SIZES[-1] else 0.0
-            gains = {
-                "hit_gain": hits * part,
-                "bandwidth_gain": bandwidth * part,
-                "iops_gain": iops * part,
-            }
-            points.append(point(trace, "lru", size))
-            points.append(point(trace, "ncq-move", size))
-            points.append(point(trace, "ncq", size, **gains, waiting=31.0 * part))
-    return points
+LRU = {"hit_ratio": 0.0, "write_mb_s": 100.0, "iops": 1000.0, "waiting": 31.0}
+GAINS = {
+    (FIRST, 1): (0.04, 0.05, 0.04, 31.0),
+    (FIRST, 8): (0.015, 0.02, 0.02, 12.0),
+    (FIRST, 32): (0.01, 0.01, 0.01, 10.0),
+    (SECOND, 1): (0.022, 0.02, 0.01, 31.0),
+    (SECOND, 8): (0.0055, 0.01, 0.008, 12.0),
+    (SECOND, 32): (0.0055, 0.006, 0.006, 10.0),
+}
+"""Of hits, bandwidth and IOPS, and the commands that wait: numbers of which every claim holds."""
 
 
-def with_pins(trace: str, *sizes: int, **numbers: Any) -> list[Point]:
-    """Other numbers of the scheme on a workload with these sizes; all sizes if none is named."""
-    points = as_stated()
-    for size in sizes or SIZES:
-        where = {"trace": trace, "line": "ncq", "buffer_mib": size}
-        points = altered(points, where, **numbers)
-    return points
+def point(run: Run, **numbers: Any) -> Point:
+    """A run as the paper states it, but for these numbers."""
+    scheme, size = run.line.split(", ")
+    mib = int(size.removesuffix(" MiB"))
+    known: dict[str, Any] = dict(LRU)
+    if scheme.startswith("ncq") and (run.workload, mib) in GAINS:
+        hits, bandwidth, iops, waiting = GAINS[run.workload, mib]
+        known = {
+            "hit_ratio": hits,
+            "write_mb_s": 100.0 * (1 + bandwidth),
+            "iops": 1000.0 * (1 + iops),
+            "waiting": waiting,
+        }
+    place = {axis: run.at(axis) for axis in ("span", "speed", "arrivals")}
+    return Point(
+        **{
+            "trace": run.workload,
+            "line": scheme,
+            "buffer_mib": mib,
+            **place,
+            "alignment": run.at("alignment") or "records",
+            "otherwise": run.at("otherwise") or "as assumed",
+            "seed": run.seed,
+            "busy": 1.0,
+            "write_amplification": 1.0,
+            "switch": 2.0,
+            "partial": 0.0,
+            "full": 0.0,
+            **known,
+            **numbers,
+        }
+    )
 
 
-def _only(*sizes: int) -> list[Point]:
-    return [each for each in as_stated() if each.buffer_mib in sizes]
+def where(run: Run) -> Where:
+    """Of which line, as the paper has them, a run is."""
+    known = point(run)
+    return known.trace, known.line.split("-")[0], known.buffer_mib
 
 
-def _rising(points: list[Point], trace: str, metric: str) -> list[Point]:
-    """A gain that doubles with each size."""
-    for i, size in enumerate(SIZES):
-        where = {"trace": trace, "line": "ncq", "buffer_mib": size}
-        points = altered(points, where, **{metric: 0.01 * 2**i})
-    return points
+@dataclass(frozen=True)
+class Case:
+    """A claim, what its case is, why it has to be that, and how the evidence differs from what is
+    stated: by line, a number, and by how much it scatters."""
+
+    claim: str
+    case: str
+    because: str
+    numbers: Mapping[Where, Mapping[str, float]] = field(default_factory=dict)
+    scatter: Mapping[Where, Mapping[str, float]] = field(default_factory=dict)
+
+    def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
+        """The evidence."""
+        return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
+
+    def _point(self, run: Run) -> Point:
+        stated = point(run)
+        numbers = dict(self.numbers.get(where(run), {}))
+        for name, width in self.scatter.get(where(run), {}).items():
+            numbers[name] = numbers.get(name, getattr(stated, name)) + width * (run.seed - 2)
+        return replace(stated, **numbers)
 
 
-def _rising_both(*metrics: str) -> list[Point]:
-    points = as_stated()
-    for metric in metrics:
-        for trace in (FIRST, SECOND):
-            points = _rising(points, trace, metric)
-    return points
+def judged(experiment: Experiment, claim: OpenClaim[Point], points: dict[Run, Point]) -> Measured:
+    return judge(experiment, claim, points, False, IDLE)
 
 
-def _both(*sizes: int, **numbers: Any) -> list[Point]:
-    """Other numbers on both workloads."""
-    points = with_pins(FIRST, *sizes, **numbers)
-    changed = with_pins(SECOND, *sizes, **numbers)
-    return [*without(points, trace=SECOND), *without(changed, trace=FIRST)]
+W1, W2 = (FIRST, "ncq", 1), (SECOND, "ncq", 1)
+W1_8, W2_8 = (FIRST, "ncq", 8), (SECOND, "ncq", 8)
 
 
-def _stated() -> list[Case]:
-    """ "Up to 4% and 2%" of hits, "up to 5% and 2%" of bandwidth, "up to 4% and 1%" of IOPS."""
-    cases = []
-    for trace, number in ((FIRST, "1"), (SECOND, "2")):
-        for metric, paper in zip(("hit", "bandwidth", "iops"), GAINS[trace], strict=True):
-            claim, column = f"{metric}-{number}", f"{metric}_gain"
-            for case in about(
-                claim,
-                paper,
-                lambda ours, trace=trace, column=column: with_pins(trace, 1, **{column: ours}),
-            ):
-                cases.append(case)
-            cases += [
-                Case(claim, UNCHECKED, "no buffer of 1 MiB", _only(2, 32)),
-                Case(claim, UNCHECKED, "it is missing", without(as_stated(), trace=trace)),
-                Case(
-                    claim,
-                    UNCHECKED,
-                    "only another drive was run",
-                    altered(as_stated(), {}, setup=FASTER.key),
-                ),
-            ]
-    return cases
+def _stated(claim: str, where: Where, metric: str, base: float, gain: float) -> list[Case]:
+    """A gain of a number: met within a factor of 1.5; where it is more than that of one size, the
+    others have less."""
+
+    def of(gain: float) -> dict[Where, dict[str, float]]:
+        return {where: {metric: base + (base or 1.0) * gain}}
+
+    return [
+        Case(claim, HOLDS, "1.4 times the number", of(1.4 * gain)),
+        Case(claim, FAILS_HERE, "1.6 times the number", of(1.6 * gain)),
+        Case(claim, HOLDS, "the number is 1.4 times ours", of(gain / 1.4)),
+        Case(claim, FAILS_HERE, "as much less than LRU", of(-gain) | _flat(where, metric, base)),
+        Case(claim, FAILS_HERE, "no gain at all", of(0.0) | _flat(where, metric, base)),
+        Case(
+            claim, AMBIGUOUS, "the number, by itself", {}, {where: {metric: (base or 1.0) * gain}}
+        ),
+    ]
+
+
+def _flat(where: Where, metric: str, base: float) -> dict[Where, dict[str, float]]:
+    """No gain with the larger sizes, which "up to" looks at, too."""
+    return {(where[0], "ncq", mib): {metric: base} for mib in (8, 32)}
 
 
 CASES = [
-    *_stated(),
-    # "As the buffer size is smaller [...] exploiting more future reference pattern [...] is more
-    # helpful": the gains of hits and of bandwidth of both workloads, four in all, never rise by
-    # more than 0.1 points, and are lower in the end.
-    Case("falls", HOLDS, "halved with each size", as_stated()),
-    Case("falls", HOLDS, "0.09 points more are no rise", with_pins(FIRST, 2, hit_gain=0.0409)),
-    Case("falls", PARTLY, "0.11 points more are one", with_pins(FIRST, 2, hit_gain=0.0411)),
-    Case("falls", PARTLY, "two of four never change", _both(hit_gain=0.02)),
-    Case("falls", PARTLY, "the hits of both rise", _rising_both("hit_gain")),
-    Case("falls", FAILS, "all four never change", _both(hit_gain=0.02, bandwidth_gain=0.02)),
-    Case("falls", FAILS, "all four rise", _rising_both("hit_gain", "bandwidth_gain")),
+    *_stated("hit-1", W1, "hit_ratio", 0.0, 0.04),
+    *_stated("hit-2", W2, "hit_ratio", 0.0, 0.02),
+    *_stated("bandwidth-1", W1, "write_mb_s", 100.0, 0.05),
+    *_stated("bandwidth-2", W2, "write_mb_s", 100.0, 0.02),
+    *_stated("iops-1", W1, "iops", 1000.0, 0.04),
+    *_stated("iops-2", W2, "iops", 1000.0, 0.01),
     Case(
-        "falls",
-        FAILS,
-        "three of four rise",
-        _rising(_rising_both("hit_gain"), FIRST, "bandwidth_gain"),
+        "bandwidth-1", HOLDS, "8 MiB has it", {W1: {"write_mb_s": 99.0}, W1_8: {"write_mb_s": 105}}
     ),
-    Case("falls", HOLDS, "two sizes are enough", _only(1, 32)),
-    Case("falls", UNCHECKED, "one size", _only(1)),
-    Case("falls", UNCHECKED, "the largest is missing", _only(1, 2, 4, 8, 16)),
-    Case("falls", UNCHECKED, "the smallest is missing", _only(2, 4, 8, 16, 32)),
-    # "When buffer size is large, the performance gain [...] is low": at most half of that with
-    # 1 MB.
-    Case("low", HOLDS, "nothing is left", as_stated()),
-    Case("low", HOLDS, "half of it is left", with_pins(FIRST, 32, hit_gain=0.02)),
-    Case("low", PARTLY, "more than half of one of four", with_pins(FIRST, 32, hit_gain=0.0201)),
-    Case("low", PARTLY, "all of two of four", _both(hit_gain=0.02)),
-    Case("low", FAILS, "all of all four", _both(hit_gain=0.02, bandwidth_gain=0.02)),
+    Case("all-six", HOLDS, "all are as stated"),
+    Case("all-six", FAILS_HERE, "five of six", {W2: {"iops": 1020.0}}),
+    Case("all-six", FAILS_HERE, "hits of workload 1 are too many", {W1: {"hit_ratio": 0.07}}),
+    Case("all-six", AMBIGUOUS, "one of six scatters", {}, {W2: {"write_mb_s": 1.0}}),
+    Case("more-hits", FAILS_HERE, "none more with 8 MiB", {W1_8: {"hit_ratio": 0.0}}),
+    Case("more-hits", FAILS_HERE, "0.4 points are none", {W2_8: {"hit_ratio": 0.004}}),
+    Case("more-hits", AMBIGUOUS, "it scatters", {}, {W1: {"hit_ratio": 0.03}}),
+    Case("faster", FAILS_HERE, "no more IOPS", {W2_8: {"iops": 1000.0}}),
+    Case("faster", FAILS_HERE, "less bandwidth", {(FIRST, "ncq", 32): {"write_mb_s": 99.0}}),
+    Case("faster", AMBIGUOUS, "it scatters", {}, {W1: {"iops": 30.0}}),
+    Case("falls-1", FAILS_HERE, "it rises", {W1_8: {"hit_ratio": 0.05}}),
+    Case("falls-1", FAILS_HERE, "it stays", {W1_8: {"hit_ratio": 0.04}}),
     Case(
-        "low",
-        FAILS,
-        "there was no gain with 1 MB that it could be half of",
-        [
-            *altered(
-                _both(1, hit_gain=0.0, bandwidth_gain=-0.01),
-                {"line": "ncq", "buffer_mib": 32},
-                hit_gain=0.01,
-                bandwidth_gain=0.01,
-            )
-        ],
+        "falls-1", FAILS_HERE, "there is none", {W1: {"hit_ratio": 0.0}, W1_8: {"hit_ratio": 0.0}}
     ),
-    Case("low", UNCHECKED, "the largest is missing", _only(1, 2, 4, 8, 16)),
-    Case("low", UNCHECKED, "the smallest is missing", _only(2, 4, 8, 16, 32)),
-    # "Because the queue length is short": at most half as many commands wait.
-    Case("short-queue", HOLDS, "none waits", as_stated()),
-    Case("short-queue", HOLDS, "half of them wait", _both(32, waiting=15.5)),
-    Case(
-        "short-queue", PARTLY, "more than half on one of two", with_pins(SECOND, 32, waiting=15.6)
-    ),
-    Case("short-queue", FAILS, "more than half on both", _both(32, waiting=15.6)),
-    Case("short-queue", UNCHECKED, "the largest is missing", _only(1, 2, 4, 8, 16)),
-    # "In the worst case [...] our scheme will show the similar performance to the LRU": in none of
-    # the runs, on whatever drive, are there fewer hits.
-    Case("never-below", HOLDS, "as many at worst", as_stated()),
-    Case("never-below", PARTLY, "fewer in one of 12", with_pins(SECOND, 32, hit_gain=-0.0001)),
+    Case("falls-1", AMBIGUOUS, "8 MiB scatter", {}, {W1_8: {"hit_ratio": 0.02}}),
+    Case("falls-2", FAILS_HERE, "it rises", {W2_8: {"hit_ratio": 0.09}}),
+    Case("falls-2", AMBIGUOUS, "8 MiB scatter", {}, {W2_8: {"hit_ratio": 0.02}}),
+    Case("low-1", FAILS_HERE, "half is left", {W1_8: {"hit_ratio": 0.02}}),
+    Case("low-1", FAILS_HERE, "there was none", {W1: {"hit_ratio": 0.0}, W1_8: {"hit_ratio": 0.0}}),
+    Case("low-1", AMBIGUOUS, "it scatters", {}, {W1_8: {"hit_ratio": 0.01}}),
+    Case("low-2", FAILS_HERE, "all is left", {W2_8: {"hit_ratio": 0.022}}),
+    Case("low-2", AMBIGUOUS, "it scatters", {}, {W2: {"hit_ratio": 0.01}}),
+    Case("short-queue-1", FAILS_HERE, "it stays full", {W1_8: {"waiting": 31.0}}),
+    Case("short-queue-1", FAILS_HERE, "there never was one", {W1: {"waiting": 0.0}}),
+    Case("short-queue-1", AMBIGUOUS, "it scatters", {}, {W1_8: {"waiting": 5.0}}),
+    Case("short-queue-2", FAILS_HERE, "two thirds wait", {W2_8: {"waiting": 21.0}}),
+    Case("short-queue-2", AMBIGUOUS, "it scatters", {}, {W2_8: {"waiting": 5.0}}),
+    Case("never-below", HOLDS, "as many at worst", {W1_8: {"hit_ratio": 0.0}}),
+    Case("never-below", FAILS_HERE, "a hit less in 10,000", {W1_8: {"hit_ratio": -0.0001}}),
     Case(
         "never-below",
-        PARTLY,
-        "fewer on another drive",
-        [*as_stated(), point(FIRST, "ncq", 4, setup="fast", hit_gain=-0.01)],
+        AMBIGUOUS,
+        "it scatters",
+        {W1_8: {"hit_ratio": 0.0}},
+        {W1_8: {"hit_ratio": 0.01}},
     ),
-    Case(
-        "never-below",
-        FAILS,
-        "fewer in 7 of 12",
-        altered(
-            with_pins(FIRST, hit_gain=-0.01),
-            {"trace": SECOND, "line": "ncq", "buffer_mib": 1},
-            hit_gain=-0.01,
-        ),
-    ),
-    Case(
-        "never-below",
-        HOLDS,
-        "other buffers do not count",
-        altered(as_stated(), {"line": "ncq-move"}, hit_gain=-0.1),
-    ),
-    Case("never-below", UNCHECKED, "the scheme was not run", without(as_stated(), line="ncq")),
-    # "Even though the buffer size is smaller than [what the queue asks for], the data [...] can be
-    # serviced from the buffer": a queue of 32 asks for 8 and 32 MiB, so that eight runs count, and
-    # a gain is more than 0.1 points.
-    Case("small-buffer", HOLDS, "0.125 points at least", as_stated()),
-    Case("small-buffer", HOLDS, "8 MiB hold a queue", with_pins(FIRST, 8, 16, 32, hit_gain=0.0)),
-    Case("small-buffer", HOLDS, "32 MiB hold a queue", with_pins(SECOND, 32, hit_gain=-0.1)),
-    Case("small-buffer", PARTLY, "nothing with 4 MiB", with_pins(FIRST, 4, hit_gain=0.001)),
-    Case("small-buffer", PARTLY, "nothing with 16 MiB", with_pins(SECOND, 16, hit_gain=0.001)),
-    Case("small-buffer", FAILS, "nothing in five of eight", with_pins(SECOND, hit_gain=0.001)),
-    Case("small-buffer", UNCHECKED, "all buffers hold a queue", _only(32)),
+    Case("never-slower", FAILS_HERE, "a fraction slower", {W1_8: {"write_mb_s": 99.9}}),
+    Case("never-slower", FAILS_HERE, "fewer IOPS alone", {W2_8: {"iops": 999.0}}),
+    Case("never-slower", AMBIGUOUS, "it scatters", {}, {W2_8: {"iops": 30.0}}),
+    Case("small-buffer", HOLDS, "8 MiB hold a queue of workload 1", {W1_8: {"hit_ratio": 0.0}}),
+    Case("small-buffer", FAILS_HERE, "not one of workload 2", {W2_8: {"hit_ratio": 0.0}}),
+    Case("small-buffer", AMBIGUOUS, "it scatters", {}, {W1: {"hit_ratio": 0.03}}),
 ]
-
-NO_MIDDLE: frozenset[str] = frozenset()
-NEVER: frozenset[str] = frozenset()
+CASES += [
+    Case(claim, HOLDS, "it is as stated") for claim in dict.fromkeys(case.claim for case in CASES)
+]

@@ -74,9 +74,26 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
             for name in [chart.labels[row["line"]]]
             for x in (at if row[chart.x] is None else [float(row[chart.x])])
         ]
-        top = chart.top or max(point["value"] for point in points)
+        spread = [
+            {"colour": chart.labels[row["line"]], "at": float(row[chart.x])} | _ends(chart, row)
+            for row in rows
+            if row[chart.x] is not None and row.get(chart.spread) is not None
+        ]
+        ends = [
+            *(point["value"] for point in points),
+            *(row[end] for row in spread for end in ("low", "high")),
+        ]
+        domain = min(0.0, *ends), chart.top or max(ends)
         axis = SweepAxis(chart.x_title, [(x, chart.x_text(x)) for x in at])
-        drawn = chart_sweep(pl.DataFrame(points), axis, chart.title, names, (0.0, top), chart.style)
+        drawn = chart_sweep(
+            pl.DataFrame(points),
+            axis,
+            chart.title,
+            names,
+            domain,
+            chart.style,
+            spread=pl.DataFrame(spread),
+        )
         figure.drawings.append(_drawing(chart, panel, drawn))
     figure.legend = [Legend(name, i) for i, name in enumerate(names)]
 
@@ -185,9 +202,14 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     band, label = row[chart.row], chart.labels[row["line"]]
     known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
     run = label if chart.row == "line" else f"{band}, {label}"
-    value, half = float(row[chart.metric]), row.get(chart.spread)
-    ends = {} if half is None else {"low": value - half, "high": value + half}
-    return known | {"run": run, "value": value} | ends
+    ends = {} if row.get(chart.spread) is None else _ends(chart, row)
+    return known | {"run": run, "value": float(row[chart.metric])} | ends
+
+
+def _ends(chart: Bars | Lines, row: Row) -> Row:
+    """Those of the interval of a value."""
+    value, half = float(row[chart.metric]), row[chart.spread]
+    return {"low": value - half, "high": value + half}
 
 
 def _axis_style(style: str) -> str:

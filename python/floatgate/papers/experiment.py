@@ -8,7 +8,8 @@ lines or workloads is meant. What cannot matter to a run is no part of it, so it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .batch import Bench, Played, Task
@@ -40,10 +41,18 @@ class Choice:
     """Our lines for those of the paper."""
     workloads: Mapping[str, str] = field(default_factory=dict)
     """The same for workloads."""
+    keys: str = ""
+    """Further keys of the generators that are played: "span=64MiB". What is a file ignores the
+    axis."""
     random: bool = False
     """Whether runs with it differ from seed to seed."""
     quick: bool = True
     """Whether a quick reproduction has it."""
+
+    @property
+    def matters(self) -> bool:
+        """Whether it changes the drive, or what is played."""
+        return bool(self.set or self.keys)
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,11 @@ class Axis:
         return Named(self.key, self.text, [choice.key for choice in self.choices])
 
     def choice(self, key: str) -> Choice:
-        return next(choice for choice in self.choices if choice.key == key)
+        return self._by_key[key]
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Choice]:
+        return {choice.key: choice for choice in self.choices}
 
     def side(self, full: bool) -> list[str]:
         return [choice.key for choice in self.choices if full or choice.quick]
@@ -111,7 +124,7 @@ class Run:
     workload: str
     line: str
     place: tuple[tuple[str, str], ...]
-    """The choices that matter to it, of those that change the drive."""
+    """The choices that matter to it, of those that change the drive or what is played."""
     seed: int
 
     def at(self, axis: str) -> str | None:
@@ -161,7 +174,7 @@ class Experiment:
         axes = [
             axis
             for axis in self.axes
-            if axis.key not in work.ignores | line.ignores and axis.choice(place[axis.key]).set
+            if axis.key not in work.ignores | line.ignores and axis.choice(place[axis.key]).matters
         ]
         choices = tuple((axis.key, place[axis.key]) for axis in axes)
         run = Run(work.name, line.key, choices, seed)
@@ -193,20 +206,24 @@ class Experiment:
 
     def simulate(self, bench: Bench, runs: Iterable[Run]) -> dict[Run, Result]:
         """The results of the runs, each of them once."""
-        wanted = list(dict.fromkeys(runs))
-        pages = {
-            name: bench.footprint(self.workload(name).played)
-            for name in dict.fromkeys(run.workload for run in wanted)
-        }
+        wanted = {run: self.played(run) for run in runs}
+        sized = dict.fromkeys(played for run, played in wanted.items() if self._is_sized(run))
+        pages = {played: bench.footprint(played) for played in sized}
         tasks = [
-            Task(
-                self.workload(run.workload).played,
-                self.settings(run, pages[run.workload]),
-                run.seed,
-            )
-            for run in wanted
+            Task(played, self.settings(run, pages.get(played, 0)), run.seed)
+            for run, played in wanted.items()
         ]
         return dict(zip(wanted, bench.run(tasks), strict=True))
+
+    def played(self, run: Run) -> Played:
+        """What a run plays: its workload, a generator with the keys of its choices."""
+        known = self.workload(run.workload).played
+        keys = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
+        return replace(known, spec=",".join([known.spec, *filter(None, keys)]))
+
+    def _is_sized(self, run: Run) -> bool:
+        """Whether its drive depends on how many pages the workload touches."""
+        return any(callable(self.axis(axis).choice(choice).set) for axis, choice in run.place)
 
     def _meant(self, place: Place, name: str) -> str:
         for axis in self.axes:

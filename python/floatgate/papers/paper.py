@@ -108,6 +108,8 @@ class Lines(Chart):
     x_text: Callable[[float], str]
     top: float | None = None
     """Where the vertical axis ends; else at the largest value."""
+    spread: str = ""
+    """The column with half of a value's interval, which is drawn over its dot."""
 
 
 @dataclass(frozen=True, kw_only=True)

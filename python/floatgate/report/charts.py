@@ -217,14 +217,20 @@ def chart_sweep(
     domain: tuple[float, float],
     style: str,
     predicted: pl.DataFrame | None = None,
+    spread: pl.DataFrame | None = None,
 ) -> Plot:
     """Lines: a metric of whole runs against the quantity that was swept.
 
-    `predicted` has `at`, `value` and `colour`: a dashed line for each colour.
+    `predicted` has `at`, `value` and `colour`: a dashed line for each colour. `spread` has `at`,
+    `low`, `high` and `colour`: the interval of a value.
     """
     y = _metric_axis("value", domain, style)
     tooltip = [("run", "Run", ""), ("value", metric, style)]
     lines = _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
+    if spread is not None and not spread.is_empty():
+        ends = alt.Chart(inline_data(spread)).mark_rule(strokeWidth=1.5, aria=False)
+        low = _metric_axis("low", domain, style)
+        lines += ends.encode(x=axis.encoding(), y=low, y2="high:Q", color=_line_colour(colours))
     if predicted is None or predicted.is_empty():
         return lines
     marks = alt.Chart(inline_data(predicted)).encode(

@@ -1,0 +1,278 @@
+"""The NCQ-aware buffer's tables: what its gains depend on, and where how much of it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from floatgate.intervals import mean_and_half_width
+from floatgate.report.values import count, fixed, measured, percent, ratio
+
+from .experiment import Experiment, Run
+from .judging import judge
+from .ncq_claims import CLAIMS, STATED, points
+from .ncq_figures import (
+    DEFAULTS,
+    LABELS,
+    PINS,
+    PLACE,
+    Series,
+    gains,
+    mean_of,
+    place_of,
+    values,
+)
+from .ncq_runs import AXES, CLAIMED, GAPS, IDLE, RECORDS, SIZES, SMALLEST, Point
+from .paper import HOLDS, Column, Exhibit, Measured, Numbers, Row, change
+from .verdicts import AMBIGUOUS
+
+
+def tables(found: Sequence[Point]) -> list[Exhibit]:
+    """All that there are runs for, but for what needs verdicts."""
+    return [*_departures(found), _speeds(found), _merges(found)]
+
+
+def _spread(seeds: Sequence[float], said: Callable[[float], str]) -> str:
+    """A mean with half its interval."""
+    mean, half = mean_and_half_width(seeds)
+    assert mean is not None, "a series has a value"
+    return said(mean) if half is None else f"{said(mean)} ± {said(half).lstrip('+')}"
+
+
+def _departures(found: Sequence[Point]) -> list[Exhibit]:
+    """Gains and waiting commands by size of the buffer, with one thing after the other changed."""
+    return [
+        _by_size(
+            "hits",
+            "Hits over LRU, in points",
+            "Over LRU with the same drive, requests and size; means with 95% intervals.",
+            found,
+            lambda at: gains(at, "hit_ratio"),
+            lambda gain: points(gain).removesuffix(" points"),
+        ),
+        _by_size(
+            "bandwidth",
+            "Bandwidth over LRU",
+            "Over LRU with the same drive, requests and size; means with 95% intervals.",
+            found,
+            lambda at: gains(at, "write_mb_s"),
+            change,
+        ),
+        _by_size(
+            "waiting",
+            "Commands that wait",
+            "On average; the queue holds one more, which is served. What waits outside is left "
+            "out.",
+            found,
+            lambda at: values(at, "waiting"),
+            lambda waiting: fixed(waiting, 1),
+        ),
+    ]
+
+
+def _by_size(
+    key: str,
+    title: str,
+    caption: str,
+    found: Sequence[Point],
+    of: Callable[[Sequence[Point]], Series],
+    said: Callable[[float], str],
+) -> Numbers:
+    rows: list[Row] = []
+    others = [
+        (axis.key, choice.key)
+        for axis in AXES
+        if axis.key in PLACE
+        for choice in axis.choices
+        if choice.key != axis.default
+    ]
+    for name in RECORDS:
+        for line in PINS:
+            label = "as assumed" if line == "ncq" else LABELS[line]
+            rows += _row(name, line, label, of(place_of(found)), said)
+        for axis, choice in others:
+            label = f"span of {choice}" if axis == "span" else choice
+            label = f"aligned to {choice}" if axis == "alignment" else label
+            label = f"{choice} gaps" if axis == "arrivals" else label
+            rows += _row(name, "ncq", label, of(place_of(found, **{axis: choice})), said)
+    columns = [Column(f"{mib} MiB", str(mib)) for mib in SIZES]
+    return Numbers(
+        key=key,
+        title=title,
+        caption=caption,
+        rows=rows,
+        columns=[Column("Workload", "trace"), Column("Setup", "setup"), *columns],
+    )
+
+
+def _row(
+    name: str, line: str, label: str, series: Series, said: Callable[[float], str]
+) -> list[Row]:
+    """The row of a line on a workload, if it was run."""
+    known = {str(mib): series[name, line, mib] for mib in SIZES if (name, line, mib) in series}
+    cells = {mib: _spread(seeds, said) for mib, seeds in known.items()}
+    return [{"trace": name, "setup": label, **cells}] if cells else []
+
+
+def offered(name: str) -> float:
+    """MB/s that a workload asks for."""
+    return RECORDS[name] / 1e6 / (float(GAPS[name].removesuffix("ms")) / 1e3)
+
+
+def _speeds(found: Sequence[Point]) -> Numbers:
+    """How fast the drives are against what the workloads offer."""
+    rows: list[Row] = []
+    known = {(p.speed, p.alignment) for p in found}
+    speeds = [choice.key for choice in next(a for a in AXES if a.key == "speed").choices]
+    for name, alignment, speed in product(RECORDS, ("records", "pages"), speeds):
+        if (speed, alignment) not in known:
+            continue
+        at = place_of(found, speed=speed, alignment=alignment)
+        base = (name, "lru", SMALLEST)
+        cells: Row = {
+            metric: mean_of(seeds)["value"]
+            for metric in ("write_mb_s", "busy", "waiting", "write_amplification")
+            if (seeds := values(at, metric).get(base))
+        }
+        if cells:
+            place = {"trace": name, "alignment": alignment, "speed": speed}
+            rows.append({**place, "offered": offered(name), **cells})
+    return Numbers(
+        key="speeds",
+        title="How fast the drives are",
+        caption=f"With LRU, {SMALLEST} MiB and a span of {DEFAULTS['span']}; means over seeds.",
+        rows=rows,
+        columns=[
+            Column("Workload", "trace"),
+            Column("Alignment", "alignment"),
+            Column("Speed", "speed"),
+            Column("Offered, MB/s", "offered", measured),
+            Column("Written, MB/s", "write_mb_s", measured),
+            Column("Busy", "busy", percent),
+            Column("Waiting", "waiting", lambda waiting: fixed(waiting, 1)),
+            Column("Programs per page written", "write_amplification", ratio),
+        ],
+        brief=False,
+    )
+
+
+def _merges(found: Sequence[Point]) -> Numbers:
+    """What BAST and FAST have to merge."""
+    rows: list[Row] = []
+    for name, alignment, ftl, line in product(
+        RECORDS, ("records", "pages"), ("as assumed", "FAST"), ("lru", "ncq")
+    ):
+        at = place_of(found, alignment=alignment, otherwise=ftl)
+        for mib in (CLAIMED[0], CLAIMED[-1]):
+            cells = {
+                kind: mean_of(seeds)["value"]
+                for kind in ("switch", "partial", "full", "write_amplification")
+                if (seeds := values(at, kind).get((name, line, mib)))
+            }
+            if cells:
+                label = "BAST" if ftl == "as assumed" else ftl
+                place = {"trace": name, "alignment": alignment, "ftl": label, "mib": mib}
+                rows.append({**place, "line": LABELS[line], **cells})
+    return Numbers(
+        key="merges",
+        title="Merges a command",
+        caption=f"A span of {DEFAULTS['span']}, {DEFAULTS['speed']}; means over seeds.",
+        rows=rows,
+        columns=[
+            Column("Workload", "trace"),
+            Column("Alignment", "alignment"),
+            Column("FTL", "ftl"),
+            Column("Buffer", "line"),
+            Column("MiB", "mib", count),
+            Column("Switch", "switch", "{:.3f}".format),
+            Column("Partial", "partial", "{:.3f}".format),
+            Column("Full", "full", "{:.3f}".format),
+            Column("Programs per page written", "write_amplification", ratio),
+        ],
+        brief=False,
+    )
+
+
+def met_at_once(judged: Mapping[str, Measured]) -> Numbers:
+    """How many of the six numbers are met, drive by drive and span by span.
+
+    Those of hits do not depend on how far the sizes reach, and count with each range.
+    """
+    by_place: dict[tuple[str, ...], list[str]] = {}
+    fields = ("pins", "alignment", "reach", "span", "speed")
+    reaches = [choice.key for choice in next(a for a in AXES if a.key == "reach").choices]
+    for claim in STATED:
+        for row in judged[claim.key].rows:
+            for reach in [row["reach"]] if "reach" in row else reaches:
+                place = tuple((row | {"reach": reach})[field] for field in fields)
+                by_place.setdefault(place, []).append(row["case"])
+    table: dict[tuple[str, ...], Row] = {}
+    for place, cases in by_place.items():
+        row = table.setdefault(place[:4], dict(zip(fields, place[:4], strict=False)))
+        sure, unclear = cases.count(HOLDS), cases.count(AMBIGUOUS)
+        row[place[4]] = f"{sure} to {sure + unclear}" if unclear else str(sure)
+    speeds = dict.fromkeys(place[4] for place in by_place)
+    return Numbers(
+        key="met",
+        title="How many of the six numbers are met at once",
+        caption="Of six, within a factor of 1.5; a range where intervals leave some open.",
+        rows=list(table.values()),
+        columns=[
+            *(Column(field, field) for field in fields[:4]),
+            *(Column(speed, speed) for speed in speeds),
+        ],
+        brief=False,
+    )
+
+
+def asked_with(
+    experiment: Experiment,
+    found: Mapping[Run, Point],
+    full: bool,
+    key: str,
+    title: str,
+    *axes: str,
+) -> Numbers:
+    """Every claim at the middle of its domain with other choices on these axes."""
+    rows: list[Row] = []
+    places: dict[str, None] = {}
+    for claim in CLAIMS:
+        asked = judge(experiment, replace(claim, axes=axes), found, full, IDLE)
+        named = {", ".join(row[axis] for axis in axes): row for row in asked.rows}
+        places |= dict.fromkeys(named)
+        cases = {
+            place: row["case"] + (" (left out)" if row["rejected"] else "")
+            for place, row in named.items()
+        }
+        rows.append({"claim": claim.text, **cases})
+    return Numbers(
+        key=key,
+        title=title,
+        caption="At the middle of what else is left open; what the filter leaves out is marked.",
+        rows=rows if len(places) > 1 else [],
+        columns=[Column("Claim", "claim"), *(Column(place, place) for place in places)],
+        brief=False,
+    )
+
+
+COLUMNS = (
+    Column("Workload", "trace"),
+    Column("Buffer", "line"),
+    Column("MiB", "buffer_mib", count),
+    Column("Span", "span"),
+    Column("Speed", "speed"),
+    Column("Alignment", "alignment"),
+    Column("Arrivals", "arrivals"),
+    Column("Otherwise", "otherwise"),
+    Column("Seed", "seed", str),
+    Column("Hit ratio", "hit_ratio", percent),
+    Column("MB/s", "write_mb_s", measured),
+    Column("IOPS", "iops", measured),
+    Column("Busy", "busy", percent),
+    Column("Waiting", "waiting", lambda waiting: fixed(waiting, 1)),
+    Column("Programs per page written", "write_amplification", ratio),
+    Column("Switch merges a command", "switch", "{:.3f}".format),
+    Column("Partial", "partial", "{:.3f}".format),
+    Column("Full", "full", "{:.3f}".format),
+)

@@ -8,7 +8,7 @@ lines or workloads is meant. What cannot matter to a run is no part of it, so it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .batch import Bench, Played, Task
@@ -36,6 +36,8 @@ class Choice:
     key: str
     """As verdicts and tables call it."""
     set: Settings | ByFootprint = field(default_factory=dict)
+    keys: Settings = field(default_factory=dict)
+    """Of a generator's text: what is played differs by them."""
     lines: Mapping[str, str] = field(default_factory=dict)
     """Our lines for those of the paper."""
     workloads: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +104,8 @@ class Workload:
     """Choices with which a quick reproduction has only the middle of each ordered axis."""
     random: bool = False
     """Whether its requests differ from seed to seed."""
+    fit: Callable[[Settings], Settings] | None = None
+    """Makes of the settings that axes and a line ask for those of a drive of its size."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,8 @@ class Experiment:
         axes = [
             axis
             for axis in self.axes
-            if axis.key not in work.ignores | line.ignores and axis.choice(place[axis.key]).set
+            if axis.key not in work.ignores | line.ignores
+            and _differs(axis.choice(place[axis.key]))
         ]
         choices = tuple((axis.key, place[axis.key]) for axis in axes)
         run = Run(work.name, line.key, choices, seed)
@@ -189,24 +194,31 @@ class Experiment:
         for axis, choice in run.place:
             chosen = self.axis(axis).choice(choice).set
             found |= chosen(footprint) if callable(chosen) else chosen
-        return found | dict(self.line(run.line).set)
+        found |= self.line(run.line).set
+        fit = self.workload(run.workload).fit
+        return dict(fit(found)) if fit else found
+
+    def played(self, run: Run) -> Played:
+        """What is played in a run."""
+        played = self.workload(run.workload).played
+        chosen = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
+        keys = [f"{key}={value}" for one in chosen for key, value in one.items()]
+        return replace(played, spec=",".join([played.spec, *keys])) if keys else played
 
     def simulate(self, bench: Bench, runs: Iterable[Run]) -> dict[Run, Result]:
         """The results of the runs, each of them once."""
         wanted = list(dict.fromkeys(runs))
-        pages = {
-            name: bench.footprint(self.workload(name).played)
-            for name in dict.fromkeys(run.workload for run in wanted)
-        }
+        sized = dict.fromkeys(run.workload for run in wanted if self._is_sized(run))
+        pages = {name: bench.footprint(self.workload(name).played) for name in sized}
         tasks = [
-            Task(
-                self.workload(run.workload).played,
-                self.settings(run, pages[run.workload]),
-                run.seed,
-            )
+            Task(self.played(run), self.settings(run, pages.get(run.workload, 0)), run.seed)
             for run in wanted
         ]
         return dict(zip(wanted, bench.run(tasks), strict=True))
+
+    def _is_sized(self, run: Run) -> bool:
+        """Whether its settings depend on how many pages are touched."""
+        return any(callable(self.axis(axis).choice(choice).set) for axis, choice in run.place)
 
     def _meant(self, place: Place, name: str) -> str:
         for axis in self.axes:
@@ -215,6 +227,11 @@ class Experiment:
                 if name in known:
                     return known[name]
         return self.stands_for[name]
+
+
+def _differs(choice: Choice) -> bool:
+    """Whether a run differs by a choice, and not only which of our runs is meant."""
+    return bool(choice.set or choice.keys)
 
 
 def _is_corner(sizes: Sequence[Axis], place: Place) -> bool:

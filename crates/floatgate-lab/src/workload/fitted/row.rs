@@ -42,7 +42,7 @@ pub(super) const KEYS: &[KeyRow] = &[
         name: "cold_stream",
         default: "1",
         doc: "Cold requests that follow one another in address before the next goes elsewhere, on \
-              average.",
+              average, unless they meet others before.",
     },
     KeyRow { name: "drift", default: "0", doc: "Share of the hot extents that move, per GB." },
     KeyRow {

@@ -300,3 +300,51 @@ def test_what_was_not_run_is_no_part_of_the_map() -> None:
 def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
     missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
     assert runs_of(missing, [_claim()], True) == []
+
+
+def test_a_choice_may_change_what_is_generated() -> None:
+    skew = Axis(
+        "skew", "the skew", (Choice("0", keys={"k": "0"}), Choice("1", keys={"k": "1"})), ""
+    )
+    whole = replace(EXPERIMENT, axes=(*EXPERIMENT.axes, skew))
+    place = {"start": "fresh", "cache": "small", "reading": "one", "skew": "1"}
+    run = whole.run_of(place, "W", "old", 1)
+    assert whole.played(run) == Played("w,k=1")
+    assert run != whole.run_of({**place, "skew": "0"}, "W", "old", 1)
+    assert "k" not in whole.settings(run, 10)
+    plain = EXPERIMENT.run_of(place, "W", "old", 1)
+    assert EXPERIMENT.played(plain) == Played("w")
+
+
+def test_a_workload_may_fit_the_drive_to_its_size() -> None:
+    halved = replace(
+        EXPERIMENT.workloads[0], fit=lambda asked: {**asked, "b": str(int(asked["b"]) // 2)}
+    )
+    whole = replace(EXPERIMENT, workloads=(halved, *EXPERIMENT.workloads[1:]))
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    run = whole.run_of(place, "W", "new", 1)
+    assert EXPERIMENT.settings(run, 10)["b"] == "40"
+    assert whole.settings(run, 10) == {"a": "0", "b": "20", "c": "new"}
+
+
+class _Counting:
+    """Keeps what was asked for."""
+
+    def __init__(self) -> None:
+        self.sized: list[Played] = []
+
+    def footprint(self, played: Played) -> int:
+        self.sized.append(played)
+        return 10
+
+    def run(self, tasks: list[Any]) -> list[Any]:
+        return [task.set for task in tasks]
+
+
+def test_pages_are_counted_only_where_a_setting_depends_on_them() -> None:
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    bench: Any = _Counting()
+    EXPERIMENT.simulate(bench, [EXPERIMENT.run_of(place, "W", "off", 1)])
+    assert bench.sized == []
+    EXPERIMENT.simulate(bench, [EXPERIMENT.run_of(place, "W", "old", 1)])
+    assert bench.sized == [Played("w")]

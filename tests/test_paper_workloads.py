@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from floatgate.papers import asa, eti, sources
+from floatgate.papers import asa, sources
 from floatgate.papers.asa_runs import CAMBRIDGE, CLOSED, FINANCIAL1, SYNTH
 from floatgate.papers.batch import Played
-from floatgate.papers.eti_runs import CAPTURED, EXCERPT, TABLE_1, blocks_for, pages_of
 from floatgate.papers.sources import Source, find_traces, missing_warning
 
 MIB = 1 << 20
@@ -52,26 +51,6 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
         mix = asa.LITERAL[f"synth{x}/10, literal"]
         assert mix == pytest.approx((x / 10, (10 - x) / x))
         assert asa._synthetic(f"synth{x}/10, literal", mix, MIB, 1).family == "literal"
-
-
-def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
-    pages = 16_384
-    blocks = blocks_for(pages)
-    assert pages_of(blocks - 1) < pages <= pages_of(blocks)
-    whole = eti._real(BENCH, Source("pgbench", CAPTURED, "x", 600), Path("file"))
-    assert (whole.kind, whole.blocks) == (CAPTURED, blocks)
-    assert whole.played == Played("file", 600)
-    short = eti._real(BENCH, Source("HP", EXCERPT, "x"), Path("file"))
-    assert short.played == Played("file", repeat=13), "2 x 64 of 10 MiB"
-
-
-def test_a_stand_in_on_a_drive_that_it_spans() -> None:
-    row = TABLE_1[2]
-    work = eti._spanned(BENCH, row)
-    assert work.blocks == blocks_for(16_384)
-    # Two volumes in writes of 1.9 pages.
-    assert work.writes == round(2 * pages_of(work.blocks) / 1.9)
-    assert work.played.spec == f"fitted:row=src2_0,writes={work.writes}"
 
 
 def _directory(path: Path, *names: str) -> Path:

@@ -173,11 +173,11 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """The runs of figures, which claims need or not."""
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
     (place,) = experiment.places((), full=True)
-    lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS] if full else ["single", "direct", "oracle"]
+    lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS] if full else ["single", "oracle"]
     for work, seed in product(experiment.workloads, seeds):
         own = lines
         if work.family == SYNTHETIC:
-            own = list(dict.fromkeys([*CHECK_LINES, PERFECT[work.name]]))
+            own = list(dict.fromkeys([*CHECK_LINES[: None if full else 2], PERFECT[work.name]]))
         elif work.family == STAND_IN and ", " in work.name:
             own = ["single", "eti", MBF[0], MHF[0]]
         elif full and work.family != CAPTURED:

@@ -10,7 +10,7 @@ from exhibits import by_key, cells
 from verdicts.eti import WHOLE, point
 
 from floatgate.models import alpha_from_spare_factor, fifo_mixed, oracle_greedy_same_pool
-from floatgate.papers import eti_figures
+from floatgate.papers import eti_figures, eti_hot
 from floatgate.papers.eti_lines import FIGURE_4, LARGER
 from floatgate.papers.eti_runs import CHECK_LINES, TABLE_1, sized
 from floatgate.papers.experiment import Experiment
@@ -33,7 +33,7 @@ def _hotness() -> Any:
 
 
 def test_table_1() -> None:
-    table = eti_figures.table_1({"src2_0": _hotness(), "other": _hotness()})
+    table = eti_hot.table_1({"src2_0": _hotness(), "other": _hotness()})
     ours = ["7 100", "33 209", "181 042", "63 100", "1.9"]
     paper = ["7 100", "29 300", "157 800", "55 000", "1.9"]
     fields = ["hot pages", "cold pages", "hot writes", "cold writes", "length"]
@@ -46,7 +46,7 @@ def test_table_1() -> None:
 
 def test_figures_1_and_2() -> None:
     for figure, metric, values in zip(
-        eti_figures.merged({"src2_0": _hotness()}),
+        eti_hot.merged({"src2_0": _hotness()}),
         ("extents", "cold_writes_share"),
         ((1868.0, 150.0), (0.0, 0.027)),
         strict=True,

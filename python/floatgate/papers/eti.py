@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench, Played
 from .eti_claims import CLAIMS
-from .eti_figures import COLUMNS, exhibits, merged, table_1
+from .eti_figures import COLUMNS, exhibits
 from .eti_hot import (
     HOT_CLAIMS,
     LONG_TRACES,
@@ -24,11 +24,12 @@ from .eti_hot import (
     hot_experiment,
     hot_writes,
     look,
+    merged,
+    table_1,
     traces_of,
 )
 from .eti_lines import EVERY, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
 from .eti_runs import (
-    CAPTURED,
     CHECK_LINES,
     CHECKS,
     DEVICE,
@@ -66,9 +67,9 @@ of a row, of ETI's extents, of the bits and counters of MBF and MHF, and of all 
 are as long and blocks as large as in the paper. Table 1 and Figures 1 and 2 are not scaled.
 The drive is full before: every page once in order, then twice the volume in uniform random \
 writes, during which the classifiers run; measured are two volumes of the trace.
-Real traces are not the paper's. Those of pgbench, RocksDB and postmark were captured for this \
-project; each is played whole, once, on a drive that it spans. Short ones are played over and \
-over, on drives that they span, until they have written two volumes: loops that they do not have.
+Real traces are not the paper's. That of pgbench was captured for this project and is played \
+whole, once, on a drive that it spans. The others are short and played over and over, on drives \
+that they span, until they have written two volumes: loops that they do not have.
 Which two CRCs the paper hashes with is not known, so the three variants are ours.
 A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
 the claim says; where a part is, the point is ambiguous. A stated number is met within a factor of \
@@ -98,7 +99,7 @@ def reproduce(
     of_hot = [(claim, judge(hot, claim, looked, full, NO_EXTENTS)) for claim in HOT_CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in claims if found.rows]
     maps += [map_of(hot, claim, found) for claim, found in of_hot if found.rows]
-    named = {run.workload: found for run, found in looked.items() if found.gb_bytes}
+    named = {run.workload: found for run, found in looked.items()}
     open_hot = replace(axes_table(hot, HOT_CLAIMS), key="domain-hot", title="Traces looked at")
     listed = next(paper for paper in PAPERS if paper.name == "eti")
     return Outcome(
@@ -173,14 +174,16 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """The runs of figures, which claims need or not."""
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
     (place,) = experiment.places((), full=True)
-    lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS] if full else ["single", "oracle"]
+    few = ["single", "oracle"]
+    lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS, *EVERY] if full else few
+    large = {trace.name for trace in REAL_TRACES if not trace.quick}
     for work, seed in product(experiment.workloads, seeds):
         own = lines
         if work.family == SYNTHETIC:
             own = list(dict.fromkeys([*CHECK_LINES[: None if full else 2], PERFECT[work.name]]))
         elif work.family == STAND_IN and ", " in work.name:
             own = ["single", "eti", MBF[0], MHF[0]]
-        elif full and work.family != CAPTURED:
-            own = [*lines, *EVERY]
+        elif work.name in large:
+            own = few
         for line in own:
             yield experiment.run(work, experiment.line(line), place, seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from floatgate.intervals import mean_and_half_width
 from floatgate.models import (
@@ -15,14 +14,8 @@ from floatgate.models import (
 from floatgate.report.values import count, fixed, percent, ratio, size
 
 from .eti_lines import EVERY, FACTORS, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
-from .eti_runs import CHECKS, PAGES_PER_BLOCK, SPARE, STAND_IN, SYNTHETIC, TABLE_1, Point
-from .paper import Bars, Column, Exhibit, Lines, Numbers, Row, change
-
-if TYPE_CHECKING:
-    from floatgate.hot_data import Hotness
-
-Named = Mapping[str, "Hotness"]
-"""Where hot data lie, by the name of the trace."""
+from .eti_runs import CHECKS, PAGES_PER_BLOCK, SPARE, STAND_IN, SYNTHETIC, Point
+from .paper import Bars, Column, Exhibit, Numbers, Row, change
 
 DEFAULTS = {"skew": "0.6", "cold": "scattered", "copies": "their own", "unit": "commands"}
 PLACE = "Stand-ins: skew 0.6, cold data scattered. Whiskers: 95% intervals."
@@ -93,90 +86,6 @@ def _with_interval(row: Row | None, said: str) -> str | None:
         half = "" if row["half"] is None else f" ± {100 * row['half']:.1f}"
         return change(row["value"]).replace("%", f"{half}%")
     return f"{row['value']:.3f}" + ("" if row["half"] is None else f" ± {row['half']:.3f}")
-
-
-def table_1(found: Named) -> Numbers:
-    """The paper's rows and ours."""
-    fields = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
-    paper = {row.name: row for row in TABLE_1}
-    rows: list[Row] = []
-    for name, data in found.items():
-        row: Row = {"trace": name}
-        for field in fields:
-            row[field] = getattr(data.means, field)
-            row[f"{field}_paper"] = getattr(paper[name], field) if name in paper else None
-        row["length"] = data.means.length_pages
-        row["length_paper"] = paper[name].length if name in paper else None
-        rows.append(row)
-    columns = [Column("", "trace")]
-    for field, style in [*((field, count) for field in fields), ("length", _tenths)]:
-        columns.append(Column(field.replace("_", " "), field, style))
-        columns.append(Column("paper", f"{field}_paper", style))
-    caption = (
-        "Means per GB (10^9 bytes) of writes: pages of 4 KiB written four times or more, and less "
-        "often; page writes to these; pages of a write. The stand-ins were made from the paper's "
-        "rows: theirs says whether that worked, and nothing about the paper."
-    )
-    return Numbers(
-        key="table-1",
-        title="Table 1: hot and cold pages",
-        caption=caption,
-        rows=rows,
-        columns=columns,
-    )
-
-
-def _tenths(value: float) -> str:
-    return fixed(value, 1)
-
-
-def merged(found: Named) -> list[Exhibit]:
-    """Figures 1 and 2."""
-    rows = [
-        {
-            "trace": name,
-            "line": name,
-            "gap_pages": at.gap_pages,
-            "extents": at.extents,
-            "cold_writes_share": at.cold_writes_share or 0.0,
-        }
-        for name, data in found.items()
-        for at in data.extents
-        if at.extents is not None
-    ]
-    made = "Where hot extents lie in the stand-ins is our choice, not the paper's table."
-
-    def chart(key: str, title: str, caption: str, metric: str, style: str) -> Lines:
-        return Lines(
-            key=key,
-            title=title,
-            caption=f"{caption} {made}",
-            rows=rows,
-            metric=metric,
-            style=style,
-            labels={name: name for name in found},
-            panel=None,
-            x="gap_pages",
-            x_title="k, cold pages",
-            x_text=count,
-        )
-
-    return [
-        chart(
-            "figure-1",
-            "Figure 1: hot extents after merging",
-            "Extents of hot pages with fewer than k cold pages between them are one.",
-            "extents",
-            ",.0f",
-        ),
-        chart(
-            "figure-2",
-            "Figure 2: cold writes taken for hot",
-            "Share of the writes to cold pages that fall into merged extents.",
-            "cold_writes_share",
-            ",.1%",
-        ),
-    ]
 
 
 def figure_4(points: Sequence[Point]) -> list[Exhibit]:
@@ -453,7 +362,7 @@ COLUMNS = (
     Column("Hot", "hot_share", percent),
     Column("Valid in a victim", "victim_valid", percent),
     Column("Memory", "memory_bytes", size),
-    Column("Extents, mean", "extents_mean", _tenths),
+    Column("Extents, mean", "extents_mean", lambda value: fixed(value, 1)),
     Column("Extents, most", "extents_most", count),
     Column("Volumes", "volumes", lambda value: fixed(value, 2)),
 )

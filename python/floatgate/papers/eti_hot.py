@@ -10,10 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from floatgate.report.values import count, fixed
+
 from .batch import Played
 from .eti_runs import CAPTURED, EXCERPT, TABLE_1, RealTrace, generator
 from .experiment import Axis, Choice, Experiment, Line, Run, Workload
 from .judging import At, Filter, OpenClaim, Values
+from .paper import Column, Exhibit, Lines, Numbers, Row
 from .verdicts import Region
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from floatgate.hot_data import Hotness
 
 GB = 1_000_000_000
-GBS = 4
+GBS = 2
 """GB of a stand-in that are looked at."""
 
 LONG_TRACES = (
@@ -221,3 +224,91 @@ def hot_writes(found: Hotness) -> float:
     """The share of the page writes that goes to hot pages."""
     hot, cold = found.means.hot_writes or 0.0, found.means.cold_writes or 0.0
     return hot / (hot + cold) if hot + cold else 0.0
+
+
+Named = Mapping[str, "Hotness"]
+"""What was found, by the name of the trace."""
+
+
+def table_1(found: Named) -> Numbers:
+    """The paper's rows and ours."""
+    fields = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
+    paper = {row.name: row for row in TABLE_1}
+    rows: list[Row] = []
+    for name, data in found.items():
+        row: Row = {"trace": name}
+        for field in fields:
+            row[field] = getattr(data.means, field)
+            row[f"{field}_paper"] = getattr(paper[name], field) if name in paper else None
+        row["length"] = data.means.length_pages
+        row["length_paper"] = paper[name].length if name in paper else None
+        rows.append(row)
+    columns = [Column("", "trace")]
+    for field, style in [*((field, count) for field in fields), ("length", _tenths)]:
+        columns.append(Column(field.replace("_", " "), field, style))
+        columns.append(Column("paper", f"{field}_paper", style))
+    caption = (
+        "Means per GB (10^9 bytes) of writes: pages of 4 KiB written four times or more, and less "
+        "often; page writes to these; pages of a write. The stand-ins were made from the paper's "
+        "rows: theirs says whether that worked, and nothing about the paper."
+    )
+    return Numbers(
+        key="table-1",
+        title="Table 1: hot and cold pages",
+        caption=caption,
+        rows=rows,
+        columns=columns,
+    )
+
+
+def _tenths(value: float) -> str:
+    return fixed(value, 1)
+
+
+def merged(found: Named) -> list[Exhibit]:
+    """Figures 1 and 2."""
+    rows = [
+        {
+            "trace": name,
+            "line": name,
+            "gap_pages": at.gap_pages,
+            "extents": at.extents,
+            "cold_writes_share": at.cold_writes_share or 0.0,
+        }
+        for name, data in found.items()
+        for at in data.extents
+        if at.extents is not None
+    ]
+    made = "Where hot extents lie in the stand-ins is our choice, not the paper's table."
+
+    def chart(key: str, title: str, caption: str, metric: str, style: str) -> Lines:
+        return Lines(
+            key=key,
+            title=title,
+            caption=f"{caption} {made}",
+            rows=rows,
+            metric=metric,
+            style=style,
+            labels={name: name for name in found},
+            panel=None,
+            x="gap_pages",
+            x_title="k, cold pages",
+            x_text=count,
+        )
+
+    return [
+        chart(
+            "figure-1",
+            "Figure 1: hot extents after merging",
+            "Extents of hot pages with fewer than k cold pages between them are one.",
+            "extents",
+            ",.0f",
+        ),
+        chart(
+            "figure-2",
+            "Figure 2: cold writes taken for hot",
+            "Share of the writes to cold pages that fall into merged extents.",
+            "cold_writes_share",
+            ",.1%",
+        ),
+    ]

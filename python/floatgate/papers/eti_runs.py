@@ -84,8 +84,6 @@ REAL_TRACES = (
     RealTrace("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst", quick=False),
     RealTrace("PC DiskMon", EXCERPT, "pc-diskmon-87k.txt.zst", quick=False),
     RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 656_291, False),
-    RealTrace("RocksDB", CAPTURED, "capture-rocksdb-ext4-905k.csv.zst", 904_811, False),
-    RealTrace("postmark", CAPTURED, "capture-postmark-f2fs-996k.csv.zst", 995_873, False),
 )
 
 AXES = (
@@ -164,8 +162,9 @@ AXES = (
             Choice(trace.name, workloads={REAL: trace.name}, quick=trace.quick)
             for trace in REAL_TRACES
         ),
-        "Every real trace that is here and writes pages again. Those that are short are played "
-        "over and over. Two are of Financial1 and overlap in time, so they are never averaged; one "
+        "The real traces that are here and write pages again; of those captured for this project "
+        "the one with most hot data. Short ones are played over and over. Two are of Financial1 "
+        "and overlap in time, so they are never averaged; one "
         "has all its devices on top of each other.",
     ),
 )

@@ -103,7 +103,8 @@ class Workload:
     slow: frozenset[str] = frozenset()
     """Choices with which a quick reproduction has only the middle of each ordered axis."""
     random: bool = False
-    """Whether its requests differ from seed to seed."""
+    """Whether its runs differ from seed to seed whatever is chosen: its requests do, or the start
+    of its drive is random."""
     fit: Callable[[Settings], Settings] | None = None
     """Makes of the settings that axes and a line ask for those of a drive of its size."""
 

@@ -128,11 +128,12 @@ fn cold_data_move_on_and_hot_extents_drift() {
 fn a_row_is_met_with_skew_and_streams() {
     for (name, expected) in TABLE {
         let gb = (expected[2] + expected[3]) as u64 * 4096;
-        // There are some sixty streams in a GB of proj_0, which are written again as one.
-        for (more, tolerance) in [("skew=1.2", 0.02), ("skew=0.5,cold_stream=64", 0.05)] {
+        // Few extents have most of the writes, and their length; a GB of proj_0 has some sixty
+        // streams, which are written again as one.
+        for more in ["skew=1.2", "skew=0.5,cold_stream=64"] {
             let text = format!("{},{more}", spec(name, expected, 4.5));
             for (n, expected) in row(&measure(&text, gb).document()).into_iter().zip(expected) {
-                assert!((n / expected - 1.0).abs() < tolerance, "{text}: {n} not {expected}");
+                assert!((n / expected - 1.0).abs() < 0.05, "{text}: {n} not {expected}");
             }
         }
     }
@@ -168,8 +169,8 @@ fn hot_extents_are_written_by_zipfs_law() {
     }
 }
 
-/// Nearly all is cold and written once: of so many requests each, one begins a stream. An eighth of
-/// the span is taken by others, where a stream ends.
+/// Nearly all is cold and written once: of so many requests each, one begins a stream. The longer
+/// streams are, the more of them end early, as an eighth of the span is taken by others.
 #[test]
 fn cold_requests_follow_one_another() {
     for (more, streams) in [("", 1.0), (",cold_stream=8", 8.0), (",cold_stream=64", 64.0)] {
@@ -177,7 +178,7 @@ fn cold_requests_follow_one_another() {
         let requests = writes(&format!("{text},writes=40k{more}"));
         let begin = requests.windows(2).filter(|two| two[0].end != two[1].start).count();
         let found = requests.len() as f64 / begin as f64;
-        assert!((0.8..1.05).contains(&(found / streams)), "{more}: {found}");
+        assert!((0.6..1.05).contains(&(found / streams)), "{more}: {found}");
     }
 }
 

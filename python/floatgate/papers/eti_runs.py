@@ -105,9 +105,8 @@ AXES = (
             Choice("streams", keys={"cold_stream": "64"}, quick=False),
         ),
         "Table 1 does not say where cold writes lie. Anywhere, or 64 after one another unless they "
-        "meet others, which is 0.5 to 5.5 MB: files that are copied. Of the real traces' writes 0 % "
-        "(HP hplajw) to 53 % "
-        "(CloudPhysics) continue the one before.",
+        "meet others, which is 0.5 to 5.5 MB: files that are copied. Of the real traces' writes "
+        "0 % (HP hplajw) to 53 % (CloudPhysics) continue the one before.",
     ),
     Axis(
         "hashes",

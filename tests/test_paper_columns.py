@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from exhibits import printed
-from verdicts import eti, shrd
+from verdicts import shrd
 
-from floatgate.papers import eti as eti_paper
 from floatgate.papers import shrd as shrd_paper
 from floatgate.papers.paper import Column
 from floatgate.papers.shrd_runs import MIXED
@@ -45,31 +44,6 @@ POINTS: dict[str, tuple[Any, Sequence[Column], dict[str, str]]] = {
             "Data programs per write": "1.457",
             "Pages per window": "1 024",
             "Reads": "34.00%",
-        },
-    ),
-    "eti": (
-        eti.point(
-            "usr_0",
-            "eti",
-            4.5678,
-            hot_share=0.0321,
-            victim_valid=0.7654,
-            memory_bytes=9232,
-            extents=1987,
-            volumes=2.046,
-        ),
-        eti_paper.COLUMNS,
-        {
-            "Trace": "usr_0",
-            "Kind": "stand-in",
-            "Scheme": "eti",
-            "Victim": "greedy",
-            "Write amplification": "4.568",
-            "Hot": "3.21%",
-            "Valid in a victim": "76.54%",
-            "Memory": "9.016 KiB",
-            "Extents at the end": "1 987",
-            "Volumes": "2.05",
         },
     ),
 }

@@ -1,190 +1,205 @@
-"""`floatgate paper eti`: the stand-ins' models, and the command."""
+"""ETI on the paper kit: its claims on evidence made by hand, what is run, and its runs."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import polars as pl
 import pytest
-from verdicts import altered, measured, minus
-from verdicts.eti import LARGER, SENSITIVE, hotness, point
+from exhibits import printed
+from verdicts.eti import (
+    BY_HOT_KEY,
+    CASES,
+    HOT,
+    HOT_CASES,
+    NEVER,
+    WHOLE,
+    WORKLOADS,
+    Case,
+    HotCase,
+    as_stated,
+    hotness,
+    judged,
+    looked,
+    point,
+)
 
-from floatgate.papers import eti
-from floatgate.papers.batch import Bench
-from floatgate.papers.eti_claims import Evidence
+from floatgate.papers import eti as paper
+from floatgate.papers.batch import Bench, Played
+from floatgate.papers.eti_claims import CLAIMS, ETI, points
+from floatgate.papers.eti_figures import COLUMNS
+from floatgate.papers.eti_hot import HOT_CLAIMS, LONG_TRACES, hot_writes
 from floatgate.papers.eti_runs import (
     BLOCKS,
-    CAPTURED,
     DEVICE,
-    EXCERPT,
-    STAND_IN,
-    SYNTHETIC,
+    LEAST_HOT,
+    REAL,
+    REAL_TRACES,
+    SCALE,
     TABLE_1,
-    Extents,
     blocks_for,
+    experiment_of,
     generator,
+    lacks_hot_data,
     pages_of,
-    sample_extents,
-    simulate,
-    stand_in,
+    real,
+    reduce,
+    sized,
 )
-from floatgate.papers.eti_schemes import FIGURE_4, larger_filters
+from floatgate.papers.experiment import Choice, Experiment, Line
+from floatgate.papers.judging import runs_of
+from floatgate.papers.paper import HOLDS, UNCHECKED
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+
+TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
+QUICK = [trace for trace in REAL_TRACES if trace.quick]
+
+needs_traces = pytest.mark.skipif(
+    not all((TRACES / trace.spec).is_file() for trace in QUICK), reason="the traces are not here"
+)
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+VERDICTS = {
+    HOLDS: EVERYWHERE,
+    FAILS_HERE: NOWHERE,
+    AMBIGUOUS: f"{NOWHERE}, ambiguous in 1 of 1",
+}
 
 
-def _apart() -> Evidence:
-    """Write amplifications of which no two in a trace are equal; on pgbench ETI tells nothing."""
-    lines = ("eti", "mbf-1", "mbf-2", "mbf-3", "mhf-1", "mhf-2", "mhf-3", *LARGER)
-    lines += (*SENSITIVE, "single", "direct", "oracle")
-    table = {
-        ("src2_0", STAND_IN): (
-            *(3.0, 4.0, 3.75, 3.2, 2.5, 3.1, 3.3, 3.8, 4.2),
-            *(3.03, 2.97, 3.015, 2.7, 9.9, 3.4, 1.6),
-        ),
-        ("usr_0", STAND_IN): (
-            *(2.0, 2.5, 2.25, 2.1, 2.2, 2.3, 2.4, 2.3, 2.2),
-            *(2.02, 1.98, 2.01, 2.03, 8.8, 2.6, 1.7),
-        ),
-        ("MSR window", EXCERPT): (
-            *(4.0, 5.0, 8.0, 6.4, 4.6, 4.7, 4.75, 4.9, 4.75),
-            *(4.04, 3.96, 4.02, 4.05, 9.0, 4.1, 1.5),
-        ),
-        ("pgbench", CAPTURED): (
-            *(5.9, 5.8, 5.7, 5.6, 5.5, 5.4, 5.3, 5.2, 5.1),
-            *(1.1, 1.2, 1.3, 1.4, 6.0, 5.95, 2.3),
-        ),
-    }
-    points = [
-        point(trace, line, waste, kind=kind)
-        for (trace, kind), wastes in table.items()
-        for line, waste in zip(lines, wastes, strict=True)
-    ]
-    points = altered(points, {"trace": "pgbench"}, hot_share=0.003, length=20.0)
-    points = altered(points, {"trace": "MSR window"}, memory_bytes=9232)
-    extents = [
-        Extents("src2_0", STAND_IN, 115.2, 120, 128),
-        Extents("MSR window", EXCERPT, 1638.4, 2048, 2048),
-        Extents("pgbench", CAPTURED, 204.8, 300, 2048),
-        Extents("not run", CAPTURED, 1.0, 2, 2048),
-    ]
-    merged = [
-        (CAPTURED, hotness([1000.0, 600.0, 400.0], [0.0, 0.03, 0.1], "pgbench-ext4")),
-        (CAPTURED, hotness([2500.0, 1300.0, 1251.0], [0.0, 0.0, 0.0], "rocksdb-ext4")),
-        (CAPTURED, hotness([1.0, 1.0, 1.0], [0.0, 0.0, 0.0], "postmark-f2fs")),
-    ]
-    return Evidence(points, merged, extents)
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = replace(BY_KEY[case.claim], axes=())
+    found = judged(WHOLE, claim, case.points(WHOLE, claim))
+    assert [row["case"] for row in found.rows] == [case.case]
+    assert found.verdict.startswith(VERDICTS[case.case])
 
 
-SILENT = "ETI takes less than 1% of the writes for hot on pgbench"
-BOTH_KINDS = "stand-ins, excerpts in a loop"
-ALL_KINDS = "stand-ins, captured traces, excerpts in a loop"
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    known = BY_KEY.keys() - NEVER
+    assert met == {(key, case) for key in known for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
 
 
 @pytest.mark.parametrize(
-    ("claim", "ours", "why", "number", "on"),
-    [
-        # Against rivals of 4 and 2.5.
-        ("src2_0", "-25.0% to +20.0% against 6 rivals", "", 0.25, "a stand-in"),
-        (
-            "headline",
-            # 4 of 4.6, 2 of 2.1, 3 of 2.5.
-            "MSR window -13.0%, usr_0 -4.8%, src2_0 +20.0%, against the best rival",
-            (
-                "on MSR window: write amplification: no separation 9.000, ETI 4.000, a counter per "
-                f"page 4.100, the oracle 1.500; {SILENT}"
-            ),
-            0.6 / 4.6,
-            BOTH_KINDS,
-        ),
-        (
-            "almost-all",
-            "lower in 17 of 18 (trace, rival) pairs",
-            f"not so on src2_0 (mhf-1); {SILENT}",
-            17 / 18,
-            BOTH_KINDS,
-        ),
-        (
-            "mhf",
-            "worse in 1 of 9 (trace, variant) pairs, at most +20.0%",
-            f"not so on src2_0 (mhf-1); {SILENT}",
-            0.2,
-            BOTH_KINDS,
-        ),
-        ("mbf", "worse on 0 of 3 traces, at most -4.8%", "", -0.1 / 2.1, BOTH_KINDS),
-        (
-            "larger-filters",
-            (
-                "twice and four times the bits: src2_0 -5.0% and +5.0% (ETI -25.0%); usr_0 -8.0% "
-                "and -12.0% (ETI -20.0%); MSR window -2.0% and -5.0% (ETI -20.0%)"
-            ),
-            "modest is taken to be at most half of ETI's gain, negligible at most 1%",
-            -0.12,
-            BOTH_KINDS,
-        ),
-        (
-            "sensitivity",
-            "at most -10.0%, in 12 (trace, setting) pairs",
-            "not so on src2_0 (eti-beta-2)",
-            -0.1,
-            BOTH_KINDS,
-        ),
-        (
-            "extents",
-            (
-                "of the table, on average (write amplification): src2_0 90% (3.00), MSR window 80% "
-                "(4.00), pgbench 10% (5.90)"
-            ),
-            "not so: and have the higher write amplification",
-            0.8,
-            ALL_KINDS,
-        ),
-        (
-            "hot-extents",
-            "pgbench 1,000, down to 400; rocksdb 2,500, down to 1,251; postmark 1, down to 1",
-            "at most 2,000 at first, and at most 500 at k = 1024",
-            None,
-            "captured traces",
-        ),
-        (
-            "half",
-            (
-                "cold writes misclassified with half the extents: pgbench 10.0% (k = 4); rocksdb "
-                "100.0% (never); postmark has fewer than two extents, which cannot be halved"
-            ),
-            "2 of 2 have 5% or more",
-            1.0,
-            "captured traces",
-        ),
-        ("memory", "9,232 bytes for 2,048 extents", "", 9232.0, ""),
-    ],
+    "case", HOT_CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in HOT_CASES]
 )
-def test_what_is_said(claim: str, ours: str, why: str, number: float | None, on: str) -> None:
-    found = measured("eti", _apart())[claim]
-    assert (found.ours, found.why, found.on) == (minus(ours), why, on)
-    assert found.number == (None if number is None else pytest.approx(number))
+def test_a_claim_on_traces_made_by_hand(case: HotCase) -> None:
+    """A trace that is looked at is what it is: nothing is ambiguous."""
+    found = looked(BY_HOT_KEY[case.claim], case.found)
+    assert {row["case"] for row in found.rows} == {case.case}
+    assert found.verdict == VERDICTS[case.case]
 
 
-def test_tells_which_rivals_are_better() -> None:
-    evidence = _apart()
-    points = altered(evidence.points, {"trace": "src2_0", "line": "mbf-3"}, write_amplification=2.5)
-    points = altered(points, {"trace": "usr_0", "line": "mbf-1"}, write_amplification=1.6)
-    found = measured("eti", replace(evidence, points=points))["mbf"]
-    assert found.ours == "worse on 2 of 3 traces, at most +25.0%"
-    assert found.why == "against the best of three variants: usr_0 +25.0%, src2_0 +20.0%"
+def test_every_claim_on_traces_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in HOT_CASES}
+    known = BY_HOT_KEY.keys() - {"once-partners"}
+    assert met == {(key, case) for key in known for case in (HOLDS, FAILS_HERE)}
 
 
-def test_on_a_stand_in_without_anything_hot() -> None:
-    evidence = _apart()
-    points = altered(evidence.points, {"trace": "src2_0", "line": "eti"}, hot_share=None)
-    found = measured("eti", replace(evidence, points=points))["src2_0"]
-    assert found.why == (
-        "ETI takes nothing for hot: hot pages of the stand-in are written evenly; write "
-        "amplification: no separation 9.900, ETI 3.000, a counter per page 3.400, the oracle 1.600"
+def test_a_map_of_one_extent_is_no_map() -> None:
+    found = looked(BY_HOT_KEY["half"], hotness([1.0], [0.0]))
+    assert found.verdict == UNCHECKED
+    assert NOWHERE in found.why, "the unfiltered verdict stands beside"
+
+
+@pytest.mark.parametrize("key", [*NEVER, "once-partners"])
+def test_what_takes_a_trace_that_nobody_has_cannot_be_checked(key: str) -> None:
+    found = (
+        judged(WHOLE, BY_KEY[key], {}) if key in BY_KEY else looked(BY_HOT_KEY[key], as_stated())
     )
-    assert (found.ours, found.number) == (minus("-25.0% to +20.0% against 6 rivals"), 0.25)
-    headline = measured("eti", replace(evidence, points=points))["headline"]
-    assert "src2_0" not in headline.ours
-    assert headline.why.endswith("for hot on src2_0, pgbench")
+    assert (found.verdict, found.rows) == (UNCHECKED, ())
+    assert "Hdp1B-R6Dv1" in found.why or "the partner's traces" in found.why
+
+
+@pytest.mark.parametrize("key", sorted(BY_KEY.keys() - NEVER))
+def test_a_claim_is_asked_over_its_whole_domain(key: str) -> None:
+    claim = BY_KEY[key]
+    every = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
+    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert quick.keys() <= every.keys()
+    assert judged(WHOLE, claim, quick).verdict == EVERYWHERE
+    missing = WHOLE.workload(next(iter(quick)).workload).name
+    left = {run: one for run, one in quick.items() if one.trace != missing}
+    rows = judged(WHOLE, claim, left).rows
+    assert len(rows) < len(judged(WHOLE, claim, quick).rows)
+
+
+def test_without_traces_claims_on_them_cannot_be_checked() -> None:
+    """They ask for what is not here, by name; the stand-ins are judged all the same."""
+    made = experiment_of([work for work in WORKLOADS if work.family in ("stand-in", "synthetic")])
+    for claim in CLAIMS:
+        evidence = {run: point(run) for run in runs_of(made, [claim], full=False)}
+        found = judged(made, claim, evidence)
+        if claim.workloads == (REAL,):
+            assert (found.verdict, REAL in found.why) == (UNCHECKED, True)
+        elif claim.key not in NEVER:
+            assert found.verdict == EVERYWHERE
+
+
+def test_a_claim_that_needs_skew_says_so() -> None:
+    """ETI gains 20 % where hot data are skewed, and nothing where they are not."""
+    claim = BY_KEY["src2_0-mbf"]
+    evidence = {
+        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0" else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the skew is 0.6 or 1.2"
+
+
+def test_a_pair_of_hashes_is_a_place() -> None:
+    claim = BY_KEY["src2_0-mhf"]
+    full = {run.line for run in runs_of(WHOLE, [claim], full=True)}
+    assert full == {"eti", "mhf-1", "mhf-2", "mhf-3"}
+    assert {run.line for run in runs_of(WHOLE, [claim], full=False)} == {"eti", "mhf-1"}
+
+
+def test_what_cannot_matter_is_run_once() -> None:
+    """Neither ETI's period to its rivals nor theirs to it, nor copies where there is one stream;
+    and there is no skew where hot pages have no more writes than make them so."""
+    (place,) = WHOLE.places((), full=True)
+
+    def other(axis: str, choice: str, line: str, trace: str = "src2_0") -> bool:
+        work, drawn = WHOLE.workload(trace), WHOLE.line(line)
+        return WHOLE.run(work, drawn, place, 1) != WHOLE.run(
+            work, drawn, {**place, axis: choice}, 1
+        )
+
+    assert other("unit", "pages", "eti") and not other("unit", "pages", "mbf-1")
+    assert other("mbf", "newest first", "mbf-1") and not other("mbf", "newest first", "mhf-1")
+    assert other("mhf", "conservative", "mhf-1") and not other("mhf", "conservative", "eti")
+    assert other("copies", "cold", "mbf-1") and not other("copies", "cold", "single")
+    assert other("skew", "1.2", "eti") and not other("skew", "1.2", "eti", "SW1")
+    assert not other("skew", "1.2", "eti", "HP hplajw")
+
+
+def test_every_reason_for_a_range_is_given() -> None:
+    for experiment, claims in ((WHOLE, CLAIMS), (HOT, HOT_CLAIMS)):
+        assert all(axis.reason and len(axis.choices) > 1 for axis in experiment.axes)
+        assert {axis for claim in claims for axis in claim.axes} == {a.key for a in experiment.axes}
+
+
+def test_traces_with_little_hot_data_are_left_out_of_all_claims_alike() -> None:
+    (run, *_) = runs_of(WHOLE, CLAIMS, full=False)
+    # SW1 has 9,600 of 231,600 page writes.
+    assert pytest.approx(0.04145, abs=1e-5) == LEAST_HOT
+    assert lacks_hot_data(point(run, hot_writes=0.041))
+    assert not lacks_hot_data(point(run, hot_writes=LEAST_HOT))
+    for claim in CLAIMS:
+        if claim.key not in NEVER:
+            runs = runs_of(WHOLE, [claim], full=False)
+            found = judged(WHOLE, claim, {run: point(run, hot_writes=0.01) for run in runs})
+            assert found.verdict == UNCHECKED
+            assert f"than any trace of Table 1: {EVERYWHERE}" in found.why
+
+
+def test_the_share_of_hot_writes() -> None:
+    assert hot_writes(hotness([1.0], [0.0], hot_writes=600.0)) == 0.6
+    assert hot_writes(hotness([1.0], [0.0], hot_writes=0.0)) == 0.0
 
 
 def test_a_drive_of_the_paper() -> None:
@@ -197,61 +212,161 @@ def test_a_model_has_less_of_everything() -> None:
     assert generator(row, 1, 10) == "fitted:row=src2_0,writes=10"
     text = generator(row, 16, 10)
     assert "hot_pages=443," in text and "cold_writes=3437," in text and "length=1.9," in text
-    whole, model = stand_in(row, 1), stand_in(row, 16)
-    assert (whole.blocks, model.blocks) == (32_768, 2_048)
-    assert whole.writes == pytest.approx(16 * (model.writes or 0), rel=1e-4)
+    (place,) = WHOLE.places((), full=True)
+    settings = WHOLE.settings(WHOLE.run_of(place, "src2_0", "mbf-1-x4", 1), 0)
+    assert SCALE == 32
+    sizes = ("flash.blocks", "mbf.bits", "mbf.clear_every", "eti.extents", "lru_lists.hot")
+    assert [settings[key] for key in sizes] == ["1024", str(4 * 64), "128", "64", "16"]
+    names = [work.name for work in sized(row)]
+    assert names == ["src2_0, 1/8", "src2_0, the paper's size"]
+    whole = sized(row)[1]
+    assert whole.played.spec == f"fitted:row=src2_0,writes={round(2 * 3_900_702 / 1.9)}"
+    assert whole.fit is not None and whole.fit({})["eti.extents"] == "2048"
 
 
-def test_a_model_runs_with_its_own_sizes() -> None:
-    work = stand_in(TABLE_1[0], 128)
-    schemes = [scheme for scheme in FIGURE_4 if scheme.key in ("single", "eti")]
-    schemes += larger_filters(1)[:1]
-    found = simulate(Bench(DEVICE, None), [(work, scheme) for scheme in schemes], 128)
-    for run, result in found:
-        config = result.to_dict()["config"]
-        assert run.write_amplification > 1
-        assert run.volumes == pytest.approx(2, rel=0.05)
-        assert config["flash"]["blocks"] == 256
-        assert config["eti"]["extents"] == 16
-    assert found[2][1].to_dict()["config"]["mbf"]["bits"] == 32
-    [extents] = sample_extents(Bench(DEVICE, None), [work], 128, 2)
-    assert 1 <= extents.mean <= extents.most <= extents.table == 16
+def test_what_a_row_leaves_open_is_in_the_text_that_is_played() -> None:
+    place = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": "1.2", "cold": "streams"}
+    played = WHOLE.played(WHOLE.run_of(place, "src2_0", ETI, 1))
+    assert played.spec.endswith(",skew=1.2,cold_stream=64")
+    other = WHOLE.run_of(place | {"trace": "HP hplajw"}, REAL, ETI, 1)
+    assert WHOLE.played(other).spec == "hp-hplajw-1week-45k.srt.zst"
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The experiment at a scale that shows its parts and nothing else."""
-    monkeypatch.setattr(eti, "MODEL", 128)
-    monkeypatch.setattr(eti, "CHECK_BLOCKS", 128)
-    monkeypatch.setattr(eti, "GBS", 1)
-    monkeypatch.setattr(eti, "TABLE_1", TABLE_1[2:4])
+def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
+    mib = 1 << 20
+    short = real(REAL_TRACES[2], "file", 16_384, 10 * mib)
+    assert short.played == Played("file", repeat=13), "2 x 64 of 10 MiB"
+    whole = real(next(t for t in REAL_TRACES if t.name == "pgbench"), "file", 16_384, 10 * mib)
+    assert whole.played == Played("file", 656_291)
+    assert whole.fit is not None
+    asked = {"eti.extents": "2048"}
+    assert whole.fit(asked) == {"flash.blocks": str(blocks_for(16_384)), **asked}
 
 
-def test_the_document_has_every_part(small: None, tmp_path: Path) -> None:
-    outcome = eti.reproduce(False, tmp_path, None)
-    document = json.loads(json.dumps(outcome.document()))
-    assert document["mode"] == "quick: a model at 1/128"
-    assert [claim["id"] for claim in document["claims"]][:2] == ["src2_0", "headline"]
-    assert set(document["figures"]) == {
-        *("table-1", "figure-1", "figure-2", "figure-4", "write-amplification", "figure-5"),
-        *("figure-6", "sensitivity", "closed-forms"),
+def test_a_run_in_numbers() -> None:
+    (place,) = WHOLE.places((), full=True)
+    run = WHOLE.run_of(place, "src2_0", ETI, 2)
+    pages = [SimpleNamespace(host_pages=count) for count in (750, 150, 100)]
+    result: Any = SimpleNamespace(
+        write_amplification=2.75,
+        placement=SimpleNamespace(
+            memory_bytes=304, extents_mean=48.0, extents_most=64, streams=pages
+        ),
+        cleaning=SimpleNamespace(victim_valid_mean=0.4375),
+        workload=SimpleNamespace(write_pages=5000, writes=400),
+        drive=SimpleNamespace(logical_pages=2000),
+        to_dict=lambda: {"config": {"eti": {"extents": 64}}},
+    )
+    found = reduce(WHOLE, run, result, {"src2_0": 0.74})
+    assert asdict(found) == {
+        "trace": "src2_0",
+        "kind": "stand-in",
+        "line": "eti",
+        "skew": "0.6",
+        "cold": "scattered",
+        "copies": "their own",
+        "unit": "commands",
+        "seed": 2,
+        "write_amplification": 2.75,
+        "hot_share": 0.25,
+        "hot_writes": 0.74,
+        "victim_valid": 0.4375,
+        "memory_bytes": 304,
+        "extents_mean": 48.0,
+        "extents_most": 64,
+        "extents_table": 0.75,
+        "length": 12.5,
+        "volumes": 2.5,
     }
-    lines = {row["line"] for row in document["figures"]["figure-4"]}
-    assert lines == {scheme.key for scheme in FIGURE_4}
-    assert {run["kind"] for run in document["runs"]} == {STAND_IN, SYNTHETIC}
+    titles, row = printed(COLUMNS, [asdict(found)])
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["Skew"], shown["Hot"], shown["Extents, mean"]) == ("0.6", "25.00%", "48.0")
+    assert points(-0.0125) == "\N{MINUS SIGN}1.2 points"
+
+
+def _some(monkeypatch: pytest.MonkeyPatch, keys: Sequence[str], **axes: tuple[str, ...]) -> None:
+    """Leaves of the paper these claims, over these axes, and what it looks at short."""
+    claims = [replace(BY_KEY[key], axes=axes.get(key.replace("-", "_"), ())) for key in keys]
+    monkeypatch.setattr(paper, "CLAIMS", claims)
+    monkeypatch.setattr(paper, "_shown", lambda *_: ())
+    monkeypatch.setattr("floatgate.papers.eti_hot.GBS", 1)
+
+
+def test_a_quick_reproduction_without_traces(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _some(monkeypatch, ["src2_0-mbf", "headline-real", "memory"], src2_0_mbf=("skew",))
+    document = json.loads(json.dumps(paper.reproduce(False, tmp_path, None).document()))
+    first, other, memory, *hot = document["claims"]
+    assert [row["skew"] for row in first["domain"]] == ["0", "0.6", "1.2"]
+    assert {(row["seeds"], row["random"]) for row in first["domain"]} == {(3, True)}
+    assert other["verdict"] == UNCHECKED
+    assert memory["ours"] == "9,232 bytes ± 0 bytes" or memory["ours"] == "9,232 bytes"
+    assert [claim["id"] for claim in hot] == [claim.key for claim in HOT_CLAIMS]
+    assert hot[0]["verdict"] == UNCHECKED
+    assert {"domain", "domain-hot", "table-1", "figure-1"} <= set(document["figures"])
+    specs = {run["workload"]["name"] for run in document["runs"]}
+    assert any("skew=1.2" in spec for spec in specs)
     assert "msr-sample-rw20-80-10k.trace.zst" in document["warnings"][0]
-    assert "stand-ins" in " ".join(document["notes"])
+    table = {row["trace"]: row for row in document["figures"]["table-1"]}
+    assert table["src2_0"]["hot_pages"] == pytest.approx(7100, rel=0.01)
+
+
+OFF = Line("off", "ETI that splits nothing", {"placement.scheme": "eti", "eti.extents": str(SCALE)})
+"""One extent, in the model."""
+
+
+def _without_splits() -> Experiment:
+    lines = {ETI: "off"}
+    hashes = WHOLE.axis("hashes")
+    choices = tuple(replace(one, lines={**one.lines, **lines}) for one in hashes.choices)
+    axes = [replace(hashes, choices=choices) if a.key == "hashes" else a for a in WHOLE.axes]
+    return replace(WHOLE, axes=tuple(axes), lines=(*WHOLE.lines, OFF))
+
+
+def _found(experiment: Experiment) -> dict[str, Any]:
+    """Two claims on src2_0 and its table of extents, where the hot data are most skewed."""
+    skew = replace(experiment.axis("skew"), choices=(Choice("1.2", keys={"skew": "1.2"}),))
+    axes = tuple(skew if axis.key == "skew" else axis for axis in experiment.axes)
+    experiment = replace(experiment, axes=axes)
+    claims = [
+        replace(BY_KEY["src2_0-mbf"], axes=()),
+        replace(BY_KEY["src2_0-mbf"], key="lower", axes=(), region=BY_KEY["lower-real"].region),
+    ]
+    results = experiment.simulate(Bench(DEVICE, None), runs_of(experiment, claims, False))
+    shares = {work.name: 0.7 for work in WORKLOADS}
+    evidence = {run: reduce(experiment, run, one, shares) for run, one in results.items()}
+    return {claim.key: judged(experiment, claim, evidence) for claim in claims}
+
+
+def test_without_splits_the_verdicts_that_depend_on_them_change() -> None:
+    on, off = _found(WHOLE), _found(_without_splits())
+    assert on["lower"].verdict == EVERYWHERE
+    assert off["lower"].verdict == NOWHERE
+    assert off["lower"].number > on["lower"].number + 0.05
 
 
 @pytest.mark.long
-def test_quick_takes_no_traces_for_the_papers(cli, tmp_path: Path) -> None:
-    done = cli("paper", "eti", "--json", "--quick", "--traces", tmp_path, "--out", "here")
+@needs_traces
+def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
+    done = cli("paper", "eti", "--json", "--quick", "--traces", TRACES, "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    table = {row["trace"]: row for row in document["figures"]["table-1"]}
-    assert set(table) == {row.name for row in TABLE_1}
-    for row in table.values():
-        for field in ("hot_pages", "cold_pages", "hot_writes", "cold_writes", "length"):
-            assert row[field] == pytest.approx(row[f"{field}_paper"], rel=0.15)
+    ids = [claim["id"] for claim in document["claims"]]
+    assert ids == [*BY_KEY, *BY_HOT_KEY]
+    unchecked = {c["id"] for c in document["claims"] if c["verdict"] == UNCHECKED}
+    assert unchecked == {*NEVER, "once-partners"}
     files = sorted(path.name for path in (tmp_path / "here").iterdir())
-    assert files == ["numbers.csv", "numbers.parquet", "paper.html", "results.json"]
+    assert files == [
+        *("domain.csv", "domain.parquet", "numbers.csv", "numbers.parquet"),
+        *("paper.html", "results.json"),
+    ]
+    assert pl.read_parquet(tmp_path / "here" / "numbers.parquet").height == len(document["runs"])
+    figures = {"figure-4", "figure-5", "figure-6", "skew", "rivals", "sensitivity"}
+    assert figures <= document["figures"].keys()
+
+
+def test_real_traces_are_named_once() -> None:
+    names = [trace.name for trace in REAL_TRACES]
+    assert len(set(names)) == len(names)
+    assert len({trace.spec for trace in LONG_TRACES}) == len(LONG_TRACES)

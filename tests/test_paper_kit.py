@@ -322,7 +322,10 @@ def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
 
 
 def test_a_choice_may_change_what_a_generator_plays() -> None:
-    spans = (Choice("little", keys="span=1MiB"), Choice("much", {"a": "2"}, keys="span=2MiB"))
+    spans = (
+        Choice("little", keys={"span": "1MiB"}),
+        Choice("much", {"a": "2"}, keys={"span": "2MiB"}),
+    )
     of = replace(EXPERIMENT, axes=(*EXPERIMENT.axes, Axis("span", "the span", spans, "two")))
     place = {"start": "fresh", "cache": "small", "reading": "one"}
     little, much = (of.run_of(place | {"span": key}, "W", "old", 1) for key in ("little", "much"))
@@ -358,3 +361,14 @@ def test_the_pages_that_are_touched_are_counted_where_a_drive_depends_on_them() 
     found: dict[Any, Any] = EXPERIMENT.simulate(bench, [off, new])
     assert found[new] == {"a": "0", "b": "40", "c": "new"}
     assert bench.asked == [Played("w")]
+
+
+def test_a_workload_may_fit_the_drive_to_its_size() -> None:
+    halved = replace(
+        EXPERIMENT.workloads[0], fit=lambda asked: {**asked, "b": str(int(asked["b"]) // 2)}
+    )
+    whole = replace(EXPERIMENT, workloads=(halved, *EXPERIMENT.workloads[1:]))
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    run = whole.run_of(place, "W", "new", 1)
+    assert EXPERIMENT.settings(run, 10)["b"] == "40"
+    assert whole.settings(run, 10) == {"a": "0", "b": "20", "c": "new"}

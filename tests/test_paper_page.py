@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from browser import Seen, browser
 from paper_site import TWO, site, two_papers
 
 from floatgate.papers import asa, asa_runs, eti, reproduce
+from floatgate.papers.experiment import Experiment, Run
 from floatgate.papers.page import write_outcome
 from floatgate.papers.site import KINDS
 
@@ -33,13 +36,20 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert "What the paper leaves open" in text
 
 
+def _some_runs(experiment: Experiment, full: bool) -> Iterator[Run]:
+    """A line beside those of the claims, and a load with a closed form."""
+    (place,) = experiment.places((), full=True)
+    for trace, line in (("src2_0", "single"), ("uniform", "single")):
+        yield experiment.run(experiment.workload(trace), experiment.line(line), place, 1)
+
+
 def test_bars_and_tables_are_drawn(
     browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(eti, "MODEL", 128)
-    monkeypatch.setattr(eti, "CHECK_BLOCKS", 128)
-    monkeypatch.setattr(eti, "GBS", 1)
-    monkeypatch.setattr(eti, "TABLE_1", eti.TABLE_1[2:4])
+    claims = [replace(c, axes=()) for c in eti.CLAIMS if c.key in ("src2_0-mbf", "headline-real")]
+    monkeypatch.setattr(eti, "CLAIMS", claims)
+    monkeypatch.setattr(eti, "_shown", _some_runs)
+    monkeypatch.setattr("floatgate.papers.eti_hot.GBS", 1)
     (tmp_path / "none").mkdir()
     outcome = eti.reproduce(False, tmp_path / "none", None)
     write_outcome(outcome, outcome.document(), tmp_path)
@@ -47,12 +57,12 @@ def test_bars_and_tables_are_drawn(
         assert seen.complaints == []
         text = seen.page.inner_text("main")
         assert "Figure 4: write amplification" in text
-        assert "on a stand-in" in text
+        assert "cannot be checked" in text
         bars = seen.page.locator("#figure-4-0 svg .mark-rect path")
-        assert bars.count() == 12
+        assert bars.count() == 3
         assert min(bars.evaluate_all("all => all.map(b => b.getBBox().width)")) > 0
         bars.first.hover()
-        assert "no separation" in seen.page.locator("#tip").inner_text()
+        assert "ETI" in seen.page.locator("#tip").inner_text()
         assert "dashed: greedy 6.945" in seen.page.inner_text("main")
         assert seen.page.locator("#closed-forms-0 svg line[stroke-dasharray='7,3']").count() == 1
         assert seen.page.locator("#figure-1-0 svg path").count() > 2

@@ -5,9 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from floatgate.papers import eti_runs, shrd_runs
+from floatgate.papers import shrd_runs
 from floatgate.papers.batch import Played
-from floatgate.papers.eti_runs import CAPTURED, EXCERPT, STAND_IN, Scheme
 
 
 def _result(config: dict[str, Any] | None = None, **parts: Any) -> Any:
@@ -119,91 +118,3 @@ def test_shrd_every_line_has_every_cache_and_setting_but_the_whole_map() -> None
     shrd_runs.simulate(bench, [work], lines[1:2], (512,), logs)
     assert [task.set["host.log"] for task in bench.tasks] == ["1MiB", "2MiB"]
     assert {task.set["shrd.remap_size"] for task in bench.tasks} == {"0.75"}
-
-
-def _eti(streams: list[int], extents: int | None = 900) -> Any:
-    pages = [SimpleNamespace(host_pages=count) for count in streams]
-    return _result(
-        write_amplification=2.75,
-        placement={"memory_bytes": 9232, "extents": extents, "streams": pages},
-        cleaning={"victim_valid_mean": 0.4375},
-        workload={"write_pages": 5000, "writes": 400},
-        drive={"logical_pages": 2000},
-    )
-
-
-def test_eti() -> None:
-    work = eti_runs.Workload("src2_0", STAND_IN, Played("x"), 64, 400)
-    scheme = Scheme("eti", "ETI", "ETI", "eti")
-    assert eti_runs.reduce(work, scheme, "greedy", _eti([750, 150, 100])) == eti_runs.Point(
-        trace="src2_0",
-        kind=STAND_IN,
-        line="eti",
-        victim="greedy",
-        write_amplification=2.75,
-        hot_share=0.25,
-        victim_valid=0.4375,
-        memory_bytes=9232,
-        extents=900,
-        length=12.5,
-        volumes=2.5,
-    )
-    for streams in ([1000], [0, 0]):
-        point = eti_runs.reduce(work, scheme, "greedy", _eti(streams))
-        assert point.hot_share is None, "nothing is told apart, or nothing written"
-
-
-def test_eti_a_model_has_a_part_of_everything_and_a_real_trace_all_of_it() -> None:
-    model = eti_runs.Workload("src2_0", STAND_IN, Played("made"), 64, 400)
-    real = eti_runs.Workload("HP", EXCERPT, Played("file"), 99)
-    scheme = Scheme("mbf-1-x2", "", "MBF", "mbf", {"mbf.bits": "4096", "mbf.hashes": "crc16"})
-    bench: Any = _Bench([_eti([1, 1])] * 4)
-    cases = [(model, scheme), (real, scheme)]
-    eti_runs.simulate(bench, cases, 16, victim="cost_benefit")
-    parts = {
-        "eti.extents": "128",
-        "eti.decay_period": "256",
-        "mbf.clear_every": "256",
-        "mhf.counters": "128",
-        "mhf.decay_period": "256",
-        "direct.decay_period": "256",
-        "lru_lists.hot": "32",
-        "lru_lists.candidates": "64",
-    }
-    chosen = {
-        "cleaning.victim": "cost_benefit",
-        "placement.scheme": "mbf",
-        "mbf.hashes": "crc16",
-    }
-    of_model, of_real = (task.set for task in bench.tasks)
-    assert of_model == chosen | parts | {"flash.blocks": "64", "mbf.bits": "256"}
-    assert of_real == chosen | {"flash.blocks": "99", "mbf.bits": "4096"}
-    bench.tasks.clear()
-    eti_runs.simulate(bench, cases[:1])
-    whole = {"flash.blocks": "64", "mbf.bits": "4096", "cleaning.victim": "greedy"}
-    assert bench.tasks[0].set == chosen | whole
-
-
-def test_eti_extents_are_counted_at_moments_of_the_second_half() -> None:
-    """Two moments of each workload: at 5/8 and 7/8 of it."""
-    works = [
-        eti_runs.Workload("made", STAND_IN, Played("fitted:row=made,writes=800"), 64, 800),
-        eti_runs.Workload("whole", CAPTURED, Played("file", 1600), 64),
-        eti_runs.Workload("loop", EXCERPT, Played("file", None, 16), 64),
-    ]
-    bench: Any = _Bench([_eti([1, 1], n) for n in (60, 100, 500, 400, 7, 8)])
-    found = eti_runs.sample_extents(bench, works, 16, 2)
-    assert found == [
-        eti_runs.Extents("made", STAND_IN, 80.0, 100, 2048 // 16),
-        eti_runs.Extents("whole", CAPTURED, 450.0, 500, 2048),
-        eti_runs.Extents("loop", EXCERPT, 7.5, 8, 2048),
-    ]
-    played = [(task.played.spec, task.played.limit, task.played.repeat) for task in bench.tasks]
-    assert played == [
-        ("fitted:row=made,writes=500", None, 1),
-        ("fitted:row=made,writes=700", None, 1),
-        ("file", 1000, 1),
-        ("file", 1400, 1),
-        ("file", None, 10),
-        ("file", None, 14),
-    ]

@@ -3,49 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from floatgate.papers import eti, sources
-from floatgate.papers.batch import Played
-from floatgate.papers.eti_runs import CAPTURED, EXCERPT, TABLE_1, blocks_for, pages_of
+from floatgate.papers import sources
 from floatgate.papers.sources import Source, find_traces, missing_warning
 
 MIB = 1 << 20
-
-
-class _Bench:
-    """Traces that go to 64 MiB and write 10."""
-
-    def span_bytes(self, played: Played) -> int:
-        return 64 * MIB
-
-    def written_bytes(self, played: Played) -> int:
-        return 10 * MIB
-
-
-BENCH: Any = _Bench()
-
-
-def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
-    pages = 16_384
-    blocks = blocks_for(pages)
-    assert pages_of(blocks - 1) < pages <= pages_of(blocks)
-    whole = eti._real(BENCH, Source("pgbench", CAPTURED, "x", 600), Path("file"))
-    assert (whole.kind, whole.blocks) == (CAPTURED, blocks)
-    assert whole.played == Played("file", 600)
-    short = eti._real(BENCH, Source("HP", EXCERPT, "x"), Path("file"))
-    assert short.played == Played("file", repeat=13), "2 x 64 of 10 MiB"
-
-
-def test_a_stand_in_on_a_drive_that_it_spans() -> None:
-    row = TABLE_1[2]
-    work = eti._spanned(BENCH, row)
-    assert work.blocks == blocks_for(16_384)
-    # Two volumes in writes of 1.9 pages.
-    assert work.writes == round(2 * pages_of(work.blocks) / 1.9)
-    assert work.played.spec == f"fitted:row=src2_0,writes={work.writes}"
 
 
 def _directory(path: Path, *names: str) -> Path:

@@ -307,7 +307,11 @@ class PlacementResult:
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks; None if it has none."""
+    """Extents that the policy tracks at the end; None, here and below, if it has none."""
+    extents_mean: float | None
+    """Mean of the extents that there were at the end of a write command."""
+    extents_most: int | None
+    """The most extents that there were at the end of a write command."""
     sample_reads: int
     """Translation pages read to sample page ages."""
 

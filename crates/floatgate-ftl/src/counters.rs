@@ -36,8 +36,8 @@ pub struct Counters {
     pub sample_reads: u64,
     /// Bytes of memory that the placement takes now.
     pub placement_bytes: u64,
-    /// Extents that the placement keeps now, if that is what it keeps.
-    pub extents: Option<u32>,
+    /// Extents that the placement keeps, if that is what it keeps.
+    pub extents: Option<ExtentCounts>,
     /// The SLC cache, if there is one.
     pub slc: Option<SlcCounts>,
     /// Merges of log blocks, by kind.
@@ -71,6 +71,19 @@ pub struct HostCounts {
     pub unwritten_pages: u64,
     /// Writes and trims that a drive refused that had become read-only.
     pub refused: u64,
+}
+
+/// Extents that a placement keeps, seen at the end of each write command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExtentCounts {
+    /// How many there are now.
+    pub now: u32,
+    /// The most that there were.
+    pub most: u32,
+    /// The sum over the commands.
+    pub sum: u64,
+    /// Write commands.
+    pub commands: u64,
 }
 
 /// How many causes of operations there are.

@@ -314,6 +314,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.streams.reset_counters();
         self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
+        self.placement.reset_counters();
         if let Some(slc) = &mut self.slc {
             slc.counts = SlcCounts::default();
         }

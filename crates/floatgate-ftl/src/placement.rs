@@ -27,6 +27,7 @@ pub use mbf::Insert;
 pub use sepbit::History;
 
 use crate::addr::Lpn;
+use crate::counters::ExtentCounts;
 use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
@@ -144,9 +145,12 @@ pub trait Placement {
     }
 
     /// Extents that it keeps, if that is what it keeps.
-    fn extents(&self) -> Option<u32> {
+    fn extents(&self) -> Option<ExtentCounts> {
         None
     }
+
+    /// What it has counted so far is not to be reported.
+    fn reset_counters(&mut self) {}
 
     /// What changes in it, if it can be saved.
     fn state(&mut self) -> Option<&mut dyn State> {
@@ -326,8 +330,14 @@ macro_rules! placements {
                 match &self.scheme { $(Scheme::$Type(placement) => placement.memory_bytes(),)* }
             }
 
-            fn extents(&self) -> Option<u32> {
+            fn extents(&self) -> Option<ExtentCounts> {
                 match &self.scheme { $(Scheme::$Type(placement) => placement.extents(),)* }
+            }
+
+            fn reset_counters(&mut self) {
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.reset_counters(),)*
+                }
             }
 
             fn state(&mut self) -> Option<&mut dyn State> {

@@ -51,7 +51,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("unit_table", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),
     ("mapping", &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters"]),
-    ("placement", &["addr", "geometry", "intmap", "lru", "future", "rng", "parameters"]),
+    (
+        "placement",
+        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters"],
+    ),
     ("victim", &["addr", "geometry", "unit_table", "prefetch", "rng", "parameters"]),
     ("log_block", &["addr", "geometry", "lru", "rng", "parameters"]),
     // What the drive asks of an engine; the engines are above it.

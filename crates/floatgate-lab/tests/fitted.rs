@@ -123,6 +123,83 @@ fn cold_data_move_on_and_hot_extents_drift() {
     assert!((0.36..0.50).contains(&stayed), "{stayed}");
 }
 
+/// What a row says holds however its writes beyond that are spread.
+#[test]
+fn a_row_is_met_with_skew_and_streams() {
+    for (name, expected) in TABLE {
+        let gb = (expected[2] + expected[3]) as u64 * 4096;
+        // Few extents have most of the writes, and their length; a GB of proj_0 has some sixty
+        // streams, which are written again as one.
+        for more in ["skew=1.2", "skew=0.5,cold_stream=64"] {
+            let text = format!("{},{more}", spec(name, expected, 4.5));
+            for (n, expected) in row(&measure(&text, gb).document()).into_iter().zip(expected) {
+                assert!((n / expected - 1.0).abs() < 0.05, "{text}: {n} not {expected}");
+            }
+        }
+    }
+}
+
+/// The pages of the writes, in order.
+fn writes(text: &str) -> Vec<std::ops::Range<u64>> {
+    let (mut requests, mut workload) = (Vec::new(), generator(text, 1).unwrap());
+    workload.next_batch(&mut requests, usize::MAX).unwrap();
+    requests.iter().map(|r| r.offset / 4096..(r.offset + r.length) / 4096).collect()
+}
+
+/// A hundred hot pages, each an extent: five writes of a GB each, and of the other 9,500 the share
+/// 1 / (k^s H) for the k-th, H being the sum of j^-s.
+#[test]
+fn hot_extents_are_written_by_zipfs_law() {
+    let row = "hot_pages=100,cold_pages=1000,hot_writes=10k,cold_writes=1000,length=1";
+    let gbs = 20.0;
+    for skew in [0.8_f64, 1.2] {
+        let requests = (gbs * 11_000.0) as u64;
+        let text = format!("fitted:{row},hot_extents=100,skew={skew},writes={requests}");
+        let mut counts = std::collections::BTreeMap::<u64, f64>::new();
+        writes(&text).iter().for_each(|pages| *counts.entry(pages.start).or_default() += 1.0);
+        let mut counts: Vec<f64> = counts.into_values().collect();
+        counts.sort_by(|a, b| b.total_cmp(a));
+        let sum: f64 = (1..=100).map(|k| f64::from(k).powf(-skew)).sum();
+        for rank in [1, 2, 5, 20] {
+            let expected = gbs * (5.0 + 9500.0 / sum * f64::from(rank).powf(-skew));
+            let found = counts[rank as usize - 1];
+            assert!((found / expected - 1.0).abs() < 0.06, "{skew} {rank}: {found} not {expected}");
+        }
+        assert!(counts[99] > 4.5 * gbs, "each is hot");
+    }
+}
+
+/// Nearly all is cold and written once: of so many requests each, one begins a stream. The longer
+/// streams are, the more of them end early, as an eighth of the span is taken by others.
+#[test]
+fn cold_requests_follow_one_another() {
+    for (more, streams) in [("", 1.0), (",cold_stream=8", 8.0), (",cold_stream=64", 64.0)] {
+        let text = "fitted:hot_pages=10,cold_pages=20k,hot_writes=50,cold_writes=20k,length=2";
+        let requests = writes(&format!("{text},writes=40k{more}"));
+        let begin = requests.windows(2).filter(|two| two[0].end != two[1].start).count();
+        let found = requests.len() as f64 / begin as f64;
+        assert!((0.6..1.05).contains(&(found / streams)), "{more}: {found}");
+    }
+}
+
+/// Streams are written again in their order.
+#[test]
+fn what_follows_is_written_again_as_it_was() {
+    let text = "fitted:hot_pages=10,cold_pages=10k,hot_writes=50,cold_writes=20k,length=2,\
+                cold_stream=64,writes=20k";
+    let requests = writes(text);
+    let ends: std::collections::BTreeSet<u64> = requests.iter().map(|pages| pages.end).collect();
+    let mut latest = Vec::new();
+    let mut follow = 0;
+    for pages in &requests {
+        // Streams of two times, and of a few waits, go on side by side.
+        follow += usize::from(latest.contains(&pages.start));
+        latest.push(pages.end);
+        latest = latest.split_off(latest.len().saturating_sub(16));
+    }
+    assert!(ends.len() < requests.len() && follow as f64 > 0.9 * requests.len() as f64, "{follow}");
+}
+
 #[test]
 fn reads_and_trims_do_not_change_the_row() {
     let text = "fitted:row=usr_0,writes=400k,reads=0.5,trim=0.1,interarrival=1ms";

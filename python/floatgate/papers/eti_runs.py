@@ -1,4 +1,4 @@
-"""Running ETI's experiment: workloads and schemes, and what of a run is about write amplification.
+"""ETI's experiment as data: what is compared, on what, and what the paper leaves open.
 
 A model at 1/k has of everything that has a size or a period 1/k: blocks, the pages of a row,
 extents of ETI, bits of a filter, counters, lists, and the writes from one ageing to the next. What
@@ -7,12 +7,14 @@ is left as it is are writes, in length, and blocks, in pages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from statistics import fmean
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .batch import Bench, Played, Task
+from .batch import Played
+from .eti_lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
+from .experiment import Axis, Choice, Experiment, Run, Settings, Workload
+from .judging import Filter
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -21,23 +23,17 @@ DEVICE = "eti16"
 BLOCKS = 32_768
 PAGES_PER_BLOCK = 128
 SPARE = 0.07
+SCALE = 32
+"""Stand-ins are played in models at one part in so many: so small that a run takes half a second,
+and the table of ETI still has 64 extents. What that changes is a figure: `SIZES_SHOWN`."""
+SIZES_SHOWN = (32, 8, 1)
 VOLUMES = 2
-"""Of trace that are played, in volumes of the drive."""
+"""Of trace that are played, in volumes of the drive (section 5)."""
 
-STAND_IN, CAPTURED, EXCERPT, SYNTHETIC = "stand-in", "captured", "excerpt", "synthetic"
-
-SIZES = {
-    "eti.extents": 2048,
-    "eti.decay_period": 4096,
-    "mbf.bits": 2048,
-    "mbf.clear_every": 4096,
-    "mhf.counters": 2048,
-    "mhf.decay_period": 4096,
-    "direct.decay_period": 4096,
-    "lru_lists.hot": 512,
-    "lru_lists.candidates": 1024,
-}
-"""What a model has less of, as the paper, or the default, has it."""
+STAND_IN, EXCERPT, CAPTURED, SYNTHETIC = "stand-in", "excerpt", "captured", "synthetic"
+REAL = "a real trace"
+"""What a claim calls the trace that the axis of traces says."""
+HDP = "Hdp1B-R6Dv1"
 
 
 @dataclass(frozen=True)
@@ -60,64 +56,126 @@ TABLE_1 = (
     TableRow("SW1", 2_100, 198_000, 9_600, 222_000, 21.6),
 )
 MSR = tuple(row.name for row in TABLE_1[:4])
+SRC2_0, SW1 = "src2_0", "SW1"
+ROWS = (*MSR, SW1)
+
+LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
+"""Share of the page writes to hot pages, of all traces of Table 1: SW1's, 4.1 %."""
 
 
 @dataclass(frozen=True)
-class Workload:
-    """What is played, on a drive of how many blocks."""
+class RealTrace:
+    """A trace in the directory of traces."""
 
     name: str
     kind: str
-    played: Played
-    blocks: int
-    writes: int | None = None
-    """Requests of a generator, which its text ends with."""
+    spec: str
+    requests: int | None = None
+    """Of a trace that is played once, whole; others are played over and over."""
+    quick: bool = True
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """A way to tell hot from cold, with its parameters."""
+MSR_WINDOW, FINANCIAL1, HP = "MSR window", "Financial1", "HP hplajw"
+REAL_TRACES = (
+    RealTrace(MSR_WINDOW, EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
+    RealTrace(FINANCIAL1, EXCERPT, "umass-financial1-10k.ascii.zst"),
+    RealTrace(HP, EXCERPT, "hp-hplajw-1week-45k.srt.zst"),
+    RealTrace("Financial1, folded", EXCERPT, "umass-financial1-50k-pages.trace.zst", quick=False),
+    RealTrace("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst", quick=False),
+    RealTrace("PC DiskMon", EXCERPT, "pc-diskmon-87k.txt.zst", quick=False),
+    RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 656_291, False),
+)
 
-    key: str
-    label: str
-    group: str
-    placement: str
-    set: Mapping[str, str] = field(default_factory=dict)
+AXES = (
+    Axis(
+        "skew",
+        "the skew",
+        tuple(Choice(theta, keys={"skew": theta}) for theta in ("0", "0.3", "0.6", "0.9", "1.2")),
+        "Table 1 does not say how the writes beyond the four that make a page hot are spread. From "
+        "evenly to an exponent of 1.2: lines through the writes of the hot pages of real traces, "
+        "ranked, have 0.25 (CloudPhysics), 0.66 (Financial1), 0.70 (PC DiskMon), 1.15 (HP hplajw) "
+        "and 1.20 (the MSR window).",
+        ordered=True,
+    ),
+    Axis(
+        "cold",
+        "the cold data",
+        (
+            Choice("scattered", keys={"cold_stream": "1"}),
+            Choice("streams", keys={"cold_stream": "64"}, quick=False),
+        ),
+        "Table 1 does not say where cold writes lie. Anywhere, or 64 after one another unless they "
+        "meet others, which is 0.5 to 5.5 MB: files that are copied. Of the real traces' writes "
+        "0 % (HP hplajw) to 53 % (CloudPhysics) continue the one before.",
+    ),
+    Axis(
+        "hashes",
+        "the pair of CRCs",
+        tuple(
+            Choice(hashes, lines={"MBF": mbf, "MHF": mhf}, quick=i == 0)
+            for i, (hashes, mbf, mhf) in enumerate(zip(HASHES, MBF, MHF, strict=True))
+        ),
+        "Three variants of each rival are in Figure 4; Table 2 says no more than two CRCs.",
+    ),
+    Axis(
+        "copies",
+        "the stream of copies",
+        (
+            Choice("their own", {"placement.gc_destination": "same"}),
+            Choice("cold", {"placement.gc_destination": "cold"}, quick=False),
+        ),
+        "The paper does not say; the simulator that it cites leaves copies in their pool. What "
+        "cleaning moves was not written again, which is to be cold.",
+    ),
+    Axis(
+        "unit",
+        "ETI's period",
+        (
+            Choice("commands", {"eti.decay_unit": "commands"}),
+            Choice("pages", {"eti.decay_unit": "pages"}, quick=False),
+        ),
+        "A decay period of 4096 (Table 2) of what is not said: ETI is executed once per command, "
+        "its rivals per page.",
+    ),
+    Axis(
+        "mbf",
+        "MBF's insertion",
+        (
+            Choice("round robin", {"mbf.insert": "round_robin"}),
+            Choice("newest first", {"mbf.insert": "newest_first"}, quick=False),
+        ),
+        "Park and Du go round; section 2 describes MBF as one that fills the newest filter first.",
+    ),
+    Axis(
+        "mhf",
+        "MHF's counting",
+        (
+            Choice("plain", {"mhf.conservative": "false"}),
+            Choice("conservative", {"mhf.conservative": "true"}, quick=False),
+        ),
+        "Hsieh, Kuo and Chang have both; the paper does not say which it has.",
+    ),
+    Axis(
+        "trace",
+        "the trace",
+        tuple(
+            Choice(trace.name, workloads={REAL: trace.name}, quick=trace.quick)
+            for trace in REAL_TRACES
+        ),
+        "The real traces that are here and write pages again; of those captured for this project "
+        "the one with most hot data. Short ones are played over and over. Two are of Financial1 "
+        "and overlap in time, so they are never averaged; one "
+        "has all its devices on top of each other.",
+    ),
+)
+
+OF_STAND_INS = frozenset({"skew", "cold"})
 
 
-@dataclass(frozen=True)
-class Point:
-    """One run. Shares are 0 to 1."""
-
-    trace: str
-    kind: str
-    """Stand-in, captured, excerpt or synthetic."""
-    line: str
-    victim: str
-    write_amplification: float
-    hot_share: float | None
-    """Of the pages that the host wrote, those in another stream than the coldest."""
-    victim_valid: float | None
-    """Of the pages of a cleaned unit, those that had to be moved."""
-    memory_bytes: int
-    extents: int | None
-    """At the end of the run."""
-    length: float
-    """Mean pages of a write."""
-    volumes: float
-    """Pages written in the measured part, in volumes of the drive."""
-
-
-@dataclass(frozen=True)
-class Extents:
-    """Extents in use, at several moments of one workload."""
-
-    trace: str
-    kind: str
-    mean: float
-    most: int
-    table: int
-    """Extents that there can be."""
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    known = {name: name for name in (*ROWS, *CHECKS, HDP)}
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **known})
 
 
 def pages_of(blocks: int) -> int:
@@ -142,98 +200,144 @@ def generator(row: TableRow, scale: int, writes: int) -> str:
     return f"fitted:row={row.name},{parts},length={row.length},writes={writes}"
 
 
-def stand_in(row: TableRow, scale: int) -> Workload:
-    """The paper's protocol: two volumes of the trace on its drive, or a model of both."""
-    return two_volumes(row, scale, BLOCKS // scale)
-
-
-def two_volumes(row: TableRow, scale: int, blocks: int) -> Workload:
-    """A row's stand-in on a drive of so many blocks."""
-    writes = round(VOLUMES * pages_of(blocks) / row.length)
-    return Workload(row.name, STAND_IN, Played(generator(row, scale, writes)), blocks, writes)
-
-
-def simulate(
-    bench: Bench,
-    cases: Sequence[tuple[Workload, Scheme]],
-    scale: int = 1,
-    victim: str = "greedy",
-) -> list[tuple[Point, Result]]:
-    """Runs every case."""
-    tasks = [
-        Task(
-            work.played,
-            settings(work, scale)
-            | {"cleaning.victim": victim, "placement.scheme": scheme.placement}
-            | shrunk(scheme.set, scale if work.kind == STAND_IN else 1),
-        )
-        for work, scheme in cases
-    ]
-    return [
-        (reduce(work, scheme, victim, result), result)
-        for (work, scheme), result in zip(cases, bench.run(tasks), strict=True)
-    ]
-
-
-def settings(work: Workload, scale: int) -> dict[str, str]:
-    """What all runs of a workload have in common."""
-    sizes = {key: str(size) for key, size in SIZES.items()}
-    model = shrunk(sizes, scale) if work.kind == STAND_IN and scale > 1 else {}
-    return {"flash.blocks": str(work.blocks), **model}
-
-
-def shrunk(set: Mapping[str, str], scale: int) -> dict[str, str]:
-    """The settings in a model at 1/scale."""
-    return {key: str(int(value) // scale) if key in SIZES else value for key, value in set.items()}
-
-
-def reduce(work: Workload, scheme: Scheme, victim: str, result: Result) -> Point:
-    """The numbers of a run that figures and claims are about."""
-    streams = result.placement.streams
-    written = sum(stream.host_pages for stream in streams)
-    hot = sum(stream.host_pages for stream in streams[1:])
-    return Point(
-        trace=work.name,
-        kind=work.kind,
-        line=scheme.key,
-        victim=victim,
-        write_amplification=result.write_amplification or 1.0,
-        hot_share=hot / written if written and len(streams) > 1 else None,
-        victim_valid=result.cleaning.victim_valid_mean,
-        memory_bytes=result.placement.memory_bytes,
-        extents=result.placement.extents,
-        length=result.workload.write_pages / max(result.workload.writes, 1),
-        volumes=result.workload.write_pages / result.drive.logical_pages,
+def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
+    """The paper's protocol in a model: two volumes of a trace that has the row. Quickly, only that
+    of the trace of which the paper prints a number has more than the middle of the skews."""
+    writes = round(VOLUMES * pages_of(BLOCKS // scale) / row.length)
+    # Pages of SW1 that are hot have hardly more than the writes that make them so: no skew is left.
+    evenly = frozenset({"skew"}) if row.name == SW1 else frozenset()
+    return Workload(
+        name or row.name,
+        STAND_IN,
+        Played(generator(row, scale, writes)),
+        ignores=evenly,
+        slow=frozenset() if row.name == SRC2_0 else frozenset({"scattered", "streams"}),
+        random=True,
+        fit=_model(scale),
     )
 
 
-def sample_extents(
-    bench: Bench, works: Iterable[Workload], scale: int, moments: int
-) -> list[Extents]:
-    """How many extents ETI has at several moments of each workload, evenly from its middle on.
-
-    Extents depend on nothing but the commands, so the drive is not filled before. Each moment is a
-    run that ends there.
-    """
-    found = []
-    for work in works:
-        ends = [(moments + n + 0.5) / (2 * moments) for n in range(moments)]
-        results = bench.run([_until(work, scale, share) for share in ends])
-        counts = [result.placement.extents or 0 for result in results]
-        table = SIZES["eti.extents"] // (scale if work.kind == STAND_IN else 1)
-        found.append(Extents(work.name, work.kind, fmean(counts), max(counts), table))
-    return found
+def sized(row: TableRow) -> list[Workload]:
+    """A row in models of other sizes, for what the size of a model changes."""
+    names = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
+    return [stand_in(row, scale, f"{row.name}, {names[scale]}") for scale in SIZES_SHOWN[1:]]
 
 
-def _until(work: Workload, scale: int, share: float) -> Task:
-    """ETI on the first part of a workload, and nothing before."""
-    chosen = settings(work, scale) | {"placement.scheme": "eti", "start.fill": "none"}
-    played = work.played
-    if played.repeat > 1:
-        return Task(replace(played, repeat=max(1, round(share * played.repeat))), chosen)
-    spec, limit = played.spec, played.limit
-    if limit is not None:
-        return Task(replace(played, limit=max(1, round(share * limit))), chosen)
-    assert work.writes is not None, "a trace has a limit, a generator has writes"
-    part = round(share * work.writes)
-    return Task(Played(f"{spec.removesuffix(str(work.writes))}{part}"), chosen)
+def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
+    """A real trace on the smallest drive that holds its pages: whole, or, if it is short, over and
+    over until it has written two volumes. Its start is random, and so all its runs."""
+    played = Played(file, trace.requests)
+    if trace.requests is None:
+        played = Played(file, repeat=max(2, round(VOLUMES * pages * 4096 / written)))
+    fit = _on(blocks_for(pages))
+    return Workload(trace.name, trace.kind, played, OF_STAND_INS, random=True, fit=fit)
+
+
+CHECKS: Mapping[str, tuple[float, float] | None] = {
+    "uniform": None,
+    "80/20": (0.8, 0.2),
+    "90/10": (0.9, 0.1),
+}
+"""Synthetic loads that closed forms are for: shares of the writes and of the pages that are hot."""
+PERFECT = {"uniform": "single", "80/20": "perfect-20", "90/10": "perfect-10"}
+"""The lines that make no error on them."""
+CHECK_LINES = ("single", "eti", "mbf-1", "mhf-1", "direct")
+CHECK_BLOCKS = 1024
+
+
+def check(name: str, volumes: int) -> Workload:
+    """A synthetic load, with ETI, MBF and MHF at the paper's size."""
+    pages, mix = pages_of(CHECK_BLOCKS), CHECKS[name]
+    spec = f"span={pages * 4096}B,writes={volumes * pages}"
+    spec = f"uniform:{spec}" if mix is None else f"hotcold:r={mix[0]},f={mix[1]},{spec}"
+    fit = _on(CHECK_BLOCKS)
+    return Workload(name, SYNTHETIC, Played(spec), OF_STAND_INS, random=True, fit=fit)
+
+
+def _model(scale: int) -> Callable[[Settings], Settings]:
+    """The paper's drive and all that has a size or a period, at one part in `scale`."""
+
+    def fit(asked: Settings) -> Settings:
+        whole = {key: str(size) for key, size in SIZES.items()} | dict(asked)
+        model = {
+            key: str(int(value) // scale) if key in SIZES else value for key, value in whole.items()
+        }
+        return {"flash.blocks": str(BLOCKS // scale), **model}
+
+    return fit
+
+
+def _on(blocks: int) -> Callable[[Settings], Settings]:
+    """A drive of so many blocks, and all else at the paper's size."""
+    return lambda asked: {"flash.blocks": str(blocks), **asked}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares are 0 to 1."""
+
+    trace: str
+    kind: str
+    """Stand-in, excerpt, captured or synthetic."""
+    line: str
+    skew: str | None
+    """None here and below: it cannot matter to the run."""
+    cold: str | None
+    copies: str | None
+    unit: str | None
+    seed: int
+    write_amplification: float
+    hot_share: float | None
+    """Of the pages that the host wrote, those in another stream than the coldest."""
+    hot_writes: float
+    """Of the trace's page writes, those to pages that are hot as Table 1 has it."""
+    victim_valid: float | None
+    """Of the pages of a cleaned unit, those that had to be moved."""
+    memory_bytes: int
+    extents_mean: float | None
+    """Over the write commands."""
+    extents_most: int | None
+    extents_table: float | None
+    """The mean as a share of those that there can be."""
+    length: float
+    """Mean pages of a write."""
+    volumes: float
+    """Pages written in the measured part, in volumes of the drive."""
+
+
+def reduce(
+    experiment: Experiment, run: Run, result: Result, hot_writes: Mapping[str, float]
+) -> Point:
+    """The numbers of a run that figures and claims are about. `hot_writes`: by workload."""
+    placement, work = result.placement, result.workload
+    pages = [stream.host_pages for stream in placement.streams]
+    mean = placement.extents_mean
+    return Point(
+        trace=run.workload,
+        kind=experiment.workload(run.workload).family,
+        line=run.line,
+        skew=run.at("skew"),
+        cold=run.at("cold"),
+        copies=run.at("copies"),
+        unit=run.at("unit"),
+        seed=run.seed,
+        write_amplification=result.write_amplification or 1.0,
+        hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,
+        hot_writes=hot_writes[run.workload],
+        victim_valid=result.cleaning.victim_valid_mean,
+        memory_bytes=placement.memory_bytes,
+        extents_mean=mean,
+        extents_most=placement.extents_most,
+        extents_table=mean / result.to_dict()["config"]["eti"]["extents"] if mean else None,
+        length=work.write_pages / max(work.writes, 1),
+        volumes=work.write_pages / result.drive.logical_pages,
+    )
+
+
+def lacks_hot_data(point: Point) -> bool:
+    """Whether a smaller share of the writes goes to hot pages than in any trace of Table 1. It is
+    measured on the trace, with no drive and no scheme."""
+    return point.hot_writes < LEAST_HOT
+
+
+HOT_ENOUGH = Filter("with less hot data than any trace of Table 1", lacks_hot_data)

@@ -37,13 +37,13 @@ class Choice:
     key: str
     """As verdicts and tables call it."""
     set: Settings | ByFootprint = field(default_factory=dict)
+    keys: Settings = field(default_factory=dict)
+    """Further keys of the generators that are played: {"span": "64MiB"}. What is a file ignores the
+    axis."""
     lines: Mapping[str, str] = field(default_factory=dict)
     """Our lines for those of the paper."""
     workloads: Mapping[str, str] = field(default_factory=dict)
     """The same for workloads."""
-    keys: str = ""
-    """Further keys of the generators that are played: "span=64MiB". What is a file ignores the
-    axis."""
     random: bool = False
     """Whether runs with it differ from seed to seed."""
     quick: bool = True
@@ -114,7 +114,10 @@ class Workload:
     slow: frozenset[str] = frozenset()
     """Choices with which a quick reproduction has only the middle of each ordered axis."""
     random: bool = False
-    """Whether its requests differ from seed to seed."""
+    """Whether its runs differ from seed to seed whatever is chosen: its requests do, or the start
+    of its drive is random."""
+    fit: Callable[[Settings], Settings] | None = None
+    """Makes of the settings that axes and a line ask for those of a drive of its size."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +205,16 @@ class Experiment:
         for axis, choice in run.place:
             chosen = self.axis(axis).choice(choice).set
             found |= chosen(footprint) if callable(chosen) else chosen
-        return found | dict(self.line(run.line).set)
+        found |= self.line(run.line).set
+        fit = self.workload(run.workload).fit
+        return dict(fit(found)) if fit else found
+
+    def played(self, run: Run) -> Played:
+        """What is played in a run."""
+        played = self.workload(run.workload).played
+        chosen = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
+        keys = [f"{key}={value}" for one in chosen for key, value in one.items()]
+        return replace(played, spec=",".join([played.spec, *keys])) if keys else played
 
     def simulate(self, bench: Bench, runs: Iterable[Run]) -> dict[Run, Result]:
         """The results of the runs, each of them once."""
@@ -214,12 +226,6 @@ class Experiment:
             for run, played in wanted.items()
         ]
         return dict(zip(wanted, bench.run(tasks), strict=True))
-
-    def played(self, run: Run) -> Played:
-        """What a run plays: its workload, a generator with the keys of its choices."""
-        known = self.workload(run.workload).played
-        keys = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
-        return replace(known, spec=",".join([known.spec, *filter(None, keys)]))
 
     def _is_sized(self, run: Run) -> bool:
         """Whether its drive depends on how many pages the workload touches."""

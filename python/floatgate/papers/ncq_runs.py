@@ -115,7 +115,7 @@ AXES = (
     Axis(
         "span",
         "the span",
-        tuple(Choice(f"{mib} MiB", keys=f"span={mib}MiB") for mib in SPANS),
+        tuple(Choice(f"{mib} MiB", keys={"span": f"{mib}MiB"}) for mib in SPANS),
         "The paper does not say. From twice what a full queue of workload 2 asks for, below which "
         "most of the span would be queued, to 1 GiB, of which the smallest buffer is a thousandth; "
         "a factor of 1.5 apart or less around the preset's 256 MiB, as numbers are met within one.",
@@ -146,7 +146,7 @@ AXES = (
     Axis(
         "alignment",
         "the alignment",
-        (Choice("records"), Choice("pages", keys="align=4KiB")),
+        (Choice("records"), Choice("pages", keys={"align": "4KiB"})),
         "The paper does not say. Iometer aligns to the record or to less; to pages, parts of "
         "blocks leave the buffer, which is what BAST has its merges for.",
     ),
@@ -161,8 +161,8 @@ AXES = (
         "arrivals",
         "the arrival",
         (
-            Choice("exponential", keys="arrivals=exponential"),
-            Choice("fixed", keys="arrivals=fixed", quick=False),
+            Choice("exponential", keys={"arrivals": "exponential"}),
+            Choice("fixed", keys={"arrivals": "fixed"}, quick=False),
         ),
         "Table I states means of the times between commands; at random and evenly are two ends. "
         "Asked with every speed at the middle of the rest, in a table beside the verdicts.",
@@ -174,7 +174,7 @@ AXES = (
             Choice("as assumed"),
             Choice("queue kept full", {"queue.arrivals": "closed"}, quick=False),
             Choice("128 commands", {"queue.depth": "128"}, quick=False),
-            Choice("a third of reads", keys="reads=0.33", quick=False),
+            Choice("a third of reads", keys={"reads": "0.33"}, quick=False),
             Choice("FAST", {"ftl.scheme": "fast"}, quick=False),
             Choice("page-mapped", {"ftl.scheme": "page"}, quick=False),
             Choice("one chip", ways(1, 1), quick=False),

@@ -39,6 +39,7 @@ use core::ops::Range;
 
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
+use crate::counters::ExtentCounts;
 use crate::parameters::Refusal;
 use crate::saved::State;
 use parts::Parts;
@@ -123,9 +124,10 @@ pub struct Eti {
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
+    seen: ExtentCounts,
 }
 
-crate::state!(Eti { starts, counters, parts, latest, executions } fixed { config, pages });
+crate::state!(Eti { starts, counters, parts, latest, executions } fixed { config, pages, seen });
 
 impl Eti {
     /// One extent over all pages.
@@ -141,6 +143,7 @@ impl Eti {
             parts: Parts::new(pages),
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
+            seen: ExtentCounts::default(),
         }
     }
 
@@ -338,6 +341,10 @@ impl Placement for Eti {
         let first = first.get();
         assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
         self.update(first..first + pages);
+        let extents = self.starts.len() as u32;
+        self.seen.most = self.seen.most.max(extents);
+        self.seen.sum += u64::from(extents);
+        self.seen.commands += 1;
         self.executions += match self.config.decay_unit {
             DecayUnit::Commands => 1,
             DecayUnit::Pages => u64::from(pages),
@@ -361,8 +368,12 @@ impl Placement for Eti {
         starts + counters + size_of::<Latest>() as u64
     }
 
-    fn extents(&self) -> Option<u32> {
-        Some(self.starts.len() as u32)
+    fn extents(&self) -> Option<ExtentCounts> {
+        Some(ExtentCounts { now: self.starts.len() as u32, ..self.seen })
+    }
+
+    fn reset_counters(&mut self) {
+        self.seen = ExtentCounts::default();
     }
 
     fn check(&self) {

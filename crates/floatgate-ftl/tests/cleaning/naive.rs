@@ -137,6 +137,7 @@ impl<M: Mapping> Naive<M> {
     /// have been opened.
     pub fn reset_counters(&mut self) {
         self.mapping.reset_counters();
+        self.placement.reset_counters();
         let mut free: Vec<Unit> = self.all().filter(|unit| self.is_free(unit)).collect();
         free.sort_by_key(|unit| self.turn(*unit));
         for unit in free {

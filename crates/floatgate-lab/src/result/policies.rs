@@ -108,8 +108,12 @@ pub struct PlacementResult {
     pub streams: Vec<StreamPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
-    /// Extents that the policy tracks; None if it has none.
+    /// Extents that the policy tracks at the end; None, here and below, if it has none.
     pub extents: Option<u32>,
+    /// Mean of the extents that there were at the end of a write command.
+    pub extents_mean: Option<f64>,
+    /// The most extents that there were at the end of a write command.
+    pub extents_most: Option<u32>,
     /// Translation pages read to sample page ages.
     pub sample_reads: u64,
 }
@@ -118,10 +122,13 @@ impl PlacementResult {
     pub(super) fn new(readings: &Readings) -> Self {
         let pages = readings.counters.streams.iter();
         let pages = pages.map(|s| StreamPages { host_pages: s.host_pages, gc_pages: s.gc_pages });
+        let extents = readings.counters.extents;
         Self {
             streams: pages.collect(),
             memory_bytes: readings.counters.placement_bytes,
-            extents: readings.counters.extents,
+            extents: extents.map(|extents| extents.now),
+            extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),
+            extents_most: extents.map(|extents| extents.most),
             sample_reads: readings.counters.sample_reads,
         }
     }

@@ -46,7 +46,7 @@ impl Pattern for Zipf {
 
 /// Draws ranks from 1 to n.
 #[derive(Clone)]
-struct Ranks {
+pub(super) struct Ranks {
     theta: f64,
     n: f64,
     /// The area up to the right edge of the first column, less the bar of the first rank, which so
@@ -59,7 +59,7 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn new(theta: f64, n: u64) -> Self {
+    pub(super) fn new(theta: f64, n: u64) -> Self {
         let n = n as f64;
         let mut ranks = Self { theta, n, low: 0.0, high: 0.0, squeeze: 0.0 };
         ranks.low = ranks.area(1.5) - 1.0;
@@ -68,7 +68,7 @@ impl Ranks {
         ranks
     }
 
-    fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
         loop {
             let area = self.high + rng.unit() * (self.low - self.high);
             let x = self.abscissa(area);

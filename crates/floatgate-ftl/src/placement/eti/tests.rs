@@ -25,7 +25,7 @@ fn table(eti: &Eti) -> Vec<(u32, u8)> {
     let ends: Vec<u32> = eti.partition().map(|extent| extent.end).collect();
     let starts = eti.partition().skip(1).map(|extent| extent.start);
     assert!(starts.chain([eti.pages]).eq(ends), "no gap");
-    assert_eq!(eti.extents(), Some(eti.starts.len() as u32));
+    assert_eq!(eti.extents().unwrap().now, eti.starts.len() as u32);
     eti.partition().map(|extent| (extent.start, extent.counter)).collect()
 }
 
@@ -53,6 +53,21 @@ fn the_worked_example() {
     eti.age();
     eti.check();
     assert_eq!(table(&eti), [(0, 0)]);
+}
+
+/// 3 extents after each of two writes, 5 after the third; ageing leaves one, of which the next
+/// write makes 3 again.
+#[test]
+fn extents_are_counted_after_each_command_since_the_reset() {
+    let mut eti = eti(1000, EtiConfig { decay_period: 3, ..EtiConfig::default() });
+    run(&mut eti, "2x100+100 150+100");
+    let seen = ExtentCounts { now: 5, most: 5, sum: 11, commands: 3 };
+    assert_eq!(eti.extents(), Some(seen));
+    eti.reset_counters();
+    assert_eq!(eti.extents(), Some(ExtentCounts { now: 5, ..ExtentCounts::default() }));
+    run(&mut eti, "0+1000 10+10");
+    let seen = ExtentCounts { now: 3, most: 3, sum: 4, commands: 2 };
+    assert_eq!(eti.extents(), Some(seen));
 }
 
 #[test]

@@ -5,6 +5,10 @@
 //! and the row holds in every GB, which independent draws would not give: at 4.6 writes a page,
 //! every third page would have fewer than four.
 //!
+//! With a skew a GB has fewer rounds, five, and each round writes some extents again, drawn by
+//! Zipf's law. So the row still holds: any five rounds that follow one another make a page hot, and
+//! what is written beyond them is as much as the row has.
+//!
 //! Lengths of extents are geometric. Gaps between them are log-uniform: many are short and a few
 //! very long, so that merging neighbours takes little cold data along, as in the paper's Figure 2.
 
@@ -14,9 +18,26 @@ use super::Run;
 use super::cold::REST;
 use super::land::Land;
 use super::row::Shape;
+use crate::workload::scatter::Scatter;
+use crate::workload::zipf::Ranks;
 
 /// Places that are tried before an extent that moves goes just anywhere.
 const TRIES: u32 = 64;
+
+/// Rounds in a GB where some extents are written more often: the fewest whole ones of which every
+/// GB, wherever it begins, has four.
+const ROUNDS: f64 = 5.0;
+
+/// Extents that are written more often than once in a round.
+#[derive(Clone)]
+struct Popular {
+    ranks: Ranks,
+    /// Which extent has a rank: neighbours are not equally popular.
+    places: Scatter,
+    /// Page writes that a round has more, and those due from the rounds before.
+    pages: f64,
+    due: f64,
+}
 
 #[derive(Clone)]
 pub(super) struct Hot {
@@ -25,6 +46,8 @@ pub(super) struct Hot {
     round: Vec<Run>,
     /// With which probability a request ends before a page that does not begin an extent.
     cut: f64,
+    /// What a round has beyond one write of each page.
+    popular: Option<Popular>,
     /// The logarithm of the longest gap.
     log_gap: f64,
     /// Extents that move per round, and what is left of one from the rounds before.
@@ -43,12 +66,20 @@ impl Hot {
         let log_gap = log_of_longest(shape.cold_room() as f64 / gaps as f64);
         let extents = lay_out(shape, log_gap, rng);
         extents.iter().for_each(|extent| land.take(*extent));
+        let rounds = if shape.skew > 0.0 { row.rounds().min(ROUNDS) } else { row.rounds() };
+        let popular = (shape.skew > 0.0).then(|| Popular {
+            ranks: Ranks::new(shape.skew, shape.hot_extents),
+            places: Scatter::new(shape.hot_extents, rng),
+            pages: (row.rounds() / rounds - 1.0) * row.hot_pages as f64,
+            due: 0.0,
+        });
         Self {
             extents,
             round: Vec::new(),
             cut: if inside > 0.0 { (requests - shape.hot_extents as f64) / inside } else { 0.0 },
+            popular,
             log_gap,
-            moves: shape.drift * shape.hot_extents as f64 / row.rounds(),
+            moves: shape.drift * shape.hot_extents as f64 / rounds,
             moves_due: 0.0,
             rest: REST * row.writes(),
         }
@@ -78,22 +109,36 @@ impl Hot {
         self.extents[rng.below(self.extents.len() as u64) as usize]
     }
 
-    /// Divides every extent into requests, and shuffles them.
+    /// Divides every extent into requests, popular ones again, and shuffles them.
     fn begin_round(&mut self, rng: &mut Rng) {
-        for extent in &self.extents {
-            let mut start = extent.start;
-            let end = extent.start + extent.pages;
-            for page in start + 1..end {
-                if rng.unit() < self.cut {
-                    self.round.push(Run { start, pages: page - start });
-                    start = page;
-                }
+        for index in 0..self.extents.len() {
+            self.divide(index, rng);
+        }
+        if let Some(mut popular) = self.popular.take() {
+            popular.due += popular.pages;
+            while popular.due > 0.0 {
+                let index = popular.places.place(popular.ranks.draw(rng) - 1) as usize;
+                popular.due -= self.extents[index].pages as f64;
+                self.divide(index, rng);
             }
-            self.round.push(Run { start, pages: end - start });
+            self.popular = Some(popular);
         }
         for i in (1..self.round.len()).rev() {
             self.round.swap(i, rng.below(i as u64 + 1) as usize);
         }
+    }
+
+    /// Divides an extent into requests of this round.
+    fn divide(&mut self, index: usize, rng: &mut Rng) {
+        let Run { mut start, pages } = self.extents[index];
+        let end = start + pages;
+        for page in start + 1..end {
+            if rng.unit() < self.cut {
+                self.round.push(Run { start, pages: page - start });
+                start = page;
+            }
+        }
+        self.round.push(Run { start, pages: end - start });
     }
 
     /// Moves an extent to a place near another.

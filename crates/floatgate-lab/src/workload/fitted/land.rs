@@ -45,15 +45,19 @@ impl Land {
         self.leases.push_back((time, run));
     }
 
+    /// Takes a run if it is free; else nothing.
+    pub fn take_free(&mut self, run: Run, now: u64) -> bool {
+        self.release(now);
+        let free = self.is_free(run);
+        if free {
+            self.take(run);
+        }
+        free
+    }
+
     /// Takes a free run of `pages` anywhere; a shorter one where none is found.
     pub fn take_any(&mut self, pages: u64, now: u64, rng: &mut Rng) -> Run {
-        while let Some(&(time, run)) = self.leases.front()
-            && time <= now
-        {
-            self.leases.pop_front();
-            (run.start..run.start + run.pages)
-                .for_each(|page| self.taken[word(page)] &= !bit(page));
-        }
+        self.release(now);
         let mut pages = pages.min(self.pages);
         loop {
             for _ in 0..TRIES {
@@ -64,6 +68,17 @@ impl Land {
                 }
             }
             pages = pages.div_ceil(2);
+        }
+    }
+
+    /// Frees what is due.
+    fn release(&mut self, now: u64) {
+        while let Some(&(time, run)) = self.leases.front()
+            && time <= now
+        {
+            self.leases.pop_front();
+            (run.start..run.start + run.pages)
+                .for_each(|page| self.taken[word(page)] &= !bit(page));
         }
     }
 }

@@ -31,6 +31,19 @@ pub(super) const KEYS: &[KeyRow] = &[
         doc: "Runs of hot pages with cold ones between them. The paper prints none; its text says \
               a thousand or two, or less.",
     },
+    KeyRow {
+        name: "skew",
+        default: "0",
+        doc: "The exponent of Zipf's law by which hot extents are written, 0 to 10; 0: all equally \
+              often. With any, each hot page has five writes in a GB, if the row has so many, and \
+              the exponent is of what the row has beyond that.",
+    },
+    KeyRow {
+        name: "cold_stream",
+        default: "1",
+        doc: "Cold requests that follow one another in address before the next goes elsewhere, on \
+              average, unless they meet others before.",
+    },
     KeyRow { name: "drift", default: "0", doc: "Share of the hot extents that move, per GB." },
     KeyRow {
         name: "span",
@@ -124,6 +137,10 @@ impl Row {
 pub(super) struct Shape {
     pub row: Row,
     pub hot_extents: u64,
+    /// The exponent of Zipf's law by which hot extents are written.
+    pub skew: f64,
+    /// Mean number of cold requests that follow one another in address.
+    pub cold_stream: f64,
     /// Share of the hot extents that move, per GB.
     pub drift: f64,
     /// Pages of the span.
@@ -145,6 +162,8 @@ impl Shape {
             )));
         }
         keys.resolve("hot_extents", &hot_extents);
+        let skew = keys.number("skew", 0.0, (0.0, 10.0))?;
+        let cold_stream = keys.number("cold_stream", 1.0, (1.0, 65_536.0))?;
         let drift = keys.number("drift", 0.0, (0.0, 1.0))?;
         // Where hot extents divide it, a write still needs a place to lie in.
         let beside = (row.length * (hot_extents + 1) as f64).ceil() as u64;
@@ -157,7 +176,7 @@ impl Shape {
                 "span has {pages} pages of 4 KiB: expected {least} to {PAGES_MAX}"
             )));
         }
-        Ok(Self { row, hot_extents, drift, pages, stands_for })
+        Ok(Self { row, hot_extents, skew, cold_stream, drift, pages, stands_for })
     }
 
     /// The share of the page writes that is hot.

@@ -5,10 +5,19 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
+
+
+class _WrongError(Exception):
+    """What is wrong at a place, whose steps are added from the inside."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.steps: list[str] = []
 
 
 def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
@@ -16,35 +25,75 @@ def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
 
     Raises ValueError, with the place below `path`, where an entry is missing or of another type.
     """
-    hints = get_type_hints(kind)
-    require(hints, data, path)
-    entries = {name: _value(hint, data[name], f"{path}.{name}") for name, hint in hints.items()}
-    return kind(**entries)
+    try:
+        found: _T = _reader(kind)(data)
+    except _WrongError as wrong:
+        place = ".".join((path, *reversed(wrong.steps)))
+        raise ValueError(f"{place}: {wrong}") from None
+    return found
 
 
 def require(names: Iterable[str], data: Any, path: str) -> None:
     """Raises ValueError if `data` is no table, or one that lacks any of the names."""
+    try:
+        _look_for(names, data)
+    except _WrongError as wrong:
+        raise ValueError(f"{path}: {wrong}") from None
+
+
+def _look_for(names: Iterable[str], data: Any) -> None:
     if not isinstance(data, Mapping):
-        raise _mismatch(path, data, "a table")
+        raise _mismatch(data, "a table")
     if missing := [name for name in names if name not in data]:
         found = ", ".join(data) or "nothing"
-        raise ValueError(f"{path}: {', '.join(missing)} expected; there is {found}")
+        raise _WrongError(f"{', '.join(missing)} expected; there is {found}")
 
 
-def _value(hint: Any, value: Any, path: str) -> Any:
+@cache
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """What makes a value of a type from what JSON has: made once, as types are looked at slowly."""
     if is_dataclass(hint):
-        return build(hint, value, path)  # type: ignore[arg-type]
+        return _table(hint)  # type: ignore[arg-type]
     if get_origin(hint) is tuple:
-        if not isinstance(value, list):
-            raise _mismatch(path, value, "a list")
-        return tuple(_value(get_args(hint)[0], item, path) for item in value)
+        return _list(_reader(get_args(hint)[0]))
     kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
+    names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
     # JSON does not tell 1 from 1.0.
-    if not isinstance(value, (*kinds, int) if float in kinds else kinds):
-        names = ("None" if kind is NoneType else kind.__name__ for kind in kinds)
-        raise _mismatch(path, value, " or ".join(names))
-    return value
+    taken = (*kinds, int) if float in kinds else kinds
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, taken):
+            raise _mismatch(value, names)
+        return value
+
+    return read
 
 
-def _mismatch(path: str, value: Any, expected: str) -> ValueError:
-    return ValueError(f"{path}: {reprlib.repr(value)} given; expected {expected}")
+def _table(kind: Callable[..., Any]) -> Callable[[Any], Any]:
+    readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+    def read(data: Any) -> Any:
+        _look_for(readers, data)
+        entries = {}
+        for name, of in readers.items():
+            try:
+                entries[name] = of(data[name])
+            except _WrongError as wrong:
+                wrong.steps.append(name)
+                raise
+        return kind(**entries)
+
+    return read
+
+
+def _list(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise _mismatch(value, "a list")
+        return tuple(map(of, value))
+
+    return read
+
+
+def _mismatch(value: Any, expected: str) -> _WrongError:
+    return _WrongError(f"{reprlib.repr(value)} given; expected {expected}")

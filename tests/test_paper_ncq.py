@@ -224,7 +224,7 @@ def _with(experiment: Experiment, **choices: Choice) -> Experiment:
 
 def test_without_pins_the_verdicts_that_depend_on_them_change() -> None:
     full = replace(SHORT.axis("otherwise").choice("queue kept full"), key="as assumed")
-    little = _with(SHORT, span=Choice("64 MiB", keys="span=64MiB"), otherwise=full)
+    little = _with(SHORT, span=Choice("64 MiB", keys={"span": "64MiB"}), otherwise=full)
     off = Choice("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
     keys = ("more-hits", "small-buffer", "faster", "never-below")
     on, without = _verdicts(little, *keys), _verdicts(_with(little, pins=off), *keys)

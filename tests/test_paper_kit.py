@@ -300,3 +300,22 @@ def test_what_was_not_run_is_no_part_of_the_map() -> None:
 def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
     missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
     assert runs_of(missing, [_claim()], True) == []
+
+
+def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
+    """The first axis names the place of a workload, the second its kind there."""
+    axes = (
+        Axis("room", "the room", (Choice("hall", workloads={"W": "W, hall"}),), "one"),
+        Axis("kind", "the kind", (Choice("loud", workloads={"W, hall": "w"}),), "one"),
+    )
+    found = replace(EXPERIMENT, axes=axes).run_of({"room": "hall", "kind": "loud"}, "W", "old", 1)
+    assert found.workload == "w"
+
+
+def test_an_axis_may_be_swept_in_full_alone() -> None:
+    claim = _claim(full_axes=frozenset({"start"}))
+    starts = {
+        full: {row["start"] for row in _judged(claim, lambda run: _Point(1.0), full).rows}
+        for full in (False, True)
+    }
+    assert starts == {False: {"fresh"}, True: {"fresh", "aged"}}

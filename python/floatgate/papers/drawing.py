@@ -70,15 +70,43 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
         at = sorted({float(row[chart.x]) for row in rows if row[chart.x] is not None})
         points: list[Row] = [
             {"run": name, "colour": name, "dash": "", "value": float(row[chart.metric]), "at": x}
+            | {"half": float(row.get(chart.spread) or 0.0)}
             for row in rows
             for name in [chart.labels[row["line"]]]
             for x in (at if row[chart.x] is None else [float(row[chart.x])])
         ]
-        top = chart.top or max(point["value"] for point in points)
+        ends = [point["value"] + point["half"] for point in points]
+        top = chart.top or max(*ends, *(value for _, value in chart.rules), 0.0)
         axis = SweepAxis(chart.x_title, [(x, chart.x_text(x)) for x in at])
-        drawn = chart_sweep(pl.DataFrame(points), axis, chart.title, names, (0.0, top), chart.style)
-        figure.drawings.append(_drawing(chart, panel, drawn))
+        frame = pl.DataFrame(points)
+        drawn = chart_sweep(frame, axis, chart.title, names, (0.0, top), chart.style)
+        drawn = _over_lines(drawn, axis, points, names, chart.rules)
+        figure.drawings.append(_drawing(chart, panel, drawn, chart.rules))
     figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _over_lines(
+    plot: Plot,
+    axis: SweepAxis,
+    points: Sequence[Row],
+    names: Sequence[str],
+    rules: Sequence[tuple[str, float]],
+) -> Plot:
+    """The intervals of points, and dashed rules, on the axes of the lines."""
+    drawn = plot
+    if spread := [
+        point | {"low": point["value"] - point["half"], "high": point["value"] + point["half"]}
+        for point in points
+        if point["half"]
+    ]:
+        colour = alt.Color("colour:N", scale=alt.Scale(domain=list(names)), legend=alt.Legend())
+        marks = alt.Chart(alt.InlineData(values=spread)).mark_rule()
+        drawn += marks.encode(x=axis.encoding(), y="low:Q", y2="high:Q", color=colour)
+    for name, value in rules:
+        rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
+        mark = rule.mark_rule(style="span", strokeDash=[7, 3])
+        drawn += mark.encode(y="value:Q", tooltip=[alt.Tooltip("run:N", title="Rule")])
+    return drawn
 
 
 def _add_bars(figure: Figure, chart: Bars) -> None:

@@ -209,12 +209,13 @@ class Experiment:
         return dict(zip(wanted, bench.run(tasks), strict=True))
 
     def _meant(self, place: Place, name: str) -> str:
+        """Ours for a line or workload: what one axis says of it, a later axis may say more of."""
+        meant = name
         for axis in self.axes:
             choice = axis.choice(place[axis.key])
             for known in (choice.lines, choice.workloads):
-                if name in known:
-                    return known[name]
-        return self.stands_for[name]
+                meant = known.get(meant, meant)
+        return self.stands_for[name] if meant == name else meant
 
 
 def _is_corner(sizes: Sequence[Axis], place: Place) -> bool:

@@ -108,6 +108,10 @@ class Lines(Chart):
     x_text: Callable[[float], str]
     top: float | None = None
     """Where the vertical axis ends; else at the largest value."""
+    spread: str = ""
+    """The column with half of a value's interval, which is drawn through the point."""
+    rules: Sequence[tuple[str, float]] = ()
+    """Values to hold the lines against, each with its name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from floatgate.papers import asa_runs, eti_runs, ncq_runs, shrd_runs
+from floatgate.papers import asa_runs, eti_runs, ncq_runs
 from floatgate.papers.batch import Played
 from floatgate.papers.eti_runs import CAPTURED, EXCERPT, STAND_IN, Scheme
 
@@ -158,87 +158,6 @@ def test_ncq_every_size_has_its_own_base() -> None:
     gains = [round(100 * p.hit_gain) for p in points]
     assert gains == [0, 1, 0, 3, 0, 5, 0, 7]
     assert {task.set["buffer.capacity"] for task in bench.tasks} == {"2MiB", "8MiB"}
-
-
-def _shrd(**host: Any) -> Any:
-    known = {
-        "commands": 150,
-        "packed_requests": 120,
-        "twrites": 4,
-        "remapped_pages": 900,
-        "windows": 3,
-        "memory_bytes": 777,
-    }
-    return _result(
-        {
-            "mapping": {"cache": "128KiB"},
-            "host": {"log": "64MiB", "threshold": "16KiB"},
-        },
-        workload={"requests": 600, "write_pages": 160, "read_pages": 40},
-        throughput={"iops": 2345.0},
-        latency={"read": {"mean_us": 110.0}, "write": {"mean_us": 90.0}},
-        host=known | host,
-        flash={
-            "reads": {"map": 70, "remap": 26, "host": 1, "gc": 2},
-            "programs": {"map": 40, "remap": 24, "host": 200, "gc": 40},
-        },
-        drive={
-            "translation_pages": 1040,
-            "logical_bytes": 5_000_000,
-            "log_pages": 16,
-            "page_bytes": 4096,
-        },
-    )
-
-
-def test_shrd() -> None:
-    work = shrd_runs.Workload("random writes", shrd_runs.RANDOM, Played("x"))
-    # A map page is eight pages of 4 KiB; of 160 pages written, 96 and 64 were map traffic.
-    assert shrd_runs.reduce(work, shrd_runs.SHRD, _shrd()) == shrd_runs.Point(
-        trace="random writes",
-        family="random writes",
-        line="shrd",
-        cache=128 << 10,
-        log=64 << 20,
-        threshold=16 << 10,
-        iops=2345.0,
-        mean_read_us=110.0,
-        mean_write_us=90.0,
-        commands=0.25,
-        packed=30.0,
-        loads=12 / 160,
-        write_backs=8 / 160,
-        data_programs=1.5,
-        copies=0.25,
-        window=300.0,
-        map_pages=130.0,
-        mapped_bytes=5_000_000 + 16 * 4096,
-        host_memory=777,
-        read_share=0.2,
-    )
-    plain = shrd_runs.reduce(work, shrd_runs.DFTL, _shrd(twrites=0, windows=0))
-    assert (plain.packed, plain.window) == (None, None)
-
-
-def test_shrd_every_line_has_every_cache_and_setting_but_the_whole_map() -> None:
-    bench: Any = _Bench([_shrd(commands=60 * n) for n in range(1, 9)])
-    work = shrd_runs.Workload("random writes", shrd_runs.RANDOM, Played("x"))
-    logs = ({"host.log": "1MiB"}, {"host.log": "2MiB"})
-    lines = (shrd_runs.DFTL, shrd_runs.WIDE, shrd_runs.IDEAL)
-    found = shrd_runs.simulate(bench, [work], lines, (512, 1024), logs[:1])
-    assert [(p.line, p.commands) for p, _ in found] == [
-        *(("dftl", 0.1), ("dftl", 0.2), ("shrd-wide", 0.3), ("shrd-wide", 0.4)),
-        ("ideal", 0.5),
-    ]
-    assert [task.set["mapping.cache"] for task in bench.tasks] == [
-        *("512B", "1024B", "512B", "1024B"),
-        "512B",
-    ]
-    assert {task.set["queue.arrivals"] for task in bench.tasks} == {"closed"}
-    bench.tasks.clear()
-    shrd_runs.simulate(bench, [work], lines[1:2], (512,), logs)
-    assert [task.set["host.log"] for task in bench.tasks] == ["1MiB", "2MiB"]
-    assert {task.set["shrd.remap_size"] for task in bench.tasks} == {"0.75"}
 
 
 def _eti(streams: list[int], extents: int | None = 900) -> Any:

@@ -180,7 +180,7 @@ def test_a_run_in_numbers() -> None:
         "log": "64 MiB",
         "window": "1/16",
         "cache": "128 KiB",
-        "spare": "48%",
+        "spare": "50%",
         "outstanding": "128",
         "share": None,
         "threshold": None,
@@ -194,9 +194,10 @@ def test_a_run_in_numbers() -> None:
         "offered": 330.0,
         "commands": 0.25,
         "packed": 30.0,
-        # A map page is eight pages of 4 KiB: of 160 pages written, 96 and 64 were map traffic.
-        "loads": 12 / 160,
-        "write_backs": 8 / 160,
+        # A map page is eight pages of 4 KiB: 96 and 64 were map traffic, and of 160 pages written
+        # 32 are in the log yet.
+        "loads": 12 / 128,
+        "write_backs": 8 / 128,
         # 9 map pages of 312 pages programmed.
         "data_programs": 240 / 160,
         "copies": 0.25,
@@ -234,6 +235,7 @@ def _result() -> Any:
             remapped_pages=900,
             windows=3,
             memory_bytes=777,
+            log_pages_used=32,
         ),
         mapping=SimpleNamespace(dirty_evictions=9),
         flash=SimpleNamespace(
@@ -344,17 +346,16 @@ SMALL = 256 << 20
 
 
 def _small() -> Experiment:
-    """The experiment over 256 MiB, with a log of 1 MiB: as many pages in a window for each map
-    page as the slides' log has over 16 GiB."""
+    """The experiment over 256 MiB with 64 map pages of 4 KiB, and a log of 4 MiB."""
     axes = tuple(
         replace(axis, choices=tuple(replace(c, workloads={}) for c in axis.choices))
         for axis in WHOLE.axes
         if axis.key not in ("log", "span")
     )
     work = Workload(
-        RANDOM, RANDOM, Played(f"uniform:span={SMALL}B,size=4KiB,writes=4k"), random=True
+        RANDOM, RANDOM, Played(f"uniform:span={SMALL}B,size=4KiB,writes=8k"), random=True
     )
-    log = {"host.log": "1MiB", "page_cache.entries": "1024", "mapping.cache": "32KiB"}
+    log = {"host.log": "4MiB", "page_cache.entries": "1024", "mapping.cache": "32KiB"}
     lines = tuple(replace(line, set={**log, **line.set}) for line in LINES)
     names = {**WHOLE.stands_for, RANDOM: RANDOM}
     return replace(WHOLE, axes=axes, workloads=(work,), lines=lines, stands_for=names)

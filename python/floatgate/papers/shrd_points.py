@@ -50,7 +50,8 @@ class Point:
     packed: float | None
     """Requests of a write to the log."""
     loads: float
-    """Map pages read for the host and for remaps, per page written."""
+    """Map pages read for the host and for remaps, per page written that is not in the log any more:
+    what still is has not had its share yet."""
     write_backs: float
     data_programs: float
     """Pages of data programmed per page written: all that are not map pages by the count of the
@@ -72,6 +73,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     work = result.workload
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written, latency = max(work.write_pages, 1), result.latency
+    settled = max(written - host.log_pages_used, 1)
     loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
     map_programs = TOGETHER * result.mapping.dirty_evictions
     kind, *of = run.workload.split(", ")
@@ -97,8 +99,8 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         offered=_offered(kind, of),
         commands=host.commands / work.requests,
         packed=host.packed_requests / host.twrites if host.twrites else None,
-        loads=loaded / TOGETHER / written,
-        write_backs=unloaded / TOGETHER / written,
+        loads=loaded / TOGETHER / settled,
+        write_backs=unloaded / TOGETHER / settled,
         data_programs=(programs.total - map_programs) / written,
         copies=programs.gc / written,
         window_pages=host.remapped_pages / host.windows if host.windows else None,

@@ -183,7 +183,7 @@ def commands(points: Sequence[Point]) -> Numbers:
         {"trace": p.trace, "line": SERIES[series(p)]}
         | {
             name: getattr(p, name)
-            for name in ("commands", "packed", "loads", "write_backs", "data_programs")
+            for name in ("commands", "packed", "loads", "write_backs", "copies")
         }
         for p in chosen
         if p.line in PLAIN and p.family != BURSTS and p.seed == 1
@@ -200,7 +200,7 @@ def commands(points: Sequence[Point]) -> Numbers:
             Column("Requests per twrite", "packed", lambda value: fixed(value, 1)),
             Column("Map loads per write", "loads", lambda value: fixed(value, 4)),
             Column("Map write-backs per write", "write_backs", lambda value: fixed(value, 4)),
-            Column("Data programs per write", "data_programs", lambda value: fixed(value, 3)),
+            Column("Copies per write", "copies", lambda value: fixed(value, 3)),
         ),
     )
 
@@ -245,7 +245,7 @@ COLUMNS = (
     Column("Commands per request", "commands", lambda value: fixed(value, 3)),
     Column("Requests per twrite", "packed", lambda value: fixed(value, 1)),
     Column("Map loads per write", "loads", lambda value: fixed(value, 4)),
-    Column("Data programs per write", "data_programs", lambda value: fixed(value, 3)),
+    Column("Copies per write", "copies", lambda value: fixed(value, 3)),
     Column("Pages per window", "window_pages", lambda value: fixed(value, 0)),
     Column("Reads", "read_share", percent),
     Column("Utilization", "utilization", percent),

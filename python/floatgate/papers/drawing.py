@@ -175,7 +175,8 @@ def _bars(
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(groups)), legend=alt.Legend())
     layers: list[alt.Chart] = []
     for i, slot in enumerate(slots):
-        data = [_bar(chart, names, row) for row in rows if slot in (None, row["line"])]
+        chosen = [row for row in rows if slot in (None, row["line"])]
+        data = [_bar(chart, names, row) for row in chosen]
         if not data:
             continue
         offset = TITLE + i * (BAR + GAP) + BAR / 2 - height / 2
@@ -188,7 +189,8 @@ def _bars(
         text = base.mark_text(align="left", dx=5, yOffset=offset, style="total", aria=False)
         layers.append(bar.encode(color=colour, tooltip=tooltip))
         layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
-        if spread := [row for row in data if "low" in row]:
+        ends = [_ends(chart, row) for row in chosen]
+        if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
             lines_over = base.properties(data=alt.InlineData(values=spread))
             layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2="high:Q"))
     for name, value in rules:
@@ -203,9 +205,13 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     band, label = row[chart.row], chart.labels[row["line"]]
     known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
     run = label if chart.row == "line" else f"{band}, {label}"
+    return known | {"run": run, "value": float(row[chart.metric])}
+
+
+def _ends(chart: Bars, row: Row) -> Row:
+    """The interval of a value, if it has one."""
     value, half = float(row[chart.metric]), row.get(chart.spread)
-    ends = {} if half is None else {"low": value - half, "high": value + half}
-    return known | {"run": run, "value": value} | ends
+    return {} if half is None else {"low": value - half, "high": value + half}
 
 
 def _axis_style(style: str) -> str:

@@ -133,8 +133,9 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     ):
         if experiment.has(place, [name]):
             yield experiment.run_of(place, name, line, seed)
+    windows = experiment.axis("window").side(full)
     swept = {RANDOM: ("log",), **dict.fromkeys(CAPTURED, ("threshold",))}
     for name, axes in swept.items():
         for place, seed in product(experiment.places((*axes, "window"), True), seeds):
-            if experiment.has(place, [name]):
+            if place["window"] in windows and experiment.has(place, [name]):
                 yield experiment.run_of(place, name, "SHRD", seed)

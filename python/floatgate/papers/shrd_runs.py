@@ -62,7 +62,7 @@ class Size:
     bursts: int
 
 
-QUICK = Size(20_000, 60_000, 3)
+QUICK = Size(20_000, 40_000, 3)
 FULL = Size(40_000, 150_000, 6)
 
 SPANS = ("4 GiB", "16 GiB", "32 GiB")
@@ -145,8 +145,8 @@ def _at(rate: str) -> dict[str, str]:
 
 HALF = "0.5"
 """Spare space that gives 4, 16 and 32 GiB, and logs, whole map pages."""
-BLOCKS = "32768"
-"""Of the drive for captures, half of which is 8 GiB: the largest of their devices has 6."""
+BLOCKS = "24576"
+"""Of the drive for captures, half of which is 6 GiB: as much as the largest of their devices."""
 ALL = "40MiB"
 """A cache for the whole map of 32 GiB and the largest log."""
 
@@ -230,8 +230,8 @@ AXES = (
             Choice("25%", {"capacity.spare_factor": "0.25"}, quick=False),
             Choice("15%", {"capacity.spare_factor": "0.15"}),
         ),
-        "32 GiB of the prototype's 62 leave 48%; less is what drives are sold with. With a half the "
-        "map is whole map pages. Of one that is not, each write has the next ones lie over two "
+        "32 GiB of the prototype's 62 leave 48%; less is what drives are sold with. With a half "
+        "the map is whole map pages. Of one that is not, each write has the next ones lie over two "
         "dies, which costs up to a quarter of the throughput, whichever scheme it hits.",
     ),
     Axis(

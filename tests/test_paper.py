@@ -8,39 +8,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from verdicts import minus
 
-from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, change, ordered, stated
-
-
-@pytest.mark.parametrize(
-    ("ours", "verdict"),
-    [
-        (-0.12, HOLDS),
-        (-0.081, HOLDS),
-        (-0.079, PARTLY),
-        (-0.179, HOLDS),
-        (-0.2, PARTLY),
-        (0, FAILS),
-    ],
-)
-def test_a_stated_number(ours: float, verdict: str) -> None:
-    assert stated(-0.12, ours) == verdict
-
-
-@pytest.mark.parametrize(
-    ("cases", "verdict"),
-    [([True], HOLDS), ([True, False], PARTLY), ([True, False, False], FAILS), ([], UNCHECKED)],
-)
-def test_an_order(cases: list[bool], verdict: str) -> None:
-    assert ordered(cases) == verdict
+from floatgate.papers.paper import UNCHECKED, change
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(-0.1664, "-16.6%"), (0.1, "+10.0%"), (0.0, "+0.0%"), (2.5, "+250.0%")]
 )
 def test_a_change_has_a_sign(value: float, text: str) -> None:
-    assert change(value) == minus(text)
+    assert change(value) == text.replace("-", "\N{MINUS SIGN}")
 
 
 def test_no_name_lists_the_papers(cli) -> None:

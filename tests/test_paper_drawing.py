@@ -69,6 +69,37 @@ def test_a_line_that_has_no_parameter_is_the_same_at_every_value() -> None:
     }
 
 
+def test_lines_have_intervals_and_rules() -> None:
+    rows = [
+        {"line": "a", "size": 4, "value": 0.25, "half": 0.125},
+        {"line": "a", "size": 8, "value": 0.5, "half": None},
+    ]
+    figure = figure_of(
+        Lines(
+            key="k",
+            title="Gain",
+            caption="",
+            rows=rows,
+            metric="value",
+            style=".1f",
+            labels=LABELS,
+            panel=None,
+            x="size",
+            x_title="Size",
+            x_text="{:.0f} B".format,
+            spread="half",
+            rules=(("the paper", 2.0),),
+        )
+    )
+    [drawing] = figure.drawings
+    assert drawing.heading == "(dashed: the paper 2.000)"
+    values = _values(drawing.chart)
+    spread = [(row["at"], row["low"], row["high"]) for row in values if "low" in row]
+    assert spread == [(4.0, 0.125, 0.375)], "nothing is random in the other"
+    assert {"value": 2.0, "run": "the paper"} in values
+    assert "[0.0, 2.0]" in json.dumps(drawing.chart.to_dict()), "the axis reaches the rule"
+
+
 def test_bars_have_their_values_and_rules() -> None:
     rows = [
         {"trace": "one", "line": "a", "gain": 1.5},

@@ -372,3 +372,22 @@ def test_a_workload_may_fit_the_drive_to_its_size() -> None:
     run = whole.run_of(place, "W", "new", 1)
     assert EXPERIMENT.settings(run, 10)["b"] == "40"
     assert whole.settings(run, 10) == {"a": "0", "b": "20", "c": "new"}
+
+
+def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
+    """The first axis names the place of a workload, the second its kind there."""
+    axes = (
+        Axis("room", "the room", (Choice("hall", workloads={"W": "W, hall"}),), "one"),
+        Axis("kind", "the kind", (Choice("loud", workloads={"W, hall": "w"}),), "one"),
+    )
+    found = replace(EXPERIMENT, axes=axes).run_of({"room": "hall", "kind": "loud"}, "W", "old", 1)
+    assert found.workload == "w"
+
+
+def test_an_axis_may_be_swept_in_full_alone() -> None:
+    claim = _claim(full_axes=frozenset({"start"}))
+    starts = {
+        full: {row["start"] for row in _judged(claim, lambda run: _Point(1.0), full).rows}
+        for full in (False, True)
+    }
+    assert starts == {False: {"fresh"}, True: {"fresh", "aged"}}

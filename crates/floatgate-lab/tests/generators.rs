@@ -144,6 +144,11 @@ fn arrivals() {
     assert_eq!(times("uniform:span=1MiB,writes=3,interarrival=1us"), [0, 1000, 2000]);
     assert_eq!(times("uniform:span=1MiB,writes=3,arrivals=closed"), [0, 0, 0]);
     assert_eq!(times("uniform:span=1MiB,writes=3"), [0, 0, 0]);
+    let bursts = times("uniform:span=1MiB,writes=5,interarrival=1us,burst=2");
+    assert_eq!(bursts, [0, 0, 2000, 2000, 4000], "as many in the same time");
+    let alone = times("uniform:span=1MiB,writes=5,interarrival=1us,arrivals=exponential");
+    let said = times("uniform:span=1MiB,writes=5,interarrival=1us,arrivals=exponential,burst=1");
+    assert_eq!(said, alone);
 }
 
 /// How often each of `places` places of 4 KiB is hit.
@@ -290,13 +295,13 @@ fn wrong_texts_are_named() {
     );
     check(
         "uniform:span=1MiB,writes=1,theta=1",
-        "uniform: unknown key `theta`; known: aligned, arrivals, flush, interarrival, reads, \
-         requests, seed, size, span, trim, writes",
+        "uniform: unknown key `theta`; known: aligned, arrivals, burst, flush, interarrival, \
+         reads, requests, seed, size, span, trim, writes",
     );
     check(
         "hotcold:spam=1MiB,writes=1",
-        "hotcold: unknown key `spam`; did you mean `span`? known: aligned, arrivals, f, flush, \
-         interarrival, r, reads, requests, seed, size, span, trim, writes",
+        "hotcold: unknown key `spam`; did you mean `span`? known: aligned, arrivals, burst, f, \
+         flush, interarrival, r, reads, requests, seed, size, span, trim, writes",
     );
     check("uniform:span=1KiB,writes=1", "uniform: size=4096: expected at most span (1024)");
     check(
@@ -329,6 +334,16 @@ fn wrong_texts_are_named() {
         "uniform:span=1MiB,writes=1,arrivals=closed,interarrival=1us",
         "uniform: interarrival has no meaning with arrivals=closed",
     );
+    check(
+        "uniform:span=1MiB,writes=4,burst=2",
+        "uniform: burst has no meaning with arrivals=closed",
+    );
+    for burst in [0, 5] {
+        check(
+            &format!("uniform:span=1MiB,writes=4,interarrival=1us,burst={burst}"),
+            "uniform: burst: expected at least 1 request, and no more than there are",
+        );
+    }
     check(
         "uniform:span=1MiB,writes=1G,interarrival=1s",
         "uniform: requests x interarrival: expected at most 15 years",

@@ -137,7 +137,7 @@ def _print(outcome: Outcome) -> None:
     for title in ("", "claim", "paper", "ours", "verdict"):
         table.add_column(title, overflow="fold", no_wrap=title in ("", "verdict"))
     for i, (claim, found) in enumerate(outcome.claims, 1):
-        table.add_row(str(i), claim.text, claim.paper, found.ours, found.judged)
+        table.add_row(str(i), claim.text, claim.paper, found.ours, found.verdict)
     out.print(table)
     out.print()
     for i, (_, found) in enumerate(outcome.claims, 1):

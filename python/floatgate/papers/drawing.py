@@ -75,15 +75,16 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
             for x in (at if row[chart.x] is None else [float(row[chart.x])])
         ]
         spread = [
-            {"colour": chart.labels[row["line"]], "at": float(row[chart.x])} | _ends(chart, row)
+            {"colour": chart.labels[row["line"]], "at": float(row[chart.x])} | ends
             for row in rows
-            if row[chart.x] is not None and row.get(chart.spread) is not None
+            if row[chart.x] is not None and (ends := _ends(chart, row))
         ]
-        ends = [
+        reached = [
             *(point["value"] for point in points),
             *(row[end] for row in spread for end in ("low", "high")),
+            *(value for _, value in chart.rules),
         ]
-        domain = min(0.0, *ends), chart.top or max(ends)
+        domain = min(0.0, *reached), chart.top or max(reached)
         axis = SweepAxis(chart.x_title, [(x, chart.x_text(x)) for x in at])
         drawn = chart_sweep(
             pl.DataFrame(points),
@@ -94,8 +95,19 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
             chart.style,
             spread=pl.DataFrame(spread),
         )
-        figure.drawings.append(_drawing(chart, panel, drawn))
+        drawn = _over_lines(drawn, chart.rules)
+        figure.drawings.append(_drawing(chart, panel, drawn, chart.rules))
     figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _over_lines(plot: Plot, rules: Sequence[tuple[str, float]]) -> Plot:
+    """Dashed rules over the lines."""
+    drawn = plot
+    for name, value in rules:
+        rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
+        mark = rule.mark_rule(style="span", strokeDash=[7, 3])
+        drawn += mark.encode(y="value:Q", tooltip=[alt.Tooltip("run:N", title="Rule")])
+    return drawn
 
 
 def _add_bars(figure: Figure, chart: Bars) -> None:
@@ -174,7 +186,8 @@ def _bars(
     colour = alt.Color("colour:N", scale=alt.Scale(domain=list(groups)), legend=alt.Legend())
     layers: list[alt.Chart] = []
     for i, slot in enumerate(slots):
-        data = [_bar(chart, names, row) for row in rows if slot in (None, row["line"])]
+        chosen = [row for row in rows if slot in (None, row["line"])]
+        data = [_bar(chart, names, row) for row in chosen]
         if not data:
             continue
         offset = TITLE + i * (BAR + GAP) + BAR / 2 - height / 2
@@ -187,7 +200,8 @@ def _bars(
         text = base.mark_text(align="left", dx=5, yOffset=offset, style="total", aria=False)
         layers.append(bar.encode(color=colour, tooltip=tooltip))
         layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
-        if spread := [row for row in data if "low" in row]:
+        ends = [_ends(chart, row) for row in chosen]
+        if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
             lines_over = base.properties(data=alt.InlineData(values=spread))
             layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2="high:Q"))
     for name, value in rules:
@@ -202,14 +216,13 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     band, label = row[chart.row], chart.labels[row["line"]]
     known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
     run = label if chart.row == "line" else f"{band}, {label}"
-    ends = {} if row.get(chart.spread) is None else _ends(chart, row)
-    return known | {"run": run, "value": float(row[chart.metric])} | ends
+    return known | {"run": run, "value": float(row[chart.metric])}
 
 
 def _ends(chart: Bars | Lines, row: Row) -> Row:
-    """Those of the interval of a value."""
-    value, half = float(row[chart.metric]), row[chart.spread]
-    return {"low": value - half, "high": value + half}
+    """The interval of a value, if it has one."""
+    value, half = float(row[chart.metric]), row.get(chart.spread)
+    return {} if half is None else {"low": value - half, "high": value + half}
 
 
 def _axis_style(style: str) -> str:

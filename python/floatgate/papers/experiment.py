@@ -232,12 +232,14 @@ class Experiment:
         return any(callable(self.axis(axis).choice(choice).set) for axis, choice in run.place)
 
     def _meant(self, place: Place, name: str) -> str:
+        """Ours for a line or workload: what one axis says of it, a later axis may say more of."""
+        meant, is_said = name, False
         for axis in self.axes:
             choice = axis.choice(place[axis.key])
             for known in (choice.lines, choice.workloads):
-                if name in known:
-                    return known[name]
-        return self.stands_for[name]
+                if meant in known:
+                    meant, is_said = known[meant], True
+        return meant if is_said else self.stands_for[name]
 
 
 def _is_corner(sizes: Sequence[Axis], place: Place) -> bool:

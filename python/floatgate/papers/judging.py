@@ -51,6 +51,8 @@ class OpenClaim(Generic[Point]):
     region: Region
     said: Callable[[float], str]
     """How a value is written."""
+    full_axes: frozenset[str] = frozenset()
+    """Of the axes, those that a quick reproduction leaves at their defaults."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def runs_of(experiment: Experiment, claims: Iterable[OpenClaim[Any]], full: bool
 
 def places_of(experiment: Experiment, claim: OpenClaim[Any], full: bool) -> list[dict[str, str]]:
     """The domain of a claim."""
-    places = experiment.places(claim.axes, full)
+    swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
+    places = experiment.places(swept, full)
     found = [place for place in places if experiment.has(place, claim.workloads)]
     return found if full else [p for p in found if experiment.is_quick(p, claim.workloads)]
 

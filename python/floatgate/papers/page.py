@@ -50,7 +50,7 @@ def claims_table(outcome: Outcome) -> Table:
     rows = [
         [
             Cell(f"{claim.text} ({claim.where})"),
-            *map(Cell, (claim.paper, found.ours, found.judged, found.why)),
+            *map(Cell, (claim.paper, found.ours, found.verdict, found.why)),
         ]
         for claim, found in outcome.claims
     ]

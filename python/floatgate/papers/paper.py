@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -12,12 +12,7 @@ if TYPE_CHECKING:
     from .judging import OpenClaim
 
 HOLDS = "holds"
-PARTLY = "partly"
-FAILS = "does not hold"
 UNCHECKED = "cannot be checked"
-
-FACTOR = 1.5
-"""A stated number holds if ours has its sign and is within this factor of it."""
 
 Evidence = TypeVar("Evidence")
 Row = dict[str, Any]
@@ -31,15 +26,8 @@ class Measured:
     verdict: str
     why: str
     number: float | None = None
-    on: str = ""
-    """What it was measured on, where that is not what the paper has: "stand-ins"."""
     rows: Sequence[Row] = ()
     """The points of the claim's domain, each with its estimate and case, where it has a domain."""
-
-    @property
-    def judged(self) -> str:
-        """The verdict, with what it is about."""
-        return f"{self.verdict}, on {self.on}" if self.on else self.verdict
 
 
 @dataclass(frozen=True)
@@ -110,6 +98,8 @@ class Lines(Chart):
     """Where the vertical axis ends; else at the largest value."""
     spread: str = ""
     """The column with half of a value's interval, which is drawn over its dot."""
+    rules: Sequence[tuple[str, float]] = ()
+    """Values to hold the lines against, each with its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +164,6 @@ class Outcome:
                 "ours": found.ours,
                 "number": found.number,
                 "verdict": found.verdict,
-                "on": found.on,
                 "why": found.why,
                 **({"domain": list(found.rows)} if found.rows else {}),
             }
@@ -195,55 +184,9 @@ class Outcome:
         }
 
 
-def rows_of(points: Iterable[Any], lines: Iterable[str], metric: str, *others: str) -> list[Row]:
-    """The data of a chart: of the points on these lines that have the metric, trace, line, it and
-    the other columns."""
-    known = set(lines)
-    return [
-        {name: getattr(point, name) for name in ("trace", "line", *others, metric)}
-        for point in points
-        if point.line in known and getattr(point, metric) is not None
-    ]
-
-
-def crosstab(
-    points: Iterable[Any], labels: Mapping[str, str], metric: str, text: Callable[[Any], str]
-) -> tuple[list[Row], list[Column]]:
-    """A metric as a table: a row per line, a column per trace."""
-    table: dict[str, Row] = {key: {"line": name} for key, name in labels.items()}
-    traces: dict[str, None] = {}
-    for point in points:
-        if point.line in table:
-            table[point.line][point.trace] = getattr(point, metric)
-            traces[point.trace] = None
-    columns = [Column("", "line"), *(Column(trace, trace, text) for trace in traces)]
-    return [row for row in table.values() if len(row) > 1], columns
-
-
-def stated(paper: float, ours: float) -> str:
-    """The verdict on a number: holds within `FACTOR` of it, partly if only the sign is right."""
-    if paper * ours <= 0:
-        return FAILS
-    ratio = ours / paper
-    return HOLDS if 1 / FACTOR <= ratio <= FACTOR else PARTLY
-
-
-def ordered(cases: Sequence[bool]) -> str:
-    """The verdict on an order: holds in all cases, partly in at least half of them."""
-    if not cases:
-        return UNCHECKED
-    right = sum(cases)
-    return HOLDS if right == len(cases) else PARTLY if 2 * right >= len(cases) else FAILS
-
-
 def change(value: float) -> str:
     """A relative change in percent, with its sign."""
     return f"{value:+.1%}".replace("-", "\N{MINUS SIGN}")
-
-
-def absent(what: str) -> Measured:
-    """Nothing was found, for want of something."""
-    return Measured("not measured", UNCHECKED, f"it takes {what}")
 
 
 def _provenance(result: Result) -> Row:

@@ -1,151 +1,313 @@
-"""Running SHRD's experiment: workloads, lines, and what a run is reduced to."""
+"""SHRD's experiment as data: what is compared, on what, and what the slides leave open."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from floatgate import _core
-
-from .batch import Bench, Played, Task
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
+from .batch import Played
+from .experiment import Axis, ByFootprint, Choice, Experiment, Line, Workload
+from .sources import Source
 
 DEVICE = "shrd17"
 PAGE = 4096
-MAP_PAGE = 8 * PAGE
-"""Of the prototype: 8,192 entries of 4 bytes."""
+TOGETHER = 8
+"""Flash pages of a map page of the prototype, which are read and written as one."""
+MAP_PAGE = TOGETHER * PAGE
+ENTRY = 4
+"""Bytes of a map entry: the slides."""
+PROTOTYPE = 4
+"""Map pages in the cache of the authors' drive as released, which has 128 KiB."""
 
-RANDOM, MIXED, SEQUENTIAL, TRACE = "random writes", "mixed", "sequential", "trace"
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What is played: its name in the figures, of what kind it is, and how."""
-
-    name: str
-    family: str
-    played: Played
-
-
-@dataclass(frozen=True)
-class Line:
-    """A host layer and a mapping."""
-
-    key: str
-    label: str
-    set: Mapping[str, str] = field(default_factory=dict)
-
-
-PLAIN = {"host.scheme": "plain"}
-
-DFTL = Line("dftl", "DFTL, whole map pages", PLAIN)
-IDEAL = Line("ideal", "the whole map in memory", PLAIN | {"mapping.scheme": "ideal"})
-SHRD = Line("shrd", "SHRD, the driver's windows")
-WIDE = Line(
-    "shrd-wide",
-    "SHRD, windows of 3/4 of the log",
-    {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"},
+RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
+MIXED, OPEN, BURSTS = "mixed", "mixed at a rate", "bursts"
+GENERATED = (RANDOM, SEQUENTIAL, READS, MIXED, OPEN, BURSTS)
+EXT4, F2FS = "ext4", "f2fs"
+PGBENCH, ROCKSDB, POSTMARK = (
+    "pgbench on ext4",
+    "RocksDB on ext4",
+    "postmark and fio with fsync on f2fs",
 )
-LINES = (DFTL, SHRD, WIDE, IDEAL)
+CAPTURED = (PGBENCH, ROCKSDB, POSTMARK)
+DFTL, SHRD, UNSORTED, WHOLE = "DFTL", "SHRD", "SHRD, unsorted", "the whole map in memory"
+IDLE = "SHRD, remapped when idle"
+DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
+DFTL_COUNTED, SHRD_COUNTED = "DFTL, aged, without a clock", "SHRD, aged, without a clock"
+LARGE_DFTL, LARGE_SHRD = "DFTL, large cache", "SHRD, large cache"
+"""Workloads and lines as claims have them."""
 
-CLOSED = {"queue.arrivals": "closed"}
-"""As many requests as the queue has places for: the captures' times are those of a device as fast
-as memory, and fio had none."""
+SOURCES = (
+    Source(PGBENCH, EXT4, "capture-pgbench-ext4-656k.csv.zst"),
+    Source(ROCKSDB, EXT4, "capture-rocksdb-ext4-905k.csv.zst"),
+    Source(POSTMARK, F2FS, "capture-postmark-f2fs-996k.csv.zst"),
+)
+
+
+LOG = 16_384
+"""Slots of the slides' log of 64 MiB."""
+WRITES = 8 * LOG
+"""Requests of a closed loop: the largest log is gone through four times, so that what is left in it
+unremapped at the end is a sixteenth of what was written, or three with the largest window."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """The numbers of a run that figures and claims are about."""
+class Size:
+    """How much is played."""
 
-    trace: str
-    family: str
-    line: str
-    cache: int
-    """Bytes of the map cache."""
-    log: int
-    threshold: int
-    iops: float
-    mean_read_us: float | None
-    mean_write_us: float | None
-    commands: float
-    """Per request."""
-    packed: float | None
-    """Requests of a write to the log."""
-    loads: float
-    """Map pages read for the host and for remaps, per page written."""
-    write_backs: float
-    data_programs: float
-    """Per page written, cleaning included."""
-    copies: float
-    """Of these, cleaning's."""
-    window: float | None
-    """Pages remapped at once."""
-    map_pages: float
-    mapped_bytes: int
-    """What the map has entries for: all that the host addresses, and its log."""
-    host_memory: int
-    read_share: float
-    """Pages read, of all."""
+    requests: int
+    """Of those that arrive at a rate."""
+    limit: int
+    """Requests of a capture."""
+    bursts: int
 
 
-def simulate(
-    bench: Bench,
-    works: Sequence[Workload],
-    lines: Sequence[Line],
-    caches: Sequence[int],
-    others: Sequence[Mapping[str, str]] = ({},),
-) -> list[tuple[Point, Result]]:
-    """Every line on every workload with every cache and every other setting."""
-    cases = [
-        (work, line, {"mapping.cache": f"{cache}B", **other})
-        for work in works
-        for line in lines
-        for cache in (caches if line is not IDEAL else caches[:1])
-        for other in others
-    ]
-    tasks = [Task(work.played, {**CLOSED, **line.set, **other}) for work, line, other in cases]
-    results = bench.run(tasks)
-    return [
-        (reduce(work, line, result), result)
-        for (work, line, _), result in zip(cases, results, strict=True)
-    ]
+QUICK = Size(20_000, 40_000, 3)
+FULL = Size(40_000, 150_000, 6)
+
+SPANS = ("4 GiB", "16 GiB", "32 GiB")
+SHARES = {"1/64": 1 / 64, "1/8": 1 / 8, "1/2": 1 / 2}
+RATES = {"165/s": 165, "330/s": 330, "660/s": 660}
+"""Requests a second."""
+BURST = 15 * LOG // 16
+"""Writes: nearly a log."""
+PERIOD = 60.0
+"""Seconds from a burst to the next."""
+
+HOST = frozenset({"log", "window", "outstanding", "threshold"})
+"""What is the business of SHRD's host alone."""
+UNSCALED = frozenset({"share", "threshold"})
+SCALED = frozenset({"cache", "spare"})
 
 
-def reduce(work: Workload, line: Line, result: Result) -> Point:
-    """The numbers of a run that figures and claims are about."""
-    config = result.config
-    reads, programs, host = result.flash.reads, result.flash.programs, result.host
-    written = max(result.workload.write_pages, 1)
-    pages_read = result.workload.read_pages
-    together = MAP_PAGE // PAGE
-    return Point(
-        trace=work.name,
-        family=work.family,
-        line=line.key,
-        cache=_bytes(config["mapping"]["cache"]),
-        log=_bytes(config["host"]["log"]),
-        threshold=_bytes(config["host"]["threshold"]),
-        iops=result.throughput.iops or 0.0,
-        mean_read_us=result.latency.read.mean_us,
-        mean_write_us=result.latency.write.mean_us,
-        commands=host.commands / result.workload.requests,
-        packed=host.packed_requests / host.twrites if host.twrites else None,
-        loads=(reads.map + reads.remap) / together / written,
-        write_backs=(programs.map + programs.remap) / together / written,
-        data_programs=(programs.host + programs.gc) / written,
-        copies=programs.gc / written,
-        window=host.remapped_pages / host.windows if host.windows else None,
-        map_pages=result.drive.translation_pages / together,
-        mapped_bytes=result.drive.logical_bytes + result.drive.log_pages * result.drive.page_bytes,
-        host_memory=host.memory_bytes,
-        read_share=pages_read / (pages_read + written),
-    )
-
-
-def _bytes(size: str) -> int:
-    found = _core.size_bytes(size)
-    assert found is not None, f"the engine writes {size!r} as a size"
+def generated(how: Size) -> list[Workload]:
+    """Everything that is no trace, over each of the spans."""
+    found = []
+    for span in SPANS:
+        uniform = f"uniform:span={span.replace(' ', '')},size=4KiB"
+        texts = {
+            RANDOM: f"{uniform},writes={WRITES}",
+            READS: f"{uniform},requests={WRITES},reads=0.9",
+            MIXED: f"{uniform},requests={WRITES},reads=0.5",
+            BURSTS: (
+                f"{uniform},writes={how.bursts * BURST},arrivals=fixed,burst={BURST},"
+                f"interarrival={round(1e9 * PERIOD / BURST)}ns"
+            ),
+        } | {
+            f"{OPEN}, {rate}": (
+                f"{uniform},requests={how.requests},reads=0.5,arrivals=exponential,"
+                f"interarrival={round(1e9 / a_second)}ns"
+            )
+            for rate, a_second in RATES.items()
+        }
+        found += [
+            Workload(f"{name}, {span}", name.split(", ")[0], Played(text), UNSCALED, random=True)
+            for name, text in texts.items()
+        ]
+        sequential = f"sequential:span={span.replace(' ', '')},size=128KiB,writes={WRITES // 8}"
+        # As large as the largest threshold, which decides where it goes.
+        ignored = frozenset({"share"})
+        found.append(Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, Played(sequential), ignored))
     return found
+
+
+def captured(source: Source, file: Path, how: Size) -> Workload:
+    """A capture."""
+    return Workload(source.name, source.family, Played(str(file), limit=how.limit), SCALED)
+
+
+def _share(share: float) -> ByFootprint:
+    """A share of the map of the pages that a capture touches."""
+
+    def settings(pages: int) -> dict[str, str]:
+        cache = max(PROTOTYPE * MAP_PAGE, int(share * ENTRY * pages))
+        return {
+            "mapping.cache": f"{cache}B",
+            "queue.arrivals": "closed",
+            "capacity.spare_factor": HALF,
+            "flash.blocks": BLOCKS,
+        }
+
+    return settings
+
+
+def _windows(threshold: float, size: float) -> dict[str, str]:
+    return {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"}
+
+
+def _over(span: str) -> dict[str, str]:
+    return {name: f"{name}, {span}" for name in GENERATED}
+
+
+def _at(rate: str) -> dict[str, str]:
+    return {f"{OPEN}, {span}": f"{OPEN}, {rate}, {span}" for span in SPANS}
+
+
+HALF = "0.5"
+"""Spare space that gives 4, 16 and 32 GiB, and logs, whole map pages."""
+BLOCKS = "24576"
+"""Of the drive for captures, half of which is 6 GiB: as much as the largest of their devices."""
+ALL = "40MiB"
+"""A cache for the whole map of 32 GiB and the largest log."""
+
+AXES = (
+    Axis(
+        "controller",
+        "the controller",
+        (
+            Choice("prototype", {"controller.cores": "2", "controller.blocking": "true"}),
+            Choice("work-conserving", {"controller.cores": "1", "controller.blocking": "false"}),
+        ),
+        "The authors' firmware has two cores, each of which waits for its map page. The other end "
+        "is a drive in which only the dies are waited for; the slides claim nothing about cores.",
+        paper="prototype",
+    ),
+    Axis(
+        "span",
+        "the span",
+        tuple(Choice(span, workloads=_over(span), quick=span in SPANS[::2]) for span in SPANS),
+        "The slides have 32 GiB. A window over a smaller span has more pages of each map page, as "
+        "one over 32 GiB has with larger map pages.",
+        paper="32 GiB",
+    ),
+    Axis(
+        "log",
+        "the log",
+        (
+            Choice("64 MiB", {"host.log": "64MiB"}),
+            Choice("32 MiB", {"host.log": "32MiB"}, quick=False),
+            Choice("128 MiB", {"host.log": "128MiB"}, quick=False),
+        ),
+        "The slides give 64 MiB for the size of the table, and sweep it without numbers; the "
+        "authors' driver was built with 32 MiB, then with 128.",
+        paper="64 MiB",
+    ),
+    Axis(
+        "window",
+        "the window",
+        (
+            Choice("1/16", _windows(0.25, 0.0625)),
+            Choice("1/8", _windows(0.5, 0.125), quick=False),
+            Choice("3/4", _windows(0.75, 0.75)),
+        ),
+        "Of the log. The slides do not say. A sixteenth and an eighth are those of the authors' "
+        "driver, the later and the earlier; three quarters leave a log just room for what arrives.",
+    ),
+    Axis(
+        "cache",
+        "the cache",
+        (
+            Choice("128 KiB", {"mapping.cache": "128KiB"}),
+            Choice("2 MiB", {"mapping.cache": "2MiB"}, quick=False),
+        ),
+        "The slides sweep it and call it small. From what the authors' drive has as released to a "
+        "sixteenth of the map of 32 GiB.",
+    ),
+    Axis(
+        "top",
+        "the largest cache",
+        (
+            Choice("the whole map", lines={LARGE_DFTL: "dftl-whole", LARGE_SHRD: "shrd-whole"}),
+            Choice("2 MiB", lines={LARGE_DFTL: "dftl-2m", LARGE_SHRD: "shrd-2m"}),
+        ),
+        '"Regardless of cache size" is about the sizes of a figure that is lost: they may or may '
+        "not have gone to the whole map.",
+    ),
+    Axis(
+        "rate",
+        "the rate",
+        tuple(Choice(rate, workloads=_at(rate)) for rate in RATES),
+        "The slides do not say how many requests were made. An eighth, a quarter and a half of the "
+        "1,316 a second that two cores can do which wait for a map page to be read and another "
+        "to be written (142 + 1,378 us) with each request.",
+        ordered=True,
+    ),
+    Axis(
+        "spare",
+        "the spare space",
+        (
+            Choice("50%", {"capacity.spare_factor": HALF}),
+            Choice("25%", {"capacity.spare_factor": "0.25"}, quick=False),
+            Choice("15%", {"capacity.spare_factor": "0.15"}),
+        ),
+        "32 GiB of the prototype's 62 leave 48%; less is what drives are sold with. With a half "
+        "the map is whole map pages. Of one that is not, each write has the next ones lie over two "
+        "dies, which costs up to a quarter of the throughput, whichever scheme it hits.",
+    ),
+    Axis(
+        "outstanding",
+        "the requests outstanding",
+        (
+            Choice("128", {"queue.depth": "128"}),
+            Choice("32", {"queue.depth": "32"}),
+        ),
+        "What a block layer of Linux 3.17 holds, and what a SATA drive takes. Either host has 32 "
+        "commands in the drive.",
+    ),
+    Axis(
+        "share",
+        "the cache's share",
+        tuple(Choice(key, _share(share)) for key, share in SHARES.items()),
+        "Of the map of the pages that a capture touches, as its device has 2 to 6 GiB; at least "
+        "as many map pages as the authors' drive as released has.",
+        ordered=True,
+    ),
+    Axis(
+        "threshold",
+        "the threshold",
+        (
+            Choice("16 KiB", {"host.threshold": "16KiB"}),
+            Choice("4 KiB", {"host.threshold": "4KiB"}, quick=False),
+            Choice("128 KiB", {"host.threshold": "128KiB"}),
+        ),
+        "Up to which a write is random: swept in the slides, without numbers. 16 KiB is the "
+        "authors' driver's; the others are a page and four times a large write of an application.",
+    ),
+)
+
+_PLAIN = {"host.scheme": "plain", "queue.depth": "32"}
+"""A SATA drive takes 32 commands: who has 128 requests outstanding keeps the rest in the host."""
+_IDLE = {
+    "shrd.remap_threshold": "0.99",
+    "shrd.remap_size": "1",
+    "shrd.idle_after": "10ms",
+}
+"""All of the log at once, when the host has been idle for a while, or when it is nearly full."""
+_AGED = {"start.fill": "random"}
+"""Written over by two volumes at random, as a drive is that has been in use."""
+_COUNTED = _AGED | {"timing": "none"}
+CLOCKED = frozenset({"controller"})
+SIZED = frozenset({"cache"})
+
+LINES = (
+    Line("dftl", "DFTL, whole map pages", _PLAIN, HOST),
+    Line("dftl-2m", "DFTL, 2 MiB", _PLAIN | {"mapping.cache": "2MiB"}, HOST | SIZED),
+    Line("dftl-whole", "DFTL, cache for all", _PLAIN | {"mapping.cache": ALL}, HOST | SIZED),
+    Line("dftl-aged", DFTL_AGED, _PLAIN | _AGED, HOST),
+    Line("dftl-counted", DFTL_COUNTED, _PLAIN | _COUNTED, HOST | CLOCKED),
+    Line("shrd", "SHRD", {}),
+    Line("shrd-2m", "SHRD, 2 MiB", {"mapping.cache": "2MiB"}, SIZED),
+    Line("shrd-whole", "SHRD, cache for all", {"mapping.cache": ALL}, SIZED),
+    Line("shrd-unsorted", "SHRD, windows as written", {"shrd.sort_remaps": "false"}),
+    Line("shrd-idle", IDLE, _IDLE, frozenset({"window"})),
+    Line("shrd-aged", SHRD_AGED, _AGED),
+    Line("shrd-counted", SHRD_COUNTED, _COUNTED, CLOCKED),
+    Line("ideal", WHOLE, _PLAIN | {"mapping.scheme": "ideal"}, HOST | SIZED),
+)
+STANDS_FOR = {
+    **{name: name for name in CAPTURED},
+    DFTL: "dftl",
+    SHRD: "shrd",
+    UNSORTED: "shrd-unsorted",
+    IDLE: "shrd-idle",
+    DFTL_AGED: "dftl-aged",
+    SHRD_AGED: "shrd-aged",
+    DFTL_COUNTED: "dftl-counted",
+    SHRD_COUNTED: "shrd-counted",
+    WHOLE: "ideal",
+}
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)

@@ -37,6 +37,9 @@ crate::parameters! {
         remap_size: f64 = 0.0625, above 0 to 1;
         /// The most entries of a remap command.
         remap_entries: u32 = 511, from 1 to 65_536;
+        /// Whether a window is remapped in the order of the pages; if not, in that of the log,
+        /// which has them as they were written.
+        sort_remaps: bool = true;
         /// The most bytes of one write to the log.
         twrite: Bytes = Bytes(512 << 10), from 512 to (1 << 30);
         /// The most pages of a write to the log.
@@ -92,6 +95,8 @@ pub struct ShrdConfig {
     pub remap_size: u32,
     /// The most entries of a remap command.
     pub remap_entries: u32,
+    /// Whether a window is remapped in the order of the pages, and not in that of the log.
+    pub sort_remaps: bool,
     /// Whether an odd page goes to an odd slot and an even one to an even slot.
     pub parity_align: bool,
     /// Whether what was overwritten in the log stays in the drive until its slot is written again.
@@ -126,6 +131,7 @@ impl From<&HostConfig> for ShrdConfig {
             remap_threshold: slots_of(shrd.remap_threshold),
             remap_size: slots_of(shrd.remap_size).max(1),
             remap_entries: shrd.remap_entries,
+            sort_remaps: shrd.sort_remaps,
             parity_align: shrd.parity_align,
             lazy_stale: shrd.lazy_stale,
             join_reads: shrd.join_reads,
@@ -154,7 +160,7 @@ pub struct Remapping {
 /// A window of the log that is remapped.
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
-    /// The pages, in ascending order of where they go.
+    /// The pages, in ascending order of where they go, or of where they are with `sort_remaps` off.
     pub entries: &'a [Remapping],
     /// The logical pages of the window. All that the drive still has there afterwards is out of
     /// date.
@@ -399,7 +405,9 @@ impl Shrd {
             if self.window.is_empty() && !drop_rest {
                 continue;
             }
-            self.window.sort_unstable();
+            if self.config.sort_remaps {
+                self.window.sort_unstable();
+            }
             let base = self.config.user_pages;
             let from = |slot| Lpn::new(base + slot);
             self.batch.clear();

@@ -27,6 +27,11 @@ pub(super) const KEYS: &[KeyRow] = &[
         default: "100us",
         doc: "Mean time between two requests, unless arrivals=closed.",
     },
+    KeyRow {
+        name: "burst",
+        default: "",
+        doc: "So many requests arrive at once, and the next so much later that the mean time stays.",
+    },
     KeyRow { name: "seed", default: "", doc: "Seed of all random choices, instead of --seed." },
 ];
 
@@ -44,6 +49,9 @@ pub(super) struct Synthetic<S> {
     mix: Mix,
     arrivals: Arrivals,
     interarrival_ns: u64,
+    /// Requests that arrive at once, and those of them that are still to come.
+    burst: u64,
+    left: u64,
     now_ns: u64,
     rng: Rng,
     summary: Summary,
@@ -61,6 +69,7 @@ impl<S: Source + Send + 'static> Synthetic<S> {
         let source = S::new(&mut keys, &mut rng)?;
         let mix = Mix::new(&mut keys)?;
         let (arrivals, interarrival_ns) = arrivals(&mut keys, mix.total())?;
+        let burst = burst(&mut keys, arrivals, mix.total())?;
         let name = keys.finish();
         let mut digest = Digest::new();
         digest.text(&name);
@@ -71,7 +80,18 @@ impl<S: Source + Send + 'static> Synthetic<S> {
             digest: digest.value(),
             closed: matches!(arrivals, Arrivals::Closed),
         };
-        Ok(Box::new(Self { source, mix, arrivals, interarrival_ns, now_ns: 0, rng, summary }))
+        let now_ns = 0;
+        Ok(Box::new(Self {
+            source,
+            mix,
+            arrivals,
+            interarrival_ns,
+            burst,
+            left: burst,
+            now_ns,
+            rng,
+            summary,
+        }))
     }
 }
 
@@ -101,24 +121,48 @@ fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigErr
     Ok((arrivals, mean))
 }
 
+/// How many requests arrive at once.
+fn burst(keys: &mut Keys, arrivals: Arrivals, requests: u64) -> Result<u64, ConfigError> {
+    let Some(burst) = keys.count("burst")? else { return Ok(1) };
+    if matches!(arrivals, Arrivals::Closed) {
+        return Err(keys.error("burst has no meaning with arrivals=closed"));
+    }
+    if !(1..=requests).contains(&burst) {
+        return Err(keys.error("burst: expected at least 1 request, and no more than there are"));
+    }
+    Ok(burst)
+}
+
 impl<S: Source> Synthetic<S> {
     #[inline]
     fn next(&mut self) -> Option<Request> {
         let op = self.mix.next(&mut self.rng)?;
         let at_ns = self.now_ns;
-        self.now_ns += match self.arrivals {
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.burst;
+            self.now_ns += self.burst * self.gap_ns();
+        }
+        if op == Op::Flush {
+            return Some(Request { at_ns, op, offset: 0, length: 0 });
+        }
+        let (offset, length) = self.source.next(op, &mut self.rng);
+        Some(Request { at_ns, op, offset, length })
+    }
+}
+
+impl<S> Synthetic<S> {
+    /// The time between two requests, if each came alone.
+    #[inline]
+    fn gap_ns(&mut self) -> u64 {
+        match self.arrivals {
             Arrivals::Fixed => self.interarrival_ns,
             Arrivals::Exponential => {
                 let gap = -libm::log(1.0 - self.rng.unit()) * self.interarrival_ns as f64;
                 gap.round() as u64
             }
             Arrivals::Closed => 0,
-        };
-        if op == Op::Flush {
-            return Some(Request { at_ns, op, offset: 0, length: 0 });
         }
-        let (offset, length) = self.source.next(op, &mut self.rng);
-        Some(Request { at_ns, op, offset, length })
     }
 }
 

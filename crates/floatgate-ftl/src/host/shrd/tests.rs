@@ -57,6 +57,20 @@ fn the_example_of_the_slides() {
     assert_eq!((commands, twrites, packed, remaps), (4, 1, 4, 1), "header, data, read, remap");
 }
 
+/// The ablation: the same entries, as the log has them, cut into commands all the same.
+#[test]
+fn windows_may_be_remapped_as_they_were_written() {
+    let tune = |config: &mut ShrdConfig| (config.sort_remaps, config.remap_entries) = (false, 3);
+    let mut host = shrd(64, tune);
+    twrite(&mut host, &[32, 765, 128, 854]);
+    let batch = host.remap().expect("there is something to remap");
+    let commands: Vec<Vec<u32>> = batch
+        .commands()
+        .map(|entries| entries.iter().map(|entry| entry.to.get()).collect())
+        .collect();
+    assert_eq!(commands, [vec![32, 765, 128], vec![854]]);
+}
+
 #[test]
 fn what_is_small() {
     let host = shrd(64, |config| config.exclude_below = 8 * PAGE);

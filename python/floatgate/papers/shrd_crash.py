@@ -1,0 +1,149 @@
+"""SHRD's recovery: power fails at moments of a workload, and every page must be right afterwards.
+
+A drive of its own, small enough that it is gone through many times: what is asked is whether data
+is lost, which no clock and no size matters to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floatgate import power
+
+from .batch import Played
+from .experiment import Axis, Choice, Experiment, Line, Run, Workload
+from .judging import Filter, OpenClaim
+from .paper import Column, Numbers
+from .shrd_runs import DEVICE, SHRD
+from .verdicts import Region
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+
+LOSSES = "losses of power"
+EVERY = {False: 250, True: 25}
+"""One moment of so many is explored, quickly and in full."""
+PLAYED = "uniform:span=4MiB,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
+"""Two and a half times what the drive holds, so that it cleans; some requests of other kinds."""
+DRIVE = {
+    "flash.superblock": "8",
+    "flash.pages_per_block": "16",
+    "capacity.spare_factor": "0.3",
+    "host.log": "1MiB",
+    "shrd.contiguous": "16",
+    "shrd.exclude_below": "0B",
+}
+"""The prototype with 4 MiB: an erase unit is half of the log."""
+
+AXES = (
+    Axis(
+        "window",
+        "the window",
+        (
+            Choice("1/16", {"shrd.remap_threshold": "0.25", "shrd.remap_size": "0.0625"}),
+            Choice("3/4", {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}),
+        ),
+        "How much of the log waits to be remapped when power fails.",
+    ),
+    Axis(
+        "stale",
+        "what is out of date in the log",
+        (
+            Choice("dropped", {"shrd.lazy_stale": "false"}),
+            Choice("kept", {"shrd.lazy_stale": "true"}),
+        ),
+        "The authors' drive keeps it until its slot is written again; then recovery must tell old "
+        "from new.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Crashes:
+    """The losses of power of one run."""
+
+    trace: str
+    line: str
+    window: str | None
+    stale: str | None
+    seed: int
+    explored: int
+    moments: int
+    """At which power can fail."""
+    lost: int
+    """Pages with a version that they may not have."""
+    reads_mean: float
+    """Pages of flash read by a recovery."""
+
+
+EXPERIMENT = Experiment(
+    DEVICE,
+    AXES,
+    (Workload(LOSSES, LOSSES, Played(PLAYED), random=True),),
+    (Line("shrd", SHRD, DRIVE),),
+    {SHRD: "shrd", LOSSES: LOSSES},
+)
+
+RECOVERY: OpenClaim[Crashes] = OpenClaim(
+    "recovery",
+    "No page is lost when power fails: what was not remapped yet is found by its second address",
+    "solves POR / GC issues of address remapping; GC & power off recovery",
+    "solved",
+    ("window", "stale"),
+    (LOSSES,),
+    (SHRD,),
+    lambda at: {"": at(LOSSES, SHRD).lost},
+    Region(high=0.0),
+    "{:.0f} pages lost".format,
+)
+
+NONE_LEFT_OUT: Filter[Crashes] = Filter("without a loss of power", lambda found: not found.explored)
+
+
+def explore(
+    runs: Sequence[Run], full: bool, progress: Progress | None = None
+) -> dict[Run, Crashes]:
+    """Cuts the power of each run."""
+    found = {}
+    for run in runs:
+        sets: Mapping[str, str] = EXPERIMENT.settings(run, 0)
+        report = power.crash(
+            PLAYED, device=DEVICE, set=sets, seed=run.seed, every=EVERY[full], progress=progress
+        )
+        found[run] = Crashes(
+            trace=run.workload,
+            line=run.line,
+            window=run.at("window"),
+            stale=run.at("stale"),
+            seed=run.seed,
+            explored=report["points"],
+            moments=report["moments"],
+            lost=report["lost"],
+            reads_mean=report["reads_mean"],
+        )
+    return found
+
+
+def table(points: Sequence[Crashes]) -> Numbers:
+    """What was explored, a row per run."""
+    return Numbers(
+        key="losses",
+        title="Losses of power",
+        caption=(
+            "A workload of 4 KiB writes with reads, trims and flushes on a prototype of 4 MiB with "
+            "a log of 1 MiB that cleans; after each loss every page is read."
+        ),
+        rows=[vars(point) for point in points],
+        columns=(
+            Column("Window", "window"),
+            Column("Out of date", "stale"),
+            Column("Seed", "seed", str),
+            Column("Moments", "moments", "{:,}".format),
+            Column("Losses", "explored", "{:,}".format),
+            Column("Pages lost", "lost", str),
+            Column("Pages read to recover", "reads_mean", "{:,.0f}".format),
+        ),
+        brief=False,
+    )

@@ -194,10 +194,9 @@ def test_a_run_in_numbers() -> None:
         "offered": 330.0,
         "commands": 0.25,
         "packed": 30.0,
-        # A map page is eight pages of 4 KiB: 96 and 64 were map traffic, and of 160 pages written
-        # 32 are in the log yet.
-        "loads": 12 / 128,
-        "write_backs": 8 / 128,
+        # A map page is eight pages of 4 KiB: of 160 pages written, 96 and 64 were map traffic.
+        "loads": 12 / 160,
+        "write_backs": 8 / 160,
         # 9 map pages of 312 pages programmed.
         "data_programs": 240 / 160,
         "copies": 0.25,
@@ -205,8 +204,11 @@ def test_a_run_in_numbers() -> None:
         "map_pages": 130.0,
         "host_memory": 777,
         "read_share": 0.2,
+        "in_log": 0.2,
         "utilization": 0.5,
     }
+    # 32 pages are in the log yet.
+    assert found.settled_loads == pytest.approx(12 / 128)
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))
     assert (shown["Map cache"], shown["Read, µs"], shown["Write, µs"]) == (

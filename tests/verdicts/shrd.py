@@ -86,6 +86,7 @@ def point(run: Run, **numbers: Any) -> Point:
         "map_pages": 128.0,
         "host_memory": MIB,
         "read_share": 0.0,
+        "in_log": 0.0,
         "utilization": 0.5,
     }
     stated = dict(LINES.get(run.line, {})) | dict(STATED.get((family, run.line), {}))

@@ -6,14 +6,14 @@ The slides' figures are lost; what is checked is their text. What we chose, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import PAPERS, shrd_crash
 from .batch import Bench
-from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
+from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Place, Run
 from .judging import axes_table, judge, map_of, runs_of
 from .paper import Claim, Exhibit, Measured, Outcome
 from .shrd_claims import CLAIMS, OUT_OF_REACH
@@ -25,6 +25,7 @@ from .shrd_points import BACKLOG, reduce
 from .shrd_runs import (
     CAPTURED,
     DEVICE,
+    DFTL,
     FULL,
     MIXED,
     POSTMARK,
@@ -32,6 +33,7 @@ from .shrd_runs import (
     RANDOM,
     READS,
     SEQUENTIAL,
+    SHRD,
     SOURCES,
     WHOLE,
     captured,
@@ -124,18 +126,27 @@ def _recovery(full: bool, progress: Progress | None) -> tuple[Exhibit, Measured]
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """The runs of figures, which claims need or not: every scheme on every workload, and SHRD over
-    logs and thresholds."""
+    """The runs of figures, which claims need or not: DFTL and SHRD on every workload, the bound on
+    random writes, in full on all; and SHRD over logs and thresholds."""
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-    kinds = (RANDOM, READS, MIXED, SEQUENTIAL, *CAPTURED)
-    for name, place, line, seed in product(
-        kinds, experiment.places(("controller", "window"), full), ("DFTL", "SHRD", WHOLE), seeds
-    ):
+    windows = experiment.places(("controller", "window"), full)
+    for name in (RANDOM, READS, MIXED, SEQUENTIAL, *CAPTURED):
+        lines = (DFTL, SHRD, *((WHOLE,) if full or name == RANDOM else ()))
+        yield from _runs(experiment, name, lines, windows, seeds)
+    swept = {RANDOM: "log", **dict.fromkeys(CAPTURED if full else (POSTMARK,), "threshold")}
+    known = experiment.axis("window").side(full)
+    for name, axis in swept.items():
+        places = [p for p in experiment.places((axis, "window"), True) if p["window"] in known]
+        yield from _runs(experiment, name, (SHRD,), places, seeds)
+
+
+def _runs(
+    experiment: Experiment,
+    name: str,
+    lines: Sequence[str],
+    places: Sequence[Place],
+    seeds: Sequence[int],
+) -> Iterator[Run]:
+    for place, line, seed in product(places, lines, seeds):
         if experiment.has(place, [name]):
             yield experiment.run_of(place, name, line, seed)
-    windows = experiment.axis("window").side(full)
-    swept = {RANDOM: ("log",), **dict.fromkeys(CAPTURED, ("threshold",))}
-    for name, axes in swept.items():
-        for place, seed in product(experiment.places((*axes, "window"), True), seeds):
-            if place["window"] in windows and experiment.has(place, [name]):
-                yield experiment.run_of(place, name, "SHRD", seed)

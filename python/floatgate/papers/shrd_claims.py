@@ -81,8 +81,8 @@ def _responses(at: At[Point]) -> Values:
 
 
 def _loads(base: str) -> Callable[[At[Point]], float]:
-    """Relative change of the map pages loaded for a write."""
-    return lambda at: at(RANDOM, SHRD).loads / at(RANDOM, base).loads - 1
+    """Relative change of the map pages loaded for a page that has left the log."""
+    return lambda at: at(RANDOM, SHRD).settled_loads / at(RANDOM, base).settled_loads - 1
 
 
 def _cleaning(at: At[Point]) -> float:
@@ -259,6 +259,7 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         _alone(_cleaning),
         NOT_MORE,
         change,
+        frozenset({"window"}),
     ),
     OpenClaim(
         "aged",

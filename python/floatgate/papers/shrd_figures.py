@@ -33,7 +33,9 @@ def exhibits(points: Sequence[Point]) -> list[Exhibit]:
         _gains(gains),
         contour(gains),
         _over_cache(points, "throughput", "Requests a second by map cache", "iops", ",.0f"),
-        _over_cache(points, "loads", "Map pages loaded per write by map cache", "loads", ".3f"),
+        _over_cache(
+            points, "loads", "Map pages loaded per write by map cache", "settled_loads", ".3f"
+        ),
         windows(points),
         commands(points),
         _latencies(points),

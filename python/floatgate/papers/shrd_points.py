@@ -50,8 +50,7 @@ class Point:
     packed: float | None
     """Requests of a write to the log."""
     loads: float
-    """Map pages read for the host and for remaps, per page written that is not in the log any more:
-    what still is has not had its share yet."""
+    """Map pages read for the host and for remaps, per page written."""
     write_backs: float
     data_programs: float
     """Pages of data programmed per page written: all that are not map pages by the count of the
@@ -65,7 +64,14 @@ class Point:
     """Bytes."""
     read_share: float
     """Pages read, of all."""
+    in_log: float
+    """Of the pages written, those whose slots of the log were still in use at the end."""
     utilization: float | None
+
+    @property
+    def settled_loads(self) -> float:
+        """Map pages read per page that has left the log: what is there yet had none for its own."""
+        return self.loads / (1 - self.in_log)
 
 
 def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
@@ -73,7 +79,6 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     work = result.workload
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written, latency = max(work.write_pages, 1), result.latency
-    settled = max(written - host.log_pages_used, 1)
     loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
     map_programs = TOGETHER * result.mapping.dirty_evictions
     kind, *of = run.workload.split(", ")
@@ -99,14 +104,15 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         offered=_offered(kind, of),
         commands=host.commands / work.requests,
         packed=host.packed_requests / host.twrites if host.twrites else None,
-        loads=loaded / TOGETHER / settled,
-        write_backs=unloaded / TOGETHER / settled,
+        loads=loaded / TOGETHER / written,
+        write_backs=unloaded / TOGETHER / written,
         data_programs=(programs.total - map_programs) / written,
         copies=programs.gc / written,
         window_pages=host.remapped_pages / host.windows if host.windows else None,
         map_pages=result.drive.translation_pages / TOGETHER,
         host_memory=host.memory_bytes,
         read_share=work.read_pages / (work.read_pages + written),
+        in_log=host.log_pages_used / written,
         utilization=result.throughput.utilization,
     )
 

@@ -125,7 +125,7 @@ def windows(points: Sequence[Point]) -> Numbers:
         "window": lambda p: p.window,
     }
     for line in ("dftl", "shrd", "shrd-unsorted"):
-        chosen = [(p, p.loads) for p in runs if p.line == line]
+        chosen = [(p, p.settled_loads) for p in runs if p.line == line]
         found = over_seeds(chosen, **keys)
         by_line[line] = {tuple(row[key] for key in keys): row for row in found}
     shape = {(p.span, p.log, p.window): p for p in runs if p.line == "shrd"}
@@ -146,8 +146,8 @@ def windows(points: Sequence[Point]) -> Numbers:
         key="windows",
         title="Map pages loaded per write, by window and order",
         caption=(
-            "Random writes, a cache of 128 KiB. Closed form: L (1 - (1 - 1/L)^w) / w for a window "
-            "of w pages over L map pages, each needed once."
+            "Random writes, a cache of 128 KiB; per page that has left the log. Closed form: "
+            "L (1 - (1 - 1/L)^w) / w for a window of w pages over L map pages, each needed once."
         ),
         rows=rows,
         columns=(

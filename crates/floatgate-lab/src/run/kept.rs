@@ -10,6 +10,7 @@
 //! place and moved there when it is whole; nothing waits for the disk.
 
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -81,14 +82,9 @@ impl StartCache<'_> {
             "seed": seed,
         });
         let key = key.to_string();
-        let name = [0, 1].map(|salt: u8| {
-            let mut hasher = crc32fast::Hasher::new();
-            hasher.update(&[salt]);
-            hasher.update(key.as_bytes());
-            hasher.update(&[salt]);
-            format!("{:08x}", hasher.finalize())
-        });
-        Place { path: self.directory.join(format!("{}.start", name.concat())), key }
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Place { path: self.directory.join(format!("{:016x}.start", hasher.finish())), key }
     }
 }
 

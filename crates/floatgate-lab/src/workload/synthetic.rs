@@ -30,7 +30,7 @@ pub(super) const KEYS: &[KeyRow] = &[
     KeyRow {
         name: "burst",
         default: "",
-        doc: "So many requests arrive at once, and the next so much later that the mean time stays.",
+        doc: "So many requests arrive at once, the next so much later that the mean time stays.",
     },
     KeyRow { name: "seed", default: "", doc: "Seed of all random choices, instead of --seed." },
 ];

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
 """One moment of so many is explored, quickly and in full."""
-PLAYED = "uniform:span=4MiB,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
-"""Two and a half times what the drive holds, so that it cleans; some requests of other kinds."""
+PLAYED = "hotcold:span=4MiB,r=0.9,f=0.05,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
+"""Two and a half times what the drive holds, so that it cleans; most of it to a twentieth, so that
+much in the log is out of date; some requests of other kinds."""
 DRIVE = {
     "flash.superblock": "8",
     "flash.pages_per_block": "16",

@@ -25,8 +25,10 @@ from floatgate.papers.ncq_runs import (
     AXES,
     FIRST,
     LRU,
+    MIB,
     NCQ,
     QUEUED,
+    RECORDS,
     SECOND,
     SIZES,
     Size,
@@ -419,8 +421,11 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     }
     for (trace, _, size), share in hits.items():
         assert share <= hits[trace, "belady", size]
-        # Of 9,000 and 3,000 commands.
-        assert hits[trace, "lru", size] == pytest.approx(size / 256, rel=0.2, abs=0.004)
+        # A record finds what others have left, which is the buffer but for what it has itself
+        # written so far, and the one before it, into blocks in part; of 9,000 and 3,000 commands.
+        own = 2 * RECORDS[trace] / MIB
+        lru = hits[trace, "lru", size]
+        assert 0.8 * max(0.0, size - own) / 256 <= lru <= 1.2 * size / 256 + 0.004
     numbers = pl.read_parquet(tmp_path / "here" / "numbers.parquet")
     assert numbers.height == len(document["runs"])
     again = cli("paper", "ncq", "--json", "--quick")

@@ -13,8 +13,8 @@ from verdicts import Case, measured, without
 from floatgate.papers import PAPERS
 from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED
 
-OPEN = ("tlllp", "asa")
-"""Papers whose claims have a domain: `test_paper_tlllp.py`, `test_paper_asa.py`."""
+OPEN = ("tlllp", "asa", "together")
+"""Those whose claims have a domain: `test_paper_tlllp.py` and so on."""
 TABLES = {p.name: import_module(f"verdicts.{p.name}") for p in PAPERS if p.name not in OPEN}
 CASES = [(name, case) for name, table in TABLES.items() for case in table.CASES]
 

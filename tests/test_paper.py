@@ -12,6 +12,8 @@ from verdicts import minus
 
 from floatgate.papers.paper import FAILS, HOLDS, PARTLY, UNCHECKED, change, ordered, stated
 
+NAMES = ("tlllp", "eti", "asa", "ncq", "shrd", "together")
+
 
 @pytest.mark.parametrize(
     ("ours", "verdict"),
@@ -48,14 +50,14 @@ def test_no_name_lists_the_papers(cli) -> None:
     assert done.returncode == 0
     assert "tlllp  Improve SSD performance by prefetch strategy" in done.stdout
     assert [paper["name"] for paper in json.loads(cli("paper", "--json").stdout)] == [
-        *("tlllp", "eti", "asa", "ncq", "shrd", "together"),
+        *NAMES,
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nosuch",), "paper: 'nosuch' is not known; expected tlllp or eti or asa or ncq or shrd or together"),
+        (("nosuch",), f"paper: 'nosuch' is not known; expected {' or '.join(NAMES)}"),
         (("tlllp", "--traces", "nowhere"), "traces: nowhere is not a directory"),
     ],
     ids=["name", "traces"],

@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -58,6 +58,9 @@ from floatgate.papers.together_runs import (
     why_refused,
 )
 from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
 
 WORK, TRACE = "load", "trace"
 WHOLE = experiment_of(
@@ -158,12 +161,12 @@ def test_the_worst_of_the_workloads_decides() -> None:
 
 
 def test_places_with_a_backlog_are_left_out_beside_the_verdict_with_them() -> None:
-    claim = CLAIMS[f"oracle-{SYNTHETIC}"]
+    claim = CLAIMS[f"eti-{SYNTHETIC}"]
     full = {"utilization": 1.0, "queue_share": 0.5}
     evidence = {
         run: point(
             run,
-            **{WA: 1.0 if run.line == ORACLE else 2.0},
+            **{WA: 1.0 if run.line == ETI else 2.0},
             **(full if run.at("spare") == "7%" else {}),
         )
         for run in runs_of(WHOLE, [claim], full=False)
@@ -336,8 +339,11 @@ def test_the_measured_drive_has_its_share_of_spare_space() -> None:
 # Small runs
 
 
+Small = tuple[Experiment, dict[Run, "Result"]]
+
+
 @pytest.fixture(scope="module")
-def small() -> tuple[Experiment, dict[Run, Point]]:
+def simulated() -> Small:
     """Every line for a moment on the drive, with one seed."""
     work = replace(
         SYNTHETICS[2].workload,
@@ -349,12 +355,25 @@ def small() -> tuple[Experiment, dict[Run, Point]]:
     experiment = experiment_of([work])
     [place] = experiment.places((), True)
     runs = [experiment.run(work, line, place, 1) for line in LINES]
-    results = experiment.simulate(Bench(together_runs.DEVICE, None), runs)
-    return experiment, {run: reduce(experiment, run, one) for run, one in results.items()}
+    return experiment, experiment.simulate(Bench(together_runs.DEVICE, None), runs)
 
 
-def test_memory_is_that_of_what_a_line_has(small: tuple[Experiment, dict[Run, Point]]) -> None:
-    points = {point.line: point for point in small[1].values()}
+@pytest.fixture(scope="module")
+def small(simulated: Small) -> list[Point]:
+    experiment, results = simulated
+    return [reduce(experiment, run, one) for run, one in results.items()]
+
+
+def test_all_lines_have_the_same_flash_and_the_same_part_of_it_for_the_host(
+    simulated: Small,
+) -> None:
+    drives = {run.line: one.drive for run, one in simulated[1].items() if run.line != SPARE_28}
+    assert len({(d.units, d.reserve_units, d.logical_pages) for d in drives.values()}) == 1
+    assert all(drive.units_added == 0 for drive in drives.values())
+
+
+def test_memory_is_that_of_what_a_line_has(small: list[Point]) -> None:
+    points = {point.line: point for point in small}
     assert set(points) == set(LABELS)
     cached = (DFTL, TLLLP, PAGES, BELADY_MAP, SHRD_CACHED)
     assert all(points[line].map_bytes <= together_runs.CACHE for line in cached)
@@ -365,8 +384,8 @@ def test_memory_is_that_of_what_a_line_has(small: tuple[Experiment, dict[Run, Po
     assert points["tlllp+eti"].placement_bytes == points[ETI].placement_bytes > 0
 
 
-def test_the_exhibits_of_a_small_run(small: tuple[Experiment, dict[Run, Point]]) -> None:
-    found = by_key(exhibits(list(small[1].values()), []))
+def test_the_exhibits_of_a_small_run(small: list[Point]) -> None:
+    found = by_key(exhibits(small, []))
     assert len(cells(found["lines"])) == 1 + len(LINES)
     assert len(cells(found["interactions"])) == 1 + len(PAIRS)
     assert len(cells(found["refused"])) == 1 + len(REFUSED)
@@ -378,8 +397,7 @@ def test_the_exhibits_of_a_small_run(small: tuple[Experiment, dict[Run, Point]])
 
 
 def test_points_in_the_middle_are_those_of_tables(
-    small: tuple[Experiment, dict[Run, Point]],
+    small: list[Point],
 ) -> None:
-    points = list(small[1].values())
-    assert at_defaults(points) == points
-    assert [p.line for p in at_defaults(points, spare="7%")] == [SPARE_28], "it is everywhere alike"
+    assert at_defaults(small) == small
+    assert [p.line for p in at_defaults(small, spare="7%")] == [SPARE_28], "it is everywhere alike"

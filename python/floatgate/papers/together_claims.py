@@ -138,7 +138,6 @@ QUESTIONS = (
         (BASE, ORACLE),
         relative(wa, ORACLE, BASE),
         Region(high=-LARGE),
-        ("spare",),
     ),
     Question(
         "spare",

@@ -16,7 +16,6 @@ from .together_runs import (
     DFTL,
     ETI,
     LABELS,
-    ORACLE,
     PAIRS,
     REFUSED,
     SPARE_28,
@@ -204,7 +203,7 @@ def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
     )
 
 
-PLACED = (BASE, ASA, ETI, ORACLE)
+PLACED = (BASE, ASA, ETI)
 
 
 def _by_spare(points: Sequence[Point]) -> Bars:

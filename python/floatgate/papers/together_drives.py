@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 DEVICE = "classic"
 """Only for what is set here: with no clock a drive is its units, its spare and its policies."""
-UNITS, UNIT_PAGES = 2147, 32
-"""As many erase units as the measured drive, with the fewest pages that leave write amplification
-as it is (docs/trust.md)."""
+UNITS, UNIT_PAGES = 512, 256
+"""Of 2,147 and 4.2 million. Greedy cleaning of small units finds victims that large ones have not:
+uniform writes are 8 % below the measured ones with 32 pages, 2 % with 128."""
 PAGE = 4096
 VOLUMES = 4
 """Of the measured runs."""
@@ -127,12 +127,12 @@ EXPERIMENT = Experiment(DEVICE, AXES, WORKLOADS, LINES, {name: name for name in 
 
 
 def runs(full: bool) -> Iterator[Run]:
-    """Every policy on every load; quickly two victims, and other skews than 0.8 with one."""
+    """Every policy on every load; quickly two victims, and no other skew than 0.8."""
     [place] = EXPERIMENT.places((), True)
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
     for work, (placement, victim), seed in product(WORKLOADS, POLICIES, seeds):
         always = work.name in (UNIFORM, zipf_name(THETA))
-        if full or victim in (QUICK_VICTIMS if always else QUICK_VICTIMS[:1]):
+        if full or (always and victim in QUICK_VICTIMS):
             yield EXPERIMENT.run_of(place, work.name, key_of(placement, victim), seed)
 
 
@@ -365,7 +365,9 @@ def _others(found: Found, truth: Measurements | None) -> Measured:
         if known := [off for off in offs if off is not None]:
             worst[line] = max(known, key=lambda off: off.mean)
     if not worst:
-        return Measured("not measured", UNCHECKED, "those policies were run at one skew alone")
+        return Measured(
+            "not measured", UNCHECKED, "those policies were run at one skew alone: --full has all"
+        )
     near = min(worst, key=lambda line: worst[line].mean)
     region = Region(high=SAME)
     fine = [line for line, off in worst.items() if region.case(off) == HOLDS]

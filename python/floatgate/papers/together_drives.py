@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DEVICE = "classic"
 """Only for what is set here: with no clock a drive is its units, its spare and its policies."""
 UNITS, UNIT_PAGES = 512, 256
-"""Of 2,147 and 4.2 million. Greedy cleaning of small units finds victims that large ones have not:
+"""Of 2,147 and 262,144. Greedy cleaning of small units finds victims that large ones have not:
 uniform writes are 8 % below the measured ones with 32 pages, 2 % with 128."""
 PAGE = 4096
 VOLUMES = 4
@@ -365,9 +365,7 @@ def _others(found: Found, truth: Measurements | None) -> Measured:
         if known := [off for off in offs if off is not None]:
             worst[line] = max(known, key=lambda off: off.mean)
     if not worst:
-        return Measured(
-            "not measured", UNCHECKED, "those policies were run at one skew alone: --full has all"
-        )
+        return Measured("not measured", UNCHECKED, "it takes other skews, which --full has")
     near = min(worst, key=lambda line: worst[line].mean)
     region = Region(high=SAME)
     fine = [line for line, off in worst.items() if region.case(off) == HOLDS]

@@ -66,13 +66,13 @@ in order, then once over at random: what a drive in use was. NCQ has 32 commands
 A drive keeps units free beside its spare space, more of them the more streams it has open: 5 by
 itself with one, 17 with the most here. Of 201 units that is no trifle, as it is of 900,
 so that all lines have the reserve of the largest. The preset copies 4 pages for each that is
-written, enough for its 15 % spare space; unseparated uniform writes need 6.3 with 7 % (closed form).
-A drive that copies fewer lives on its reserve as if it were spare space."""
+written, enough for its 15 % spare space; uniform writes need 6.3 with 7 % (closed form). A drive
+that copies fewer lives on its reserve as if it were spare space."""
 
-GAP = "200us"
+GAP = "400us"
 """Between two requests of a synthetic load on average, half of them reads. Two dies program a page
-in 36 us, and writes come every 400 us: room for a write amplification of 11. Unseparated uniform
-writes have 7.3 with 7 % spare space (closed form)."""
+in 36 us, and writes come every 800 us: room for a write amplification of 22. Uniform writes have 7.3
+with 7 % spare space (closed form), and a map on flash may double that, at worst a page for each."""
 VOLUMES = 3
 """Of the drive that are written while it is measured: one in which cleaning finds what is hot, and
 two after it."""

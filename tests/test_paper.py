@@ -24,14 +24,17 @@ def test_no_name_lists_the_papers(cli) -> None:
     assert done.returncode == 0
     assert "tlllp  Improve SSD performance by prefetch strategy" in done.stdout
     assert [paper["name"] for paper in json.loads(cli("paper", "--json").stdout)] == [
-        *("tlllp", "eti", "asa", "ncq", "shrd"),
+        *("tlllp", "eti", "asa", "ncq", "shrd", "together"),
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nosuch",), "paper: 'nosuch' is not known; expected tlllp or eti or asa or ncq or shrd"),
+        (
+            ("nosuch",),
+            "paper: 'nosuch' is not known; expected tlllp or eti or asa or ncq or shrd or together",
+        ),
         (("tlllp", "--traces", "nowhere"), "traces: nowhere is not a directory"),
     ],
     ids=["name", "traces"],

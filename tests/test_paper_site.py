@@ -18,6 +18,7 @@ from floatgate.papers.latex import escape, latex
 from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
 from floatgate.papers.site import CANNOT, EVERYWHERE, NOWHERE, SOMEWHERE, UNCLEAR, kind_of
 from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
+from floatgate.papers.verdicts import NOWHERE as NOWHERE_AT_ALL
 from floatgate.report.tables import Cell, Table
 
 __all__ = ["site", "two_papers"]
@@ -34,6 +35,8 @@ __all__ = ["site", "two_papers"]
         (found(FAILS_HERE, left_out=(HOLDS,)), NOWHERE),
         (found(left_out=(HOLDS,)), CANNOT),
         (Measured("not measured", UNCHECKED, "it takes more"), CANNOT),
+        (Measured("one place", HOLDS, ""), EVERYWHERE),
+        (Measured("one place", NOWHERE_AT_ALL, ""), NOWHERE),
     ],
 )
 def test_the_kind_of_a_verdict_is_of_the_points_that_count(measured: Measured, kind: str) -> None:

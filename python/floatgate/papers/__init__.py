@@ -56,6 +56,7 @@ PAPERS = (
         "Randomizing in Device",
         "Hyukjoong Kim, Dongkun Shin, Yun Ho Jeong, Kyung Ho Kim; FAST 2017",
     ),
+    Listed("together", "All five on one drive", "Floatgate"),
 )
 
 

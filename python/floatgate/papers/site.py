@@ -15,9 +15,9 @@ from floatgate.report import theme
 from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import stylesheet
 
+from . import verdicts
 from .page import claims_table, write_outcome
 from .paper import HOLDS, Measured, Outcome
-from .verdicts import AMBIGUOUS
 
 EVERYWHERE, SOMEWHERE, UNCLEAR = "hold everywhere", "hold somewhere", "ambiguous"
 NOWHERE, CANNOT = "hold nowhere", "cannot be checked"
@@ -25,13 +25,16 @@ KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
 
 
 def kind_of(found: Measured) -> str:
-    """Where a claim holds of the points of its domain that were not left out."""
+    """Where a claim holds of the points of its domain that were not left out; one that is asked at
+    a single place has none."""
+    if not found.rows:
+        return {HOLDS: EVERYWHERE, verdicts.NOWHERE: NOWHERE}.get(found.verdict, CANNOT)
     cases = {row["case"] for row in found.rows if not row["rejected"]}
     if not cases:
         return CANNOT
     if HOLDS in cases:
         return EVERYWHERE if cases == {HOLDS} else SOMEWHERE
-    return UNCLEAR if AMBIGUOUS in cases else NOWHERE
+    return UNCLEAR if verdicts.AMBIGUOUS in cases else NOWHERE
 
 
 def write_site(

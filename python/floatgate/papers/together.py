@@ -1,0 +1,131 @@
+"""What none of the papers did: all five mechanisms on one aged drive, with bounds.
+
+No reproduction: the claims are questions of our own, asked before the runs. What was chosen, and
+why: `together_runs`, and docs/papers/together.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import PAPERS, together_drives
+from .batch import Bench
+from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
+from .judging import axes_table, judge, map_of, runs_of
+from .paper import Exhibit, Outcome
+from .sources import find_traces, missing_warning
+from .together_claims import claims_of
+from .together_drives import find_measurements, measured_table, rates_table
+from .together_figures import COLUMNS, exhibits
+from .together_runs import (
+    BACKLOG,
+    BASE,
+    DEVICE,
+    LABELS,
+    LINES,
+    PAIRS,
+    QUICK_TRACES,
+    RECORDED,
+    SYNTHETIC,
+    SYNTHETICS,
+    TRACES,
+    Point,
+    excerpts,
+    experiment_of,
+    reduce,
+)
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+    from floatgate.jobs import Kept
+    from floatgate.result import Result
+
+NOTES = """\
+No paper: the questions are ours, and so are their numbers, which were written down before the \
+first run.
+The drive is the preset tlc-enterprise with 2 of its 32 dies and 64 MiB for the host, filled in \
+order and once over at random. Every line has the same flash; what a line keeps on flash, its map \
+or its log, it takes from the spare space.
+The map cache has 16 KiB, the buffer 1 MiB, SHRD's log 1 MiB. A baseline has the whole map in \
+memory, one stream, greedy cleaning, no buffer.
+A trace is its first 10,000 requests, on the pages that it touches, in windows in another order \
+each round; the rest of the drive is cold.
+A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
+the claim says; where a part is, the point is ambiguous. Of all workloads the worst decides.
+"""
+"""What is to be known, a line each."""
+
+SLOW = f"sum-{RECORDED}"
+"""Takes all pairs on all traces, which a quick run does without."""
+
+NO_DRIVES = (
+    "Measurements of drives not found: name their directory with FLOATGATE_DRIVES. No policy is "
+    "held against them."
+)
+
+
+def reproduce(
+    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+) -> Outcome:
+    """Runs the experiment; `full` has all traces, victims and points, with more seeds."""
+    bench = Bench(DEVICE, progress, kept)
+    wanted = [source for source in TRACES if full or source.spec in QUICK_TRACES]
+    found, missing = find_traces(wanted, traces)
+    known = list(excerpts(bench, found))
+    recorded = [one.workload(bench) for one in known if not one.why_not]
+    synthetic = [one.workload for one in SYNTHETICS]
+    experiment = experiment_of([*synthetic, *recorded])
+    names = ([one.name for one in synthetic], [one.name for one in recorded])
+    asked = claims_of(*names) if full else (c for c in claims_of(*names) if c.key != SLOW)
+    claims = [claim for claim in asked if claim.workloads]
+    runs = [*runs_of(experiment, claims, full), *_shown(experiment, full)]
+    results = experiment.simulate(bench, runs)
+    points = {run: reduce(experiment, run, result) for run, result in results.items()}
+    judged = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in claims]
+    maps = [map_of(experiment, claim, ours) for claim, ours in judged if len(ours.rows) > 1]
+    truth = find_measurements()
+    drives = _measured(progress, kept, full) if truth else {}
+    steadies = {run: together_drives.steady(result) for run, result in drives.items()}
+    numbers = together_drives.by_seed(steadies)
+    shown: list[Exhibit] = [axes_table(experiment, claims), *exhibits(list(points.values()), known)]
+    if truth:
+        shown += [measured_table(numbers, truth), rates_table(numbers, truth)]
+    listed = next(paper for paper in PAPERS if paper.name == "together")
+    every: list[Point] = [
+        *points.values(),
+        *(reduce(together_drives.EXPERIMENT, run, result) for run, result in drives.items()),
+    ]
+    return Outcome(
+        name=listed.name,
+        title=listed.title,
+        citation=listed.citation,
+        mode="full" if full else "quick",
+        labels=LABELS | together_drives.LABELS,
+        exhibits=[*shown, *maps],
+        claims=[*judged, *together_drives.judged(numbers, truth)],
+        points=every,
+        results=[*results.values(), *drives.values()],
+        columns=COLUMNS,
+        shown=BASE,
+        warnings=[*missing_warning(missing), *([] if truth else [NO_DRIVES])],
+        notes=NOTES.splitlines(),
+    )
+
+
+def _measured(progress: Progress | None, kept: Kept | None, full: bool) -> dict[Run, Result]:
+    """The runs that are held against measured drives."""
+    bench = Bench(together_drives.DEVICE, progress, kept)
+    return together_drives.EXPERIMENT.simulate(bench, together_drives.runs(full))
+
+
+def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
+    """The runs of tables, which claims need or not: every line on every workload in the middle."""
+    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
+    [middle] = experiment.places((), True)
+    pairs = {pair.key for pair in PAIRS}
+    for work, line, seed in product(experiment.workloads, LINES, seeds):
+        if full or line.key not in pairs or work.family == SYNTHETIC:
+            yield experiment.run(work, line, middle, seed)

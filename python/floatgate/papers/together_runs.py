@@ -1,0 +1,386 @@
+"""All five on one aged drive, as data: the drive, the lines, the workloads, and the points.
+
+Nothing here is a paper's. Every number was chosen before the first run; its reason stands with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floatgate import configs
+from floatgate._core import ConfigError
+
+from .batch import Bench, Played
+from .experiment import Axis, Choice, Experiment, Line, Run, Workload
+from .judging import Filter
+from .sources import Source
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+DEVICE = "tlc-enterprise"
+"""The preset whose class has measured write amplification in docs/trust.md, and whose numbers are
+held to data sheets in docs/datasheet.md."""
+
+PAGE = 4096
+SPAN = 64 << 20
+"""Bytes for the host: what a quick run can fill and write over hundreds of times. An excerpt of
+10,000 requests touches half of that, and the rest of its drive is cold, as most of a drive is."""
+UNIT_PAGES = 96
+"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. docs/trust.md has why
+units stay many and get fewer pages: 171 hold the span. The preset has 32 dies of 384 rows."""
+
+CACHE = 16 << 10
+"""Bytes of the map cache: an eighth of DFTL's 8 bytes a page, the middle of TLLLP's axis here, and
+4 map pages, as many as SHRD's prototype has."""
+BUFFER = 1 << 20
+"""Bytes of the write buffer: where the NCQ paper states its gains, in its blocks of 32 pages."""
+LOG = 1 << 20
+"""Bytes of SHRD's log: the least that its driver's 128 free slots in a row allow."""
+
+SPARES = {"7%": 0.07, "15%": 0.15, "28%": 0.28}
+
+DRIVE = {
+    "flash.channels": "2",
+    "flash.dies": "1",
+    "flash.superblock": "8",
+    "flash.pages_per_block": "3",
+    "flash.erase": "13us",
+    "controller.write_memory": "3MiB",
+    "mapping.entry_bytes": "8",
+    "mapping.cache": f"{CACHE}B",
+    "queue.depth": "32",
+    "cleaning.low_water": "9",
+    "cleaning.copies_per_write": "8",
+    "start.fill": "random",
+    "start.overwrites": "1",
+}
+"""2 dies for 32, with as many rows of memory for each; erased in 1/384 of the time, as a block has
+1/384 of the rows; 512 entries to a translation page, as the drives of DFTL and TLLLP have. Filled
+in order, then once over at random: what a drive in use was. NCQ has 32 commands.
+
+A drive keeps units free beside its spare space, more of them the more streams it has open: 5 by
+itself with one, 17 with the most here. Of 201 units that is no trifle, as it is of 900,
+so that all lines have the reserve of the largest. The preset copies 4 pages for each that is
+written, enough for its 15 % spare space; uniform writes need 6.3 with 7 % (closed form). A drive
+that copies fewer lives on its reserve as if it were spare space."""
+
+GAP = "400us"
+"""Between two requests of a synthetic load on average, half of them reads. Two dies program a page
+in 36 us, and writes come every 800 us: room for a write amplification of 22. Uniform writes have
+7.3 with 7 % spare space (closed form), and a map on flash may be as much again."""
+VOLUMES = 3
+"""Of the drive that are written while it is measured: one in which cleaning finds what is hot, and
+two after it."""
+WINDOWS = 100
+"""Into which a round of an excerpt is cut, as for ASA-FTL: repetition is not to be its locality."""
+REQUESTS = 10_000
+"""Of each trace, its first: what the shortest of them have."""
+OVERWRITTEN = 2.0
+"""Writes of a page in an excerpt, on average, from which its pages have a last update of their own.
+The same for all traces, as for ASA-FTL."""
+
+
+def blocks(spare: float) -> int:
+    """Blocks of the drive that holds the span with this spare factor, in whole units."""
+    units = -(-SPAN // PAGE // UNIT_PAGES)
+    while int((1 - spare) * units * UNIT_PAGES) < SPAN // PAGE:
+        units += 1
+    return units * int(DRIVE["flash.superblock"])
+
+
+def _spare(share: float) -> dict[str, str]:
+    return {"capacity.spare_factor": str(share), "flash.blocks": str(blocks(share))}
+
+
+AXES = (
+    Axis(
+        "spare",
+        "the spare space",
+        tuple(Choice(key, _spare(share)) for key, share in SPARES.items()),
+        "From GB sold of GiB built to drives for much writing (3 DWPD).",
+        ordered=True,
+    ),
+    Axis(
+        "arrivals",
+        "the arrival",
+        (
+            Choice("own times", {"queue.arrivals": "open"}),
+            Choice("a full queue", {"queue.arrivals": "closed"}),
+        ),
+        "Latencies are compared at equal rates, so requests have times of their own: those of the "
+        f"trace, or {GAP} apart on average. A buffer that looks into the queue needs one: with a "
+        "full queue 32 commands wait at all times.",
+    ),
+)
+
+BASE, DFTL, PAGES, SERIAL, LRU = "base", "dftl", "page_cache", "serial", "lru"
+TLLLP, ASA, ETI, NCQ, SHRD = "tlllp", "asa", "eti", "ncq", "shrd"
+BELADY_MAP, ORACLE, BELADY_BUFFER = "belady-map", "oracle", "belady-buffer"
+SHRD_CACHED, SPARE_28 = "shrd+page_cache", "spare-28"
+
+_BUFFER = {
+    "buffer.capacity": f"{BUFFER}B",
+    "buffer.block_pages": "32",
+    "queue.dispatch": "serial",
+}
+"""One command after the other: what makes commands wait in the drive's queue, where the NCQ-aware
+buffer sees them. Its rivals have the same."""
+
+PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    DFTL: ("DFTL", {"mapping.scheme": "dftl"}),
+    TLLLP: ("TLLLP", {"mapping.scheme": "tlllp"}),
+    ASA: ("ASA placement", {"placement.scheme": "asa"}),
+    ETI: ("ETI placement", {"placement.scheme": "eti"}),
+    NCQ: ("NCQ-aware buffer", {"buffer.scheme": "ncq_lru", **_BUFFER}),
+    SHRD: (
+        "SHRD",
+        {"host.scheme": "shrd", "host.log": f"{LOG}B", "shrd.exclude_below": "0B"},
+    ),
+}
+"""The five mechanisms, and DFTL, beside which the other two that have a map cache are read. No file
+system is below SHRD's first 2 MiB here, so they are no exception."""
+FIVE = (TLLLP, ASA, ETI, NCQ, SHRD)
+
+BOUND_SETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    BELADY_MAP: ("Belady's map cache", {"mapping.scheme": "belady"}),
+    ORACLE: (
+        "lifetimes known",
+        {"placement.scheme": "oracle", "oracle.streams": "4", "oracle.factor": "8"},
+    ),
+    BELADY_BUFFER: ("Belady's buffer", {"buffer.scheme": "belady", **_BUFFER}),
+}
+"""As for ASA-FTL, lifetimes in four streams. The whole map in memory is the baseline's."""
+
+REFERENCES = (
+    Line(BASE, "baseline", {}),
+    Line(SPARE_28, "baseline, 28% spare space", _spare(SPARES["28%"]), frozenset({"spare"})),
+    Line(PAGES, "LRU of map pages", {"mapping.scheme": "page_cache"}),
+    Line(SERIAL, "one command at a time", {"queue.dispatch": "serial"}),
+    Line(LRU, "LRU buffer", {"buffer.scheme": "lru", **_BUFFER}),
+    Line(
+        SHRD_CACHED, "SHRD + LRU of map pages", {**PARTS[SHRD][1], "mapping.scheme": "page_cache"}
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Two schemes that cannot be on one drive, and why not."""
+
+    first: str
+    second: str
+    reason: str
+
+
+def _pairs() -> tuple[list[Line], list[Refused]]:
+    """Every two of the mechanisms and bounds: those that the engine takes, and those refused."""
+    lines, refused = [], []
+    for (one, (name, a)), (two, (other, b)) in combinations({**PARTS, **BOUND_SETS}.items(), 2):
+        if reason := why_refused(a, b):
+            refused.append(Refused(name, other, reason))
+        elif one in PARTS and two in PARTS:
+            lines.append(Line(f"{one}+{two}", f"{name} + {other}", {**a, **b}))
+    return lines, refused
+
+
+def why_refused(one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """Why the engine takes no drive with both; nothing if it does."""
+    for key in one.keys() & other.keys():
+        if one[key] != other[key]:
+            return f"both are a {key}: {one[key]} and {other[key]}"
+    try:
+        configs.resolve(DEVICE, {**DRIVE, **_spare(SPARES["15%"]), **one, **other})
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+PAIRS, REFUSED = _pairs()
+LINES = (
+    *REFERENCES,
+    *(Line(key, label, set) for key, (label, set) in {**PARTS, **BOUND_SETS}.items()),
+    *PAIRS,
+)
+LABELS = {line.key: line.label for line in LINES}
+BOUNDS = tuple(BOUND_SETS)
+"""What knows the future, which no drive does."""
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """A generator over the whole drive, half of its requests reads."""
+
+    name: str
+    text: str
+
+    @property
+    def workload(self) -> Workload:
+        pages = SPAN // PAGE
+        spec = (
+            f"{self.text},span={SPAN}B,size={PAGE}B,requests={2 * VOLUMES * pages},reads=0.5,"
+            f"arrivals=exponential,interarrival={GAP}"
+        )
+        return Workload(self.name, SYNTHETIC, Played(spec.replace(":,", ":")), random=True)
+
+
+SYNTHETIC, RECORDED = "synthetic", "recorded"
+UNIFORM, HOT_COLD, ZIPF = "uniform", "hot/cold 90/10", "Zipf 0.99"
+SYNTHETICS = (
+    Synthetic(UNIFORM, "uniform:"),
+    Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1"),
+    Synthetic(ZIPF, "zipf:theta=0.99"),
+)
+"""No skew, the usual hot and cold, and the usual skew of key-value benchmarks (YCSB's)."""
+
+QUICK_TRACES = ("umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst")
+"""Those that the papers here have themselves and that keep devices apart, or are of one."""
+TRACES = tuple(
+    Source(name, RECORDED, file, REQUESTS)
+    for name, file in (
+        ("Financial1, 10k", QUICK_TRACES[0]),
+        ("MSR, 20% reads", QUICK_TRACES[1]),
+        ("Financial1, 50k", "umass-financial1-50k-pages.trace.zst"),
+        ("MSR, most throughput", "msr-sample-most-thpt-10k.trace.zst"),
+        ("WebSearch", "umass-websearch-25k.trace.zst"),
+        ("TPCC", "tpcc-7k.trace.zst"),
+        ("MSN file server", "msprod-msnfs-150k.trace.zst"),
+        ("DTRS", "msprod-dtrs-127k.trace.zst"),
+        ("CloudPhysics", "cloudphysics-114k.vscsi.zst"),
+        ("Nexus 5", "nexus5-installing-18k.txt.zst"),
+        ("PC", "pc-diskmon-87k.txt.zst"),
+        ("HP", "hp-hplajw-1week-45k.srt.zst"),
+        ("postmark, MSR", "ms-postmark-62k.trace.zst"),
+        ("pgbench", "capture-pgbench-ext4-656k.csv.zst"),
+        ("RocksDB", "capture-rocksdb-ext4-905k.csv.zst"),
+        ("postmark, f2fs", "capture-postmark-f2fs-996k.csv.zst"),
+    )
+)
+"""All that are in the directory of traces."""
+
+CORNERS = frozenset({"7%", "28%"})
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The first requests of a trace, and whether they can be played."""
+
+    source: Source
+    played: Played
+    pages: int
+    """That are touched."""
+    overwrites: float
+
+    @property
+    def why_not(self) -> str:
+        """Why it is left out; nothing if it is not."""
+        if self.overwrites < OVERWRITTEN:
+            return f"writes a page less than {OVERWRITTEN:g} times"
+        return "touches more than the drive holds" if self.pages * PAGE > SPAN else ""
+
+    def workload(self, bench: Bench) -> Workload:
+        """Played until it has written the drive `VOLUMES` times, each round in another order."""
+        rounds = max(2, round(VOLUMES * SPAN / bench.written_bytes(self.played)))
+        played = replace(self.played, repeat=rounds, windows=WINDOWS)
+        return Workload(self.source.name, RECORDED, played, slow=CORNERS, random=True)
+
+
+def excerpts(bench: Bench, found: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
+    """The traces that there are, measured by the rules."""
+    for source, file in found:
+        played = Played(str(file), source.limit, dense=True)
+        pages = bench.span_bytes(played) // PAGE
+        yield Excerpt(source, played, pages, bench.overwrites(played))
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run. Lines and workloads go by their own names: there is no paper's."""
+    names = [line.key for line in LINES] + [work.name for work in workloads]
+    drive = Axis("drive", "the drive", (Choice("aged", DRIVE, random=True),), "the same for all")
+    return Experiment(
+        DEVICE, (drive, *AXES), tuple(workloads), LINES, {name: name for name in names}
+    )
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run. Times are microseconds, memories bytes, shares 0 to 1."""
+
+    trace: str
+    family: str
+    line: str
+    spare: str | None
+    arrivals: str | None
+    seed: int
+    write_amplification: float
+    """All programs of cleaning and of the map included, per page that the host writes."""
+    read_mean_us: float | None
+    read_p99_us: float | None
+    write_mean_us: float | None
+    write_p99_us: float | None
+    map_bytes: int
+    placement_bytes: int
+    buffer_bytes: int
+    """Pages and bookkeeping."""
+    host_bytes: int
+    map_hits: float
+    buffer_hits: float | None
+    map_traffic: float
+    """Translation pages read and programmed for the host and for remaps, per page that it
+    accesses."""
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Of the drive and of the host together."""
+        return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
+
+
+def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
+    """The numbers of a run that tables and claims are about."""
+    latency, reads, programs = result.latency, result.flash.reads, result.flash.programs
+    accesses = max(result.workload.read_pages + result.workload.write_pages, 1)
+    mean = latency.all.mean_us or 0.0
+    buffered = "buffer.scheme" in experiment.line(run.line).set
+    return Point(
+        trace=run.workload,
+        family=experiment.workload(run.workload).family,
+        line=run.line,
+        spare=run.at("spare"),
+        arrivals=run.at("arrivals"),
+        seed=run.seed,
+        write_amplification=result.write_amplification or 1.0,
+        read_mean_us=latency.read.mean_us,
+        read_p99_us=latency.read.p99_us,
+        write_mean_us=latency.write.mean_us,
+        write_p99_us=latency.write.p99_us,
+        map_bytes=result.mapping.cache_bytes,
+        placement_bytes=result.placement.memory_bytes,
+        buffer_bytes=(BUFFER if buffered else 0) + result.buffer.memory_bytes,
+        host_bytes=result.host.memory_bytes,
+        map_hits=result.mapping.hit_ratio or 0.0,
+        buffer_hits=result.buffer.hit_ratio if buffered else None,
+        map_traffic=(reads.map + reads.remap + programs.map + programs.remap) / accesses,
+        utilization=result.throughput.utilization or 0.0,
+        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
+    )
+
+
+BUSY, WAITING = 0.95, 0.01
+"""As for the papers: used so much of the time while requests wait so much of theirs. With a full
+queue a drive has to be busy, and nothing is said of its times."""
+
+
+def backlogged(point: Point) -> bool:
+    """Whether requests come faster than the drive serves them."""
+    offered = point.arrivals == "own times"
+    return offered and point.utilization >= BUSY and point.queue_share >= WAITING
+
+
+BACKLOG = Filter("with a backlog", backlogged)

@@ -372,6 +372,22 @@ def test_all_lines_have_the_same_flash_and_the_same_part_of_it_for_the_host(
     assert all(drive.units_added == 0 for drive in drives.values())
 
 
+def test_every_mechanism_is_at_work(simulated: Small) -> None:
+    known = {run.line: one for run, one in simulated[1].items()}
+    written = known[BASE].workload.write_pages
+    for line in ("shrd", SHRD_CACHED, "dftl+shrd", "eti+shrd"):
+        host = known[line].host
+        assert host.packed_pages > 0.9 * written, "small writes go to the log"
+        assert host.remapped_pages > 0.5 * host.packed_pages, "of which most are still valid later"
+        assert host.log_full < 0.1 * written
+    assert known[TLLLP].mapping.prefetched > 0
+    assert known[NCQ].buffer.hits > 0
+    assert all(
+        sum(stream.host_pages > 0 for stream in known[line].placement.streams) > 1
+        for line in (ETI, ORACLE)
+    )
+
+
 def test_memory_is_that_of_what_a_line_has(small: list[Point]) -> None:
     points = {point.line: point for point in small}
     assert set(points) == set(LABELS)

@@ -40,7 +40,9 @@ CACHE = 16 << 10
 BUFFER = 1 << 20
 """Bytes of the write buffer: where the NCQ paper states its gains, in its blocks of 32 pages."""
 LOG = 1 << 20
-"""Bytes of SHRD's log: the least that its driver's 128 free slots in a row allow."""
+"""Bytes of SHRD's log: a tenth of the spare space where that is 15 %. A write to it has a sixteenth
+at most, as a window has: the driver's 128 pages in a row are half of such a log, which then is full
+before a window may be remapped, and stays so."""
 
 SPARES = {"7%": 0.07, "15%": 0.15, "28%": 0.28}
 
@@ -139,7 +141,14 @@ PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     NCQ: ("NCQ-aware buffer", {"buffer.scheme": "ncq_lru", **_BUFFER}),
     SHRD: (
         "SHRD",
-        {"host.scheme": "shrd", "host.log": f"{LOG}B", "shrd.exclude_below": "0B"},
+        {
+            "host.scheme": "shrd",
+            "host.log": f"{LOG}B",
+            "shrd.exclude_below": "0B",
+            "shrd.contiguous": "16",
+            "shrd.twrite_entries": "16",
+            "shrd.twrite": "64KiB",
+        },
     ),
 }
 """The five mechanisms, and DFTL, beside which the other two that have a map cache are read. No file

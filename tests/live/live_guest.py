@@ -1,0 +1,182 @@
+"""A guest kernel in QEMU: Debian's, with an initramfs made here, and a live drive as its disk."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from live_needs import needs, program
+
+KERNELS = sorted(Path("/boot").glob("vmlinuz-*-amd64")) if Path("/boot").is_dir() else []
+MODULES = ("virtio_blk", "virtio_pci", "ext4", "f2fs", "crc32c_generic", "crc32_generic")
+TOOLS = ("mke2fs", "e2fsck", "mkfs.f2fs", "fsck.f2fs")
+
+PROMPT_S = 300
+"""A guest that says nothing for so long hangs: an emulated one boots in some seconds."""
+
+SETTINGS = (
+    "console=ttyS0 panic=-1 quiet reboot=t tsc=reliable no_timer_check mitigations=off "
+    "random.trust_cpu=on cryptomgr.notests"
+)
+
+INIT = """#!/bin/busybox sh
+export PATH=/bin
+/bin/busybox --install -s /bin
+mkdir -p /proc /sys /dev /mnt
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+for module in $(cat /modules/order); do insmod /modules/$module || echo "no $module"; done
+while [ ! -b /dev/vda ]; do sleep 0.05; done
+exec >/dev/ttyS1 2>&1
+. /job
+"""
+
+
+def needs_guest(*more: str) -> list[pytest.MarkDecorator]:
+    """Skips a test where no guest can be booted, and says what is missing."""
+    kernel = pytest.mark.skipif(
+        not KERNELS, reason="no kernel of Debian in /boot (package: linux-image-amd64)"
+    )
+    return [needs("nbdkit", "qemu-system-x86_64", "busybox", *TOOLS, *more), kernel]
+
+
+def accelerator() -> str:
+    """What runs the guest's instructions: `kvm` or `tcg`, software emulation."""
+    flags = re.search(r"^flags\s*:.*\b(vmx|svm)\b", Path("/proc/cpuinfo").read_text(), re.M)
+    return "kvm" if flags and os.access("/dev/kvm", os.R_OK | os.W_OK) else "tcg"
+
+
+def _kernel(path: Path) -> bytes:
+    """The kernel as ELF, if it is packed with xz: under emulation it unpacks itself slowly.
+
+    The fields are those of the boot protocol, Documentation/x86/boot.rst of Linux.
+    """
+    image = path.read_bytes()
+    setup = (image[0x1F1] or 4) + 1
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    packed = image[setup * 512 + offset : setup * 512 + offset + length]
+    if packed[:6] != b"\xfd7zXZ\0":
+        return image
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(packed)
+
+
+def _modules(version: str) -> list[Path]:
+    """The modules with what they depend on, in the order in which they are loaded."""
+    found: dict[Path, None] = {}
+    for module in MODULES:
+        command = [program("modprobe") or "modprobe", "-S", version, "-D", module]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for line in said.splitlines():
+            if line.startswith("insmod "):
+                found[Path(line.split()[1])] = None
+    return list(found)
+
+
+def _libraries(binary: Path) -> list[Path]:
+    said = subprocess.run(["ldd", str(binary)], capture_output=True, text=True, check=True).stdout
+    return [Path(path) for path in re.findall(r"(/\S+) \(0x", said)]
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """A cpio archive, as Documentation/driver-api/early-userspace/buffer-format.rst has it.
+
+    Directories are made for the files; all of them can be executed.
+    """
+    entries = {str(parent): None for name in files for parent in Path(name).parents[:-1]}
+    pieces = []
+    for name, content in [*sorted(entries.items()), *files.items(), ("TRAILER!!!", b"")]:
+        mode = 0o40755 if content is None else 0o100755
+        data = content or b""
+        numbers = [0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
+        head = b"070701" + b"".join(b"%08x" % number for number in numbers)
+        pieces.append(_padded(head + name.encode() + b"\0") + _padded(data))
+    return b"".join(pieces)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def system(directory: Path, tools: Sequence[str]) -> tuple[Path, Path]:
+    """Makes a kernel and an initramfs with `tools` in it."""
+    kernel = KERNELS[-1]
+    files = {"init": INIT.encode(), "bin/busybox": Path(program("busybox") or "").read_bytes()}
+    for tool in tools:
+        binary = Path(program(tool) or "")
+        files[f"tools/{tool}"] = binary.read_bytes()
+        for library in _libraries(binary):
+            files[str(library)[1:]] = library.read_bytes()
+    modules = _modules(kernel.name.removeprefix("vmlinuz-"))
+    for module in modules:
+        files[f"modules/{module.name}"] = module.read_bytes()
+    files["modules/order"] = "\n".join(module.name for module in modules).encode()
+    paths = directory / "kernel", directory / "initramfs"
+    paths[0].write_bytes(_kernel(kernel))
+    paths[1].write_bytes(archive(files))
+    return paths
+
+
+class Guest:
+    """A guest that does a job, a shell script, with the served drive as /dev/vda.
+
+    What the job writes goes to a serial line, and from there to a file, byte by byte.
+    """
+
+    def __init__(self, made: tuple[Path, Path], directory: Path, uri: str, job: str) -> None:
+        self.said_by_kernel = directory / "kernel.txt"
+        self.said_by_job = directory / "job.txt"
+        kernel, base = made
+        initramfs = directory / "job.cpio"
+        initramfs.write_bytes(base.read_bytes() + archive({"job": job.encode()}))
+        disk = f"file={uri},format=raw,if=virtio,cache=none,discard=unmap"
+        command = ["qemu-system-x86_64", "-nodefaults", "-nic", "none", "-display", "none"]
+        command += ["-machine", "pc", "-accel", accelerator(), "-cpu", "max", "-m", "512"]
+        command += ["-kernel", str(kernel), "-initrd", str(initramfs), "-append", SETTINGS]
+        command += ["-serial", f"file:{self.said_by_kernel}", "-serial", f"file:{self.said_by_job}"]
+        command += ["-drive", f"{disk},werror=report,rerror=report", "-no-reboot"]
+        self.said_by_job.unlink(missing_ok=True)
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """The guest, and with it what it would ask of the drive, stands still."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def lines(self) -> list[str]:
+        """The whole lines that the job has written so far."""
+        if not self.said_by_job.exists():
+            return []
+        text = self.said_by_job.read_text(errors="replace")
+        return text.replace("\r", "").split("\n")[:-1]
+
+    def wait(self, line: str) -> None:
+        """Returns once the job has written the line."""
+        end = time.monotonic() + PROMPT_S
+        while line not in self.lines():
+            assert self._process.poll() is None, self._all()
+            assert time.monotonic() < end, self._all()
+            time.sleep(0.02)
+
+    def finish(self) -> list[str]:
+        """Waits until the guest has switched itself off; the lines that the job has written."""
+        assert self._process.wait(PROMPT_S) == 0, self._all()
+        return self.lines()
+
+    def _all(self) -> str:
+        kernel = self.said_by_kernel.read_text(errors="replace")
+        return "\n".join(["", kernel[-2000:], *self.lines()[-40:]])

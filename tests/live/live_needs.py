@@ -1,0 +1,78 @@
+"""What a test of the live drive needs from the system, and why it is skipped without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGES = {
+    "nbdkit": "nbdkit",
+    "fio": "fio",
+    "nbdcopy": "libnbd-bin",
+    "nbdinfo": "libnbd-bin",
+    "nbdfuse": "libnbd-bin",
+    "qemu-img": "qemu-utils",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "busybox": "busybox-static",
+    "mke2fs": "e2fsprogs",
+    "e2fsck": "e2fsprogs",
+    "mkfs.f2fs": "f2fs-tools",
+    "fsck.f2fs": "f2fs-tools",
+    "losetup": "mount",
+    "setpriv": "util-linux",
+}
+"""Programs, and the packages of Debian that have them."""
+
+SYSTEM_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+"""Users other than root may not have the directories of mke2fs in theirs."""
+
+
+def program(name: str) -> str | None:
+    """Where the program is."""
+    return shutil.which(name, path=SYSTEM_PATH)
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Skips a test where one of the programs is not installed, and says which package has it."""
+    missing = [name for name in names if program(name) is None]
+    packages = sorted({PACKAGES[name] for name in missing})
+    reason = f"{', '.join(missing)} not installed (packages: {' '.join(packages)})"
+    return pytest.mark.skipif(bool(missing), reason=reason)
+
+
+@cache
+def why_no_loop_mounts() -> str | None:
+    """Why this process cannot mount a file system through FUSE and a loop device, if so."""
+    if os.geteuid() != 0:
+        return "mounting needs root"
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        return "no /dev/fuse"
+    if not Path("/dev/loop-control").exists():
+        return "no loop devices"
+    with tempfile.TemporaryDirectory() as directory:
+        image, mounted = Path(directory, "image"), Path(directory, "mounted")
+        mounted.mkdir()
+        with image.open("wb") as file:
+            file.truncate(8 << 20)
+        make = [program("mke2fs") or "mke2fs", "-q", "-F", "-t", "ext4", str(image)]
+        if subprocess.run(make, capture_output=True).returncode != 0:
+            return "mke2fs fails"
+        mount = ["mount", "-o", "loop", str(image), str(mounted)]
+        done = subprocess.run(mount, capture_output=True, text=True)
+        if done.returncode != 0:
+            return f"no loop mounts here: {done.stderr.strip()}"
+        subprocess.run(["umount", str(mounted)], check=True)
+    return None
+
+
+def needs_loop_mounts() -> None:
+    """Skips the test where nothing can be mounted."""
+    why = why_no_loop_mounts()
+    if why is not None:
+        pytest.skip(why)

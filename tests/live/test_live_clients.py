@@ -1,0 +1,238 @@
+"""Clients that break the protocol, or are killed, and users who are not the owner."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbd_client as nbd
+import pytest
+from live_drive import MIB, LiveDrive, Serve
+from live_needs import needs
+from nbd_client import Disconnected, NbdClient
+
+pytestmark = needs("nbdkit")
+
+SIZE = 48 * MIB
+MAXIMUM = 32 * MIB
+
+REFUSED: list[tuple[str, int, int, int, int]] = [
+    ("read beyond the end", nbd.READ, SIZE - 512, 1024, errno.EINVAL),
+    ("write beyond the end", nbd.WRITE, SIZE - 512, 1024, errno.ENOSPC),
+    ("trim beyond the end", nbd.TRIM, SIZE - 512, 1024, errno.EINVAL),
+    ("zeroes beyond the end", nbd.WRITE_ZEROES, SIZE, 1, errno.ENOSPC),
+    ("read at the end", nbd.READ, SIZE, 1, errno.EINVAL),
+    ("read that wraps around", nbd.READ, 2**64 - 512, 1024, errno.EINVAL),
+    ("trim that wraps around", nbd.TRIM, 2**64 - 512, 1024, errno.EINVAL),
+    ("read of too much", nbd.READ, 0, MAXIMUM + 1, errno.EINVAL),
+    ("write of too much", nbd.WRITE, 0, MAXIMUM + 1, errno.EINVAL),
+    ("read of all that a number can say", nbd.READ, 0, 2**32 - 1, errno.EINVAL),
+    ("flush with a length", nbd.FLUSH, 1, 512, errno.EINVAL),
+    ("command that does not exist", 77, 0, 0, errno.EINVAL),
+]
+
+
+@pytest.fixture
+def drive(serve: Serve) -> LiveDrive:
+    return serve(SIZE, device="small-nvme", set={"flash.pages_per_block": 32})
+
+
+def _works(drive: LiveDrive) -> None:
+    """A client that behaves writes and reads."""
+    with NbdClient(drive.socket) as client:
+        assert client.bytes == SIZE
+        content = os.urandom(5000)
+        client.write(777, content)
+        assert client.read(777, 5000) == content
+
+
+def test_requests_that_cannot_be_served_get_the_error_of_the_protocol(drive: LiveDrive) -> None:
+    with NbdClient(drive.socket) as client:
+        client.write(0, b"before" * 1000)
+        for what, kind, offset, length, error in REFUSED:
+            data = bytes(length) if kind == nbd.WRITE else b""
+            assert client.call(kind, offset, length, data) == error, what
+        assert client.call(nbd.READ, 0, 512, flags=0x4000) == errno.EINVAL
+        # The connection goes on, and nothing has been written or trimmed.
+        assert client.read(0, 6000) == b"before" * 1000
+        assert client.read(SIZE - 512, 512) == bytes(512)
+    _works(drive)
+
+
+def test_requests_need_not_be_whole_sectors_or_pages(drive: LiveDrive) -> None:
+    """The drive advertises a smallest block of one byte, so all of these are requests it has to
+    serve."""
+    rng = random.Random(1)
+    model = bytearray(256 * 1024)
+    with NbdClient(drive.socket) as client:
+        for _ in range(300):
+            offset = rng.randrange(len(model))
+            length = min(rng.choice([1, 5, 511, 512, 4095, 4096, 20_000]), len(model) - offset)
+            kind = rng.choice([nbd.WRITE, nbd.WRITE, nbd.WRITE_ZEROES])
+            data = rng.randbytes(length) if kind == nbd.WRITE else bytes(length)
+            sent = data if kind == nbd.WRITE else b""
+            assert client.call(kind, offset, length, sent, flags=rng.randrange(2)) == 0
+            model[offset : offset + length] = data
+            assert client.read(offset, length) == data
+        assert client.read(0, len(model)) == model
+
+
+def _ends(client: NbdClient) -> None:
+    with pytest.raises(Disconnected):
+        client.receive(1 << 20)
+
+
+def test_a_client_that_talks_rubbish_is_disconnected(drive: LiveDrive) -> None:
+    rng = random.Random(2)
+    with NbdClient(drive.socket) as client:
+        client.ask(nbd.READ, 0, 512, magic=0x12345678)
+        _ends(client)
+    with NbdClient(drive.socket) as client:
+        # More than the server is willing to read only to throw it away.
+        client.ask(nbd.WRITE, 0, 2**32 - 1)
+        _ends(client)
+    with NbdClient(drive.socket, negotiate=False) as client:
+        client.greet()
+        client.option(nbd.OPT_GO, b"", magic=1)
+        _ends(client)
+    with NbdClient(drive.socket, negotiate=False) as client:
+        client.greet()
+        client.send(struct.pack(">QII", nbd.OPTION_MAGIC, nbd.OPT_GO, 2**32 - 1))
+        _ends(client)
+    with NbdClient(drive.socket, negotiate=False) as client:
+        client.greet()
+        client.option(99, b"what is this")
+        kind, _ = client.option_reply()
+        assert kind >> 31 == 1
+    for _ in range(20):
+        with NbdClient(drive.socket, negotiate=False) as client, pytest.raises(Disconnected):
+            client.send(rng.randbytes(4096))
+            client.receive(1 << 20)
+    _works(drive)
+
+
+def test_a_request_that_never_becomes_whole_changes_nothing(drive: LiveDrive) -> None:
+    with NbdClient(drive.socket) as client:
+        client.write(0, b"old" * 4096)
+    for sent in (b"", b"new", b"new" * 4095):
+        with NbdClient(drive.socket) as client:
+            client.ask(nbd.WRITE, 0, 3 * 4096, sent)
+        with NbdClient(drive.socket) as client:
+            client.send(struct.pack(">IHH", nbd.REQUEST_MAGIC, 0, nbd.TRIM))
+    with NbdClient(drive.socket) as client:
+        assert client.read(0, 3 * 4096) == b"old" * 4096
+    _works(drive)
+
+
+def _holds(pid: int) -> tuple[int, int, int]:
+    """File descriptors, threads, and bytes of memory of a process."""
+    status = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    return files, int(status["Threads"]), int(status["VmRSS"].split()[0]) * 1024
+
+
+def _dies(socket: Path, seed: int) -> None:
+    """A client that is gone at some moment, as a process is that was killed: the kernel closes its
+    socket, with requests half sent and answers unread."""
+    rng = random.Random(seed)
+    with NbdClient(socket, negotiate=False) as client:
+        if rng.random() < 0.1:
+            return
+        client.greet()
+        if rng.random() < 0.1:
+            return
+        client.choose_export()
+        # Who reads no answers is not served for ever.
+        client.socket.settimeout(0.2)
+        for _ in range(rng.randrange(20)):
+            offset = rng.randrange(4 * MIB)
+            kind = rng.choice([nbd.READ, nbd.READ, nbd.WRITE, nbd.TRIM, nbd.FLUSH])
+            length = 0 if kind == nbd.FLUSH else rng.choice([1, 512, 4096, 65536])
+            data = rng.randbytes(length) if kind == nbd.WRITE else b""
+            if rng.random() < 0.05:
+                data = data[: rng.randrange(len(data) + 1)]
+            try:
+                client.ask(kind, 0 if kind == nbd.FLUSH else offset, length, data)
+            except TimeoutError:
+                return
+            if len(data) < length and kind == nbd.WRITE:
+                return
+
+
+def _many_die(drive: LiveDrive, seeds: range) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda seed: _dies(drive.socket, seed), seeds))
+
+
+def _settled(drive: LiveDrive, like: tuple[int, int, int] | None) -> tuple[int, int, int]:
+    """What the server holds once it has seen that its clients are gone."""
+    end = time.monotonic() + 60
+    while True:
+        time.sleep(0.2)
+        now = _holds(drive.pid)
+        if like is None or now[:2] == like[:2] or time.monotonic() > end:
+            return now
+
+
+@pytest.mark.parametrize(
+    "connections", [200, pytest.param(10_000, marks=pytest.mark.long)], ids=str
+)
+def test_killed_clients_leave_nothing_behind(drive: LiveDrive, connections: int) -> None:
+    before_any = _settled(drive, None)
+    _many_die(drive, range(200))
+    before = _settled(drive, before_any)
+    assert before[:2] == before_any[:2], "files or threads"
+    _many_die(drive, range(200, 200 + connections))
+    after = _settled(drive, before)
+    assert after[:2] == before[:2], "files or threads"
+    assert after[2] - before[2] < 8 * MIB, f"{before[2]} bytes of memory, then {after[2]}"
+    _works(drive)
+    drive.stop()
+    drive.check()
+
+
+KNOCK = """
+import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+print(socket.socket(socket.AF_UNIX).connect_ex(sys.argv[1]))
+"""
+
+
+def _as_a_stranger(path: Path) -> int:
+    """The error that another user gets who connects to the socket."""
+    command = [sys.executable, "-c", KNOCK, str(path)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.fixture
+def open_directory() -> Iterator[Path]:
+    """A directory that everybody can look into; those of pytest are their owner's."""
+    with TemporaryDirectory(prefix="floatgate-") as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+def test_a_stranger_gets_no_access_to_the_sockets(open_directory: Path) -> None:
+    drive = LiveDrive(open_directory, SIZE, device="small-nvme").start()
+    try:
+        for path in (drive.socket, drive.control_socket):
+            assert path.is_socket()
+            assert path.stat().st_mode & 0o077 == 0
+            assert _as_a_stranger(path) == errno.EACCES
+        # Were it not for the rights, the stranger could connect.
+        drive.socket.chmod(0o666)
+        assert _as_a_stranger(drive.socket) == 0
+    finally:
+        drive.stop()

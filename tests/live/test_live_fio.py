@@ -1,0 +1,97 @@
+"""fio on a live drive: whatever the translation layer, what was written is read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from live_drive import MIB, LiveDrive, Serve
+from live_needs import needs
+
+pytestmark = needs("nbdkit", "fio")
+
+JOBS = 4
+HANGS_S = 3600
+SIZES = "512/20:2k/10:4k/30:12k/10:33k/10:64k/10:128k/10"
+"""Percent of the requests by their bytes: parts of pages, whole ones, and both."""
+
+SMALL_UNITS = {"flash.pages_per_block": 32, "flash.superblock": 1}
+"""Units so small that a drive of some MiB has many, and cleans."""
+
+DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ideal": ("classic", {"flash.pages_per_block": 32, "mapping.scheme": "ideal"}),
+    "dftl": (
+        "classic",
+        {"flash.pages_per_block": 32, "mapping.scheme": "dftl", "mapping.cache": "16KiB"},
+    ),
+    "tlllp": ("tlllp17", {"mapping.scheme": "tlllp"}),
+    "asa": ("asa14", {"mapping.scheme": "asa"}),
+    "bast": ("classic", {"flash.pages_per_block": 32, "ftl.scheme": "bast"}),
+    "ncq": ("ncq13", {}),
+    "shrd": ("shrd17", {"host.scheme": "shrd"}),
+    "tlc": ("tlc-client", {}),
+}
+
+
+@dataclass(frozen=True)
+class Did:
+    """What fio has done, in requests."""
+
+    reads: int
+    writes: int
+    trims: int
+    syncs: int
+
+
+def fio(drive: LiveDrive, *arguments: str, seed: int) -> Did:
+    """Runs fio's jobs, each on its part of the drive; fails where fio finds anything wrong."""
+    share = drive.size // JOBS
+    command = ["fio", "--name=job", "--ioengine=nbd", f"--uri={drive.uri}"]
+    command += [f"--size={share}", f"--offset_increment={share}", f"--numjobs={JOBS}"]
+    command += ["--group_reporting", "--output-format=json", f"--randseed={seed}", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S)
+    assert done.returncode == 0, f"{command}\n{done.stderr[-3000:]}\n{drive.said()[-3000:]}"
+    # Before the document there are lines of the engine.
+    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    counts = [job[kind]["total_ios"] for kind in ("read", "write", "trim", "sync")]
+    return Did(*counts)
+
+
+def _written_is_read(drive: LiveDrive, passes: int) -> None:
+    """Sizes and places of all kinds; each pass writes everything once and reads it."""
+    verify = ["--verify=crc32c", "--verify_fatal=1", "--rw=randwrite", f"--bssplit={SIZES}"]
+    for seed in range(1, passes + 1):
+        did = fio(drive, *verify, "--iodepth=8", "--fsync=50", seed=seed)
+        assert did.reads == did.writes > 0
+        assert did.syncs > 0
+
+
+def _trimmed_is_zero(drive: LiveDrive) -> None:
+    """Blocks are trimmed and written, then trimmed and read as zeros."""
+    # fio may send the write before the trim has been answered, unless it has one at a time.
+    verify = ["--verify=crc32c", "--verify_fatal=1", "--iodepth=1"]
+    did = fio(drive, *verify, "--rw=randtrimwrite", "--bssplit=4k/50:16k/50", seed=1)
+    assert did.trims > 0
+    assert did.reads == did.writes > 0
+    did = fio(drive, "--rw=randtrim", "--bs=8k", "--iodepth=8", seed=2)
+    assert did.trims * 8192 == drive.size
+    zeros = ["--verify=pattern", "--verify_pattern=0x00", "--verify_fatal=1"]
+    did = fio(drive, *zeros, "--rw=read", "--bs=64k", "--iodepth=8", seed=3)
+    assert did.reads * 65536 == drive.size
+
+
+@pytest.mark.parametrize(
+    ("mib", "passes"), [(16, 2), pytest.param(256, 8, marks=pytest.mark.long)], ids=("16", "256")
+)
+@pytest.mark.parametrize("name", DRIVES)
+def test_fio_finds_what_it_wrote(serve: Serve, name: str, mib: int, passes: int) -> None:
+    device, changes = DRIVES[name]
+    drive = serve(mib * MIB, device=device, set=changes)
+    _written_is_read(drive, passes)
+    _trimmed_is_zero(drive)
+    _written_is_read(drive, 1)
+    drive.stop()
+    drive.check()

@@ -1,0 +1,187 @@
+"""A guest kernel has its file systems on a live drive, and the server is killed under it."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+from live_drive import MIB, LiveDrive, Serve
+from live_guest import TOOLS, Guest, needs_guest, system
+from live_needs import needs
+
+pytestmark = needs_guest()
+
+SIZE = 128 * MIB
+DEVICE = {
+    "device": "small-nvme",
+    "set": {"flash.pages_per_block": 64, "mapping.scheme": "dftl", "mapping.cache": "64KiB"},
+}
+
+MAKE = {"ext4": "/tools/mke2fs -q -F -t ext4 /dev/vda", "f2fs": "/tools/mkfs.f2fs -q -f /dev/vda"}
+CHECK = {"ext4": "/tools/e2fsck -fn /dev/vda", "f2fs": "/tools/fsck.f2fs --dry-run -f /dev/vda"}
+"""Both repair nothing, and fail where there is something to repair."""
+
+WRITE = """
+# write DIRECTORY WRITER FILES: says of each file that it is whole once fsync has said so.
+write() {
+    number=0
+    while [ $number != $3 ]; do
+        number=$((number + 1))
+        file=$1/$2-$number
+        head -c $((RANDOM % 64 * 1000 + RANDOM % 999 + 1)) /dev/urandom > /$2
+        sum=$(md5sum < /$2)
+        dd if=/$2 of=$file bs=64k conv=fsync 2> /dev/null || return
+        echo "whole $file ${sum%% *}"
+    done
+}
+"""
+
+LIFE = """
+$MAKE || echo FAIL make
+mount -t $NAME -o discard /dev/vda /mnt || echo FAIL mount
+/tools/fio --name=guest --directory=/mnt --ioengine=psync --thread --rw=randwrite --size=4m \\
+    --bssplit=512/20:4k/50:33k/30 --fsync=20 --numjobs=2 --verify=crc32c --verify_fatal=1 \\
+    --output=/fio.txt >/dev/null
+status=$?; cat /fio.txt | tail -20; echo fio $status
+mkdir /mnt/0
+write /mnt/0 a 20 & write /mnt/0 b 20 & wait
+rm /mnt/guest.*
+umount /mnt || echo FAIL umount
+$CHECK > /check.txt 2>&1; echo checked $?
+mount -t $NAME /dev/vda /mnt || echo FAIL mount again
+md5sum /mnt/0/*
+umount /mnt || echo FAIL umount again
+poweroff -f
+"""
+
+CYCLE = """
+if [ $CYCLE = 1 ]; then $MAKE || echo FAIL make; fi
+mount -t $NAME /dev/vda /mnt && umount /mnt || echo FAIL replay
+$CHECK > /check.txt 2>&1; echo checked $?
+grep -i . /check.txt | tail -20 | sed 's/^/# /'
+mount -t $NAME -o discard /dev/vda /mnt || echo FAIL mount
+for directory in /mnt/[0-9]*; do md5sum $directory/*; done
+echo all
+cd /mnt
+for directory in [0-9]*; do [ $directory -lt $((CYCLE - 2)) ] && rm -r $directory; done
+cd /
+mkdir /mnt/$CYCLE
+echo writing
+write /mnt/$CYCLE a 0 & write /mnt/$CYCLE b 0 & write /mnt/$CYCLE c 0 & wait
+"""
+
+
+def _job(script: str, name: str, cycle: int = 1) -> str:
+    about = f"NAME={name}\nMAKE='{MAKE[name]}'\nCHECK='{CHECK[name]}'\nCYCLE={cycle}\n"
+    return about + WRITE + script
+
+
+Sums = dict[str, str]
+"""Files and their MD5 sums, as the guest tells them."""
+
+
+def _whole(lines: list[str]) -> Sums:
+    found = [re.fullmatch(r"whole (\S+) ([0-9a-f]{32})", line) for line in lines]
+    return {match[1]: match[2] for match in found if match}
+
+
+def _there(lines: list[str]) -> Sums:
+    found = [re.fullmatch(r"([0-9a-f]{32})  (\S+)", line) for line in lines]
+    return {match[2]: match[1] for match in found if match}
+
+
+def _fails(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("FAIL")]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return system(tmp_path_factory.mktemp("system"), TOOLS)
+
+
+@needs("fio")
+@pytest.mark.parametrize("name", MAKE)
+def test_a_file_system_lives_and_is_clean(serve: Serve, tmp_path: Path, name: str) -> None:
+    drive = serve(SIZE, **DEVICE)
+    job = _job(LIFE, name)
+    with Guest(system(tmp_path, [*TOOLS, "fio"]), tmp_path, drive.uri, job) as guest:
+        lines = guest.finish()
+    assert _fails(lines) == []
+    assert "fio 0" in lines, lines
+    assert "checked 0" in lines, lines
+    whole = _whole(lines)
+    assert len(whole) == 40, lines
+    assert _there(lines) == whole
+    drive.stop()
+    drive.check()
+
+
+def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
+    """The server is killed; or power fails, for the host too: it asks the drive nothing more."""
+    if plug:
+        guest.freeze()
+        drive.control("plug")
+    else:
+        drive.kill()
+
+
+def _looked_up(lines: list[str], expected: Sums) -> bool:
+    """Whether the guest came as far as looking at the files; then they are there, and whole."""
+    assert _fails(lines) == [], lines
+    if "all" not in lines:
+        return False
+    assert "checked 0" in lines, lines
+    there = _there(lines)
+    assert {file: there.get(file) for file in expected} == expected
+    return True
+
+
+def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug: bool) -> Sums:
+    """Lives of guests, each ended at some moment; the files that were seen to outlive an end."""
+    rng = random.Random(ends)
+    told: list[Sums] = []
+    seen: Sums = {}
+    for cycle in range(1, ends + 2):
+        job = _job(CYCLE, name, cycle)
+        # Older ones have been removed by the guest.
+        expected = {file: md5 for sums in told[-3:] for file, md5 in sums.items()}
+        with Guest(made, drive.image.parent, drive.uri, job) as guest:
+            # A tenth of the ends comes while the guest starts, replays its journal and checks.
+            if 1 < cycle <= ends and rng.random() < 0.1:
+                time.sleep(rng.random() * 8)
+            else:
+                guest.wait("writing")
+                time.sleep(rng.random() * 2)
+            _end(drive, guest, plug)
+            lines = guest.lines()
+        if not plug:
+            drive.start()
+        told.append(_whole(lines))
+        if _looked_up(lines, expected):
+            seen |= expected
+    assert expected.keys() <= seen.keys(), "the last guest has looked at the last files"
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "ends"),
+    [
+        ("ext4", "kill", 1),
+        pytest.param("ext4", "kill", 200, marks=pytest.mark.long),
+        pytest.param("f2fs", "kill", 200, marks=pytest.mark.long),
+        pytest.param("ext4", "plug", 50, marks=pytest.mark.long),
+        pytest.param("f2fs", "plug", 50, marks=pytest.mark.long),
+    ],
+)
+def test_what_was_synced_outlives_the_server(
+    serve: Serve, made: tuple[Path, Path], name: str, end: str, ends: int
+) -> None:
+    drive = serve(SIZE, **DEVICE)
+    seen = _lives(drive, made, name, ends, plug=end == "plug")
+    assert len(seen) > 3 * ends
+    print(f"{ends} ends, {len(seen)} files")
+    drive.stop()
+    drive.check()

@@ -1,0 +1,139 @@
+"""Tools of libnbd and QEMU on a live drive: images in and out, holes, and what it says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_drive import MIB, Serve
+from live_needs import SYSTEM_PATH, needs
+
+SIZE = 32 * MIB
+PAGE = 4096
+DEVICE: dict[str, Any] = {"device": "small-nvme", "set": {"flash.pages_per_block": 32}}
+HANGS_S = 300
+
+libnbd = needs("nbdkit", "nbdcopy", "nbdinfo", "mke2fs")
+qemu = needs("nbdkit", "qemu-img")
+
+
+def run(*command: object) -> str:
+    """What the command writes; it has to succeed."""
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=HANGS_S, env={"PATH": SYSTEM_PATH}
+    )
+    assert done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def extents(uri: str) -> list[tuple[int, int, bool]]:
+    """What `nbdinfo` tells of the export: where a run begins, its bytes, whether it is a hole."""
+    runs: list[tuple[int, int, bool]] = []
+    for run_ in json.loads(run("nbdinfo", "--map", "--json", uri)):
+        start, length, hole = run_["offset"], run_["length"], run_["type"] == 3
+        assert hole or run_["type"] == 0, run_
+        if runs and runs[-1][2] == hole:
+            start, length = runs[-1][0], runs[-1][1] + length
+            runs.pop()
+        runs.append((start, length, hole))
+    return runs
+
+
+@pytest.fixture
+def file_system(tmp_path: Path) -> Path:
+    """An ext4 image with this project's sources in it."""
+    image = tmp_path / "ext4.img"
+    tree = Path(__file__).resolve().parents[2] / "python"
+    run("mke2fs", "-q", "-F", "-t", "ext4", "-b", PAGE, "-d", tree, image, f"{SIZE // 1024}k")
+    assert image.stat().st_size == SIZE
+    return image
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@libnbd
+def test_a_file_system_comes_out_as_it_went_in(
+    serve: Serve, tmp_path: Path, file_system: Path
+) -> None:
+    drive = serve(SIZE, **DEVICE)
+    run("nbdcopy", "--flush", file_system, drive.uri)
+    first, second = tmp_path / "first.img", tmp_path / "second.img"
+    run("nbdcopy", drive.uri, first)
+    assert _digest(first) == _digest(file_system)
+    drive.stop()
+    drive.check()
+    drive.start()
+    run("nbdcopy", "--no-extents", drive.uri, second)
+    assert _digest(second) == _digest(file_system)
+    run("e2fsck", "-fn", second)
+
+
+@libnbd
+def test_nbdinfo_is_told_what_the_drive_can(serve: Serve) -> None:
+    drive = serve(SIZE, **DEVICE)
+    (export,) = json.loads(run("nbdinfo", "--json", drive.uri))["exports"]
+    assert export["export-size"] == SIZE
+    assert not export["is_read_only"]
+    able = ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn"]
+    assert [name for name in able if not export[name]] == []
+    assert "base:allocation" in export["contexts"]
+    assert export["block_minimum"] == 1
+    assert export["block_preferred"] == PAGE
+    assert export["block_maximum"] == 32 * MIB
+
+
+@qemu
+@libnbd
+def test_what_is_not_written_is_a_hole(serve: Serve) -> None:
+    drive = serve(SIZE, **DEVICE)
+    assert extents(drive.uri) == [(0, SIZE, True)]
+    run("qemu-io", "-f", "raw", "-c", "write -P 7 1M 2M", "-c", "flush", drive.uri)
+    assert extents(drive.uri) == [
+        (0, MIB, True),
+        (MIB, 2 * MIB, False),
+        (3 * MIB, SIZE - 3 * MIB, True),
+    ]
+    # Only whole pages can be trimmed: of the others the rest is still to be read.
+    run("qemu-io", "-f", "raw", "-c", f"discard {MIB + PAGE - 512} {PAGE + 1024}", drive.uri)
+    reads = [
+        f"read -P 7 {MIB} {PAGE - 512}",
+        f"read -P 0 {MIB + PAGE} {PAGE}",
+        f"read -P 7 {MIB + 2 * PAGE + 512} {MIB}",
+    ]
+    _reads(drive.uri, reads)
+    assert (MIB + PAGE, PAGE, True) in extents(drive.uri)
+    run("qemu-io", "-f", "raw", "-c", "write -z -u 1M 2M", drive.uri)
+    _reads(drive.uri, [f"read -P 0 0 {SIZE}"])
+    assert extents(drive.uri) == [(0, SIZE, True)]
+
+
+def _reads(uri: str, reads: list[str]) -> None:
+    """`qemu-io` says that a pattern is not there, and succeeds."""
+    for read in reads:
+        said = run("qemu-io", "-f", "raw", "-c", read, uri)
+        assert "Pattern verification failed" not in said, read
+
+
+@qemu
+@libnbd
+def test_qemu_img_copies_and_compares(serve: Serve, tmp_path: Path, file_system: Path) -> None:
+    drive = serve(SIZE, **DEVICE)
+    run("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", file_system, drive.uri)
+    assert "identical" in run("qemu-img", "compare", "-f", "raw", "-F", "raw", file_system, drive.uri)
+    told = json.loads(run("qemu-img", "info", "--output=json", drive.uri))
+    assert told["virtual-size"] == SIZE
+    compact = tmp_path / "copy.qcow2"
+    run("qemu-img", "convert", "-c", "-f", "raw", "-O", "qcow2", drive.uri, compact)
+    same = run("qemu-img", "compare", "-f", "qcow2", "-F", "raw", compact, drive.uri)
+    assert "identical" in same
+    runs = json.loads(run("qemu-img", "map", "-f", "raw", "--output=json", drive.uri))
+    told_by_qemu = sum(one["length"] for one in runs if one["data"])
+    assert told_by_qemu == sum(length for _, length, hole in extents(drive.uri) if not hole)
+    assert 0 < told_by_qemu < SIZE

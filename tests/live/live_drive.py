@@ -15,6 +15,7 @@ from typing import Any
 from floatgate import images
 
 MIB = 1 << 20
+PLUGIN = str(Path(images.__file__).parent / "libfloatgate_nbdkit.so")
 STARTS_S = 120
 """A server that is not there after so many seconds never will be: finding a drive takes less."""
 STOPS_S = 120
@@ -40,16 +41,20 @@ class LiveDrive:
         self.uri = f"nbd+unix:///?socket={self.socket}"
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        with self.image.open("wb") as file:
-            file.truncate(size)
+        images.create(self.image, size, device=device, set=set)
 
     def start(self) -> LiveDrive:
         """Serves the drive, and returns once clients can connect."""
         assert self._process is None
-        self.socket.unlink(missing_ok=True)
-        command = ["nbdkit", "-t", "1", "-f", "-U", str(self.socket), "--filter=blocksize-policy", "file", str(self.image), "blocksize-minimum=1", "blocksize-preferred=4096","blocksize-maximum=32M","blocksize-error-policy=error"]
+        # A server that was killed has left them.
+        for path in (self.socket, self.control_socket):
+            path.unlink(missing_ok=True)
+        command = ["nbdkit", "-f", "-U", str(self.socket), *self._options]
+        command += ["--filter=blocksize-policy", PLUGIN, f"image={self.image}"]
+        command += ["blocksize-minimum=1", "blocksize-preferred=4096", "blocksize-maximum=32M"]
+        command += ["blocksize-error-policy=error", f"control={self.control_socket}"]
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, umask=0o077)
         end = time.monotonic() + STARTS_S
         while not self._listens():
             assert self._process.poll() is None, self.said()

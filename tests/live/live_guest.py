@@ -164,10 +164,10 @@ class Guest:
         text = self.said_by_job.read_text(errors="replace")
         return text.replace("\r", "").split("\n")[:-1]
 
-    def wait(self, line: str) -> None:
-        """Returns once the job has written the line."""
+    def wait(self, count: int, beginning: str) -> None:
+        """Returns once the job has written so many lines that begin so."""
         end = time.monotonic() + PROMPT_S
-        while line not in self.lines():
+        while sum(line.startswith(beginning) for line in self.lines()) < count:
             assert self._process.poll() is None, self._all()
             assert time.monotonic() < end, self._all()
             time.sleep(0.02)

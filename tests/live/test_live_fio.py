@@ -18,23 +18,29 @@ HANGS_S = 3600
 SIZES = "512/20:2k/10:4k/30:12k/10:33k/10:64k/10:128k/10"
 """Percent of the requests by their bytes: parts of pages, whole ones, and both."""
 
-SMALL_UNITS = {"flash.pages_per_block": 32, "flash.superblock": 1}
-"""Units so small that a drive of some MiB has many, and cleans."""
+CLASSIC = {"flash.pages_per_block": 32}
+"""Units are so small that a drive of some MiB has many, and cleans."""
 
-DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
-    "ideal": ("classic", {"flash.pages_per_block": 32, "mapping.scheme": "ideal"}),
-    "dftl": (
-        "classic",
-        {"flash.pages_per_block": 32, "mapping.scheme": "dftl", "mapping.cache": "16KiB"},
-    ),
-    "tlllp": ("tlllp17", {"mapping.scheme": "tlllp"}),
-    "asa": ("asa14", {"mapping.scheme": "asa"}),
-    "bast": ("classic", {"flash.pages_per_block": 32, "ftl.scheme": "bast"}),
-    "ncq": ("ncq13", {}),
-    "shrd": ("shrd17", {"host.scheme": "shrd"}),
-    "tlc": ("tlc-client", {}),
+SMALL_TLC = {
+    "flash.channels": 2,
+    "flash.dies": 1,
+    "flash.superblock": 4,
+    "flash.pages_per_block": 24,
+    "slc.dynamic": "4MiB",
 }
 
+DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
+    "ideal": ("classic", CLASSIC),
+    "dftl": ("classic", {**CLASSIC, "mapping.scheme": "dftl", "mapping.cache": "16KiB"}),
+    # What the papers do not have, a live drive has: a unit for its journal.
+    "tlllp": ("tlllp17", {"mapping.scheme": "tlllp", "cleaning.low_water": 4}),
+    "asa": ("asa14", {"cleaning.low_water": 6}),
+    "bast": ("classic", {**CLASSIC, "ftl.scheme": "bast"}),
+    "ncq": ("ncq13", {}),
+    "shrd": ("shrd17", {"flash.pages_per_block": 8}),
+    "tlc": ("tlc-client", SMALL_TLC),
+    "tlc-enterprise": ("tlc-enterprise", {}),
+}
 
 @dataclass(frozen=True)
 class Did:

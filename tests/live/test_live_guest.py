@@ -63,14 +63,14 @@ mount -t $NAME /dev/vda /mnt && umount /mnt || echo FAIL replay
 $CHECK > /check.txt 2>&1; echo checked $?
 grep -i . /check.txt | tail -20 | sed 's/^/# /'
 mount -t $NAME -o discard /dev/vda /mnt || echo FAIL mount
-for directory in /mnt/[0-9]*; do md5sum $directory/*; done
+md5sum /mnt/[0-9]*/*
 echo all
 cd /mnt
-for directory in [0-9]*; do [ $directory -lt $((CYCLE - 2)) ] && rm -r $directory; done
+[ -d $((CYCLE - 3)) ] && rm -r $((CYCLE - 3))
 cd /
 mkdir /mnt/$CYCLE
 echo writing
-write /mnt/$CYCLE a 0 & write /mnt/$CYCLE b 0 & write /mnt/$CYCLE c 0 & wait
+write /mnt/$CYCLE a -1 & write /mnt/$CYCLE b -1 & write /mnt/$CYCLE c -1 & wait
 """
 
 
@@ -153,8 +153,9 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
             if 1 < cycle <= ends and rng.random() < 0.1:
                 time.sleep(rng.random() * 8)
             else:
-                guest.wait("writing")
-                time.sleep(rng.random() * 2)
+                guest.wait(1, "writing")
+                guest.wait(rng.randrange(20), "whole")
+                time.sleep(rng.random() * 0.2)
             _end(drive, guest, plug)
             lines = guest.lines()
         if not plug:
@@ -181,7 +182,7 @@ def test_what_was_synced_outlives_the_server(
 ) -> None:
     drive = serve(SIZE, **DEVICE)
     seen = _lives(drive, made, name, ends, plug=end == "plug")
-    assert len(seen) > 3 * ends
+    assert seen
     print(f"{ends} ends, {len(seen)} files")
     drive.stop()
     drive.check()

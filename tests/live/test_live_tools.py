@@ -84,9 +84,9 @@ def test_nbdinfo_is_told_what_the_drive_can(serve: Serve) -> None:
     able = ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn"]
     assert [name for name in able if not export[name]] == []
     assert "base:allocation" in export["contexts"]
-    assert export["block_minimum"] == 1
-    assert export["block_preferred"] == PAGE
-    assert export["block_maximum"] == 32 * MIB
+    assert export["block_size_minimum"] == 1
+    assert export["block_size_preferred"] == PAGE
+    assert export["block_size_maximum"] == 32 * MIB
 
 
 @qemu

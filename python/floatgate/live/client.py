@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,7 +21,7 @@ class Live:
     """A live drive, through its control socket.
 
     It is a context manager, and for one thread at a time. Whatever fails raises RunError: there is
-    no server, it has gone, or it refuses.
+    no server, it has gone, or it refuses what it is asked.
     """
 
     def __init__(self, control: str | Path | None = None, timeout_s: float | None = None) -> None:
@@ -81,19 +82,23 @@ class Live:
 
     def ask(self, do: str, **arguments: Any) -> Any:
         """The answer to a request, as the JSON document that it is."""
-        try:
-            self._socket.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
-            line = self._answers.readline()
-        except TimeoutError as error:
-            raise RunError(f"{self._path}: no answer to {do} in time") from error
-        except OSError as error:
-            raise RunError(f"{self._path}: {error.strerror or error}") from error
-        if not line.endswith(b"\n"):
-            raise RunError(f"{self._path}: the server has gone before it answered {do}")
-        answer = json.loads(line)
+        answer = json.loads(self.exchange({"do": do, **arguments}))
         if "error" in answer:
             raise RunError(f"{do}: {answer['error']}")
         return answer["ok"]
+
+    def exchange(self, request: Mapping[str, Any]) -> bytes:
+        """The line that answers a request, whether it is refused or not."""
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            line = self._answers.readline()
+        except TimeoutError as error:
+            raise RunError(f"{self._path}: no answer to {request['do']} in time") from error
+        except OSError as error:
+            raise RunError(f"{self._path}: {error.strerror or error}") from error
+        if not line.endswith(b"\n"):
+            raise RunError(f"{self._path}: the server has gone before it answered")
+        return line
 
     def close(self) -> None:
         """Lets the connection go; the server stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import socket
@@ -131,7 +132,8 @@ class FakeDrive:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self.path.unlink(missing_ok=True)
 

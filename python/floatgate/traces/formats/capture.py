@@ -2,7 +2,8 @@
 
 Numbers are little-endian. Header: `FLOATREC`, u32 version 1, u32 bytes of a page. Record: u64
 nanoseconds, u64 offset, u64 length, u32 operation (0 read, 1 write, 2 trim, 3 flush), u32 stream.
-Records stand in the order in which the drive took the requests. NBD has no streams, and a trace has none, so these are left out.
+Records stand in the order in which the drive took the requests. NBD has no streams, and a trace
+has none, so these are left out.
 """
 
 from __future__ import annotations

@@ -303,6 +303,11 @@ pub trait Clock {
     /// Plays until a chain has ended, watched or not, or until `until`, whichever is first.
     fn play_chain(&mut self, chain: Chain, until: u64);
 
+    /// When something happens next, if nothing is begun before; none if nothing will.
+    fn next(&self) -> Option<u64> {
+        None
+    }
+
     /// The next of the chains that have ended.
     fn ended(&mut self) -> Option<Ended>;
 

@@ -112,6 +112,21 @@ pub trait Device: Send {
     }
 }
 
+/// A drive whose host does not know what it will ask for next, and waits for each request by
+/// itself: time passes as the host has it.
+pub trait Paced: Device {
+    /// Begins requests; nothing is told. The answer is the number of the first.
+    fn begin(&mut self, requests: &[Request]) -> u64;
+
+    /// Time passes until `until`, as far as a request is under way: after the last of them the
+    /// clock stands at its end. Those that have ended are appended with their numbers.
+    fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>);
+
+    /// The time, in nanoseconds since the last [`Device::reset_counters`], and when something
+    /// happens next if the host begins nothing; none if nothing will.
+    fn time(&self) -> (u64, Option<u64>);
+}
+
 /// The pages that a read or a write touches, in the order in which their map entries are accessed.
 #[inline(always)]
 pub fn pages(request: &Request, log2_page: u32) -> Range<u64> {

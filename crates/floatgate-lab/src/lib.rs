@@ -11,6 +11,8 @@ mod metrics;
 pub mod pattern;
 pub mod result;
 pub mod run;
+#[cfg(target_os = "linux")]
+pub mod serve;
 #[cfg(unix)]
 pub mod stored;
 mod suggest;

@@ -20,8 +20,9 @@ use crate::workload::Workload;
 pub use control::{Control, RunError};
 pub use kept::StartCache;
 use lookahead::future_knowledge;
+pub(crate) use measure::Measured;
 use measure::measure;
-use start::reach;
+pub(crate) use start::reach;
 pub(crate) use start::start;
 
 /// Requests that are handed to the drive at once: enough to look ahead in.
@@ -76,7 +77,7 @@ pub fn run(
 }
 
 /// What is to be measured on a drive.
-fn metrics(config: &Config, plan: &Plan) -> Metrics {
+pub(crate) fn metrics(config: &Config, plan: &Plan) -> Metrics {
     let (pages, log2_page) = (plan.geometry.logical_pages(), plan.geometry.log2_page_bytes());
     let mut metrics = Metrics::new(pages, log2_page, plan.is_timed);
     let is_full = config.latency.distribution == Resolution::Full;

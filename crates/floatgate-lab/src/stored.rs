@@ -70,6 +70,7 @@ mod inspect;
 mod limits;
 mod opening;
 mod point;
+mod reading;
 mod rows;
 mod scan;
 mod tags;
@@ -78,8 +79,10 @@ mod tests;
 
 pub use error::{ImageError, Problem};
 pub use format::Content;
+pub use image::Plug;
 pub use inspect::{PageRecord, PageState};
 pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
+pub use reading::Located;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -95,6 +98,7 @@ use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
 use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record};
 use image::Image;
 use point::{Erase, SyncPoint};
+use reading::Failing;
 use rows::Row;
 
 /// Flash in a file.
@@ -118,6 +122,12 @@ pub struct Stored {
     moved: Vec<u8>,
     read_failed: bool,
     corrupt_reads: u64,
+    /// Whether pages are only found by reads of the host.
+    locates: bool,
+    /// Where the page is that was found last.
+    located: Option<Located>,
+    /// Reads of the host that are made to fail.
+    failing: Failing,
     /// What was synced, says the file.
     point: SyncPoint,
     /// The serial number that it can name after the next sync.
@@ -289,6 +299,10 @@ impl Stored {
             Found::Programmed(record) if record.belongs_to(owner) => record,
             _ => return Some(false),
         };
+        self.located = self.locate(from, &record);
+        if self.located.is_some() {
+            return Some(true);
+        }
         let mut register = mem::take(&mut self.register);
         register.fill(0);
         let is_there = match record.is_stored() {
@@ -314,6 +328,7 @@ impl Stored {
         self.image.sync()?;
         self.set_point(SyncPoint { serial: self.written(), erasing: [None, erase] })?;
         self.is_changed = true;
+        self.image.wait_for_readers();
         self.image.clear(self.layout.records(first, pages))?;
         self.image.punch(self.layout.data(first, pages))?;
         self.programmed[unit.index()] = 0;
@@ -346,7 +361,8 @@ impl Nand for Stored {
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
         if cause == Cause::Host {
-            let read = self.try_read(from, owner);
+            self.located = None;
+            let read = self.try_read(from, owner).map(|is_there| is_there && !self.failing.draw());
             self.corrupt_reads += u64::from(read == Some(false));
             self.read_failed = read != Some(true);
             if self.read_failed {

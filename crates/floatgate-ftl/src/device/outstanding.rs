@@ -1,7 +1,7 @@
 //! Requests that were begun, until their completion is told.
 //!
 //! They are begun, and end, in any order; what became of them is told in the order in which the
-//! host sent them.
+//! host sent them, or as they end.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -22,6 +22,7 @@ struct Entry {
     end: Chain,
     /// When that was, and what came of it.
     completion: Option<Completion>,
+    is_told: bool,
 }
 
 /// The requests, by the number in which the host sent them.
@@ -32,6 +33,8 @@ pub(super) struct Outstanding {
     entries: VecDeque<Option<Entry>>,
     /// How many are not complete.
     running: usize,
+    /// How many are complete, and nobody was told.
+    untold: usize,
 }
 
 impl Outstanding {
@@ -61,8 +64,9 @@ impl Outstanding {
             self.entries.push_back(None);
         }
         debug_assert!(self.entries[at].is_none(), "a request is begun once");
-        let request = *request;
-        self.entries[at] = Some(Entry { request, arrival, before, queue, end, completion: None });
+        let (request, completion, is_told) = (*request, None, false);
+        self.entries[at] =
+            Some(Entry { request, arrival, before, queue, end, completion, is_told });
         self.running += 1;
     }
 
@@ -86,6 +90,7 @@ impl Outstanding {
         let completion = Completion { arrival_ns, done_ns, blame };
         entry.completion = Some(completion);
         self.running -= 1;
+        self.untold += 1;
         (entry.request, entry.queue, completion)
     }
 
@@ -104,7 +109,27 @@ impl Outstanding {
         while let Some(&Some(Entry { completion: Some(completion), .. })) = self.entries.front() {
             self.entries.pop_front();
             self.base += 1;
+            self.untold -= 1;
             done.push(completion);
+        }
+    }
+
+    /// Appends what became of those that are complete, with their numbers; nobody is told twice.
+    pub(super) fn tell_ended(&mut self, ended: &mut Vec<(u64, Completion)>) {
+        if self.untold == 0 {
+            return;
+        }
+        for (number, entry) in (self.base..).zip(&mut self.entries) {
+            let Some(entry) = entry.as_mut().filter(|entry| !entry.is_told) else { continue };
+            if let Some(completion) = entry.completion {
+                entry.is_told = true;
+                ended.push((number, completion));
+            }
+        }
+        self.untold = 0;
+        while let Some(&Some(Entry { is_told: true, .. })) = self.entries.front() {
+            self.entries.pop_front();
+            self.base += 1;
         }
     }
 

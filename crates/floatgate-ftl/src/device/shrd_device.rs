@@ -7,6 +7,7 @@
 //! its commands follow one another, and the entries of one are independent chains, as the pages of
 //! a request are.
 
+mod paced;
 mod ticket;
 mod turn;
 

@@ -33,6 +33,7 @@ mod recorder;
 mod schedule;
 mod scheduler;
 mod suspension;
+mod tagged;
 
 use alloc::vec::Vec;
 
@@ -144,6 +145,16 @@ impl<N> Timed<N> {
             modes: Modes::new(geometry),
             geometry,
         }
+    }
+
+    /// The medium below.
+    pub fn inner(&self) -> &N {
+        &self.inner
+    }
+
+    /// The medium below.
+    pub fn inner_mut(&mut self) -> &mut N {
+        &mut self.inner
     }
 
     /// The same drive, where operations of some causes take no time: what if there were no

@@ -59,6 +59,11 @@ impl HostSide {
         }
     }
 
+    /// What stands before the drive as well, if it does: to be asked for once.
+    pub(super) fn take_shrd(&mut self) -> Option<(ShrdConfig, Dispatching)> {
+        self.shrd.take()
+    }
+
     /// The same for a drive whose power can be cut.
     pub(super) fn before_cuttable_host<F>(self, ftl: F, ledger: Ledger) -> Box<dyn Cuttable>
     where

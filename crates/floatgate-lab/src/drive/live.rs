@@ -7,31 +7,32 @@
 //! What was acknowledged before a flush is on the disk when the flush returns. A page that cannot
 //! be read is an I/O error of the requests that need it; a file that cannot be written stops the
 //! drive.
+//!
+//! Time stands still, unless the drive is to have a clock: then requests are begun, and end when
+//! whoever asked lets time pass.
 
+mod answer;
 mod bytes;
 mod error;
+mod front;
+mod opening;
 
+pub use answer::{Answer, Reading};
 pub use error::{LiveError, OpenError};
+pub use opening::{Description, Opened, Timekeeping, create, in_memory, open, open_with, reopen};
 
-use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-
-use floatgate_ftl::device::{Acknowledge, Counters, Device, Ssd};
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::device::{Counters, Paced};
 use floatgate_ftl::ftl::Ftl;
-use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::log_ftl::LogFtl;
-use floatgate_ftl::mapping::Mapping;
-use floatgate_ftl::nand::Chain;
-use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::nand::{Chain, Clock, Nand, Timed};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
-use serde::{Deserialize, Serialize};
 
-use super::{HostSide, Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
-use crate::config::{Config, ConfigError, expect};
-use crate::stored::Stored;
-use bytes::HostBytes;
+use crate::stored::{Plug, Stored};
+use front::Front;
+
+/// Flash in a file, under a clock.
+type Flash = Timed<Stored>;
 
 /// A drive whose requests have bytes.
 pub trait Live: Send {
@@ -41,29 +42,26 @@ pub trait Live: Send {
     /// What finding the drive has cost.
     fn mount(&self) -> Mount;
 
-    /// Reads bytes; what was never written, or trimmed, is zeros.
-    ///
-    /// # Errors
-    /// A page that cannot be read, a request beyond the drive, or a failed file.
-    fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<(), LiveError>;
-
-    /// Writes bytes.
-    ///
-    /// # Errors
-    /// As [`Live::read`]: what a write leaves of a page must be read.
-    fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), LiveError>;
-
-    /// Forgets the pages that lie within these bytes: they read as zeros.
+    /// Begins a request without bytes at a time, in nanoseconds since the counters were reset; of a
+    /// read the bytes come with the answer. A clock that stands still has it complete.
     ///
     /// # Errors
     /// A request beyond the drive, or a failed file.
-    fn trim(&mut self, offset: u64, length: u64) -> Result<(), LiveError>;
+    fn begin(&mut self, request: Request) -> Result<Begun, LiveError>;
 
-    /// Makes all that was acknowledged durable.
+    /// Begins writes of these bytes, each from an offset on, that have come at the same time. If
+    /// there are several they cover whole pages.
+    ///
+    /// # Errors
+    /// As [`Live::begin`].
+    fn begin_writes(&mut self, at_ns: u64, writes: Vec<(u64, Vec<u8>)>)
+    -> Result<Begun, LiveError>;
+
+    /// What was begun, and changed, is on the disk when this returns. It takes no simulated time.
     ///
     /// # Errors
     /// A failed file.
-    fn flush(&mut self) -> Result<(), LiveError>;
+    fn sync(&mut self) -> Result<(), LiveError>;
 
     /// Flushes, and writes down all that makes the next start quick.
     ///
@@ -71,194 +69,113 @@ pub trait Live: Send {
     /// A failed file.
     fn shut_down(&mut self) -> Result<(), LiveError>;
 
-    /// What has been counted since the drive was found.
-    fn counters(&self) -> Counters;
+    /// The drive that is simulated.
+    fn device(&self) -> &dyn Paced;
+
+    /// The same, to let time pass. Requests are begun with their bytes.
+    fn paced(&mut self) -> &mut dyn Paced;
+
+    /// Counters and clocks back to zero. Nothing may be under way.
+    fn reset_counters(&mut self);
+
+    /// Whether a page of the host holds nothing, so that it reads as zeros.
+    fn is_hole(&self, lpn: Lpn) -> bool;
 
     /// The flash.
     fn medium(&self) -> &Stored;
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
-    fn check(&self);
-}
+    /// The flash.
+    fn medium_mut(&mut self) -> &mut Stored;
 
-/// What the header of an image says of its drive.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Description {
-    /// Bytes that the host can address.
-    pub bytes: u64,
-    /// Seed of what policies draw.
-    pub seed: u64,
-    /// The config, resolved.
-    pub config: Config,
-}
-
-impl Description {
-    /// Reads what an image says, and plans that drive.
+    /// Reads bytes; what was never written, or trimmed, is zeros.
     ///
     /// # Errors
-    /// A text that describes no drive, or another than the one that the image has room for.
-    pub fn read(path: &Path, stored: &Stored) -> Result<(Self, Plan), OpenError> {
-        let wrong = |text: &str| OpenError::description(path, text);
-        let description: Self = toml::from_str(stored.text())
-            .map_err(|error: toml::de::Error| wrong(error.message().trim()))?;
-        let plan = description.plan().map_err(|error| wrong(&error.to_string()))?;
-        if plan.geometry != *stored.geometry() || plan.medium != *stored.medium_geometry() {
-            return Err(wrong("its config makes a drive of another geometry than its header"));
-        }
-        Ok((description, plan))
+    /// A page that cannot be read, a request beyond the drive, or a failed file.
+    fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<(), LiveError> {
+        let request = Request { at_ns: 0, op: Op::Read, offset, length: into.len() as u64 };
+        let answer = self.begin(request)?.sound()?.answer;
+        let (file, _) = self.medium().shared();
+        answer.fetch(&file, into)
     }
 
-    /// Checks the config, and plans the drive.
-    fn plan(&self) -> Result<Plan, ConfigError> {
-        let Self { bytes, config, .. } = self;
-        config.check()?;
-        let plain =
-            "\"plain\", as a live drive gets its commands from a host that knows of no other";
-        let host = format!("\"{}\"", config.host.scheme);
-        expect(!config.host.keeps_log(), "host.scheme", &host, plain.into())?;
-        refuse_unrecoverable(config)?;
-        if *bytes == 0 {
-            return Err(ConfigError::new("a drive of 0 bytes: expected at least 1"));
-        }
-        Plan::new(config, *bytes)
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// As [`Live::read`]: what a write leaves of a page must be read.
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), LiveError> {
+        self.begin_writes(0, vec![(offset, bytes.to_vec())])?.sound().map(drop)
     }
-}
 
-/// Makes an image with a formatted drive of as many bytes, erased.
-///
-/// # Errors
-/// A config that makes no live drive, a file that exists, or one that cannot be written; then there
-/// is no file that was not there before.
-pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
-    let mut config = config.clone();
-    config.ftl.journal = true;
-    let description = Description { bytes, seed, config };
-    let plan = description.plan()?;
-    let text = toml::to_string(&description)
-        .map_err(|error| ConfigError::new(format!("the config cannot be written: {error}")))?;
-    let journal_units = plan.medium.units() - plan.geometry.units();
-    let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
-    let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
-    let formatted = maker.make().map_err(OpenError::from).and_then(|mut drive| {
-        drive.shut_down().map_err(|error| OpenError::Fault {
-            path: path.to_path_buf(),
-            error: error.to_string(),
-        })
-    });
-    if formatted.is_err() {
-        // What failed is told; that the rest of it is left, if it is, comes second.
-        let _ = fs::remove_file(path);
+    /// Forgets the pages that lie within these bytes: they read as zeros.
+    ///
+    /// # Errors
+    /// A request beyond the drive, or a failed file.
+    fn trim(&mut self, offset: u64, length: u64) -> Result<(), LiveError> {
+        self.begin(Request { at_ns: 0, op: Op::Trim, offset, length }).map(drop)
     }
-    formatted
-}
 
-/// Finds the drive of an image, for this process alone.
-///
-/// # Errors
-/// A file that is in use or no image, or that holds no drive that can be found.
-pub fn open(path: &Path) -> Result<Box<dyn Live>, OpenError> {
-    let stored = Stored::open(path)?;
-    let (description, plan) = Description::read(path, &stored)?;
-    let maker = Maker { description: &description, plan: &plan, stored, is_new: false };
-    // Recovery relies on what a drive writes. Where a synced record was damaged, or somebody has
-    // made the file up, it may find a drive that is at odds with itself, which asserts so: here,
-    // not later, and not so that the process ends. What was built until then is dropped.
-    let found = catch_unwind(AssertUnwindSafe(|| {
-        let drive = maker.make()?;
-        drive.check();
-        Ok::<_, ConfigError>(drive)
-    }));
-    let drive = found.map_err(|panic| {
-        let words = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let text = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        let text = text.unwrap_or_else(|| "it contradicts itself".into());
-        OpenError::Unusable { path: path.to_path_buf(), text }
-    })??;
-    match drive.medium().fault() {
-        Some(error) => Err(OpenError::fault(path, error)),
-        None => Ok(drive),
+    /// Makes all that was acknowledged durable.
+    ///
+    /// # Errors
+    /// A failed file.
+    fn flush(&mut self) -> Result<(), LiveError> {
+        self.begin(Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0 })?;
+        self.sync()
+    }
+
+    /// What has been counted since the drive was found, or the counters were reset.
+    fn counters(&self) -> Counters {
+        self.device().counters()
+    }
+
+    /// Recomputes what can be recomputed, and asserts that it agrees.
+    fn check(&self) {
+        self.device().check();
+    }
+
+    /// The plug.
+    fn plug(&self) -> Plug {
+        self.medium().plug()
+    }
+
+    /// What who fetches an answer needs.
+    fn reading(&self) -> Reading {
+        let (file, erases) = self.medium().shared();
+        Reading { file, erases }
     }
 }
 
-/// A drive on an image that is erased, or the one that is found there.
-struct Maker<'a> {
-    description: &'a Description,
-    plan: &'a Plan,
-    stored: Stored,
-    is_new: bool,
+/// Requests that were begun.
+#[derive(Debug, Default)]
+pub struct Begun {
+    /// The number of the first.
+    pub first: u64,
+    /// What became of them, if that took no time.
+    pub done: Vec<Completion>,
+    /// The bytes of a read.
+    pub answer: Answer,
+    /// Whether a page that was to be read cannot be. The other pages are not affected.
+    pub is_damaged: bool,
 }
 
-impl Maker<'_> {
-    fn make(self) -> Result<Box<dyn Live>, ConfigError> {
-        let Self { description: Description { config, seed, .. }, plan, .. } = self;
-        make(self, config, plan, *seed)
+impl Begun {
+    /// The same, if all pages could be read.
+    ///
+    /// # Errors
+    /// A damaged page.
+    pub fn sound(self) -> Result<Self, LiveError> {
+        if self.is_damaged { Err(LiveError::Damaged) } else { Ok(self) }
     }
 }
 
-impl Make for Maker<'_> {
-    type Made = Box<dyn Live>;
-
-    fn page_mapped<M: Mapping + Send + 'static>(
-        self,
-        mapping: M,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { description, plan, stored, is_new } = self;
-        let page = page_config::<M>(&description.config, plan, description.seed, false)?;
-        let (ftl, mount) = if is_new {
-            let Ok(ftl) = PageFtl::with_log(stored, mapping, page, plan.log_pages);
-            (ftl, Mount::default())
-        } else {
-            let Ok(found) = PageFtl::recover(stored, mapping, page, plan.log_pages);
-            found
-        };
-        finish(description, plan, ftl, mount)
-    }
-
-    fn block_mapped<L: LogBlocks + Send + 'static>(
-        self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { description, plan, stored, is_new } = self;
-        let engine = log_ftl::engine(&description.config, plan);
-        let (ftl, mount) = if is_new {
-            let Ok(ftl) = LogFtl::new(stored, scheme, engine);
-            (ftl, Mount::default())
-        } else {
-            let Ok(found) = LogFtl::recover(stored, scheme, engine);
-            found
-        };
-        finish(description, plan, ftl, mount)
-    }
-}
-
-/// The drive in front of a translation layer.
-fn finish<F>(
-    description: &Description,
-    plan: &Plan,
-    ftl: F,
-    mount: Mount,
-) -> Result<Box<dyn Live>, ConfigError>
-where
-    F: Ftl<Medium = Stored> + Send + 'static,
-{
-    let buffer = &description.config.buffer;
-    let keeps = buffer.exists() && buffer.acknowledge.0 == Acknowledge::WriteThrough;
-    let data = HostBytes::new(plan.geometry.shape().page_bytes, keeps);
-    let ssd = HostSide::new(&description.config, plan)?.drive(ftl, data);
-    let done = Vec::with_capacity(1);
-    Ok(Box::new(Drive { ssd, bytes: description.bytes, mount, done }))
-}
-
-/// A drive whose requests have bytes, behind one translation layer.
-struct Drive<F> {
-    ssd: Ssd<F, HostBytes>,
+/// A drive whose requests have bytes, behind a front.
+struct Drive<D> {
+    front: D,
     bytes: u64,
     mount: Mount,
-    done: Vec<Completion>,
 }
 
-impl<F: Ftl<Medium = Stored> + Send> Drive<F> {
+impl<D: Front> Drive<D> {
     /// Checks a request before anything of it is done.
     fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
         self.go_on()?;
@@ -267,21 +184,24 @@ impl<F: Ftl<Medium = Stored> + Send> Drive<F> {
 
     /// Whether the file has not failed.
     fn go_on(&self) -> Result<(), LiveError> {
-        LiveError::if_stopped(self.ssd.ftl().nand().fault())
+        LiveError::if_stopped(self.medium().fault())
     }
 
-    fn run(&mut self, op: Op, offset: u64, length: u64) -> Result<(), LiveError> {
-        self.done.clear();
-        self.ssd.run(&[Request { at_ns: 0, op, offset, length }], &mut self.done);
-        self.go_on()?;
-        match self.ssd.data_mut().failed() {
-            true => Err(LiveError::Damaged),
-            false => Ok(()),
+    fn run(&mut self, requests: &[Request]) -> Result<Begun, LiveError> {
+        let mut begun = Begun::default();
+        if self.front.ssd().ftl().nand().clock().takes_time() {
+            begun.first = self.front.begin(requests);
+        } else {
+            self.front.run(requests, &mut begun.done);
         }
+        self.go_on()?;
+        let data = self.front.ssd_mut().data_mut();
+        (begun.answer, begun.is_damaged) = (data.take_answer(), data.failed());
+        Ok(begun)
     }
 }
 
-impl<F: Ftl<Medium = Stored> + Send> Live for Drive<F> {
+impl<D: Front> Live for Drive<D> {
     fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -290,53 +210,70 @@ impl<F: Ftl<Medium = Stored> + Send> Live for Drive<F> {
         self.mount
     }
 
-    fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<(), LiveError> {
-        self.admit(offset, into.len() as u64)?;
-        self.ssd.data_mut().begin_read(offset, into.len());
-        self.run(Op::Read, offset, into.len() as u64)?;
-        into.copy_from_slice(self.ssd.data_mut().answer());
-        Ok(())
-    }
-
-    fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), LiveError> {
-        self.admit(offset, bytes.len() as u64)?;
-        self.ssd.data_mut().begin_write(offset, bytes);
-        self.run(Op::Write, offset, bytes.len() as u64)
-    }
-
-    fn trim(&mut self, offset: u64, length: u64) -> Result<(), LiveError> {
+    fn begin(&mut self, request: Request) -> Result<Begun, LiveError> {
+        let Request { op, offset, length, .. } = request;
         self.admit(offset, length)?;
-        self.ssd.data_mut().begin(offset);
-        self.run(Op::Trim, offset, length)
+        self.medium_mut().locate_reads(op == Op::Read);
+        let data = self.front.ssd_mut().data_mut();
+        match op {
+            Op::Read => data.begin_read(offset, length),
+            _ => data.begin(vec![(offset, vec![])]),
+        }
+        self.run(&[request])
     }
 
-    fn flush(&mut self) -> Result<(), LiveError> {
-        self.go_on()?;
-        self.ssd.data_mut().begin(0);
-        // A page that cannot be read is not padded with, which is no failure of the flush.
-        match self.run(Op::Flush, 0, 0) {
-            Err(error @ LiveError::Stopped { .. }) => return Err(error),
-            _ => self.ssd.ftl_mut().nand_mut().sync(),
-        }
+    fn begin_writes(
+        &mut self,
+        at_ns: u64,
+        writes: Vec<(u64, Vec<u8>)>,
+    ) -> Result<Begun, LiveError> {
+        let length = |bytes: &[u8]| bytes.len() as u64;
+        writes.iter().try_for_each(|(offset, bytes)| self.admit(*offset, length(bytes)))?;
+        self.medium_mut().locate_reads(false);
+        let write = |offset, length| Request { at_ns, op: Op::Write, offset, length };
+        let requests: Vec<_> =
+            writes.iter().map(|(offset, bytes)| write(*offset, length(bytes))).collect();
+        self.front.ssd_mut().data_mut().begin(writes);
+        self.run(&requests)
+    }
+
+    fn sync(&mut self) -> Result<(), LiveError> {
+        self.medium_mut().sync();
         self.go_on()
     }
 
     fn shut_down(&mut self) -> Result<(), LiveError> {
+        self.front.empty_log();
         self.flush()?;
-        let Ok(()) = self.ssd.ftl_mut().shut_down(&mut Chain::default());
-        self.ssd.ftl_mut().nand_mut().sync();
-        self.go_on()
+        let Ok(()) = self.front.ssd_mut().ftl_mut().shut_down(&mut Chain::default());
+        self.sync()
     }
 
-    fn counters(&self) -> Counters {
-        self.ssd.counters()
+    fn device(&self) -> &dyn Paced {
+        &self.front
+    }
+
+    fn paced(&mut self) -> &mut dyn Paced {
+        &mut self.front
+    }
+
+    fn reset_counters(&mut self) {
+        let takes_time = self.front.ssd().ftl().nand().clock().takes_time();
+        self.front.reset_counters();
+        if !takes_time {
+            self.front.stand_still();
+        }
+    }
+
+    fn is_hole(&self, lpn: Lpn) -> bool {
+        !self.front.holds(lpn)
     }
 
     fn medium(&self) -> &Stored {
-        self.ssd.ftl().nand()
+        self.front.ssd().ftl().nand().inner()
     }
 
-    fn check(&self) {
-        self.ssd.check();
+    fn medium_mut(&mut self) -> &mut Stored {
+        self.front.ssd_mut().ftl_mut().nand_mut().inner_mut()
     }
 }

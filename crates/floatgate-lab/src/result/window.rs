@@ -103,7 +103,7 @@ impl LookedAtResult {
 }
 
 impl LanesResult {
-    pub(super) fn new(recorded: Option<&(Recorded, Option<Request>)>) -> Self {
+    pub(crate) fn new(recorded: Option<&(Recorded, Option<Request>)>) -> Self {
         let none = (Recorded::default(), None);
         let (window, request) = recorded.unwrap_or(&none);
         Self {

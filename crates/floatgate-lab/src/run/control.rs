@@ -1,5 +1,6 @@
 //! Watching a run, stopping it, and why there may be no result.
 
+use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -39,6 +40,16 @@ impl Control {
     pub(crate) fn advance(&self, requests: usize) -> Result<(), RunError> {
         self.done.fetch_add(requests as u64, Ordering::Relaxed);
         if self.cancelled.load(Ordering::Relaxed) { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Cancelled => write!(f, "it was asked to end"),
+            Self::Unreadable(why) => write!(f, "{why}"),
+        }
     }
 }
 

@@ -14,15 +14,25 @@ use crate::workload::Workload;
 const INTERVALS: u64 = 256;
 
 /// What is measured, and requests that were begun and are not known to be complete.
-struct Measured {
+pub(crate) struct Measured {
     metrics: Metrics,
     running: VecDeque<Request>,
     done: Vec<Completion>,
 }
 
 impl Measured {
+    /// Nothing yet.
+    pub(crate) fn new(metrics: Metrics) -> Self {
+        Self { metrics, running: VecDeque::new(), done: Vec::with_capacity(BATCH) }
+    }
+
+    /// What was measured of the requests that are complete.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
     /// Begins the first requests, and takes in what became of those that are complete.
-    fn run(&mut self, device: &mut dyn Device, requests: &[Request], count: usize) {
+    pub(crate) fn run(&mut self, device: &mut dyn Device, requests: &[Request], count: usize) {
         self.running.extend(&requests[..count]);
         self.done.clear();
         device.run_ahead(requests, count, &mut self.done);
@@ -41,8 +51,7 @@ pub(super) fn measure(
     control: &Control,
 ) -> Result<(Metrics, f64), RunError> {
     let begin = Instant::now();
-    let mut measured =
-        Measured { metrics, running: VecDeque::new(), done: Vec::with_capacity(BATCH) };
+    let mut measured = Measured::new(metrics);
     let mut requests = Vec::with_capacity(BATCH);
     control.begin("run", workload.requests());
     let interval = workload.requests().div_ceil(INTERVALS).max(1);

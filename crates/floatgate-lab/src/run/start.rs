@@ -199,7 +199,7 @@ pub(crate) fn start(
 
 /// The same without a clock where none is needed, and the caches written back; the counters are at
 /// zero.
-pub(super) fn reach(
+pub(crate) fn reach(
     config: &Config,
     plan: &Plan,
     device: &mut dyn Device,

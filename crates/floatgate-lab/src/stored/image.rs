@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -17,7 +19,10 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 /// A locked file, and the first fault that it had. After that, nothing is read or written.
 #[derive(Debug)]
 pub(super) struct Image {
-    file: File,
+    file: Arc<File>,
+    /// Who reads a page on its own holds this, and who erases waits for it.
+    erases: Arc<RwLock<()>>,
+    power: Plug,
     read_only: bool,
     /// Whether holes can be punched, as far as is known.
     punches: Cell<bool>,
@@ -26,6 +31,21 @@ pub(super) struct Image {
     /// All that was changed.
     #[cfg(test)]
     pub log: std::cell::RefCell<Vec<Change>>,
+}
+
+/// The plug of a drive: whoever has it can pull it while the drive works.
+#[derive(Clone, Debug, Default)]
+pub struct Plug(Arc<AtomicBool>);
+
+impl Plug {
+    /// From now on the file is as it is: an operation that is under way gets no further.
+    pub fn pull(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_pulled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// A change of the file, as the system is told of it.
@@ -39,7 +59,8 @@ pub(super) enum Change {
 
 impl Image {
     /// Locks the file: for itself alone, or with other readers.
-    pub fn new(file: File, read_only: bool) -> Result<Self, Problem> {
+    pub fn new(file: impl Into<Arc<File>>, read_only: bool) -> Result<Self, Problem> {
+        let file = file.into();
         let lock = match read_only {
             true => FlockOperation::NonBlockingLockShared,
             false => FlockOperation::NonBlockingLockExclusive,
@@ -52,6 +73,8 @@ impl Image {
         let (punches, stopped) = (Cell::new(true), Cell::new(false));
         Ok(Self {
             file,
+            erases: Arc::default(),
+            power: Plug::default(),
             read_only,
             punches,
             stopped,
@@ -61,8 +84,16 @@ impl Image {
         })
     }
 
-    pub fn file(&self) -> &File {
+    pub fn file(&self) -> &Arc<File> {
         &self.file
+    }
+
+    pub fn erases(&self) -> &Arc<RwLock<()>> {
+        &self.erases
+    }
+
+    pub fn plug(&self) -> &Plug {
+        &self.power
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -93,7 +124,12 @@ impl Image {
     /// None if there was a fault, now or before; nothing is to be written to a file for reading.
     fn change<T>(&self, work: impl FnOnce(&File) -> io::Result<T>) -> Option<T> {
         let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
-        self.attempt(|file| if self.read_only { Err(refused()) } else { work(file) })
+        let cut = || io::Error::other("the power is off");
+        self.attempt(|file| match (self.read_only, self.power.is_pulled()) {
+            (true, _) => Err(refused()),
+            (_, true) => Err(cut()),
+            _ => work(file),
+        })
     }
 
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()> {
@@ -111,6 +147,11 @@ impl Image {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Sync);
         self.change(File::sync_data)
+    }
+
+    /// Nobody reads what is about to be erased.
+    pub fn wait_for_readers(&self) {
+        drop(self.erases.write().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Makes a range read as zeros.

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use floatgate_ftl::addr::Unit;
 use floatgate_ftl::geometry::Shape;
@@ -16,6 +17,7 @@ use super::format::{Header, Layout, POINT_AT};
 use super::image::Image;
 use super::limits::HEADER_BYTES;
 use super::point::SyncPoint;
+use super::reading::Failing;
 use super::scan::scan;
 
 /// Making and opening.
@@ -46,13 +48,34 @@ impl Stored {
         })
     }
 
-    fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
+    /// Makes an image of an erased drive that is gone with the process. `name` is what it is called
+    /// where a file has its path.
+    ///
+    /// # Errors
+    /// As [`Stored::create`].
+    pub fn in_memory(
+        name: &Path,
+        shape: Shape,
+        journal_units: u32,
+        text: &str,
+    ) -> Result<Self, ImageError> {
+        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(name))?;
+        let file = file_in_memory().map_err(|error| Problem::io("created")(error).of(name))?;
+        let image = Self::lay_out(file, &header).map_err(|problem| problem.of(name))?;
+        Self::load(image, header).map_err(|problem| problem.of(name))
+    }
+
+    fn lay_out(file: File, header: &Header) -> Result<Image, Problem> {
         let image = Image::new(file, false)?;
-        let layout = Layout::new(&header.medium);
         let file = image.file();
-        file.set_len(layout.end()).map_err(Problem::io("given its length"))?;
+        file.set_len(Layout::new(&header.medium).end()).map_err(Problem::io("given its length"))?;
         file.write_all_at(&header.encode(), 0).map_err(Problem::io("written"))?;
         file.sync_all().map_err(Problem::io("synced"))?;
+        Ok(image)
+    }
+
+    fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
+        let image = Self::lay_out(file, &header)?;
         // The name is to survive a crash as well as the file, where folders can be synced.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
@@ -75,9 +98,21 @@ impl Stored {
         Self::open_as(path, true).map_err(|problem| problem.of(path))
     }
 
+    /// Opens the image in a file that is open, and called `name`, for this process alone.
+    ///
+    /// # Errors
+    /// As [`Stored::open`].
+    pub fn open_file(name: &Path, file: Arc<File>) -> Result<Self, ImageError> {
+        Self::open_in(file, false).map_err(|problem| problem.of(name))
+    }
+
     fn open_as(path: &Path, read_only: bool) -> Result<Self, Problem> {
         let file = OpenOptions::new().read(true).write(!read_only).open(path);
-        let image = Image::new(file.map_err(Problem::io("opened"))?, read_only)?;
+        Self::open_in(Arc::new(file.map_err(Problem::io("opened"))?), read_only)
+    }
+
+    fn open_in(file: Arc<File>, read_only: bool) -> Result<Self, Problem> {
+        let image = Image::new(file, read_only)?;
         let mut bytes = vec![0; HEADER_BYTES];
         let found = read_up_to(image.file(), &mut bytes).map_err(Problem::io("read"))?;
         let header = Header::decode(&bytes[..found])?;
@@ -120,12 +155,27 @@ impl Stored {
             moved: vec![],
             read_failed: false,
             corrupt_reads: 0,
+            locates: false,
+            located: None,
+            failing: Failing::default(),
             point,
             next_point: scan.point,
             // Whoever had it open before may have ended without a sync.
             is_changed: true,
         })
     }
+}
+
+/// A file that nobody else can open, and that has no place on a disk.
+#[cfg(target_os = "linux")]
+fn file_in_memory() -> io::Result<File> {
+    let flags = rustix::fs::MemfdFlags::CLOEXEC;
+    Ok(rustix::fs::memfd_create("floatgate", flags)?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn file_in_memory() -> io::Result<File> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "drives in memory need Linux"))
 }
 
 /// Reads from the start of a file; less than asked for if it ends before.

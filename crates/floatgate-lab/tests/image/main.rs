@@ -190,6 +190,24 @@ fn bytes_survive_with_log_blocks() {
 }
 
 #[test]
+fn bytes_survive_behind_shrd() {
+    let shrd = [
+        ("host.scheme", "shrd"),
+        ("host.log", "8KiB"),
+        ("shrd.contiguous", "4"),
+        ("shrd.twrite", "2KiB"),
+        ("shrd.exclude_below", "0B"),
+        ("capacity.spare_factor", "0.4"),
+    ];
+    for mapping in ["ideal", "dftl", "page_cache"] {
+        for lazy in ["false", "true"] {
+            let own = [("mapping.scheme", mapping), ("shrd.lazy_stale", lazy)];
+            live(&[&shrd[..], &own[..]].concat(), 6, 150);
+        }
+    }
+}
+
+#[test]
 fn bytes_survive_in_every_buffer() {
     for scheme in ["page_lru", "lru", "fab", "bplru", "clc"] {
         for acknowledge in ["write_back", "write_through"] {
@@ -288,11 +306,7 @@ fn a_damaged_page_is_an_error_of_its_own() {
 #[test]
 fn what_cannot_live_is_refused_and_leaves_no_file() {
     for (sets, expected) in [
-        (
-            &[("host.scheme", "shrd"), ("mapping.scheme", "page_cache")][..],
-            "host.scheme = \"shrd\"",
-        ),
-        (&[("mapping.scheme", "belady")], "mapping.scheme = \"belady\""),
+        (&[("mapping.scheme", "belady")][..], "mapping.scheme = \"belady\""),
         (&[("buffer.scheme", "belady"), ("buffer.capacity", "4KiB")], "buffer.scheme = \"belady\""),
         (&[("flash.blocks", "4")], "flash.blocks"),
     ] {

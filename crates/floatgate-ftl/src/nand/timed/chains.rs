@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::ops::Range;
 
+use super::events::NEVER;
 use super::node::{Edge, Work};
 use super::recorder::Recorder;
 use super::schedule::Controller;
@@ -43,6 +44,11 @@ impl Clock for Scheduler {
     #[inline(always)]
     fn now(&self) -> u64 {
         self.core.now
+    }
+
+    fn next(&self) -> Option<u64> {
+        let next = if self.is_dirty() { self.core.now } else { self.core.events.first() };
+        (next != NEVER).then_some(next)
     }
 
     #[inline(always)]

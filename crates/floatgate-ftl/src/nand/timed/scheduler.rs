@@ -262,7 +262,7 @@ impl Scheduler {
         self.dies[die].mark(&mut self.core.dirty_dies);
     }
 
-    fn is_dirty(&self) -> bool {
+    pub(super) fn is_dirty(&self) -> bool {
         !self.core.dirty_dies.is_empty() || self.begins_others()
     }
 

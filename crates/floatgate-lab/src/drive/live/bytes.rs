@@ -1,14 +1,19 @@
-//! The bytes of a live drive's host: those of the request in hand, and those that wait in its
+//! The bytes of a live drive's host: those of the requests in hand, and those that wait in its
 //! write buffer.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::Range;
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::HostData;
 use floatgate_ftl::nand::Nand;
 
-use crate::stored::Stored;
+use super::Flash;
+use super::answer::{Answer, Part};
+
+/// Pages without a use that are kept.
+const UNUSED_MAX: usize = 64;
 
 /// What the host has asked for, and what it is answered.
 #[derive(Debug)]
@@ -16,11 +21,13 @@ pub(super) struct HostBytes {
     page_bytes: usize,
     /// Whether a page stays after it was programmed, as in a write-through buffer.
     keeps: bool,
-    /// The first byte of the request in hand.
-    offset: u64,
-    /// The bytes written, or those of the answer.
-    bytes: Vec<u8>,
-    is_read: bool,
+    /// Requests in hand, in order: the first byte, and what is written. Of a read, the length.
+    asked: Vec<(u64, Vec<u8>)>,
+    /// The one whose pages are next.
+    at: usize,
+    /// Bytes of the request in hand if it is a read.
+    read: Option<u64>,
+    answer: Answer,
     failed: bool,
     /// What was accepted, until it is programmed and has left the buffer.
     pages: BTreeMap<u32, Vec<u8>>,
@@ -35,9 +42,10 @@ impl HostBytes {
         Self {
             page_bytes: page_bytes as usize,
             keeps,
-            offset: 0,
-            bytes: vec![],
-            is_read: false,
+            asked: vec![],
+            at: 0,
+            read: None,
+            answer: Answer::default(),
             failed: false,
             pages: BTreeMap::new(),
             unloaded: BTreeMap::new(),
@@ -46,44 +54,45 @@ impl HostBytes {
     }
 
     /// A read of as many bytes is next.
-    pub fn begin_read(&mut self, offset: u64, length: usize) {
-        self.begin(offset);
-        self.is_read = true;
-        self.bytes.resize(length, 0);
+    pub fn begin_read(&mut self, offset: u64, length: u64) {
+        self.begin(vec![(offset, vec![])]);
+        self.read = Some(length);
     }
 
-    /// A write of these bytes is next.
-    pub fn begin_write(&mut self, offset: u64, bytes: &[u8]) {
-        self.begin(offset);
-        self.bytes.extend_from_slice(bytes);
+    /// Requests that bring these bytes, each from an offset on, are next.
+    pub fn begin(&mut self, asked: Vec<(u64, Vec<u8>)>) {
+        (self.asked, self.at, self.read, self.failed) = (asked, 0, None, false);
+        self.answer = Answer::default();
+        self.unused.extend(mem::take(&mut self.unloaded).into_values());
+        self.unused.truncate(UNUSED_MAX);
     }
 
-    /// A request without bytes is next.
-    pub fn begin(&mut self, offset: u64) {
-        (self.offset, self.is_read, self.failed) = (offset, false, false);
-        self.bytes.clear();
-        self.unused.extend(std::mem::take(&mut self.unloaded).into_values());
-        self.unused.truncate(64);
+    /// The answer to the last read; what is not in it is zeros.
+    pub fn take_answer(&mut self) -> Answer {
+        mem::take(&mut self.answer)
     }
 
-    /// The answer to the last read.
-    pub fn answer(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Whether a page that the last request touched could not be read.
+    /// Whether a page that the last requests touched could not be read.
     pub fn failed(&self) -> bool {
         self.failed
     }
 
-    /// The bytes that request and page have in common, in the request and in the page.
+    /// Whether a page waits to be programmed.
+    pub fn holds(&self, lpn: Lpn) -> bool {
+        self.pages.contains_key(&lpn.get())
+    }
+
+    /// The bytes that the request in hand and a page have in common, in the request and in the
+    /// page.
     fn common(&self, lpn: Lpn) -> (Range<usize>, Range<usize>) {
+        let Some((offset, bytes)) = self.asked.get(self.at) else { return (0..0, 0..0) };
+        let (offset, length) = (*offset, self.read.unwrap_or(bytes.len() as u64));
         let size = self.page_bytes as u64;
         let page = u64::from(lpn.get()) * size;
-        let end = (self.offset + self.bytes.len() as u64).min(page + size).max(page);
-        let start = self.offset.max(page).min(end);
+        let end = (offset + length).min(page + size).max(page);
+        let start = offset.max(page).min(end);
         let part = |from: u64| (start - from.min(start)) as usize..(end - from.min(end)) as usize;
-        (part(self.offset), part(page))
+        (part(offset), part(page))
     }
 
     fn page(&mut self) -> Vec<u8> {
@@ -91,46 +100,60 @@ impl HostBytes {
         page.clear();
         page
     }
+
+    fn put_back(&mut self, page: Vec<u8>) {
+        if self.unused.len() < UNUSED_MAX {
+            self.unused.push(page);
+        }
+    }
 }
 
-impl HostData<Stored> for HostBytes {
+impl HostData<Flash> for HostBytes {
+    /// Of several requests the pages come in order.
     fn accept(&mut self, lpn: Lpn) {
         let key = lpn.get();
         let known = self.pages.remove(&key).or_else(|| self.unloaded.remove(&key));
         let mut page = known.unwrap_or_else(|| self.page());
         page.resize(self.page_bytes, 0);
         let (from, to) = self.common(lpn);
-        page[to].copy_from_slice(&self.bytes[from]);
+        let Some((_, bytes)) = self.asked.get(self.at) else { unreachable!("a write is in hand") };
+        let is_last = from.end == bytes.len();
+        page[to].copy_from_slice(&bytes[from]);
         self.pages.insert(key, page);
+        if is_last && self.at + 1 < self.asked.len() {
+            self.at += 1;
+        }
     }
 
-    fn load(&mut self, lpn: Lpn, nand: &mut Stored) {
+    fn load(&mut self, lpn: Lpn, nand: &mut Flash) {
         let accepted = match self.keeps {
             true => self.pages.get(&lpn.get()).cloned(),
             false => self.pages.remove(&lpn.get()),
         };
         let page = accepted.or_else(|| self.unloaded.remove(&lpn.get()));
         let page = page.expect("only what was written or read is programmed");
-        nand.set_register(&page);
-        self.unused.push(page);
-        self.unused.truncate(64);
+        nand.inner_mut().set_register(&page);
+        self.put_back(page);
     }
 
-    fn unload(&mut self, lpn: Lpn, found: bool, nand: &Stored) {
+    fn unload(&mut self, lpn: Lpn, found: bool, nand: &Flash) {
+        let stored = nand.inner();
         let is_lost = found && nand.read_failed();
         self.failed |= is_lost;
-        if self.is_read {
+        if self.read.is_some() {
             let (to, from) = self.common(lpn);
-            match found {
-                true => self.bytes[to].copy_from_slice(&nand.register()[from]),
-                false => self.bytes[to].fill(0),
+            if found && !is_lost {
+                self.answer.parts.push(match stored.located() {
+                    Some(located) => Part::Located { to, from, located },
+                    None => Part::Bytes { to, bytes: stored.register()[from].to_vec() },
+                });
             }
             return;
         }
         if !is_lost {
             let mut page = self.page();
             match found {
-                true => page.extend_from_slice(nand.register()),
+                true => page.extend_from_slice(stored.register()),
                 false => page.resize(self.page_bytes, 0),
             }
             self.unloaded.insert(lpn.get(), page);
@@ -144,7 +167,7 @@ impl HostData<Stored> for HostBytes {
     fn recall(&mut self, lpn: Lpn) {
         let (to, from) = self.common(lpn);
         let page = self.pages.get(&lpn.get()).expect("what is buffered was accepted");
-        self.bytes[to].copy_from_slice(&page[from]);
+        self.answer.parts.push(Part::Bytes { to, bytes: page[from].to_vec() });
     }
 
     fn release(&mut self, lpn: Lpn) {

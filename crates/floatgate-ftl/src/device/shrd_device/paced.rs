@@ -1,0 +1,36 @@
+//! SHRD before a host that waits for each request by itself.
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use super::ShrdDevice;
+use crate::device::{HostData, Paced};
+use crate::ftl::Remap;
+use crate::nand::Nand;
+use crate::request::{Completion, Request};
+
+impl<F, D> Paced for ShrdDevice<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>> + Send,
+    D: HostData<F::Medium> + Send,
+{
+    fn begin(&mut self, requests: &[Request]) -> u64 {
+        let first = self.drive.outstanding().next();
+        let mut begun = 0;
+        while begun < requests.len() {
+            begun += self.dispatch(&requests[begun..]);
+        }
+        first
+    }
+
+    fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
+        while self.drive.outstanding().running() > 0 && self.drive.io().now() < until {
+            self.play(until);
+        }
+        self.drive.outstanding().tell_ended(ended);
+    }
+
+    fn time(&self) -> (u64, Option<u64>) {
+        self.drive.time()
+    }
+}

@@ -1,0 +1,88 @@
+//! What a read is answered: bytes that were at hand, and places in the file of the image that are
+//! still to be read.
+//!
+//! Flash is not overwritten: a page that was found stays as it is until its unit is erased. So its
+//! bytes can be read after the drive went on to other requests, as long as no erase comes between
+//! ([`Reading`]).
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use super::error::LiveError;
+use crate::stored::Located;
+
+/// A part of an answer.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// Bytes that were at hand.
+    Bytes {
+        /// Where they are in the answer.
+        to: Range<usize>,
+        bytes: Vec<u8>,
+    },
+    /// Bytes of a page in the file.
+    Located {
+        /// Where they are in the answer, and in the page.
+        to: Range<usize>,
+        from: Range<usize>,
+        located: Located,
+    },
+}
+
+/// What a read is answered; what is in no part is zeros.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub(super) parts: Vec<Part>,
+}
+
+/// The file of an image, and a lock that an erase waits for.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The file.
+    pub file: Arc<File>,
+    pub(crate) erases: Arc<RwLock<()>>,
+}
+
+impl Reading {
+    /// Nothing is erased until this is dropped.
+    pub fn hold(&self) -> RwLockReadGuard<'_, ()> {
+        self.erases.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Answer {
+    /// Fills in the bytes.
+    ///
+    /// # Errors
+    /// A page that is damaged, or a file that cannot be read.
+    pub fn fetch(self, file: &File, into: &mut [u8]) -> Result<(), LiveError> {
+        into.fill(0);
+        let mut page = Vec::new();
+        for part in self.parts {
+            match part {
+                Part::Bytes { to, bytes } => into[to].copy_from_slice(&bytes),
+                Part::Located { to, from, located } if from.len() == located.length as usize => {
+                    read(file, &located, &mut into[to])?;
+                }
+                Part::Located { to, from, located } => {
+                    page.clear();
+                    page.resize(located.length as usize, 0);
+                    read(file, &located, &mut page)?;
+                    into[to].copy_from_slice(&page[from]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a page as it was stored.
+fn read(file: &File, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
+    let failed =
+        |error: io::Error| LiveError::Stopped { kind: error.kind(), error: error.to_string() };
+    file.read_exact_at(into, located.at).map_err(failed)?;
+    if crc32fast::hash(into) == located.checksum { Ok(()) } else { Err(LiveError::Damaged) }
+}

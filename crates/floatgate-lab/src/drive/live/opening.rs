@@ -1,0 +1,299 @@
+//! Making live drives, and finding them.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use floatgate_ftl::addr::Unit;
+use floatgate_ftl::device::{Acknowledge, ShrdDevice};
+use floatgate_ftl::host::Shrd;
+use floatgate_ftl::log_block::LogBlocks;
+use floatgate_ftl::log_ftl::LogFtl;
+use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::nand::{Clock, Nand, Tagged, Timed};
+use floatgate_ftl::page_ftl::PageFtl;
+use floatgate_ftl::queue::Arrivals;
+use floatgate_ftl::recovery::Mount;
+use serde::{Deserialize, Serialize};
+
+use super::bytes::HostBytes;
+use super::front::Front;
+use super::{Drive, Flash, Live, OpenError};
+use crate::config::{Config, ConfigError, Timing, expect};
+use crate::drive::host_side::HostSide;
+use crate::drive::{Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
+use crate::stored::Stored;
+
+/// What the header of an image says of its drive.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Bytes that the host can address.
+    pub bytes: u64,
+    /// Seed of what policies draw.
+    pub seed: u64,
+    /// The config, resolved.
+    pub config: Config,
+}
+
+/// Whether a live drive has a clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timekeeping {
+    /// A request takes as long as the file does.
+    #[default]
+    None,
+    /// What a request takes is simulated.
+    Simulated,
+}
+
+impl Description {
+    /// Reads what an image says, and plans that drive.
+    ///
+    /// # Errors
+    /// A text that describes no drive, or another than the one that the image has room for.
+    pub fn read(path: &Path, stored: &Stored) -> Result<(Self, Plan), OpenError> {
+        let wrong = |text: &str| OpenError::description(path, text);
+        let description: Self = toml::from_str(stored.text())
+            .map_err(|error: toml::de::Error| wrong(error.message().trim()))?;
+        let plan = description.plan().map_err(|error| wrong(&error.to_string()))?;
+        if plan.geometry != *stored.geometry() || plan.medium != *stored.medium_geometry() {
+            return Err(wrong("its config makes a drive of another geometry than its header"));
+        }
+        Ok((description, plan))
+    }
+
+    /// Checks the config, and plans the drive.
+    fn plan(&self) -> Result<Plan, ConfigError> {
+        let Self { bytes, config, .. } = self;
+        config.check()?;
+        refuse_unrecoverable(config)?;
+        if *bytes == 0 {
+            return Err(ConfigError::new("a drive of 0 bytes: expected at least 1"));
+        }
+        Plan::new(config, *bytes)
+    }
+
+    /// The drive of a config, its plan, and what the header of its image says.
+    fn of(config: &Config, bytes: u64, seed: u64) -> Result<(Self, Plan, String), ConfigError> {
+        let mut config = config.clone();
+        config.ftl.journal = true;
+        let description = Self { bytes, seed, config };
+        let plan = description.plan()?;
+        let text = toml::to_string(&description)
+            .map_err(|error| ConfigError::new(format!("the config cannot be written: {error}")))?;
+        Ok((description, plan, text))
+    }
+
+    /// The same drive as it runs: its clock, and a host that says itself when it asks.
+    fn running(mut self, time: Timekeeping) -> Result<Self, ConfigError> {
+        let config = &mut self.config;
+        match time {
+            Timekeeping::None => config.timing = Timing::None,
+            Timekeeping::Simulated => {
+                let given = "\"scheduled\", as the drive is to have a clock";
+                let has_clock = config.timing == Timing::Scheduled;
+                expect(has_clock, "timing", &"\"none\"", given.into())?;
+                config.queue.arrivals.0 = Arrivals::Open;
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Makes an image with a formatted drive of as many bytes, erased.
+///
+/// # Errors
+/// A config that makes no live drive, a file that exists, or one that cannot be written; then there
+/// is no file that was not there before.
+pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
+    let (description, plan, text) = Description::of(config, bytes, seed)?;
+    let journal_units = plan.medium.units() - plan.geometry.units();
+    let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
+    let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
+    let formatted = maker.make().map_err(OpenError::from).and_then(|mut drive| {
+        drive.shut_down().map_err(|error| OpenError::Fault {
+            path: path.to_path_buf(),
+            error: error.to_string(),
+        })
+    });
+    if formatted.is_err() {
+        // What failed is told; that the rest of it is left, if it is, comes second.
+        let _ = fs::remove_file(path);
+    }
+    formatted
+}
+
+/// A drive that was opened, and what it is.
+pub struct Opened {
+    /// The drive.
+    pub drive: Box<dyn Live>,
+    /// What it is, as it runs.
+    pub description: Description,
+    /// Its size.
+    pub plan: Plan,
+}
+
+/// What a drive in memory is called where a file has its path.
+const MEMORY: &str = "memory";
+
+/// A formatted drive of as many bytes, erased, whose image is in memory.
+///
+/// # Errors
+/// A config that makes no live drive, or memory that is not to be had.
+pub fn in_memory(
+    config: &Config,
+    bytes: u64,
+    seed: u64,
+    time: Timekeeping,
+) -> Result<Opened, OpenError> {
+    let (description, plan, text) = Description::of(config, bytes, seed)?;
+    let journal_units = plan.medium.units() - plan.geometry.units();
+    let path = Path::new(MEMORY);
+    let stored = Stored::in_memory(path, *plan.geometry.shape(), journal_units, &text)?;
+    let description = description.running(time)?;
+    let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
+    let mut drive = maker.make()?;
+    start_clock(drive.as_mut(), time);
+    Ok(Opened { drive, description, plan })
+}
+
+/// Finds the drive of an image, for this process alone. Its clock stands still.
+///
+/// # Errors
+/// A file that is in use or no image, or that holds no drive that can be found.
+pub fn open(path: &Path) -> Result<Box<dyn Live>, OpenError> {
+    Ok(open_with(path, Timekeeping::None)?.drive)
+}
+
+/// Finds the drive of an image, for this process alone.
+///
+/// # Errors
+/// As [`open`], and a drive without a clock that is to have one.
+pub fn open_with(path: &Path, time: Timekeeping) -> Result<Opened, OpenError> {
+    find(path, Stored::open(path)?, time)
+}
+
+/// Finds a drive again whose power failed: only what is in its image is left of it.
+///
+/// # Errors
+/// As [`open_with`].
+pub fn reopen(drive: Box<dyn Live>, time: Timekeeping) -> Result<Opened, OpenError> {
+    let (file, _) = drive.medium().shared();
+    drop(drive);
+    let path = Path::new(MEMORY);
+    find(path, Stored::open_file(path, file)?, time)
+}
+
+fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenError> {
+    let (description, plan) = Description::read(path, &stored)?;
+    let description = description.running(time)?;
+    let maker = Maker { description: &description, plan: &plan, stored, is_new: false };
+    // Recovery relies on what a drive writes. Where a synced record was damaged, or somebody has
+    // made the file up, it may find a drive that is at odds with itself, which asserts so: here,
+    // not later, and not so that the process ends. What was built until then is dropped.
+    let found = catch_unwind(AssertUnwindSafe(|| {
+        let drive = maker.make()?;
+        drive.check();
+        Ok::<_, ConfigError>(drive)
+    }));
+    let mut drive = found.map_err(|panic| {
+        let words = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let text = words.or_else(|| panic.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "it contradicts itself".into());
+        OpenError::Unusable { path: path.to_path_buf(), text }
+    })??;
+    if let Some(error) = drive.medium().fault() {
+        return Err(OpenError::fault(path, error));
+    }
+    start_clock(drive.as_mut(), time);
+    Ok(Opened { drive, description, plan })
+}
+
+/// Time begins when the drive has been found.
+fn start_clock(drive: &mut dyn Live, time: Timekeeping) {
+    if time == Timekeeping::Simulated {
+        drive.paced().reset_counters();
+    }
+}
+
+/// A drive on an image that is erased, or the one that is found there.
+struct Maker<'a> {
+    description: &'a Description,
+    plan: &'a Plan,
+    stored: Stored,
+    is_new: bool,
+}
+
+impl Maker<'_> {
+    fn make(self) -> Result<Box<dyn Live>, ConfigError> {
+        let Self { description: Description { config, seed, .. }, plan, .. } = self;
+        make(self, config, plan, *seed)
+    }
+}
+
+/// The flash of an image under a clock that stands still.
+fn under_clock(stored: Stored, plan: &Plan) -> Flash {
+    let modes: Vec<_> = (0..plan.medium.units()).map(|unit| stored.mode(Unit(unit))).collect();
+    let mut flash = Timed::with_schedule(stored, plan.medium, plan.timing, plan.schedule);
+    (0..).map(Unit).zip(modes).for_each(|(unit, mode)| flash.set_mode(unit, mode));
+    flash.clock_mut().stand_still();
+    flash
+}
+
+impl Make for Maker<'_> {
+    type Made = Box<dyn Live>;
+
+    fn page_mapped<M: Mapping + Send + 'static>(
+        self,
+        mapping: M,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { description, plan, stored, is_new } = self;
+        let page = page_config::<M>(&description.config, plan, description.seed, false)?;
+        let flash = under_clock(stored, plan);
+        let (ftl, mount) = if is_new {
+            let Ok(ftl) = PageFtl::with_log(flash, mapping, page, plan.log_pages);
+            (ftl, Mount::default())
+        } else {
+            let Ok(found) = PageFtl::recover(flash, mapping, page, plan.log_pages);
+            found
+        };
+        let mut side = HostSide::new(&description.config, plan)?;
+        let shrd = side.take_shrd();
+        let drive = side.drive(ftl, host_bytes(&description.config, plan));
+        Ok(match shrd {
+            Some((shrd, sent)) => {
+                finish(description, ShrdDevice::new(drive, Shrd::new(shrd), sent), mount)
+            }
+            None => finish(description, drive, mount),
+        })
+    }
+
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { description, plan, stored, is_new } = self;
+        let engine = log_ftl::engine(&description.config, plan);
+        let flash = under_clock(stored, plan);
+        let (ftl, mount) = if is_new {
+            let Ok(ftl) = LogFtl::new(flash, scheme, engine);
+            (ftl, Mount::default())
+        } else {
+            let Ok(found) = LogFtl::recover(flash, scheme, engine);
+            found
+        };
+        let data = host_bytes(&description.config, plan);
+        let drive = HostSide::new(&description.config, plan)?.drive(ftl, data);
+        Ok(finish(description, drive, mount))
+    }
+}
+
+fn host_bytes(config: &Config, plan: &Plan) -> HostBytes {
+    let buffer = &config.buffer;
+    let keeps = buffer.exists() && buffer.acknowledge.0 == Acknowledge::WriteThrough;
+    HostBytes::new(plan.geometry.shape().page_bytes, keeps)
+}
+
+fn finish(description: &Description, front: impl Front, mount: Mount) -> Box<dyn Live> {
+    Box::new(Drive { front, bytes: description.bytes, mount })
+}

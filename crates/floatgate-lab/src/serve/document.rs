@@ -1,0 +1,234 @@
+//! What is told of a drive that is served: one document.
+
+use std::sync::atomic::Ordering;
+
+use floatgate_ftl::addr::Unit;
+use floatgate_ftl::device::Device;
+use floatgate_ftl::recovery::Mount;
+use serde_json::{Value, json};
+
+use super::gauges::{Asked, Measured};
+use super::shadow::{Seen, Shadow};
+use super::state::{Faults, Power, State};
+use super::{ServeError, Served, lock};
+use crate::config::Fill;
+use crate::drive::live::Opened;
+use crate::metrics::{programs, ratio};
+use crate::result::{Facts, RunResult, StartResult, Subject};
+use crate::warnings::{notes, warnings};
+
+/// Share of spare that is left below which a drive warns, in per cent.
+const SPARE_THRESHOLD: f64 = 10.0;
+
+impl Served {
+    /// All that is known of the drive, but for what is in its units.
+    pub(super) fn status(&self) -> Result<Value, ServeError> {
+        let state = self.locked();
+        let result = state.result(self.started.elapsed().as_secs_f64())?;
+        let smart = self.smart_of(&state)?;
+        let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
+        let warnings = self.warnings(&state, &smart);
+        let record = state.recorder.as_ref().map(|recorder| {
+            json!({"path": recorder.path, "requests": recorder.requests, "failure": recorder.failure})
+        });
+        let mut document = json!({
+            "floatgate": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "image": self.image,
+            "bytes": self.bytes,
+            "page_bytes": self.page_bytes,
+            "device": state.name,
+            "timing": if state.has_clock() { "simulated" } else { "none" },
+            "uptime_s": self.started.elapsed().as_secs_f64(),
+            "history": state.history.samples(),
+            "power": power(&state.power),
+            "faults": faults(&state.faults),
+            "free_units": free_units,
+            "record": record,
+            "smart": smart,
+            "warnings": warnings,
+            "server": self.server(state.has_clock()),
+        });
+        let shadows: Vec<_> = state.shadows.iter().map(Shadow::seen).collect();
+        drop(state);
+        let told = |shadow: &Seen| json!({"name": shadow.name, "behind": shadow.behind(), "result": shadow.result()});
+        document["also"] = shadows.iter().map(told).collect();
+        document["result"] = json!(result);
+        Ok(document)
+    }
+
+    fn server(&self, has_clock: bool) -> Value {
+        let gauges = &self.gauges;
+        let Measured { read, write, lock_wait, lock_held, holding, .. } = &*lock(&gauges.measured);
+        let error = holding.error.distributed();
+        let late = ratio(holding.late, error.count);
+        let holding = has_clock.then(|| json!({"error_us": error, "late_share": late}));
+        json!({
+            "connections": gauges.connections.load(Ordering::Relaxed),
+            "in_flight": gauges.in_flight.load(Ordering::Relaxed),
+            "requests": {
+                "read": gauges.asked(Asked::Read),
+                "write": gauges.asked(Asked::Write),
+                "trim": gauges.asked(Asked::Trim),
+                "zero": gauges.asked(Asked::Zero),
+                "flush": gauges.asked(Asked::Flush),
+            },
+            "errors": gauges.errors.load(Ordering::Relaxed),
+            "latency_us": {"read": read.distributed(), "write": write.distributed()},
+            "lock_wait_us": lock_wait.distributed(),
+            "lock_held_us": lock_held.distributed(),
+            "parallel_reads": gauges.fetching_most.load(Ordering::Relaxed),
+            "holding": holding,
+        })
+    }
+
+    /// What a drive says of its health.
+    pub(super) fn smart(&self) -> Result<Value, ServeError> {
+        self.smart_of(&self.locked())
+    }
+
+    fn smart_of(&self, state: &State) -> Result<Value, ServeError> {
+        let Opened { drive, description, .. } =
+            state.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let (device, counters) = (drive.device(), drive.counters());
+        let (host, media) = (counters.host, programs(&counters));
+        let page = u64::from(self.page_bytes);
+        let erases = lifetime_erases(device);
+        let mean = erases.iter().map(|&erases| f64::from(erases)).sum::<f64>()
+            / erases.len().max(1) as f64;
+        let endurance = description.config.flash.endurance;
+        let used = mean / f64::from(endurance) * 100.0;
+        let damaged = drive.medium().corrupt_reads() + self.gauges.damaged.load(Ordering::Relaxed);
+        // Live drives keep no spare units for those that break, and none breaks: all of it is left.
+        let spare = 100.0;
+        let mut critical = vec![];
+        if used >= 100.0 {
+            critical.push(format!(
+                "the flash is worn: its units were erased {mean:.0} times, of {endurance}"
+            ));
+        }
+        if state.faults.read_only {
+            critical.push("the drive is read-only".to_owned());
+        }
+        if damaged > 0 {
+            critical.push(format!("{damaged} reads of pages that are damaged"));
+        }
+        Ok(json!({
+            "host_bytes_written": host.write_pages * page,
+            "host_bytes_read": host.read_pages * page,
+            "media_bytes_written": media * page,
+            "write_amplification": ratio(media, host.write_pages),
+            "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
+            "unsafe_shutdowns": state.power.cuts,
+            "media_errors": damaged,
+            "available_spare_percent": spare,
+            "available_spare_threshold_percent": SPARE_THRESHOLD,
+            "percentage_used": used,
+            "endurance_erases": endurance,
+            "erases_mean": mean,
+            "erases_max": erases.iter().max(),
+            "erases_min": erases.iter().min(),
+            "critical_warnings": critical,
+        }))
+    }
+
+    /// What a user should know before he believes what he sees.
+    fn warnings(&self, state: &State, smart: &Value) -> Vec<String> {
+        let mut warnings = vec![];
+        for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
+            warnings.extend(critical.as_str().map(ToOwned::to_owned));
+        }
+        let measured = lock(&self.gauges.measured);
+        let error = measured.holding.error.distributed();
+        let late = ratio(measured.holding.late, error.count);
+        if let Some(late) = late.filter(|&late| state.has_clock() && late > 0.1) {
+            let mean = error.mean.unwrap_or(0.0);
+            warnings.push(format!(
+                "this machine cannot keep up with the simulated drive: {:.0} % of the replies came \
+                 later than the drive would have answered by more than a tenth, {mean:.0} us on \
+                 average; what clients measure is slower than the drive",
+                late * 100.0
+            ));
+        }
+        if state.faults.read_error_share > 0.0 {
+            let share = state.faults.read_error_share * 100.0;
+            warnings.push(format!("{share} % of the pages that are read are made to fail"));
+        }
+        let failure = state.recorder.as_ref().and_then(|recorder| recorder.failure.as_ref());
+        if let Some(failure) = failure {
+            warnings.push(format!("the recording has ended: {failure}"));
+        }
+        warnings
+    }
+
+    /// The erase units, as columns.
+    pub(super) fn blocks(&self) -> Result<Value, ServeError> {
+        let state = self.locked();
+        let opened = state.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let units = opened.drive.device().units();
+        let all = || (0..opened.plan.geometry.units()).map(Unit);
+        let written: Vec<_> = all().map(|unit| units.written(unit)).collect();
+        let stream = |unit| match units.written(unit) {
+            0 => -1,
+            _ => i16::from(units.stream(unit)),
+        };
+        let streams: Vec<_> = all().map(stream).collect();
+        Ok(json!({
+            "units": opened.plan.geometry.units(),
+            "pages_per_unit": units.pages_per_unit(),
+            "valid": all().map(|unit| units.valid(unit)).collect::<Vec<_>>(),
+            "written": written,
+            "erases": lifetime_erases(opened.drive.device()),
+            "streams": streams.iter().max().map_or(0, |&most| most + 1),
+            "stream": streams,
+            "sealed": all().map(|unit| units.is_sealed(unit)).collect::<Vec<_>>(),
+        }))
+    }
+}
+
+impl State {
+    /// The result of what was asked for since the counters were reset.
+    fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
+        let Opened { drive, description, plan } =
+            self.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let facts =
+            Facts { device: self.name.clone(), name: "live".to_owned(), ..Facts::default() };
+        let subject = Subject {
+            config: &description.config,
+            plan,
+            device: drive.device(),
+            facts,
+            start: StartResult::new(Fill::None),
+        };
+        let mut result = RunResult::new(&subject, &self.metrics, description.seed, wall_seconds);
+        result.warnings = warnings(&result);
+        result.notes.extend(notes(&result));
+        Ok(result)
+    }
+}
+
+/// Erases of each unit in all its life.
+fn lifetime_erases(device: &dyn Device) -> Vec<u32> {
+    let units = device.units();
+    (0..).map(Unit).zip(units.wear()).map(|(unit, _)| units.lifetime_erases(unit)).collect()
+}
+
+/// What the loss of power has cost.
+pub(super) fn power(power: &Power) -> Value {
+    let Power { cuts, mount, seconds } = *power;
+    let Mount { from_checkpoint, journal_reads, tag_reads, moved, map_programs, erased } = mount;
+    json!({"cuts": cuts, "mount": {
+        "from_checkpoint": from_checkpoint,
+        "journal_reads": journal_reads,
+        "tag_reads": tag_reads,
+        "moved": moved,
+        "map_programs": map_programs,
+        "erased": erased,
+        "seconds": seconds,
+    }})
+}
+
+/// What is wrong with the drive because somebody wants it so.
+pub(super) fn faults(faults: &Faults) -> Value {
+    json!({"read_error_share": faults.read_error_share, "read_only": faults.read_only})
+}

@@ -1,0 +1,151 @@
+//! What is done to the drive beside what clients ask for: power cuts, faults, copies.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use floatgate_ftl::nand::{Around, Recording};
+use rustix::fs::SeekFrom as Look;
+use rustix::io::Errno;
+use serde_json::{Value, json};
+
+use super::state::{Faults, Power, State};
+use super::{ServeError, Served, lock};
+use crate::drive::live::{self, Opened};
+use crate::result::LanesResult;
+
+/// Spans of a window of the dies at most.
+const SPANS_MAX: usize = 20_000;
+
+/// How much longer than the window is waited for what is in it.
+const LATER: Duration = Duration::from_millis(20);
+
+impl Served {
+    /// Pulls the plug, and lets the drive find itself again: what only its memory held is lost, and
+    /// an operation of the flash that is under way may be done in part. Requests under way fail.
+    ///
+    /// # Errors
+    /// A drive that cannot be found again, or that had no power.
+    pub(super) fn pull_plug(&self) -> Result<Power, String> {
+        lock(&self.plug).pull();
+        let mut state = self.locked();
+        state.give_up();
+        let Some(Opened { drive, .. }) = state.opened.take() else {
+            return Err(ServeError::PowerOff.to_string());
+        };
+        let (begin, time) = (Instant::now(), state.time);
+        let opened = live::reopen(drive, time).map_err(|error| error.to_string())?;
+        *lock(&self.plug) = opened.drive.plug();
+        let cuts = state.power.cuts + 1;
+        let seconds = begin.elapsed().as_secs_f64();
+        state.power = Power { cuts, mount: opened.drive.mount(), seconds };
+        state.opened = Some(opened);
+        state.reset();
+        self.gauges.reset();
+        let faults = state.faults;
+        self.apply(&mut state, faults);
+        let power = state.power;
+        drop(state);
+        self.room.notify_all();
+        Ok(power)
+    }
+
+    /// What is wrong with the drive from now on.
+    pub(super) fn set_faults(&self, share: Option<f64>, read_only: Option<bool>) -> Faults {
+        let mut state = self.locked();
+        let was = state.faults;
+        let faults = Faults {
+            read_error_share: share.unwrap_or(was.read_error_share),
+            read_only: read_only.unwrap_or(was.read_only),
+        };
+        self.apply(&mut state, faults);
+        faults
+    }
+
+    fn apply(&self, state: &mut State, faults: Faults) {
+        state.faults = faults;
+        let cuts = state.power.cuts;
+        if let Ok(drive) = state.drive() {
+            drive.medium_mut().fail_reads(faults.read_error_share, cuts);
+        }
+    }
+
+    /// Counters and clocks begin anew, when what is under way has ended.
+    pub(super) fn reset(&self) {
+        let mut state = self.paused();
+        state.reset();
+        self.gauges.reset();
+        self.go_on(state);
+    }
+
+    /// Recomputes what can be recomputed of the drive, and asserts that it agrees.
+    pub(super) fn check(&self) -> Result<(), ServeError> {
+        self.locked().drive()?.check();
+        Ok(())
+    }
+
+    /// What the dies do for so many milliseconds from now on.
+    pub(super) fn lanes(&self, ms: f64) -> Result<Value, String> {
+        let window_ns = (ms * 1e6) as u64;
+        let mut state = self.locked();
+        if !state.has_clock() {
+            return Err("the drive has no clock: expected --timing simulated".into());
+        }
+        state.pass_time();
+        let drive = state.drive().map_err(|error| error.to_string())?;
+        let (now, _) = drive.paced().time();
+        let around = Around::Time(now + window_ns / 2);
+        drive.paced().record(Recording { window_ns, around, spans_max: SPANS_MAX });
+        drop(state);
+        thread::sleep(Duration::from_nanos(window_ns) + LATER);
+        let mut state = self.locked();
+        state.pass_time();
+        let drive = state.drive().map_err(|error| error.to_string())?;
+        let lanes = LanesResult::new(drive.device().recorded().as_ref());
+        Ok(json!({"lanes": lanes}))
+    }
+
+    /// Copies the image to a file that does not exist: what would be found there if the power
+    /// failed now. The answer is its length.
+    pub(super) fn snapshot(&self, to: &Path) -> io::Result<u64> {
+        let mut state = self.locked();
+        let drive = state.drive().map_err(io::Error::other)?;
+        drive.sync().map_err(io::Error::other)?;
+        let (file, _) = drive.medium().shared();
+        let copied = copy(&file, to);
+        if copied.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
+            // What failed is told; that the rest of it is left, if it is, comes second.
+            let _ = fs::remove_file(to);
+        }
+        copied
+    }
+}
+
+/// Copies a file without its holes.
+fn copy(from: &File, to: &Path) -> io::Result<u64> {
+    let mut target = File::create_new(to)?;
+    let length = from.metadata()?.len();
+    target.set_len(length)?;
+    let mut at = 0;
+    while let Some((start, end)) = next_data(from, at)? {
+        target.seek(SeekFrom::Start(start))?;
+        let mut source = from;
+        source.seek(SeekFrom::Start(start))?;
+        io::copy(&mut io::Read::take(source, end - start), &mut target)?;
+        at = end;
+    }
+    target.sync_all()?;
+    Ok(length)
+}
+
+/// The first range from a byte on that is no hole.
+fn next_data(file: &File, at: u64) -> io::Result<Option<(u64, u64)>> {
+    let start = match rustix::fs::seek(file, Look::Data(at)) {
+        Ok(start) => start,
+        Err(Errno::NXIO) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some((start, rustix::fs::seek(file, Look::Hole(start))?)))
+}

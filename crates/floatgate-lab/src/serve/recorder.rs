@@ -1,0 +1,62 @@
+//! Writing down what clients ask for, to be played again.
+//!
+//! A header of 16 bytes (`FLOATREC`, version 1, bytes of a page), and a record of 32 bytes for each
+//! request: its time in nanoseconds, offset, length (8 bytes each), operation (0 read, 1 write,
+//! 2 trim, 3 flush) and stream (4 bytes each); little-endian. A file that was cut short is whole up
+//! to its last record.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use floatgate_ftl::request::Request;
+
+use super::Stream;
+
+/// The recording.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    pub path: PathBuf,
+    pub requests: u64,
+    /// Why it has ended.
+    pub failure: Option<String>,
+    file: BufWriter<File>,
+}
+
+impl Recorder {
+    /// Begins a recording; the file must not exist.
+    pub fn create(path: PathBuf, page_bytes: u32) -> io::Result<Self> {
+        let mut file = BufWriter::new(File::create_new(&path)?);
+        file.write_all(b"FLOATREC")?;
+        file.write_all(&1_u32.to_le_bytes())?;
+        file.write_all(&page_bytes.to_le_bytes())?;
+        file.flush()?;
+        Ok(Self { path, requests: 0, failure: None, file })
+    }
+
+    /// Adds a request, unless writing has failed before.
+    pub fn add(&mut self, request: &Request, stream: Stream) {
+        let Request { at_ns, op, offset, length } = *request;
+        let mut record = [0; 32];
+        let (times, codes) = record.split_at_mut(24);
+        for (bytes, number) in times.chunks_exact_mut(8).zip([at_ns, offset, length]) {
+            bytes.copy_from_slice(&number.to_le_bytes());
+        }
+        for (bytes, code) in codes.chunks_exact_mut(4).zip([op as u32, stream.into()]) {
+            bytes.copy_from_slice(&code.to_le_bytes());
+        }
+        self.attempt(|file| file.write_all(&record));
+        self.requests += u64::from(self.failure.is_none());
+    }
+
+    /// What was added is with the operating system from now on.
+    pub fn flush(&mut self) {
+        self.attempt(BufWriter::flush);
+    }
+
+    fn attempt(&mut self, work: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if self.failure.is_none() {
+            self.failure = work(&mut self.file).err().map(|error| error.to_string());
+        }
+    }
+}

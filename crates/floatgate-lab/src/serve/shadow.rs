@@ -1,0 +1,138 @@
+//! A drive that is asked for what clients ask the live one for: what would it have done?
+//!
+//! It is simulated as `floatgate run` simulates it, from its own start state on, by a thread of its
+//! own, and may fall behind. If it falls too far behind it stops, and says so.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use floatgate_ftl::device::Device;
+use floatgate_ftl::request::Request;
+
+use super::lock;
+use crate::config::Config;
+use crate::drive::{Plan, build};
+use crate::result::{Facts, RunResult, StartResult, Subject};
+use crate::run::{Control, Measured, RunError, metrics, reach};
+use crate::warnings::{notes, warnings};
+
+/// Requests that a shadow may be behind.
+const BEHIND_MAX: u64 = 1 << 20;
+
+/// Requests that it takes at once.
+const BATCH: usize = 1024;
+
+/// A drive beside the live one.
+pub(super) struct Shadow {
+    /// None once it has stopped.
+    asked: Option<Sender<Request>>,
+    seen: Seen,
+}
+
+/// What is seen of it.
+#[derive(Clone)]
+pub(super) struct Seen {
+    pub name: String,
+    behind: Arc<AtomicU64>,
+    has_stopped: bool,
+    played: Arc<Mutex<Played>>,
+}
+
+/// The drive, and what was measured of it.
+struct Played {
+    name: String,
+    config: Config,
+    plan: Plan,
+    seed: u64,
+    device: Box<dyn Device>,
+    start: StartResult,
+    measured: Measured,
+}
+
+impl Shadow {
+    /// Brings a drive of so many bytes to its start state, and waits for requests.
+    ///
+    /// # Errors
+    /// A config that makes no such drive.
+    pub fn start(name: String, config: Config, bytes: u64, seed: u64) -> Result<Self, RunError> {
+        config.check()?;
+        let plan = Plan::new(&config, bytes)?;
+        let mut device = build(&config, &plan, seed, false)?;
+        let start = reach(&config, &plan, device.as_mut(), seed, &Control::default())?;
+        let measured = Measured::new(metrics(&config, &plan));
+        let played = Played { name: name.clone(), config, plan, seed, device, start, measured };
+        let (behind, played) = (Arc::default(), Arc::new(Mutex::new(played)));
+        let (asked, requests) = channel();
+        let beside = (Arc::clone(&played), Arc::clone(&behind));
+        thread::spawn(move || play(&requests, &beside.0, &beside.1));
+        let seen = Seen { name, behind, has_stopped: false, played };
+        Ok(Self { asked: Some(asked), seen })
+    }
+
+    /// The client asks for this.
+    pub fn ask(&mut self, request: &Request) {
+        let behind = self.seen.behind.fetch_add(1, Ordering::Relaxed);
+        if behind >= BEHIND_MAX {
+            (self.asked, self.seen.has_stopped) = (None, true);
+        }
+        // Without a receiver it has failed, which its thread has said.
+        let sent = self.asked.as_ref().is_some_and(|asked| asked.send(*request).is_ok());
+        if !sent {
+            self.seen.behind.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// To look at it without keeping the live drive waiting.
+    pub fn seen(&self) -> Seen {
+        self.seen.clone()
+    }
+}
+
+impl Seen {
+    /// Requests that it has not taken.
+    pub fn behind(&self) -> u64 {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    /// What became of those that it has taken, and are complete.
+    pub fn result(&self) -> RunResult {
+        let mut result = lock(&self.played).result();
+        if self.has_stopped {
+            let text = format!("it fell {BEHIND_MAX} requests behind, and has stopped");
+            result.warnings.push(text);
+        }
+        result
+    }
+}
+
+impl Played {
+    fn result(&self) -> RunResult {
+        let Self { name, config, plan, seed, device, start, measured } = self;
+        let facts = Facts { device: name.clone(), name: "live".into(), ..Facts::default() };
+        let subject = Subject { config, plan, device: device.as_ref(), facts, start: *start };
+        let mut result = RunResult::new(&subject, measured.metrics(), *seed, 0.0);
+        result.warnings = warnings(&result);
+        result.notes.extend(notes(&result));
+        result
+    }
+}
+
+/// Serves requests as they come, as far as the drive need not see what comes after them.
+fn play(requests: &Receiver<Request>, played: &Mutex<Played>, behind: &AtomicU64) {
+    let mut waiting: VecDeque<Request> = VecDeque::new();
+    while let Ok(first) = requests.recv() {
+        waiting.push_back(first);
+        waiting.extend(requests.try_iter().take(BATCH));
+        let mut played = lock(played);
+        let Played { device, measured, .. } = &mut *played;
+        let count = waiting.len().saturating_sub(device.sees_ahead());
+        if count > 0 {
+            measured.run(device.as_mut(), waiting.make_contiguous(), count);
+            waiting.drain(..count);
+            behind.fetch_sub(count as u64, Ordering::Relaxed);
+        }
+    }
+}

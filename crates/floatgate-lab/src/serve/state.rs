@@ -1,0 +1,242 @@
+//! What is behind the lock: the drive, what is measured of it, and what runs on it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use floatgate_ftl::recovery::Mount;
+use floatgate_ftl::request::{Completion, Op, Request};
+
+use super::history::History;
+use super::pacing::Waiter;
+use super::recorder::Recorder;
+use super::shadow::Shadow;
+use super::waiting::Write;
+use super::{ServeError, Stream};
+use crate::drive::live::{Begun, Live, Opened, Timekeeping};
+use crate::metrics::Metrics;
+use crate::run::metrics;
+
+/// Requests of a window of the timeline.
+const WINDOW: u64 = 1 << 16;
+
+/// Who loses power how often, and what finding the drive again took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Power {
+    pub cuts: u64,
+    pub mount: Mount,
+    pub seconds: f64,
+}
+
+/// What is wrong with the drive because somebody wants it so.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Faults {
+    pub read_error_share: f64,
+    pub read_only: bool,
+}
+
+/// A request that the simulated drive has not answered.
+#[derive(Debug)]
+struct Running {
+    request: Request,
+    waiter: Arc<Waiter>,
+}
+
+/// What is behind the lock.
+pub(super) struct State {
+    /// None if there is no power, or the drive was shut down.
+    pub opened: Option<Opened>,
+    pub name: String,
+    pub time: Timekeeping,
+    pub metrics: Metrics,
+    running: BTreeMap<u64, Running>,
+    /// When the simulated time was zero.
+    epoch: Instant,
+    /// The time of the last request.
+    last_ns: u64,
+    /// Whether somebody lets time pass, and until when he waits.
+    pub leads: bool,
+    pub until_ns: u64,
+    /// Nothing is begun for now.
+    pub is_paused: bool,
+    recorded: u64,
+    pub recorder: Option<Recorder>,
+    pub shadows: Vec<Shadow>,
+    pub history: History,
+    pub power: Power,
+    pub faults: Faults,
+}
+
+impl State {
+    pub fn new(opened: Opened, name: String, time: Timekeeping) -> Self {
+        let metrics = metrics(&opened.description.config, &opened.plan);
+        let power = Power { mount: opened.drive.mount(), ..Power::default() };
+        let mut state = Self {
+            opened: Some(opened),
+            name,
+            time,
+            metrics,
+            running: BTreeMap::new(),
+            epoch: Instant::now(),
+            last_ns: 0,
+            leads: false,
+            until_ns: u64::MAX,
+            is_paused: false,
+            recorded: 0,
+            recorder: None,
+            shadows: vec![],
+            history: History::default(),
+            power,
+            faults: Faults::default(),
+        };
+        state.reset();
+        state
+    }
+
+    pub fn drive(&mut self) -> Result<&mut Box<dyn Live>, ServeError> {
+        self.opened.as_mut().map(|opened| &mut opened.drive).ok_or(ServeError::PowerOff)
+    }
+
+    pub fn has_clock(&self) -> bool {
+        self.time == Timekeeping::Simulated
+    }
+
+    /// Requests that can be begun before one has to end.
+    pub fn room(&self) -> usize {
+        if self.is_paused {
+            return 0;
+        }
+        let Some(opened) = self.opened.as_ref().filter(|_| self.has_clock()) else {
+            return usize::MAX;
+        };
+        let queue = &opened.description.config.queue;
+        (queue.depth as usize * queue.queues as usize).saturating_sub(self.running.len())
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.epoch.elapsed().as_nanos() as u64
+    }
+
+    /// When a request has come, on the clock of the drive: times ascend.
+    pub fn stamp(&mut self, entered: Instant) -> u64 {
+        let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
+        self.last_ns = self.last_ns.max(at);
+        self.last_ns
+    }
+
+    /// Begins a request; what it does is done when this returns, and its time may come later.
+    pub fn begin(
+        &mut self,
+        request: Request,
+        stream: Stream,
+        waiter: &Arc<Waiter>,
+    ) -> Result<Begun, ServeError> {
+        let seen = self.as_the_drive_sees(request);
+        let begun = self.drive()?.begin(seen)?;
+        self.note(&[(request, stream, Arc::clone(waiter))], &begun);
+        Ok(begun)
+    }
+
+    /// The same for writes that have come together.
+    pub fn begin_writes(&mut self, at_ns: u64, writes: Vec<Write>) -> Result<Begun, ServeError> {
+        let mut noted = Vec::with_capacity(writes.len());
+        let mut asked = Vec::with_capacity(writes.len());
+        for Write { offset, bytes, stream, waiter } in writes {
+            let length = bytes.len() as u64;
+            noted.push((Request { at_ns, op: Op::Write, offset, length }, stream, waiter));
+            asked.push((offset, bytes));
+        }
+        let at_ns = if self.has_clock() { at_ns } else { 0 };
+        let begun = self.drive()?.begin_writes(at_ns, asked)?;
+        self.note(&noted, &begun);
+        Ok(begun)
+    }
+
+    /// Without a clock no time passes between requests.
+    fn as_the_drive_sees(&self, request: Request) -> Request {
+        if self.has_clock() { request } else { Request { at_ns: 0, ..request } }
+    }
+
+    fn note(&mut self, requests: &[(Request, Stream, Arc<Waiter>)], begun: &Begun) {
+        for (at, (request, stream, waiter)) in requests.iter().enumerate() {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.add(request, *stream);
+            }
+            self.shadows.iter_mut().for_each(|shadow| shadow.ask(request));
+            match begun.done.get(at) {
+                Some(completion) => {
+                    self.count(request, completion);
+                    waiter.complete(completion.done_ns);
+                }
+                None => {
+                    let running = Running { request: *request, waiter: Arc::clone(waiter) };
+                    self.running.insert(begun.first + at as u64, running);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, request: &Request, completion: &Completion) {
+        self.metrics.record(request, completion);
+        self.recorded += 1;
+        if self.recorded.is_multiple_of(WINDOW)
+            && let Some(opened) = &self.opened
+        {
+            self.metrics.end_interval_at(self.recorded, opened.drive.counters());
+        }
+    }
+
+    /// The drive is simulated up to now. The answer is whether a request has ended.
+    pub fn pass_time(&mut self) -> bool {
+        let now = self.now_ns();
+        let mut ended = Vec::new();
+        if let Some(opened) = self.opened.as_mut().filter(|_| !self.running.is_empty()) {
+            opened.drive.paced().pass_time(now, &mut ended);
+        }
+        for (number, completion) in &ended {
+            let Some(Running { request, waiter }) = self.running.remove(number) else { continue };
+            self.count(&request, completion);
+            waiter.complete(completion.done_ns);
+        }
+        !ended.is_empty()
+    }
+
+    /// How long nothing happens, as far as is known, and until when on the clock of the drive.
+    pub fn quiet_for(&self) -> (Duration, u64) {
+        let next = self.opened.as_ref().and_then(|opened| opened.drive.device().time().1);
+        let next = next.unwrap_or(u64::MAX);
+        (Duration::from_nanos(next.saturating_sub(self.now_ns())), next)
+    }
+
+    /// How much later than that time of the drive's clock it is.
+    pub fn late_by(&self, at_ns: u64) -> Duration {
+        Duration::from_nanos(self.now_ns().saturating_sub(at_ns))
+    }
+
+    /// Somebody whose request is under way.
+    pub fn someone(&self) -> Option<&Arc<Waiter>> {
+        self.running.values().next().map(|running| &running.waiter)
+    }
+
+    /// What is under way will never be answered.
+    pub fn give_up(&mut self) {
+        while let Some((_, Running { waiter, .. })) = self.running.pop_first() {
+            waiter.fail(ServeError::PowerOff);
+        }
+    }
+
+    /// Counters and clocks back to zero; nothing may be under way.
+    pub fn reset(&mut self) {
+        assert!(self.running.is_empty(), "counters are reset between requests");
+        if let Some(Opened { drive, description, plan }) = &mut self.opened {
+            drive.reset_counters();
+            self.metrics = metrics(&description.config, plan);
+        }
+        (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());
+        self.history = History::default();
+    }
+}

@@ -1,0 +1,82 @@
+//! Reads of the host that are only looked up, and reads that are made to fail.
+
+use std::fs::File;
+use std::sync::{Arc, RwLock};
+
+use floatgate_ftl::addr::Ppn;
+use floatgate_ftl::rng::Rng;
+
+use super::format::Record;
+use super::{Plug, Stored};
+
+/// Where the bytes of a page are in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// The first of them.
+    pub at: u64,
+    /// How many.
+    pub length: u32,
+    /// Their CRC-32.
+    pub checksum: u32,
+}
+
+/// Reads that fail by chance, as those of worn flash do.
+#[derive(Debug)]
+pub(super) struct Failing {
+    share: f64,
+    rng: Rng,
+}
+
+impl Default for Failing {
+    fn default() -> Self {
+        Self { share: 0.0, rng: Rng::new(0) }
+    }
+}
+
+impl Failing {
+    /// Whether this read fails.
+    pub fn draw(&mut self) -> bool {
+        self.share > 0.0 && self.rng.unit() < self.share
+    }
+}
+
+impl Stored {
+    /// From now on a page that the host reads goes into the register, or is only found.
+    pub fn locate_reads(&mut self, locates: bool) {
+        self.locates = locates;
+    }
+
+    /// Where the page is that the host read last, if it was only found and is in the file.
+    pub fn located(&self) -> Option<Located> {
+        self.located
+    }
+
+    /// The file, and the lock under which pages stay where they were found.
+    pub fn shared(&self) -> (Arc<File>, Arc<RwLock<()>>) {
+        (Arc::clone(self.image.file()), Arc::clone(self.image.erases()))
+    }
+
+    /// Pages programmed in all the life of the drive, copies included.
+    pub fn programs_ever(&self) -> u64 {
+        self.next_point
+    }
+
+    /// The plug of this drive.
+    pub fn plug(&self) -> Plug {
+        self.image.plug().clone()
+    }
+
+    /// This share of the host's page reads fails, from 0 to 1, drawn with a seed.
+    pub fn fail_reads(&mut self, share: f64, seed: u64) {
+        self.failing = Failing { share, rng: Rng::new(seed) };
+    }
+
+    /// Where a page is that is to be found only: it may wait for its row, or be nowhere.
+    pub(super) fn locate(&self, ppn: Ppn, record: &Record) -> Option<Located> {
+        if !self.locates || !record.is_stored() || self.waiting(ppn.get()).is_some() {
+            return None;
+        }
+        let at = self.layout.data(ppn.get(), 1).start;
+        Some(Located { at, length: record.length, checksum: record.checksum })
+    }
+}

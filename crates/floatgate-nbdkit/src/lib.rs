@@ -1,0 +1,220 @@
+//! A live drive as a plugin of nbdkit, which speaks the NBD protocol and has sockets, TLS and
+//! filters.
+//!
+//! Thin: parameters come in, requests go to [`Backend`], errors become codes. nbdkit serves the
+//! requests of a connection, and connections, in threads of its own.
+
+// nbdkit's macro makes the one public function, without a doc.
+#![allow(missing_docs)]
+
+mod parameters;
+
+use std::io::ErrorKind;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use floatgate_lab::drive::live::LiveError;
+use floatgate_lab::serve::{Backend, How, Listener, ServeError, Served, Setup, listen};
+use nbdkit::{
+    Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
+};
+
+use parameters::Parameters;
+
+/// How exactly threads are to wake up, in nanoseconds.
+const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
+
+static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
+static SERVING: Mutex<Option<Serving>> = Mutex::new(None);
+
+/// What is served, once it is.
+struct Serving {
+    drive: Arc<Served>,
+    /// Who looks inside.
+    _control: Option<Listener>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection.
+struct Connection(Arc<Served>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.disconnect();
+    }
+}
+
+/// What the client is told.
+fn refused(error: ServeError) -> Error {
+    let code = match &error {
+        ServeError::Drive(LiveError::Beyond { .. }) => libc::EINVAL,
+        ServeError::Drive(LiveError::Stopped { kind: ErrorKind::StorageFull, .. }) => libc::ENOSPC,
+        ServeError::ReadOnly => libc::EROFS,
+        ServeError::PowerOff => libc::ESHUTDOWN,
+        _ => libc::EIO,
+    };
+    Error::new(code, error)
+}
+
+fn wrong(text: impl ToString) -> Error {
+    Error::new(libc::EINVAL, text.to_string())
+}
+
+fn how(flags: Flags) -> How {
+    How { stream: 0, durable: flags.contains(Flags::FUA) }
+}
+
+impl Server for Connection {
+    fn name() -> &'static str {
+        "floatgate"
+    }
+
+    fn longname() -> Option<&'static str> {
+        Some("Floatgate, a flash drive whose inside can be seen")
+    }
+
+    fn version() -> Option<&'static str> {
+        Some(env!("CARGO_PKG_VERSION"))
+    }
+
+    fn config_help() -> Option<&'static str> {
+        Some(parameters::HELP)
+    }
+
+    fn config(key: &str, value: &str) -> Result<()> {
+        lock(&PARAMETERS).get_or_insert_default().set(key, value).map_err(wrong)
+    }
+
+    fn config_complete() -> Result<()> {
+        lock(&PARAMETERS).get_or_insert_default().check().map_err(wrong)
+    }
+
+    fn thread_model() -> Result<ThreadModel> {
+        Ok(ThreadModel::Parallel)
+    }
+
+    /// From here on there may be threads.
+    fn after_fork() -> Result<()> {
+        // Without it replies that are held come up to 50 us late; the system may refuse.
+        let _ = rustix::thread::set_current_timer_slack(TIMER_SLACK);
+        let parameters = lock(&PARAMETERS).take().unwrap_or_default();
+        let control = parameters.control.clone();
+        let setup: Setup = parameters.setup().map_err(wrong)?;
+        let drive = Served::new(setup).map_err(|error| wrong(error.to_string()))?;
+        let listener = control.map(|path| {
+            let failed = |error| wrong(format!("{} cannot be made: {error}", path.display()));
+            listen(&drive, &path).map_err(failed)
+        });
+        *lock(&SERVING) = Some(Serving { drive, _control: listener.transpose()? });
+        Ok(())
+    }
+
+    /// Clients are gone.
+    fn unload() {
+        let Some(Serving { drive, .. }) = lock(&SERVING).take() else { return };
+        if let Err(error) = drive.shut_down() {
+            eprintln!("floatgate: the drive could not be shut down: {error}");
+        }
+    }
+
+    fn open(_: bool) -> Result<Box<dyn Server>> {
+        let drive = lock(&SERVING).as_ref().map(|serving| Arc::clone(&serving.drive));
+        let drive = drive.ok_or_else(|| refused(ServeError::PowerOff))?;
+        drive.connect();
+        Ok(Box::new(Self(drive)))
+    }
+
+    fn get_size(&self) -> Result<i64> {
+        i64::try_from(self.0.bytes()).map_err(wrong)
+    }
+
+    fn can_write(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_flush(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_fua(&self) -> Result<FuaFlags> {
+        Ok(FuaFlags::Native)
+    }
+
+    /// A flush on one connection is one for all.
+    fn can_multi_conn(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_trim(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_zero(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_extents(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn is_rotational(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> Result<()> {
+        self.0.read(offset, into).map_err(refused)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64, flags: Flags) -> Result<()> {
+        self.0.write(offset, bytes, how(flags)).map_err(refused)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.0.flush().map_err(refused)
+    }
+
+    fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
+        self.0.trim(offset, count.into(), how(flags)).map_err(refused)
+    }
+
+    fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
+        let may_trim = flags.contains(Flags::MAY_TRIM);
+        self.0.zero(offset, count.into(), may_trim, how(flags)).map_err(refused)
+    }
+
+    fn extents(&self, count: u32, offset: u64, _: Flags, told: &mut ExtentHandle) -> Result<()> {
+        for (offset, length, is_hole) in self.0.extents(offset, count.into()).map_err(refused)? {
+            let kind = match is_hole {
+                true => ExtentType::HoleZero,
+                false => ExtentType::Allocated,
+            };
+            told.add(offset, length, kind)?;
+        }
+        Ok(())
+    }
+}
+
+plugin!(Connection {
+    after_fork,
+    can_extents,
+    can_flush,
+    can_fua,
+    can_multi_conn,
+    can_trim,
+    can_write,
+    can_zero,
+    config,
+    config_complete,
+    config_help,
+    extents,
+    flush,
+    is_rotational,
+    thread_model,
+    trim,
+    unload,
+    write_at,
+    zero
+});

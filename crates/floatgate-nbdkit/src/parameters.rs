@@ -1,0 +1,110 @@
+//! What is said on nbdkit's command line.
+
+use std::fs;
+use std::path::{PathBuf, absolute};
+
+use floatgate_lab::config::Config;
+use floatgate_lab::drive::live::Timekeeping;
+use floatgate_lab::serve::{Place, Setup};
+
+/// What nbdkit shows with `--help`.
+pub const HELP: &str = "\
+image=<FILE>            The image of the drive, made by `floatgate image create`; or:
+memory=<BYTES>          a new drive in memory,
+config=<FILE>           of this config (JSON, resolved),
+seed=<N>                and this seed (default 1).
+name=<TEXT>             What the drive is called in results.
+timing=none|simulated   Whether replies are held as long as the drive would take (default none).
+control=<SOCKET>        A socket to make, for `floatgate ctl`.
+record=<FILE>           A file to make, with all that is asked for.
+also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.";
+
+/// What was said so far.
+#[derive(Debug, Default)]
+pub struct Parameters {
+    image: Option<PathBuf>,
+    memory: Option<u64>,
+    config: Option<PathBuf>,
+    seed: Option<u64>,
+    name: Option<String>,
+    time: Timekeeping,
+    /// The socket of who looks inside.
+    pub control: Option<PathBuf>,
+    record: Option<PathBuf>,
+    also: Vec<(String, PathBuf)>,
+}
+
+impl Parameters {
+    /// Takes in a parameter.
+    ///
+    /// # Errors
+    /// One that is not known, or has no such value: what was given, and what was expected.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        // nbdkit may go to another folder before they are used.
+        let path = || absolute(value).map_err(|error| format!("{key}={value}: {error}"));
+        let number = || value.parse().map_err(|_| format!("{key}={value}: expected a number"));
+        match key {
+            "image" => self.image = Some(path()?),
+            "memory" => self.memory = Some(number()?),
+            "config" => self.config = Some(path()?),
+            "seed" => self.seed = Some(number()?),
+            "name" => self.name = Some(value.to_owned()),
+            "control" => self.control = Some(path()?),
+            "record" => self.record = Some(path()?),
+            "timing" => {
+                self.time = match value {
+                    "none" => Timekeeping::None,
+                    "simulated" => Timekeeping::Simulated,
+                    _ => return Err(format!("timing={value}: expected none or simulated")),
+                }
+            }
+            "also" => {
+                let (name, file) = value
+                    .split_once('=')
+                    .ok_or_else(|| format!("also={value}: expected also=<NAME>=<FILE>"))?;
+                let file = absolute(file).map_err(|error| format!("also={value}: {error}"))?;
+                self.also.push((name.to_owned(), file));
+            }
+            _ => return Err(format!("{key}={value}: no such parameter\n{HELP}")),
+        }
+        Ok(())
+    }
+
+    /// Whether they name one drive.
+    ///
+    /// # Errors
+    /// None, or two.
+    pub fn check(&self) -> Result<(), String> {
+        match (&self.image, self.memory, &self.config) {
+            (Some(_), None, None) | (None, Some(_), Some(_)) => Ok(()),
+            _ => Err(format!("expected image=<FILE>, or memory=<BYTES> and config=<FILE>\n{HELP}")),
+        }
+    }
+
+    /// What is to be served.
+    ///
+    /// # Errors
+    /// A config that cannot be read.
+    pub fn setup(self) -> Result<Setup, String> {
+        let place = match (self.image, self.memory, self.config) {
+            (None, Some(bytes), Some(config)) => {
+                let config = Box::new(read(&config)?);
+                Place::Memory { config, bytes, seed: self.seed.unwrap_or(1) }
+            }
+            (image, ..) => Place::File(image.unwrap_or_default()),
+        };
+        let also = self.also.into_iter().map(|(name, file)| Ok((name, read(&file)?)));
+        Ok(Setup {
+            place,
+            name: self.name.unwrap_or_else(|| "live".to_owned()),
+            time: self.time,
+            record: self.record,
+            also: also.collect::<Result<_, String>>()?,
+        })
+    }
+}
+
+fn read(file: &PathBuf) -> Result<Config, String> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))
+}

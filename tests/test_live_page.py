@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,15 @@ class Live:
 
     def turn(self) -> None:
         """Waits until the page has asked once more."""
-        shown = "Number(document.documentElement.dataset.shown ?? 0)"
-        before = self.tab.evaluate(shown)
-        self.tab.wait_for_function(f"{shown} > {before}", timeout=60_000)
+        before = self._shown()
+        end = time.monotonic() + 60
+        while self._shown() <= before:
+            assert time.monotonic() < end, self.complaints
+            self.tab.wait_for_timeout(50)
+
+    def _shown(self) -> int:
+        """How often the page has shown the drive."""
+        return int(self.tab.evaluate("document.documentElement.dataset.shown ?? 0"))
 
     def cell(self, unit: int) -> tuple[float, float]:
         """The middle of a unit's cell, from the canvas's corner."""

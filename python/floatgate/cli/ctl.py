@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = App(add_completion=False)
 
-WINDOW_MS_MAX = 10_000.0
+WINDOW_MS_MAX = 1000.0
 
 
 @app.callback(epilog="Example: floatgate ctl status")
@@ -151,7 +151,7 @@ def lanes(
     ] = 10.0,
     json: options.Json = False,
 ) -> None:
-    """Show what dies and channels did just now; with --timing simulated only."""
+    """Show what dies and channels do from now on; with --timing simulated only."""
     with _live(context) as live:
         if json:
             output.print_json(live.ask("lanes", window_ms=window))

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from floatgate.live.documents import Blocks, Holding, Server, Smart, Spread, Status
-from floatgate.report.frames import BLAME
+from floatgate.report.causes import BLAME
 from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
 from floatgate.result_types import LanesResult
 
+from .grids import Lines, empty_table, fact_grid, print_messages
 from .output import console
-from .summary import empty_table, fact_grid, print_messages
 
 if TYPE_CHECKING:
     from floatgate.live.serving import Setup
     from floatgate.live.web import Page
-
-Lines = Iterator[tuple[str, str]]
-"""Name and text; no name continues the line above."""
 
 PARTS = 10
 """Steps of the distribution of valid pages."""
@@ -50,8 +47,10 @@ def print_announced(document: Mapping[str, Any]) -> None:
     """Where the drive is, and how to attach it."""
     out = console()
     where = document["image"] or "in memory"
-    out.print(fact_grid([("serving", f"{document['device']}, {size(document['bytes'])}, {where}")]))
-    out.print(fact_grid(_ways(document)), soft_wrap=True)
+    out.print(f"serving     {document['device']}, {size(document['bytes'])}, {where}")
+    for name, text in _ways(document):
+        # These are copied: no line is broken.
+        out.print(f"{name:<12}{text}", soft_wrap=True)
     out.print("Ctrl-C stops it in order.")
     # Whoever waits for these lines may read them through a pipe.
     out.file.flush()
@@ -226,7 +225,7 @@ def print_lanes(lanes: LanesResult) -> None:
     """The share of the window for which each lane was busy, by cause."""
     out = console()
     if lanes.from_ns is None or lanes.to_ns is None:
-        out.print("nothing was done yet")
+        out.print("no request was under way")
         return
     window = max(lanes.to_ns - lanes.from_ns, 1)
     busy: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))

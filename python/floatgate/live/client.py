@@ -52,7 +52,7 @@ class Live:
         return build(Smart, self.ask("smart"), "smart")
 
     def lanes(self, window_ms: float) -> LanesResult:
-        """What dies and channels did in the last `window_ms`; with simulated timing only."""
+        """What dies and channels do in the next `window_ms`, at most 1000; with a clock only."""
         document = self.ask("lanes", window_ms=window_ms)
         return build(LanesResult, document.get("lanes"), "lanes")
 

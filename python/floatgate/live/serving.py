@@ -128,6 +128,9 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
             status = server.wait(POLL_S)
             if status is not None:
                 raise server.ended(status)
+        if setup.endpoint.socket is not None:
+            # nbdkit sets a file mode mask of its own.
+            setup.endpoint.socket.chmod(0o600)
         yield server
     finally:
         if server.status() is None:

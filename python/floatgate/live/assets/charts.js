@@ -15,9 +15,10 @@ const CHARTS = [
   ["free_units", "Free units", (value) => fixed(value)],
 ];
 
+// In the order of the report's colours.
 const BLAME = {
-  queue: "queue", map: "map", gc: "cleaning", bus: "bus", die: "die", merge: "merges",
-  buffer: "buffer",
+  die: "flash itself", gc: "cleaning", map: "map", bus: "bus", merge: "merges", queue: "queue",
+  buffer: "write buffer", remap: "remapping", controller: "controller", link: "host link",
 };
 
 const drawn = (name, attributes) => {

@@ -19,7 +19,7 @@ export const showLanes = (lanes, dies, channels) => {
   const { spans, from_ns: begin, to_ns: end } = lanes;
   const told = byId("lanes-told");
   told.hidden = begin !== null;
-  told.textContent = "Nothing was done yet.";
+  told.textContent = "No request was under way in the last window.";
   canvas.hidden = begin === null;
   if (begin === null) return;
   const [count, width] = [dies + channels, canvas.parentElement.clientWidth];

@@ -96,7 +96,13 @@ def test_ctl_prints_for_people_and_as_json(
     assert json.loads(call("smart", "--json")) == document["smart"]
     assert json.loads(call("lanes", "--json")) == {"lanes": document["result"]["lanes"]}
     text = call("status")
-    for words in ("small-nvme", "write amplification", "late by", "also twice", "nearly full"):
+    for words in (
+        "small-nvme",
+        "write amplification",
+        "answers missed by",
+        "also twice",
+        "nearly full",
+    ):
         assert words in text
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [
         ["free", "16"],

@@ -185,6 +185,7 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
             writing.start()
             assert len(live.lanes(500.0).spans.lane) > 0
             writing.join()
+            status = live.status()
         text = urllib.request.urlopen(server.ready["metrics"]).read().decode()
         found = {
             (sample.name, *sample.labels.values()): sample.value

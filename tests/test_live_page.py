@@ -55,7 +55,8 @@ class Live:
         self.turn()
 
     def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        # It is the test that reads the canvas back.
+        if message.type in ("error", "warning") and "getImageData" not in message.text:
             self.complaints.append(message.text)
 
     def turn(self) -> None:

@@ -96,7 +96,7 @@ def test_people_are_told_how_to_attach_it_and_what_it_did(
         process.send_signal(signal.SIGINT)
         summary = process.stdout.read()
     assert process.returncode == 0
-    for words in ("write amplification", "p999", "late by", "nearly full"):
+    for words in ("write amplification", "p999", "answers missed by", "nearly full"):
         assert words in summary
 
 
@@ -106,9 +106,10 @@ def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
     with Serve(tmp_path, environment=environment | {"NBDKIT_CRASHES": "1"}) as server:
         assert server.status == 1
         assert "nbdkit ended with SIGABRT: something broke" in server.said
+        assert server.said.startswith("something broke\n"), "all of it is passed on"
     status, said = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"})
     assert status == 1
-    assert "nbdkit ended with status 1: error: the image is in use" in said
+    assert said == "floatgate: nbdkit ended with status 1: error: the image is in use\n"
 
 
 def test_nbdkit_or_the_plugin_is_missing(tmp_path: Path, environment: dict[str, str]) -> None:

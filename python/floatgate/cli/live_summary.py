@@ -84,7 +84,7 @@ def print_status(status: Status) -> None:
         "waiting for the drive": status.server.lock_wait_us,
     }
     if status.server.holding is not None:
-        kinds["late by"] = status.server.holding.error_us
+        kinds["answers missed by"] = status.server.holding.error_us
     out.print(_times(kinds))
     out.print()
     out.print(fact_grid([*_inside(status), *_server(status.server)]))
@@ -154,7 +154,8 @@ def _server(server: Server) -> Lines:
 
 
 def _holding(holding: Holding) -> str:
-    return f"{percent(holding.late_share)} of the answers were late: this machine was too slow"
+    share = percent(holding.late_share)
+    return f"{share} of the answers came late by more than a tenth of their time"
 
 
 def print_smart(smart: Smart) -> None:

@@ -43,9 +43,9 @@ class Holding:
     """How well answers are held until the modelled drive would give them."""
 
     error_us: Spread
-    """By how much an answer was later than it was to be."""
+    """How far answers missed the time at which the modelled drive would give them."""
     late_share: float | None
-    """Share of the requests that were not done when their answer was due."""
+    """Share of the answers that were late by more than a tenth of what they should have taken."""
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ def _times(status: Status) -> Iterator[Metric]:
         yield _summary("modelled_latency_seconds", what, "op", modelled)
     if server.holding is not None:
         error = {"": server.holding.error_us}
-        yield _summary("holding_error_seconds", "By how much answers were late.", "", error)
-        what = "Share of the answers that were not there when they were due."
+        yield _summary("holding_error_seconds", "How far answers missed their time.", "", error)
+        what = "Share of the answers late by more than a tenth of their time."
         yield _gauge("late_ratio", what, server.holding.late_share)
 
 

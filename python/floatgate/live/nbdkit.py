@@ -106,9 +106,8 @@ class Nbdkit:
     def pid(self) -> int:
         return self._process.pid
 
-    def status(self) -> int | None:
-        """Its exit status, negative for a signal; None while it runs. Passes on what it said."""
-        status = self._process.poll()
+    def pass_on(self) -> None:
+        """Passes on what it has said since it was asked last."""
         with self._log.open("rb") as file:
             file.seek(self._heard)
             new = file.read()
@@ -116,13 +115,12 @@ class Nbdkit:
         *lines, self._rest = (self._rest + new).split(b"\n")
         for line in lines:
             self._tell(line.decode("utf-8", "replace"))
-        return status
 
     def wait(self, seconds: float) -> int | None:
-        """As `status`, after it has ended or so many seconds have gone by."""
+        """Its exit status, negative for a signal; None if it runs after so many seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(seconds)
-        return self.status()
+            return self._process.wait(seconds)
+        return None
 
     def wait_or_kill(self, asked: Callable[[], bool]) -> int:
         """Its exit status, once it has ended; it is killed as soon as that is `asked` for."""

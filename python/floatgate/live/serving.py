@@ -133,7 +133,7 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
             setup.endpoint.socket.chmod(0o600)
         yield server
     finally:
-        if server.status() is None:
+        if server.wait(0) is None:
             server.stop()
             server.wait_or_kill(lambda: False)
         for path in (setup.endpoint.socket, setup.control):
@@ -149,12 +149,14 @@ def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
     """
     while not stop.times:
         status = server.wait(POLL_S)
+        server.pass_on()
         if status is not None:
             raise server.ended(status)
     with Live(control) as live:
         last = live.status()
     server.stop()
     status = server.wait_or_kill(lambda: stop.times > 1)
+    server.pass_on()
     if status != 0:
         raise server.ended(status)
     return last

@@ -67,13 +67,13 @@ const showTimes = ({ server, result, timing }) => {
     table.push(modelled("Reads, as modelled", result.latency.read), modelled("Writes, as modelled", result.latency.write));
   }
   table.push(times("Waiting for the drive", server.lock_wait_us));
-  if (server.holding) table.push(times("Answers later than modelled", server.holding.error_us));
+  if (server.holding) table.push(times("Answers beside their time", server.holding.error_us));
   rows(byId("times"), table);
   const holding = byId("holding");
   holding.hidden = !server.holding;
   if (server.holding) {
-    holding.textContent = `${percent(server.holding.late_share)} of the answers were not ready when they were due: `
-      + "there this machine was slower than the drive that it plays.";
+    holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
+      + "takes: there this machine was slower than the drive that it plays.";
   }
   showBlame(isTimed ? result.latency.blame_us : {});
 };

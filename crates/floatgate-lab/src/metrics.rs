@@ -308,6 +308,15 @@ impl Metrics {
         }
     }
 
+    /// As if the interval that is under way had ended now; `now` is what the drive has counted.
+    pub fn so_far(&self, now: Counters) -> Self {
+        let mut metrics = self.clone();
+        if metrics.interval.count() > 0 {
+            metrics.end_interval(now);
+        }
+        metrics
+    }
+
     /// Pages touched by a read or a write.
     pub fn footprint_pages(&self) -> u64 {
         self.touched.bits.iter().map(|word| u64::from(word.count_ones())).sum()

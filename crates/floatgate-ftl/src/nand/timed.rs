@@ -366,6 +366,14 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.set_mode(unit, mode);
     }
 
+    fn read_failed(&self) -> bool {
+        self.inner.read_failed()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     fn state(&mut self) -> Option<&mut dyn State> {
         self.inner.state()?;
         Some(self)

@@ -200,7 +200,8 @@ impl State {
             facts,
             start: StartResult::new(Fill::None),
         };
-        let mut result = RunResult::new(&subject, &self.metrics, description.seed, wall_seconds);
+        let metrics = self.metrics.so_far(drive.counters());
+        let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
         result.warnings = warnings(&result);
         result.notes.extend(notes(&result));
         Ok(result)

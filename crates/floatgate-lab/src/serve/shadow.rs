@@ -113,7 +113,8 @@ impl Played {
         let Self { name, config, plan, seed, device, start, measured } = self;
         let facts = Facts { device: name.clone(), name: "live".into(), ..Facts::default() };
         let subject = Subject { config, plan, device: device.as_ref(), facts, start: *start };
-        let mut result = RunResult::new(&subject, measured.metrics(), *seed, 0.0);
+        let metrics = measured.metrics().so_far(device.counters());
+        let mut result = RunResult::new(&subject, &metrics, *seed, 0.0);
         result.warnings = warnings(&result);
         result.notes.extend(notes(&result));
         result

@@ -103,14 +103,16 @@ impl State {
 
     /// Requests that can be begun before one has to end.
     pub fn room(&self) -> usize {
-        if self.is_paused {
-            return 0;
-        }
-        let Some(opened) = self.opened.as_ref().filter(|_| self.has_clock()) else {
+        let Some(Opened { description, .. }) = &self.opened else {
+            // Who asks is told that there is no drive.
             return usize::MAX;
         };
-        let queue = &opened.description.config.queue;
-        (queue.depth as usize * queue.queues as usize).saturating_sub(self.running.len())
+        let queue = &description.config.queue;
+        match (self.is_paused, self.has_clock()) {
+            (true, _) => 0,
+            (false, false) => usize::MAX,
+            _ => (queue.depth as usize * queue.queues as usize).saturating_sub(self.running.len()),
+        }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -121,10 +123,12 @@ impl State {
         self.epoch.elapsed().as_nanos() as u64
     }
 
-    /// When a request has come, on the clock of the drive: times ascend.
+    /// When a request has come, on the clock of the drive: times ascend, and what the drive has
+    /// done so far it did without it.
     pub fn stamp(&mut self, entered: Instant) -> u64 {
         let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
-        self.last_ns = self.last_ns.max(at);
+        let played = self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0);
+        self.last_ns = self.last_ns.max(at).max(played);
         self.last_ns
     }
 

@@ -1,0 +1,190 @@
+//! Several clients, each with a part of the drive that it knows all bytes of.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use floatgate_ftl::rng::Rng;
+use floatgate_lab::drive::live::{LiveError, Timekeeping};
+use floatgate_lab::serve::{Backend, ServeError, Served};
+
+use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
+
+const CLIENTS: usize = 4;
+/// Not a whole number of pages.
+const PART: usize = (1 << 20) + 700;
+
+fn client(served: &Served, number: usize, requests: u64) {
+    let (base, mut known) = (number * PART, vec![0_u8; PART]);
+    let mut rng = Rng::new(number as u64 + 1);
+    for _ in 0..requests {
+        let aligned = rng.below(2) == 0;
+        let length = if aligned { 4096 } else { rng.below(30_000) as usize };
+        let mut at = rng.below((PART - length) as u64) as usize;
+        if aligned {
+            at = ((base + at) / 4096 * 4096).max(base.next_multiple_of(4096)) - base;
+            at = at.min((PART - length) / 4096 * 4096);
+        }
+        let (offset, range) = ((base + at) as u64, at..at + length);
+        match rng.below(10) {
+            0..5 => {
+                let fill = rng.below(256) as u8;
+                let bytes: Vec<u8> = (0..length).map(|at| fill.wrapping_add(at as u8)).collect();
+                served.write(offset, &bytes, if fill == 0 { NOW } else { LATER }).unwrap();
+                known[range].copy_from_slice(&bytes);
+            }
+            5 => {
+                served.zero(offset, length as u64, rng.below(2) == 0, LATER).unwrap();
+                known[range].fill(0);
+            }
+            6 => {
+                served.trim(offset, length as u64, LATER).unwrap();
+                // Only what lies in whole pages is forgotten.
+                let first = (base + at).next_multiple_of(4096);
+                let end = (base + at + length) / 4096 * 4096;
+                if first < end {
+                    known[first - base..end - base].fill(0);
+                }
+            }
+            7 if rng.below(10) == 0 => served.flush().unwrap(),
+            _ => assert!(read(served, offset, length) == known[range], "{length} at {offset}"),
+        }
+    }
+    assert!(read(served, base as u64, PART) == known, "client {number}");
+}
+
+fn clients(sets: Sets<'_>, time: Timekeeping, requests: u64) {
+    let config = config(None, &[SMALL, sets].concat());
+    let stand = Stand::new(&config, (CLIENTS * PART) as u64, time);
+    thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            let served = &stand.served;
+            scope.spawn(move || client(served, number, requests));
+        }
+    });
+    let status = stand.status();
+    assert_eq!(
+        (&status["server"]["errors"], &status["server"]["in_flight"]),
+        (&0.into(), &0.into())
+    );
+}
+
+#[test]
+fn every_client_reads_what_it_wrote() {
+    for sets in [
+        &[][..],
+        &[("mapping.scheme", "tlllp")],
+        &[("placement.scheme", "asa"), ("mapping.scheme", "dftl")],
+        &[("ftl.scheme", "bast")],
+        &[("buffer.scheme", "fab"), ("buffer.capacity", "128KiB")],
+        SHRD,
+    ] {
+        clients(sets, Timekeeping::None, 1500);
+    }
+}
+
+#[test]
+fn every_client_reads_what_it_wrote_on_a_drive_with_a_clock() {
+    let fast = [("flash.program", "20us"), ("flash.read", "5us"), ("flash.erase", "100us")];
+    for sets in [&[][..], SHRD, &[("queue.depth", "2")]] {
+        clients(&[&fast, sets].concat(), Timekeeping::Simulated, 200);
+    }
+}
+
+/// One client writes a page after the other anew, as fast as it can, and others read: a page that is
+/// read while its unit is cleaned is the old one or the new.
+#[test]
+fn pages_that_are_read_while_they_are_erased_are_whole() {
+    let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::None);
+    let served = &stand.served;
+    (0..256).for_each(|page| served.write(page * 4096, &[0; 4096], LATER).unwrap());
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for seed in 0..3 {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                let mut rng = Rng::new(seed);
+                while !is_over.load(Ordering::Relaxed) {
+                    let page = read(served, rng.below(256) * 4096, 4096);
+                    assert!(page.iter().all(|&byte| byte == page[0]));
+                }
+            });
+        }
+        let mut rng = Rng::new(9);
+        for _ in 0..30_000 {
+            let fill = 1 + rng.below(255) as u8;
+            served.write(rng.below(256) * 4096, &[fill; 4096], LATER).unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let status = stand.status();
+    assert!(status["result"]["cleaning"]["cleans"].as_u64() != Some(0));
+    assert!(status["server"]["parallel_reads"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn holes_are_what_holds_nothing() {
+    for sets in [&[][..], SHRD, &[("buffer.scheme", "lru"), ("buffer.capacity", "64KiB")]] {
+        let stand =
+            Stand::new(&config(None, &[SMALL, sets].concat()), PART as u64, Timekeeping::None);
+        let served = &stand.served;
+        let all = PART as u64;
+        assert_eq!(served.extents(0, all).unwrap(), [(0, all, true)]);
+        served.write(8192, &[1; 4096], LATER).unwrap();
+        served.write(20_000, &[1; 3], LATER).unwrap();
+        let told = served.extents(100, all - 100).unwrap();
+        let expected = [
+            (100, 8092, true),
+            (8192, 4096, false),
+            (12_288, 4096, true),
+            (16_384, 4096, false),
+            (20_480, all - 20_480, true),
+        ];
+        assert_eq!(told, expected);
+        served.zero(8192, 8292, true, LATER).unwrap();
+        assert_eq!(served.extents(8192, 8192).unwrap(), [(8192, 8192, true)]);
+        assert_eq!(read(served, 20_000, 3), [1; 3]);
+    }
+}
+
+#[test]
+fn requests_beyond_the_drive_are_refused_and_counted() {
+    let stand = Stand::new(&config(None, SMALL), PART as u64, Timekeeping::None);
+    let (served, end) = (&stand.served, PART as u64);
+    let beyond = |end| Err(ServeError::Drive(LiveError::Beyond { end, bytes: PART as u64 }));
+    assert_eq!(served.write(end - 1, &[1, 2], LATER), beyond(end + 1));
+    assert_eq!(served.read(end, &mut [0]), beyond(end + 1));
+    assert_eq!(served.trim(end, 1, LATER), beyond(end + 1));
+    assert_eq!(served.zero(0, u64::MAX, true, LATER), beyond(u64::MAX));
+    assert_eq!(stand.status()["server"]["errors"], 4);
+    assert_eq!(stand.status()["result"]["workload"]["requests"], 0);
+}
+
+/// A reply comes no earlier than the simulated drive has it, and what is missed is measured.
+#[test]
+fn replies_are_held() {
+    let sets = [("flash.read", "3ms"), ("flash.program", "5ms"), ("flash.bus", "none")];
+    let config = config(None, &[SMALL, &sets].concat());
+    let stand = Stand::new(&config, 1 << 20, Timekeeping::Simulated);
+    let timed = |work: &dyn Fn()| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed()
+    };
+    for page in 0..10 {
+        let write = timed(&|| stand.served.write(page * 4096, &[1; 4096], LATER).unwrap());
+        let read = timed(&|| drop(read(&stand.served, page * 4096, 4096)));
+        assert!(write >= Duration::from_millis(5) && read >= Duration::from_millis(3));
+    }
+    let status = stand.status();
+    let latency = &status["result"]["latency"];
+    assert_eq!(
+        (&latency["write"]["mean_us"], &latency["read"]["mean_us"]),
+        (&5000.0.into(), &3000.0.into())
+    );
+    let held = &status["server"]["holding"];
+    assert_eq!(held["error_us"]["count"], 20);
+    let error = held["error_us"]["mean"].as_f64().unwrap();
+    let real = status["server"]["latency_us"]["write"]["mean"].as_f64().unwrap();
+    assert!(error > 0.0 && real > 5000.0);
+}

@@ -1,0 +1,154 @@
+//! What is told over the control socket, and what can be done there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use floatgate_lab::drive::live::{LiveError, Timekeeping, create};
+use floatgate_lab::serve::{Backend, Place, ServeError};
+use serde_json::{Value, json};
+
+use super::{LATER, SMALL, Stand, ask, config, read};
+
+const BYTES: u64 = 1 << 20;
+
+fn stand() -> Stand {
+    Stand::new(&config(None, SMALL), BYTES, Timekeeping::None)
+}
+
+#[test]
+fn the_socket_is_its_owners_alone() {
+    let stand = stand();
+    let mode = fs::metadata(stand.socket()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let path = stand.socket();
+    drop(stand);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_is_no_request_is_told_so() {
+    let stand = stand();
+    for (line, expected) in [
+        ("hello", "no JSON document"),
+        ("{}", "do = null: expected \"status\""),
+        ("{\"do\": \"fly\"}", "do = \"fly\": expected \"status\""),
+        ("{\"do\": \"faults\", \"read_error_share\": 2}", "read_error_share = 2: expected"),
+        ("{\"do\": \"faults\", \"read_only\": 1}", "read_only = 1: expected true or false"),
+        ("{\"do\": \"snapshot\", \"to\": \"here\"}", "to = \"here\": expected an absolute path"),
+        ("{\"do\": \"lanes\", \"window_ms\": 0}", "window_ms = 0: expected more than 0"),
+        ("{\"do\": \"lanes\", \"window_ms\": 5}", "has no clock"),
+    ] {
+        let error = ask(&stand.socket(), line).unwrap_err();
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+    let long = "x".repeat(70_000);
+    assert!(ask(&stand.socket(), &long).unwrap_err().contains("at most 65536 bytes"));
+    assert_eq!(stand.status()["bytes"], BYTES, "it goes on");
+}
+
+#[test]
+fn the_numbers_are_those_of_what_was_asked() {
+    let stand = stand();
+    let served = &stand.served;
+    (0..32).for_each(|page| served.write(page * 4096, &[1; 4096], LATER).unwrap());
+    (0..4).for_each(|page| drop(read(served, page * 4096, 8192)));
+    served.trim(0, 8192, LATER).unwrap();
+    served.flush().unwrap();
+    let status = stand.status();
+    let asked = &status["server"]["requests"];
+    assert_eq!(*asked, json!({"read": 4, "write": 32, "trim": 1, "zero": 0, "flush": 1}));
+    let smart = &status["smart"];
+    let written = status["result"]["flash"]["programs"].as_object().unwrap().values();
+    let programs: u64 = written.map(|programs| programs.as_u64().unwrap()).sum();
+    assert_eq!(smart["host_bytes_written"], 32 * 4096);
+    assert_eq!(smart["host_bytes_read"], 8 * 4096);
+    assert_eq!(smart["media_bytes_written"], programs * 4096);
+    assert_eq!(smart["write_amplification"], programs as f64 / 32.0);
+    assert!(
+        smart["lifetime_media_bytes_written"].as_u64() >= smart["media_bytes_written"].as_u64()
+    );
+    assert_eq!(smart["critical_warnings"], json!([]));
+    let blocks = stand.ask(&json!({"do": "blocks"})).unwrap();
+    let sum = |name: &str| -> u64 {
+        blocks[name].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum()
+    };
+    assert_eq!((sum("valid"), sum("written")), (30, 32));
+    assert_eq!(blocks["valid"].as_array().unwrap().len() as u64, blocks["units"].as_u64().unwrap());
+    let free = blocks["stream"].as_array().unwrap().iter().filter(|&stream| *stream == -1).count();
+    assert_eq!(status["free_units"], free);
+    stand.ask(&json!({"do": "reset"})).unwrap();
+    let status = stand.status();
+    assert_eq!(status["smart"]["host_bytes_written"], 0);
+    assert_eq!(status["server"]["requests"]["write"], 0);
+    assert_eq!(read(served, 8192, 4096), [1; 4096]);
+    assert_eq!(stand.status()["result"]["workload"]["read_pages"], 1);
+}
+
+#[test]
+fn faults_are_switched_on_and_off() {
+    let stand = stand();
+    let served = &stand.served;
+    served.write(0, &[1; 4096], LATER).unwrap();
+    let set = |faults: Value| stand.ask(&faults).unwrap();
+    let all = json!({"do": "faults", "read_error_share": 1.0});
+    assert_eq!(set(all), json!({"read_error_share": 1.0, "read_only": false}));
+    assert_eq!(served.read(0, &mut [0; 4096]), Err(ServeError::Drive(LiveError::Damaged)));
+    assert_eq!(served.write(1, &[1], LATER), Err(ServeError::Drive(LiveError::Damaged)));
+    assert!(stand.status()["warnings"].to_string().contains("100 % of the pages"));
+    set(json!({"do": "faults", "read_error_share": 0, "read_only": true}));
+    assert_eq!(read(served, 0, 4096), [1; 4096]);
+    assert_eq!(served.write(0, &[2; 4096], LATER), Err(ServeError::ReadOnly));
+    assert_eq!(served.trim(0, 4096, LATER), Err(ServeError::ReadOnly));
+    assert_eq!(served.zero(0, 4096, true, LATER), Err(ServeError::ReadOnly));
+    assert!(stand.status()["smart"]["critical_warnings"].to_string().contains("read-only"));
+    set(json!({"do": "faults", "read_only": false}));
+    served.write(0, &[2; 4096], LATER).unwrap();
+    assert_eq!(read(served, 0, 4096), [2; 4096]);
+    assert_eq!(stand.status()["server"]["errors"], 5);
+}
+
+/// A drive warns when its flash is worn.
+#[test]
+fn a_worn_drive_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flash.img");
+    let sets = [SMALL, &[("flash.endurance", "3")]].concat();
+    create(&path, &config(None, &sets), BYTES, 3).unwrap();
+    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    for _ in 0..8 {
+        stand.served.zero(0, BYTES, false, LATER).unwrap();
+    }
+    let smart = stand.ask(&json!({"do": "smart"})).unwrap();
+    let mean = smart["erases_mean"].as_f64().unwrap();
+    assert!(mean > 3.0);
+    assert_eq!(smart["percentage_used"], mean / 3.0 * 100.0);
+    assert!(smart["critical_warnings"].to_string().contains("worn"), "{smart}");
+    stand.served.shut_down().unwrap();
+    drop(stand);
+    let stand = Stand::of(Place::File(path), Timekeeping::None, vec![]);
+    let again = stand.ask(&json!({"do": "smart"})).unwrap();
+    let units = stand.ask(&json!({"do": "blocks"})).unwrap()["units"].as_f64().unwrap();
+    let erased = stand.status()["power"]["mount"]["erased"].as_f64().unwrap();
+    let expected = mean + erased / units;
+    let kept = again["erases_mean"].as_f64().unwrap();
+    assert!((kept - expected).abs() < 1e-9, "an image keeps its wear: {kept}, not {expected}");
+    assert_eq!(again["host_bytes_written"], 0);
+    let ever = |smart: &Value| smart["lifetime_media_bytes_written"].as_u64().unwrap();
+    assert!(ever(&again) >= ever(&smart));
+}
+
+#[test]
+fn lanes_show_what_the_dies_do() {
+    let sets = [SMALL, &[("flash.program", "1ms")]].concat();
+    let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
+    let lanes = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| stand.ask(&json!({"do": "lanes", "window_ms": 30})).unwrap());
+        for page in 0..60 {
+            stand.served.write(page * 4096, &[1; 4096], LATER).unwrap();
+        }
+        asked.join().unwrap()
+    });
+    let doing = lanes["lanes"]["spans"]["doing"].as_array().unwrap();
+    assert!(doing.iter().any(|doing| doing == "program"), "{lanes}");
+    stand.ask(&json!({"do": "check"})).unwrap();
+}

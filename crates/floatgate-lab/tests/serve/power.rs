@@ -1,0 +1,146 @@
+//! The plug is pulled while clients work: what was flushed is there, all else is old or new.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use floatgate_ftl::rng::Rng;
+use floatgate_lab::drive::live::{Timekeeping, create, open};
+use floatgate_lab::image;
+use floatgate_lab::serve::{Backend, Place, ServeError, Served};
+use serde_json::json;
+
+use super::{LATER, SHRD, SMALL, Sets, Stand, config, read};
+
+const PAGES: u64 = 512;
+const PAGE: usize = 4096;
+
+/// What a client may find in each of its pages.
+type Possible = BTreeMap<u64, Vec<u8>>;
+
+/// Writes until the power fails, from `known` on. The answer is what may be found then. What ends
+/// when the plug is about to be pulled may have been before or after.
+fn write_until(
+    served: &Served,
+    is_pulled: &AtomicBool,
+    number: u64,
+    mut known: Possible,
+    seed: u64,
+) -> Possible {
+    let mut rng = Rng::new(seed);
+    while !is_pulled.load(Ordering::SeqCst) {
+        if rng.below(20) == 0 {
+            let flushed = served.flush();
+            if flushed.is_ok() && !is_pulled.load(Ordering::SeqCst) {
+                known.values_mut().for_each(|fills| drop(fills.drain(..fills.len() - 1)));
+            }
+            continue;
+        }
+        let page = number + 3 * rng.below(PAGES / 3);
+        let fill = rng.below(256) as u8;
+        known.entry(page).or_insert_with(|| vec![0]).push(fill);
+        // Whether it was done says who reads it.
+        let _ = served.write(page * PAGE as u64, &[fill; PAGE], LATER);
+    }
+    known
+}
+
+/// What is there, of what may be.
+fn found(served: &Served, possible: Possible) -> Possible {
+    let look = |(page, fills): (u64, Vec<u8>)| {
+        let bytes = read(served, page * PAGE as u64, PAGE);
+        assert!(bytes.iter().all(|&byte| byte == bytes[0]), "page {page} is whole");
+        assert!(fills.contains(&bytes[0]), "page {page} is {}, not of {fills:?}", bytes[0]);
+        (page, vec![bytes[0]])
+    };
+    possible.into_iter().map(look).collect()
+}
+
+fn pulled(sets: Sets<'_>, time: Timekeeping, cuts: u64) {
+    let config = config(None, &[SMALL, sets].concat());
+    let stand = Stand::new(&config, PAGES * PAGE as u64, time);
+    let mut known = [const { Possible::new() }; 3];
+    for cut in 1..=cuts {
+        let (served, is_pulled) = (&stand.served, AtomicBool::new(false));
+        let possible = thread::scope(|scope| {
+            let clients = [0, 1, 2].map(|number| {
+                let (known, is_pulled) = (known[number as usize].clone(), &is_pulled);
+                let seed = 10 * cut + number;
+                scope.spawn(move || write_until(served, is_pulled, number, known, seed))
+            });
+            thread::sleep(Duration::from_millis(5 + 3 * (cut % 8)));
+            is_pulled.store(true, Ordering::SeqCst);
+            let power = stand.ask(&json!({"do": "plug"})).unwrap();
+            assert_eq!(power["cuts"], cut);
+            clients.map(|client| client.join().unwrap())
+        });
+        stand.ask(&json!({"do": "check"})).unwrap();
+        known = possible.map(|possible| found(served, possible));
+        let written: usize = known.iter().map(BTreeMap::len).sum();
+        assert!(written > 0);
+    }
+}
+
+#[test]
+fn what_was_flushed_survives_the_plug() {
+    let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "256KiB")];
+    for sets in [&[][..], &[("mapping.scheme", "dftl")], &[("ftl.scheme", "fast")], &buffer, SHRD] {
+        pulled(sets, Timekeeping::None, 12);
+    }
+}
+
+#[test]
+fn what_was_flushed_survives_the_plug_of_a_drive_with_a_clock() {
+    let fast = [("flash.program", "20us"), ("flash.read", "5us"), ("flash.erase", "100us")];
+    pulled(&fast, Timekeeping::Simulated, 8);
+    pulled(&[&fast, SHRD].concat(), Timekeeping::Simulated, 8);
+}
+
+/// Without a flush what only a write-back buffer held is lost, with one it is not.
+#[test]
+fn a_plug_that_is_pulled_empties_the_write_buffer() {
+    let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
+    for flushes in [false, true] {
+        let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 1 << 20, Timekeeping::None);
+        stand.served.write(0, &[7; PAGE], LATER).unwrap();
+        if flushes {
+            stand.served.flush().unwrap();
+        }
+        assert_eq!(read(&stand.served, 0, PAGE), [7; PAGE]);
+        stand.ask(&json!({"do": "plug"})).unwrap();
+        assert_eq!(read(&stand.served, 0, PAGE), [if flushes { 7 } else { 0 }; PAGE]);
+    }
+}
+
+/// A copy of a drive that works is an image of what would be found if its power failed then.
+#[test]
+fn a_snapshot_is_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flash.img");
+    create(&path, &config(None, SMALL), PAGES * PAGE as u64, 3).unwrap();
+    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    (0..PAGES).for_each(|page| {
+        stand.served.write(page * PAGE as u64, &[page as u8 | 1; PAGE], LATER).unwrap();
+    });
+    let copy = folder.path().join("copy.img");
+    let told = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap();
+    assert_eq!(told["bytes"], copy.metadata().unwrap().len());
+    let again = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap_err();
+    assert!(again.contains("exists"), "{again}");
+    stand.served.zero(0, PAGES * PAGE as u64, true, LATER).unwrap();
+    stand.served.shut_down().unwrap();
+    assert_eq!(stand.served.flush(), Err(ServeError::PowerOff), "it was shut down");
+    for path in [&path, &copy] {
+        assert_eq!(image::check(path).unwrap().problems, []);
+    }
+    let mut drive = open(&copy).unwrap();
+    let mut page = [0; PAGE];
+    for number in 0..PAGES {
+        drive.read(number * PAGE as u64, &mut page).unwrap();
+        assert_eq!(page, [number as u8 | 1; PAGE]);
+    }
+    let mut drive = open(&path).unwrap();
+    drive.read(0, &mut page).unwrap();
+    assert_eq!(page, [0; PAGE]);
+}

@@ -1,0 +1,148 @@
+//! What a live drive counts is what its simulation counts, played again from the recording.
+
+use std::thread;
+
+use floatgate_ftl::rng::Rng;
+use floatgate_lab::config::{Config, Timing};
+use floatgate_lab::drive::live::Timekeeping;
+use floatgate_lab::result::Facts;
+use floatgate_lab::run::{Control, Options, run};
+use floatgate_lab::serve::{Backend, Place, Served};
+use floatgate_lab::workload::Recorded;
+use serde_json::Value;
+
+use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config};
+
+const BYTES: u64 = 8 << 20;
+
+/// Some of all that a client can ask for, most of it small and in the first part of the drive.
+fn play(served: &Served, requests: u64, seed: u64) {
+    let mut rng = Rng::new(seed);
+    for _ in 0..requests {
+        let length = if rng.below(4) == 0 { 1 + rng.below(100_000) } else { 4096 };
+        let span = if rng.below(4) == 0 { BYTES } else { BYTES / 8 };
+        let offset = rng.below(span.max(length + 1) - length);
+        let offset = if length == 4096 { offset / 4096 * 4096 } else { offset };
+        let bytes: Vec<u8> = (0..length).map(|at| (at * seed) as u8 | 1).collect();
+        match rng.below(20) {
+            0..11 => served.write(offset, &bytes, LATER).unwrap(),
+            11 => served.write(offset, &bytes, NOW).unwrap(),
+            12 => served.trim(offset, length, LATER).unwrap(),
+            13 => served.zero(offset, length, rng.below(2) == 0, LATER).unwrap(),
+            14 => served.flush().unwrap(),
+            _ => served.read(offset, &mut vec![0; length as usize]).unwrap(),
+        }
+    }
+}
+
+/// The result of playing the recording on the same drive.
+fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Value {
+    let mut config = config.clone();
+    config.ftl.journal = true;
+    if time == Timekeeping::None {
+        config.timing = Timing::None;
+    }
+    let mut workload = Recorded::new("live", 1, 1.0).unwrap();
+    workload.push(&stand.recorded()).unwrap();
+    let options = Options { span_bytes: BYTES, seed: 3, verify: false, start_cache: None };
+    let result = run(&config, &mut workload, Facts::default(), options, &Control::default());
+    serde_json::to_value(result.unwrap_or_else(|error| panic!("{error}"))).unwrap()
+}
+
+/// The same in both worlds: all that is counted, and with a clock all times.
+fn assert_agree(live: &Value, simulated: &Value, time: Timekeeping) {
+    let counted = [
+        "write_amplification",
+        "data_write_amplification",
+        "drive",
+        "space",
+        "flash",
+        "mapping",
+        "merges",
+        "buffer",
+        "slc",
+        "placement",
+        "host",
+        "cleaning",
+        "wear",
+    ];
+    let timed = ["latency", "throughput", "dies", "channels"];
+    let timed = if time == Timekeeping::None { &[][..] } else { &timed };
+    for key in counted.iter().chain(timed) {
+        assert_eq!(live[key], simulated[key], "{key}");
+    }
+    for key in ["requests", "read_pages", "write_pages", "trim_pages"] {
+        assert_eq!(live["workload"][key], simulated["workload"][key], "{key}");
+    }
+}
+
+fn both_worlds(preset: Option<&str>, sets: Sets<'_>, time: Timekeeping, clients: u64) {
+    let config = config(preset, &[sets, &[("start.fill", "none")]].concat());
+    let stand = Stand::new(&config, BYTES, time);
+    let requests = if time == Timekeeping::None { 3000 } else { 400 };
+    thread::scope(|scope| {
+        for client in 0..clients {
+            let served = &stand.served;
+            scope.spawn(move || play(served, requests / clients, 1 + client));
+        }
+    });
+    let live = stand.status()["result"].clone();
+    stand.served.shut_down().unwrap();
+    let simulated = simulated(&config, &stand, time);
+    assert!(live["flash"]["programs"]["host"].as_u64().unwrap() > 100);
+    assert_agree(&live, &simulated, time);
+}
+
+#[test]
+fn counts_agree_on_every_map() {
+    for mapping in ["ideal", "none", "dftl", "page_cache", "cdftl", "sftl", "tlllp", "tpftl"] {
+        let sets = [SMALL, &[("mapping.scheme", mapping)]].concat();
+        both_worlds(None, &sets, Timekeeping::None, 1);
+    }
+}
+
+#[test]
+fn counts_agree_with_several_clients() {
+    both_worlds(None, SMALL, Timekeeping::None, 4);
+    for scheme in ["bast", "fast"] {
+        both_worlds(None, &[SMALL, &[("ftl.scheme", scheme)]].concat(), Timekeeping::None, 3);
+    }
+    let buffer = [("buffer.scheme", "bplru"), ("buffer.capacity", "256KiB")];
+    both_worlds(None, &[SMALL, &buffer].concat(), Timekeeping::None, 3);
+    both_worlds(None, &[SMALL, SHRD].concat(), Timekeeping::None, 4);
+}
+
+#[test]
+fn counts_and_times_agree_with_a_clock() {
+    both_worlds(None, &[SMALL, &[("mapping.scheme", "dftl")]].concat(), Timekeeping::Simulated, 1);
+    both_worlds(None, SMALL, Timekeeping::Simulated, 8);
+    both_worlds(None, &[SMALL, SHRD].concat(), Timekeeping::Simulated, 4);
+    let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "256KiB")];
+    both_worlds(None, &[SMALL, &buffer].concat(), Timekeeping::Simulated, 4);
+    both_worlds(Some("small-nvme"), &[], Timekeeping::Simulated, 8);
+}
+
+#[test]
+fn a_shadow_of_the_same_config_counts_the_same() {
+    let own = config(
+        None,
+        &[SMALL, &[("ftl.journal", "true"), ("timing", "none"), ("start.fill", "none")]].concat(),
+    );
+    let other = config(None, &[SMALL, &[("mapping.scheme", "dftl")]].concat());
+    let also = vec![("same".to_owned(), own.clone()), ("other".to_owned(), other)];
+    let place = Place::Memory { config: Box::new(own), bytes: BYTES, seed: 3 };
+    let stand = Stand::of(place, Timekeeping::None, also);
+    play(&stand.served, 2000, 9);
+    let status = loop {
+        let status = stand.status();
+        let also = status["also"].as_array().unwrap();
+        if also.iter().all(|shadow| shadow["behind"] == 0) {
+            break status;
+        }
+    };
+    assert_eq!([0, 1].map(|at| status["also"][at]["name"].clone()), ["same", "other"]);
+    assert_agree(&status["also"][0]["result"], &status["result"], Timekeeping::None);
+    let other = &status["also"][1]["result"];
+    assert_eq!(other["workload"]["write_pages"], status["result"]["workload"]["write_pages"]);
+    assert!(other["flash"]["programs"]["map"].as_u64().unwrap() > 0);
+}

@@ -1,113 +1,99 @@
-"""A served drive that a test starts, kills and starts again."""
+"""A drive that `floatgate serve` serves, and that a test kills and starts again."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import signal
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from live_process import Serve
+
 from floatgate import images
+from floatgate.live import Live
 
 MIB = 1 << 20
-PLUGIN = str(Path(images.__file__).parent / "libfloatgate_nbdkit.so")
-STARTS_S = 120
-"""A server that is not there after so many seconds never will be: finding a drive takes less."""
-STOPS_S = 120
 
 
 class LiveDrive:
-    """A drive on an image in `directory`, served on a Unix socket there."""
+    """A drive on an image in `directory`, with its sockets there."""
 
     def __init__(
         self,
         directory: Path,
         size: int,
         *,
-        device: str | None = None,
+        device: str,
         set: Mapping[str, Any] | None = None,
         options: tuple[str, ...] = (),
     ) -> None:
         self.size = size
+        self.directory = directory
         self.image = directory / "flash.img"
         self.socket = directory / "nbd.sock"
-        self.control_socket = directory / "control.sock"
-        self.log = directory / "server.log"
+        self.control = directory / "control.sock"
         self.uri = f"nbd+unix:///?socket={self.socket}"
+        self._drive = ["--size", f"{size}B", "--device", device]
+        self._drive += [f"--set={key}={value}" for key, value in (set or {}).items()]
         self._options = options
-        self._process: subprocess.Popen[bytes] | None = None
-        images.create(self.image, size, device=device, set=set)
+        self._server: Serve | None = None
 
     def start(self) -> LiveDrive:
         """Serves the drive, and returns once clients can connect."""
-        assert self._process is None
-        # A server that was killed has left them.
-        for path in (self.socket, self.control_socket):
-            path.unlink(missing_ok=True)
-        command = ["nbdkit", "-f", "-U", str(self.socket), *self._options]
-        command += ["--filter=blocksize-policy", PLUGIN, f"image={self.image}"]
-        command += ["blocksize-minimum=1", "blocksize-preferred=4096", "blocksize-maximum=32M"]
-        command += ["blocksize-error-policy=error", f"control={self.control_socket}"]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, umask=0o077)
-        end = time.monotonic() + STARTS_S
-        while not self._listens():
-            assert self._process.poll() is None, self.said()
-            assert time.monotonic() < end, f"nobody listens: {self.said()}"
-            time.sleep(0.01)
+        assert self._server is None
+        where = ["--image", self.image, "--socket", self.socket, "--control", self.control]
+        server = Serve(self.directory, *where, *self._drive, *self._options)
+        assert server.ready, server.said
+        self._server = server
         return self
 
-    def _listens(self) -> bool:
-        with socket.socket(socket.AF_UNIX) as client:
-            return client.connect_ex(str(self.socket)) == 0
-
-    def said(self) -> str:
-        """What the server has written so far."""
-        return self.log.read_text(errors="replace")
+    @property
+    def _running(self) -> Serve:
+        assert self._server is not None, "it is not served"
+        return self._server
 
     @property
     def pid(self) -> int:
-        """The process that serves."""
-        assert self._process is not None
-        return self._process.pid
+        """The process of nbdkit."""
+        return int(self._running.ready["nbdkit_pid"])
 
-    def control(self, do: str, **arguments: Any) -> Any:
-        """Asks the server through its control socket."""
-        with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(STARTS_S)
-            client.connect(str(self.control_socket))
-            client.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
-            with client.makefile() as answers:
-                answer = json.loads(answers.readline())
-        assert "ok" in answer, answer
-        return answer["ok"]
+    def said(self) -> str:
+        """What the server has written since it was started last."""
+        return self._running.said
+
+    def plug(self) -> None:
+        """The drive loses its power, and gets it back."""
+        with Live(self.control) as live:
+            live.plug()
 
     def kill(self) -> None:
-        """SIGKILL: the server ends between two instructions."""
-        process, self._process = self._process, None
-        assert process is not None
-        os.kill(process.pid, signal.SIGKILL)
-        assert process.wait(STOPS_S) == -signal.SIGKILL, self.said()
+        """SIGKILL: nbdkit ends between two instructions, and `floatgate serve` says so."""
+        with self._running as server:
+            os.kill(self.pid, signal.SIGKILL)
+            assert server.status == 1, server.said
+            assert "SIGKILL" in server.said
+        self._server = None
 
     def stop(self) -> None:
         """SIGTERM: the server takes leave of its clients and shuts the drive down."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.terminate()
-        assert process.wait(STOPS_S) == 0, self.said()
+        with self._running as server:
+            assert server.stop() == 0, server.said
+        self._server = None
 
     def check(self) -> None:
         """Holds the image, that nobody serves, against its rules."""
-        assert self._process is None
+        assert self._server is None
         report = images.check(self.image)
         assert report["problem_count"] == 0, report["problems"]
 
+    def end(self) -> None:
+        """Ends what is left of a server, however a test has ended."""
+        with contextlib.ExitStack() as stack:
+            if self._server is not None:
+                stack.enter_context(self._server)
 
-Serve = Callable[..., LiveDrive]
+
+Drives = Callable[..., LiveDrive]
 """The fixture that makes drives for a test: `LiveDrive`'s arguments without the directory."""

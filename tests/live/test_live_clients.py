@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import stat
 import struct
 import subprocess
 import sys
@@ -13,16 +14,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbd_client as nbd
 import pytest
-from live_drive import MIB, LiveDrive, Serve
+from live_drive import MIB, LiveDrive, Drives
 from live_needs import needs
 from nbd_client import Disconnected, NbdClient
 
 pytestmark = needs("nbdkit")
 
 SIZE = 48 * MIB
+DEVICE: dict[str, Any] = {"device": "small-nvme", "set": {"flash.pages_per_block": 32}}
 MAXIMUM = 32 * MIB
 
 REFUSED: list[tuple[str, int, int, int, int]] = [
@@ -42,8 +45,8 @@ REFUSED: list[tuple[str, int, int, int, int]] = [
 
 
 @pytest.fixture
-def drive(serve: Serve) -> LiveDrive:
-    return serve(SIZE, device="small-nvme", set={"flash.pages_per_block": 32})
+def drive(serve: Drives) -> LiveDrive:
+    return serve(SIZE, **DEVICE)
 
 
 def _works(drive: LiveDrive) -> None:
@@ -188,7 +191,10 @@ def _settled(drive: LiveDrive, like: tuple[int, int, int] | None) -> tuple[int, 
 @pytest.mark.parametrize(
     "connections", [200, pytest.param(10_000, marks=pytest.mark.long)], ids=str
 )
-def test_killed_clients_leave_nothing_behind(drive: LiveDrive, connections: int) -> None:
+def test_killed_clients_leave_nothing_behind(serve: Drives, connections: int) -> None:
+    # Before 1.34 nbdkit aborts (`sock >= 0`) when one of several threads of a connection finds
+    # that the client is gone, and another answers it.
+    drive = serve(SIZE, **DEVICE, options=("--threads", "1"))
     before_any = _settled(drive, None)
     _many_die(drive, range(200))
     before = _settled(drive, before_any)
@@ -225,14 +231,14 @@ def open_directory() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
 def test_a_stranger_gets_no_access_to_the_sockets(open_directory: Path) -> None:
-    drive = LiveDrive(open_directory, SIZE, device="small-nvme").start()
+    drive = LiveDrive(open_directory, SIZE, **DEVICE).start()
     try:
-        for path in (drive.socket, drive.control_socket):
-            assert path.is_socket()
-            assert path.stat().st_mode & 0o022 == 0, "who may write may connect"
+        for path in (drive.socket, drive.control):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert _as_a_stranger(path) == errno.EACCES
         # Were it not for the rights, the stranger could connect.
         drive.socket.chmod(0o666)
         assert _as_a_stranger(drive.socket) == 0
-    finally:
         drive.stop()
+    finally:
+        drive.end()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from live_drive import MIB, LiveDrive, Serve
+from live_drive import MIB, LiveDrive, Drives
 from live_needs import needs
 
 pytestmark = needs("nbdkit", "fio")
@@ -93,7 +93,7 @@ def _trimmed_is_zero(drive: LiveDrive) -> None:
     ("mib", "passes"), [(16, 2), pytest.param(256, 8, marks=pytest.mark.long)], ids=("16", "256")
 )
 @pytest.mark.parametrize("name", DRIVES)
-def test_fio_finds_what_it_wrote(serve: Serve, name: str, mib: int, passes: int) -> None:
+def test_fio_finds_what_it_wrote(serve: Drives, name: str, mib: int, passes: int) -> None:
     device, changes = DRIVES[name]
     drive = serve(mib * MIB, device=device, set=changes)
     _written_is_read(drive, passes)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from live_drive import MIB, LiveDrive, Serve
+from live_drive import MIB, LiveDrive, Drives
 from live_guest import TOOLS, Guest, needs_guest, system
 from live_needs import needs
 
@@ -104,7 +104,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @needs("fio")
 @pytest.mark.parametrize("name", MAKE)
-def test_a_file_system_lives_and_is_clean(serve: Serve, tmp_path: Path, name: str) -> None:
+def test_a_file_system_lives_and_is_clean(serve: Drives, tmp_path: Path, name: str) -> None:
     drive = serve(SIZE, **DEVICE)
     job = _job(LIFE, name)
     with Guest(system(tmp_path, [*TOOLS, "fio"]), tmp_path, drive.uri, job) as guest:
@@ -123,7 +123,7 @@ def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
     """The server is killed; or power fails, for the host too: it asks the drive nothing more."""
     if plug:
         guest.freeze()
-        drive.control("plug")
+        drive.plug()
     else:
         drive.kill()
 
@@ -148,7 +148,7 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
         job = _job(CYCLE, name, cycle)
         # Older ones have been removed by the guest.
         expected = {file: md5 for sums in told[-3:] for file, md5 in sums.items()}
-        with Guest(made, drive.image.parent, drive.uri, job) as guest:
+        with Guest(made, drive.directory, drive.uri, job) as guest:
             # A tenth of the ends comes while the guest starts, replays its journal and checks.
             if 1 < cycle <= ends and rng.random() < 0.1:
                 time.sleep(rng.random() * 8)
@@ -171,14 +171,14 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
     ("name", "end", "ends"),
     [
         ("ext4", "kill", 1),
-        pytest.param("ext4", "kill", 200, marks=pytest.mark.long),
-        pytest.param("f2fs", "kill", 200, marks=pytest.mark.long),
-        pytest.param("ext4", "plug", 50, marks=pytest.mark.long),
-        pytest.param("f2fs", "plug", 50, marks=pytest.mark.long),
+        pytest.param("ext4", "kill", 100, marks=pytest.mark.long),
+        pytest.param("f2fs", "kill", 100, marks=pytest.mark.long),
+        pytest.param("ext4", "plug", 25, marks=pytest.mark.long),
+        pytest.param("f2fs", "plug", 25, marks=pytest.mark.long),
     ],
 )
 def test_what_was_synced_outlives_the_server(
-    serve: Serve, made: tuple[Path, Path], name: str, end: str, ends: int
+    serve: Drives, made: tuple[Path, Path], name: str, end: str, ends: int
 ) -> None:
     drive = serve(SIZE, **DEVICE)
     seen = _lives(drive, made, name, ends, plug=end == "plug")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_drive import MIB, Serve
+from live_drive import MIB, Drives
 from live_needs import SYSTEM_PATH, needs
 
 SIZE = 32 * MIB
@@ -60,7 +60,7 @@ def _digest(path: Path) -> str:
 
 @libnbd
 def test_a_file_system_comes_out_as_it_went_in(
-    serve: Serve, tmp_path: Path, file_system: Path
+    serve: Drives, tmp_path: Path, file_system: Path
 ) -> None:
     drive = serve(SIZE, **DEVICE)
     run("nbdcopy", "--flush", file_system, drive.uri)
@@ -76,7 +76,7 @@ def test_a_file_system_comes_out_as_it_went_in(
 
 
 @libnbd
-def test_nbdinfo_is_told_what_the_drive_can(serve: Serve) -> None:
+def test_nbdinfo_is_told_what_the_drive_can(serve: Drives) -> None:
     drive = serve(SIZE, **DEVICE)
     (export,) = json.loads(run("nbdinfo", "--json", drive.uri))["exports"]
     assert export["export-size"] == SIZE
@@ -91,7 +91,7 @@ def test_nbdinfo_is_told_what_the_drive_can(serve: Serve) -> None:
 
 @qemu
 @libnbd
-def test_what_is_not_written_is_a_hole(serve: Serve) -> None:
+def test_what_is_not_written_is_a_hole(serve: Drives) -> None:
     drive = serve(SIZE, **DEVICE)
     assert extents(drive.uri) == [(0, SIZE, True)]
     run("qemu-io", "-f", "raw", "-c", "write -P 7 1M 2M", "-c", "flush", drive.uri)
@@ -123,7 +123,7 @@ def _reads(uri: str, reads: list[str]) -> None:
 
 @qemu
 @libnbd
-def test_qemu_img_copies_and_compares(serve: Serve, tmp_path: Path, file_system: Path) -> None:
+def test_qemu_img_copies_and_compares(serve: Drives, tmp_path: Path, file_system: Path) -> None:
     drive = serve(SIZE, **DEVICE)
     run("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", file_system, drive.uri)
     assert "identical" in run("qemu-img", "compare", "-f", "raw", "-F", "raw", file_system, drive.uri)

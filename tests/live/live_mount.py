@@ -1,0 +1,77 @@
+"""A live drive as a block device of this machine: nbdfuse, a loop device and ext4."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from live_drive import LiveDrive
+from live_needs import program
+
+HANGS_S = 120
+
+
+def _run(*command: object, may_fail: bool = False) -> str:
+    words = [program(str(command[0])) or str(command[0]), *map(str, command[1:])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS_S)
+    assert may_fail or done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout.strip()
+
+
+class Mounted:
+    """A served drive with ext4, mounted at `path` by the kernel of this machine."""
+
+    def __init__(self, drive: LiveDrive, *, make: bool) -> None:
+        """Mounts it; `make` a file system first."""
+        self._fuse = drive.directory / "fuse"
+        self.path = drive.directory / "mounted"
+        for directory in (self._fuse, self.path):
+            directory.mkdir(exist_ok=True)
+        self._nbdfuse = subprocess.Popen(["nbdfuse", str(self._fuse), drive.uri])
+        try:
+            self._device = self._attach()
+            if make:
+                _run("mke2fs", "-q", "-F", "-t", "ext4", self._device)
+            # The kernel replays the journal; after that there is nothing to repair.
+            _run("mount", self._device, self.path)
+            _run("umount", self.path)
+            _run("e2fsck", "-fn", self._device)
+            _run("mount", self._device, self.path)
+        except BaseException:
+            self.end()
+            raise
+
+    def _attach(self) -> str:
+        end = time.monotonic() + HANGS_S
+        while not (self._fuse / "nbd").exists():
+            assert self._nbdfuse.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        self._device = ""
+        return _run("losetup", "-f", "--show", self._fuse / "nbd")
+
+    def freeze(self) -> None:
+        """From now on nothing that this machine asks of the drive gets there."""
+        self._nbdfuse.send_signal(signal.SIGSTOP)
+
+    def unmount(self) -> None:
+        """Takes it away in order."""
+        _run("umount", self.path)
+        _run("losetup", "-d", self._device)
+        _run("umount", self._fuse)
+        assert self._nbdfuse.wait(HANGS_S) == 0
+
+    def cut(self) -> None:
+        """The connection is gone: what waits for the drive fails."""
+        self._nbdfuse.kill()
+        self._nbdfuse.wait()
+
+    def end(self) -> None:
+        """Takes it away, whatever has been lost of it; no process may be using it."""
+        self.cut()
+        _run("umount", self.path, may_fail=True)
+        if self._device:
+            _run("losetup", "-d", self._device, may_fail=True)
+        _run("umount", "-l", self._fuse, may_fail=True)

@@ -124,8 +124,11 @@ pub struct Stored {
     corrupt_reads: u64,
     /// Whether pages are only found by reads of the host.
     locates: bool,
-    /// Where the page is that was found last.
+    /// Where the page is that was found last, and all that were found by the request in hand.
     located: Option<Located>,
+    found: Vec<Located>,
+    /// Those of them whose units were erased since, as they were.
+    saved: Vec<(Located, Vec<u8>)>,
     /// Reads of the host that are made to fail.
     failing: Failing,
     /// What was synced, says the file.
@@ -300,7 +303,8 @@ impl Stored {
             _ => return Some(false),
         };
         self.located = self.locate(from, &record);
-        if self.located.is_some() {
+        if let Some(located) = self.located {
+            self.found.push(located);
             return Some(true);
         }
         let mut register = mem::take(&mut self.register);
@@ -329,6 +333,7 @@ impl Stored {
         self.set_point(SyncPoint { serial: self.written(), erasing: [None, erase] })?;
         self.is_changed = true;
         self.image.wait_for_readers();
+        self.save_found(first, pages)?;
         self.image.clear(self.layout.records(first, pages))?;
         self.image.punch(self.layout.data(first, pages))?;
         self.programmed[unit.index()] = 0;

@@ -195,8 +195,9 @@ impl<D: Front> Drive<D> {
             self.front.run(requests, &mut begun.done);
         }
         self.go_on()?;
+        let saved = self.medium_mut().take_saved();
         let data = self.front.ssd_mut().data_mut();
-        (begun.answer, begun.is_damaged) = (data.take_answer(), data.failed());
+        (begun.answer, begun.is_damaged) = (data.take_answer(saved), data.failed());
         Ok(begun)
     }
 }

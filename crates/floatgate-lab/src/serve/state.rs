@@ -123,12 +123,12 @@ impl State {
         self.epoch.elapsed().as_nanos() as u64
     }
 
-    /// When a request has come, on the clock of the drive: times ascend, and what the drive has
-    /// done so far it did without it.
+    /// When a request has come, on the clock of the drive: later than those before it, and what the
+    /// drive has done so far it did without it.
     pub fn stamp(&mut self, entered: Instant) -> u64 {
         let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
         let played = self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0);
-        self.last_ns = self.last_ns.max(at).max(played);
+        self.last_ns = self.last_ns.max(played).max(at.saturating_sub(1)) + 1;
         self.last_ns
     }
 

@@ -157,6 +157,8 @@ impl Stored {
             corrupt_reads: 0,
             locates: false,
             located: None,
+            found: vec![],
+            saved: vec![],
             failing: Failing::default(),
             point,
             next_point: scan.point,

@@ -41,9 +41,32 @@ impl Failing {
 }
 
 impl Stored {
-    /// From now on a page that the host reads goes into the register, or is only found.
+    /// A request is next whose pages go into the register when the host reads them, or are only
+    /// found.
     pub fn locate_reads(&mut self, locates: bool) {
         self.locates = locates;
+        self.found.clear();
+        self.saved.clear();
+    }
+
+    /// Pages that the request in hand has found in units that it then had erased, and their bytes:
+    /// a read may load the map, for which room has to be made.
+    pub fn take_saved(&mut self) -> Vec<(Located, Vec<u8>)> {
+        std::mem::take(&mut self.saved)
+    }
+
+    /// Before a unit is erased, of so many pages.
+    pub(super) fn save_found(&mut self, first: u32, pages: u32) -> Option<()> {
+        let unit = self.layout.data(first, pages);
+        for at in 0..self.found.len() {
+            let located = self.found[at];
+            if unit.contains(&located.at) {
+                let mut bytes = vec![0; located.length as usize];
+                self.image.read(located.at, &mut bytes)?;
+                self.saved.push((located, bytes));
+            }
+        }
+        Some(())
     }
 
     /// Where the page is that the host read last, if it was only found and is in the file.

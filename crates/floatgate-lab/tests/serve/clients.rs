@@ -122,6 +122,27 @@ fn pages_that_are_read_while_they_are_erased_are_whole() {
     assert!(status["server"]["parallel_reads"].as_u64().unwrap() > 0);
 }
 
+/// A long read brings parts of the map into a small cache, dirty parts go, and room is made for
+/// them: in units that hold pages which the same read has found.
+#[test]
+fn pages_that_a_read_itself_has_moved_are_read() {
+    let sets = [("mapping.scheme", "dftl"), ("mapping.cache", "1KiB"), ("cleaning.victim", "fifo")];
+    let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 8 << 20, Timekeeping::None);
+    let served = &stand.served;
+    let mut known = vec![0_u8; 8 << 20];
+    let mut rng = Rng::new(5);
+    for _ in 0..8000 {
+        let at = rng.below(2048) as usize * 4096;
+        let fill = 1 + rng.below(255) as u8;
+        known[at..at + 4096].fill(fill);
+        served.write(at as u64, &[fill; 4096], LATER).unwrap();
+        if rng.below(16) == 0 {
+            let at = rng.below(1600) as usize * 4096 + 77;
+            assert!(read(served, at as u64, 1 << 20) == known[at..at + (1 << 20)]);
+        }
+    }
+}
+
 #[test]
 fn holes_are_what_holds_nothing() {
     for sets in [&[][..], SHRD, &[("buffer.scheme", "lru"), ("buffer.capacity", "64KiB")]] {

@@ -3,7 +3,7 @@
 //!
 //! Flash is not overwritten: a page that was found stays as it is until its unit is erased. So its
 //! bytes can be read after the drive went on to other requests, as long as no erase comes between
-//! ([`Reading`]).
+//! ([`Reading`]). If the read itself has brought one, the bytes were saved before.
 
 use std::fs::File;
 use std::io;
@@ -36,6 +36,8 @@ pub(super) enum Part {
 #[derive(Debug, Default)]
 pub struct Answer {
     pub(super) parts: Vec<Part>,
+    /// Pages that are no longer where they were found.
+    pub(super) saved: Vec<(Located, Vec<u8>)>,
 }
 
 /// The file of an image, and a lock that an erase waits for.
@@ -64,14 +66,20 @@ impl Answer {
         for part in self.parts {
             match part {
                 Part::Bytes { to, bytes } => into[to].copy_from_slice(&bytes),
-                Part::Located { to, from, located } if from.len() == located.length as usize => {
-                    read(file, &located, &mut into[to])?;
-                }
                 Part::Located { to, from, located } => {
-                    page.clear();
-                    page.resize(located.length as usize, 0);
-                    read(file, &located, &mut page)?;
-                    into[to].copy_from_slice(&page[from]);
+                    let saved = self.saved.iter().find(|(saved, _)| *saved == located);
+                    let is_whole = from.len() == located.length as usize;
+                    match saved {
+                        Some((_, bytes)) => {
+                            into[to].copy_from_slice(&sound(bytes, &located)?[from]);
+                        }
+                        None if is_whole => read(file, &located, &mut into[to])?,
+                        None => {
+                            page.resize(located.length as usize, 0);
+                            read(file, &located, &mut page)?;
+                            into[to].copy_from_slice(&page[from]);
+                        }
+                    }
                 }
             }
         }
@@ -79,10 +87,15 @@ impl Answer {
     }
 }
 
+/// The bytes of a page, if they are those that were stored.
+fn sound<'a>(bytes: &'a [u8], located: &Located) -> Result<&'a [u8], LiveError> {
+    if crc32fast::hash(bytes) == located.checksum { Ok(bytes) } else { Err(LiveError::Damaged) }
+}
+
 /// Reads a page as it was stored.
 fn read(file: &File, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
     let failed =
         |error: io::Error| LiveError::Stopped { kind: error.kind(), error: error.to_string() };
     file.read_exact_at(into, located.at).map_err(failed)?;
-    if crc32fast::hash(into) == located.checksum { Ok(()) } else { Err(LiveError::Damaged) }
+    sound(into, located).map(drop)
 }

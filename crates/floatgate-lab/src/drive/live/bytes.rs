@@ -11,6 +11,7 @@ use floatgate_ftl::nand::Nand;
 
 use super::Flash;
 use super::answer::{Answer, Part};
+use crate::stored::Located;
 
 /// Pages without a use that are kept.
 const UNUSED_MAX: usize = 64;
@@ -67,9 +68,10 @@ impl HostBytes {
         self.unused.truncate(UNUSED_MAX);
     }
 
-    /// The answer to the last read; what is not in it is zeros.
-    pub fn take_answer(&mut self) -> Answer {
-        mem::take(&mut self.answer)
+    /// The answer to the last read, of which these pages are no longer where they were found; what
+    /// is not in it is zeros.
+    pub fn take_answer(&mut self, saved: Vec<(Located, Vec<u8>)>) -> Answer {
+        Answer { saved, ..mem::take(&mut self.answer) }
     }
 
     /// Whether a page that the last requests touched could not be read.

@@ -171,6 +171,6 @@ class FakeDrive:
                 return {"error": f"{given['to']}: exists"}
             Path(given["to"]).write_bytes(b"image")
             return {"ok": {"path": given["to"], "bytes": 5}}
-        if do in ("reset", "check"):
+        if do in ("reset", "check", "stop"):
             return {"ok": {}}
         return {"error": f"{do}: unknown"}

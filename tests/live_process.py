@@ -17,7 +17,7 @@ STARTS_S = 60
 """A server that takes so many seconds to start hangs."""
 
 STAND_IN = f"""#!{sys.executable}
-import ctypes, json, os, signal, sys, threading
+import ctypes, json, os, signal, socket, sys, threading
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 given = dict(word.split("=", 1) for word in sys.argv if "=" in word)
@@ -31,7 +31,9 @@ ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
 with open(os.environ["NBDKIT_STATUS"]) as file:
     status = json.load(file)
-with FakeDrive(Path(given["control"]), status):
+with FakeDrive(Path(given["control"]), status), socket.socket(socket.AF_UNIX) as served:
+    served.bind(sys.argv[sys.argv.index("-U") + 1])
+    served.listen()
     with open(sys.argv[sys.argv.index("--pidfile") + 1], "w") as file:
         print(os.getpid(), file=file)
     if "record" in given:

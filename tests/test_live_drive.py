@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -112,25 +114,28 @@ def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
 def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None:
     data = dict(_pages(4, 100))
     with Serve(tmp_path, "--image", "a.img", *SMALL) as server:
-        with Nbd(server.ready["socket"]) as client:
-            for offset, page in data.items():
-                client.write(offset, page)
-            client.flush()
         with Serve(tmp_path, "--image", "a.img", "--socket", "other.sock") as second:
             assert (second.ready, second.status) == ({}, 1)
             assert "a.img" in second.said and "use" in second.said
-        with Live(server.ready["control"]) as live:
+        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+            for offset, page in data.items():
+                client.write(offset, page)
+            client.flush()
             made = live.snapshot(tmp_path / "copy.img")
             assert made.bytes == (tmp_path / "copy.img").stat().st_size
-        server.process.send_signal(signal.SIGKILL)
-        server.process.wait()
-        until(lambda: not is_alive(server.ready["nbdkit_pid"]), 30)
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+            # A client that stays does not keep it.
+            until(lambda: not is_alive(server.ready["nbdkit_pid"]), 30)
     for name in ("a.img", "copy.img"):
         assert images.check(tmp_path / name)["problem_count"] == 0
-        with Serve(tmp_path, "--image", name) as server:
-            with Nbd(server.ready["socket"]) as client:
-                assert all(client.read(offset, PAGE) == page for offset, page in data.items())
-            assert server.stop(signal.SIGINT) == 0
+        with Serve(tmp_path, "--image", name) as server, Nbd(server.ready["socket"]) as client:
+            assert all(client.read(offset, PAGE) == page for offset, page in data.items())
+            begin = time.monotonic()
+            assert server.stop(signal.SIGINT) == 0, "nor does it now"
+            assert time.monotonic() - begin < 30
+        about = images.info(tmp_path / name)
+        assert about["journal"]["pages_since"] <= about["pages"]["programmed"] // 2, "a checkpoint"
     assert images.check(tmp_path / "a.img")["problem_count"] == 0
 
 
@@ -200,6 +205,15 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
         programs = status.result.flash.programs
         assert found["floatgate_media_programs_total", "host"] == programs.host
         assert ("floatgate_shadow_write_amplification", "roomy") in found
+        assert server.stop() == 0
+
+
+def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    [call] = re.findall(r"^    floatgate serve (.*)$", text, re.MULTILINE)
+    with Serve(tmp_path, *shlex.split(call)) as server:
+        assert server.ready["bytes"] == 8 << 30
+        assert urllib.request.urlopen(server.ready["page"]).status == 200
         assert server.stop() == 0
 
 

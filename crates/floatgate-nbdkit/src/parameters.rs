@@ -17,7 +17,8 @@ name=<TEXT>             What the drive is called in results.
 timing=none|simulated   Whether replies are held as long as the drive would take (default none).
 control=<SOCKET>        A socket to make, for `floatgate ctl`.
 record=<FILE>           A file to make, with all that is asked for.
-also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.";
+also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.
+parent=<PID>            Shuts the drive down and ends when this process is no longer the parent.";
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub struct Parameters {
     pub control: Option<PathBuf>,
     record: Option<PathBuf>,
     also: Vec<(String, PathBuf)>,
+    /// The process without which nothing is served.
+    pub parent: Option<u32>,
 }
 
 impl Parameters {
@@ -51,6 +54,10 @@ impl Parameters {
             "name" => self.name = Some(value.to_owned()),
             "control" => self.control = Some(path()?),
             "record" => self.record = Some(path()?),
+            "parent" => {
+                let number = value.parse().map_err(|_| format!("{key}={value}: expected a PID"));
+                self.parent = Some(number?);
+            }
             "timing" => {
                 self.time = match value {
                     "none" => Timekeeping::None,

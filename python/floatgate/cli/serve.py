@@ -131,10 +131,8 @@ def serve(
     settings = options.pairs("--set", set)
     security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
-        from floatgate import configs
         from floatgate.live import backing, nbdkit, places, recording, serving
 
-        nbdkit.find()
         where = socket or (None if port is not None else places.default_socket())
         endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, tls == "require")
         control = control or places.control_of(where or places.default_socket())
@@ -145,25 +143,18 @@ def serve(
         drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed)
         if drive.is_new and image is not None:
             output.say(f"made {image}", quiet)
-        setup = serving.Setup(
-            drive,
-            configs.page_bytes(json_text.loads(drive.config)),
-            endpoint,
-            control,
-            timing,
-            capture,
-            threads,
-            security,
-            shadows,
-            folder,
-        )
         if record is not None:
             stack.enter_context(_kept(record, quiet))
-        last = _run(setup, web, _Told(json, quiet, ready_file))
+        how = (endpoint, control, timing, capture, threads, security, shadows, folder)
+        last = _run(serving.Setup(drive, *how), web, _Told(json, quiet, ready_file))
         if part is not None:
             from .written import write_run
 
             write_run(last.result, part)
+    _say_end(last, out, quiet, json)
+
+
+def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
     if not (quiet or json):

@@ -31,6 +31,11 @@ class Backing:
     seed: int
     is_new: bool
 
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page of the map: what clients should ask for at least."""
+        return configs.page_bytes(json.loads(self.config))
+
     def parameters(self, folder: Path) -> list[str]:
         """The plugin's parameters; files that they name are written into `folder`."""
         if self.image is not None:

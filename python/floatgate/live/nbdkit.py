@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,8 @@ PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 REQUEST_MAX = 32 << 20
 """Bytes of the longest request that is answered: what most clients and kernels send at most."""
 
-POLL_S = 0.1
+LEAVE_S = 2.0
+"""Seconds that clients have to leave."""
 
 SHOWN = 5
 """Last lines of what nbdkit said that an error repeats."""
@@ -78,7 +80,7 @@ def command(
     sizes = {"minimum": 1, "preferred": max(page_bytes, 512), "maximum": REQUEST_MAX}
     policy = [f"blocksize-{name}={size}" for name, size in sizes.items()]
     filtered = ["--filter=blocksize-policy", *options, str(PLUGIN), *parameters]
-    return [nbdkit, *filtered, *policy, "blocksize-error-policy=error"]
+    return [nbdkit, *filtered, *policy, "blocksize-error-policy=error", f"parent={os.getpid()}"]
 
 
 class Nbdkit:
@@ -122,20 +124,16 @@ class Nbdkit:
             return self._process.wait(seconds)
         return None
 
-    def wait_or_kill(self, asked: Callable[[], bool]) -> int:
-        """Its exit status, once it has ended; it is killed as soon as that is `asked` for."""
-        while (status := self.wait(POLL_S)) is None:
-            if asked():
-                self.kill()
-        return status
+    def end(self) -> None:
+        """Ends it, if it runs. Clients that are still connected some seconds later are cut off.
 
-    def stop(self) -> None:
-        """Asks it to end: it lets clients go and shuts the drive down."""
-        self._process.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """Ends it as a loss of power would; safe for what was flushed."""
-        self._process.kill()
+        nbdkit would wait for them for ever. A drive that was not shut down before is then as after
+        a loss of power.
+        """
+        self._process.terminate()
+        if self.wait(LEAVE_S) is None:
+            self._process.kill()
+            self._process.wait()
 
     def ended(self, status: int) -> RunError:
         """How it ended though nobody asked for that."""

@@ -24,6 +24,9 @@ from .nbdkit import Endpoint, Nbdkit
 POLL_S = 0.1
 """How often it is looked whether the server still runs."""
 
+ANSWER_S = 60.0
+"""A drive that does not say how it is for so long never will."""
+
 Timing = Literal["none", "simulated"]
 
 
@@ -32,7 +35,6 @@ class Setup:
     """What is to be served, and how."""
 
     backing: Backing
-    page_bytes: int
     endpoint: Endpoint
     control: Path
     timing: Timing
@@ -59,7 +61,7 @@ class Setup:
             found,
             self.endpoint,
             parameters,
-            page_bytes=self.page_bytes,
+            page_bytes=self.backing.page_bytes,
             threads=self.threads,
             tls=[*self.tls, "--pidfile", str(self._ready)],
         )
@@ -75,13 +77,13 @@ class Setup:
 
 
 class Stop:
-    """While it is entered, signals that end a process are counted, and end nothing."""
+    """While it is entered, signals that end a process are heard, and end nothing."""
 
     def __init__(self) -> None:
-        self.times = 0
+        self.is_asked = False
 
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
-        self.times += 1
+        self.is_asked = True
 
     def __enter__(self) -> Stop:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -104,7 +106,11 @@ def own_folder() -> Iterator[Path]:
 
 
 def claim(endpoint: Endpoint, control: Path) -> None:
-    """Makes sure that both sockets can be made. Raises ConfigError, RunError."""
+    """Makes sure that nbdkit is there and both sockets can be made.
+
+    Raises ConfigError, RunError.
+    """
+    nbdkit.find()
     used = {"--socket": endpoint.socket, "--control": control}
     if len({*used.values()}) < len(used):
         raise ConfigError(f"--control: {control} is the socket that NBD is served at, too")
@@ -129,36 +135,32 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
             if status is not None:
                 raise server.ended(status)
         if setup.endpoint.socket is not None:
-            # nbdkit sets a file mode mask of its own.
-            setup.endpoint.socket.chmod(0o600)
+            # nbdkit sets a file mode mask of its own. It may have crashed by now.
+            with contextlib.suppress(FileNotFoundError):
+                setup.endpoint.socket.chmod(0o600)
         yield server
     finally:
-        if server.wait(0) is None:
-            server.stop()
-            server.wait_or_kill(lambda: False)
+        server.end()
         for path in (setup.endpoint.socket, setup.control):
             if path is not None:
                 path.unlink(missing_ok=True)
 
 
 def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
-    """Waits for a signal, then ends the server; returns its last status.
+    """Waits for a signal, then shuts the drive down and ends the server; returns its last status.
 
-    A second signal ends it as a loss of power would. Raises RunError where the server ends by
-    itself, or in a way that is no clean end.
+    Raises RunError where the server ends by itself, or the drive cannot be shut down.
     """
-    while not stop.times:
+    while not stop.is_asked:
         status = server.wait(POLL_S)
         server.pass_on()
         if status is not None:
             raise server.ended(status)
-    with Live(control) as live:
+    with Live(control, ANSWER_S) as live:
         last = live.status()
-    server.stop()
-    status = server.wait_or_kill(lambda: stop.times > 1)
+        live.ask("stop")
+    server.end()
     server.pass_on()
-    if status != 0:
-        raise server.ended(status)
     return last
 
 

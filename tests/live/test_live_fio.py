@@ -90,7 +90,7 @@ def _trimmed_is_zero(drive: LiveDrive) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mib", "passes"), [(16, 2), pytest.param(256, 8, marks=pytest.mark.long)], ids=("16", "256")
+    ("mib", "passes"), [(16, 1), pytest.param(64, 4, marks=pytest.mark.long)], ids=("16", "64")
 )
 @pytest.mark.parametrize("name", DRIVES)
 def test_fio_finds_what_it_wrote(serve: Drives, name: str, mib: int, passes: int) -> None:
@@ -98,6 +98,6 @@ def test_fio_finds_what_it_wrote(serve: Drives, name: str, mib: int, passes: int
     drive = serve(mib * MIB, device=device, set=changes)
     _written_is_read(drive, passes)
     _trimmed_is_zero(drive)
-    _written_is_read(drive, 1)
+    _written_is_read(drive, passes)
     drive.stop()
     drive.check()

@@ -1,0 +1,196 @@
+"""How fast a live drive is: against nbdkit's memory plugin, and against the drive it models.
+
+    python benches/live.py [--seconds S] [--repeats N] [-o FILE.json]
+
+Throughput: fio's 4 KiB random writes, 32 under way for each job, on nbdkit's own memory plugin and
+on Floatgate (whole map, flash in memory, no timing) in turns; what counts is the median of the
+ratios of neighbouring turns. Drives are fresh, or full: then Floatgate cleans, and copies pages
+that no memory plugin has to. Timing: fio on a drive with `--timing simulated`, and the simulator
+with the very requests that the drive has recorded. All in one run; the tables go to standard
+output, every number to FILE.json. Needs nbdkit, fio and the plugin (make build).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import floatgate as fg
+from floatgate.live import Live
+
+SIZE_MIB = 512
+FILL_BYTES = 128 << 10
+IDEAL = ["--device", "small-nvme", "--set", "mapping.scheme=ideal"]
+MODELLED = {
+    "classic": ["--device", "classic"],
+    "small-nvme": ["--device", "small-nvme"],
+    "tlc-enterprise": ["--device", "tlc-enterprise"],
+}
+SOCKET = "nbd.sock"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=4, help="of each measurement")
+    parser.add_argument("--repeats", type=int, default=7, help="turns of each server")
+    parser.add_argument("-o", "--out", type=Path, help="where the numbers go")
+    given = parser.parse_args()
+    found: dict[str, Any] = {"machine": f"{platform.processor()}, {platform.release()}"}
+    for full in (False, True):
+        for jobs in (1, 4):
+            name = f"throughput, {'full' if full else 'fresh'}, {jobs} jobs"
+            found[name] = throughput(name, jobs, full, given.seconds, given.repeats)
+    found["timing"] = timing(given.seconds)
+    if given.out is not None:
+        given.out.write_text(json.dumps(found, indent=2) + "\n")
+
+
+def throughput(
+    title: str, jobs: int, full: bool, seconds: float, repeats: int
+) -> dict[str, Any]:
+    """Requests a second of both servers, in turns, and the ratio of their neighbours."""
+    servers = {"memory": memory_plugin, "floatgate": floatgate}
+    found: dict[str, list[float]] = {name: [] for name in servers}
+    for turn in range(repeats):
+        # Who goes first takes turns, too.
+        for name in sorted(servers, reverse=turn % 2 == 0):
+            with tempfile.TemporaryDirectory() as directory, servers[name](Path(directory)):
+                folder = Path(directory)
+                if full:
+                    fio(folder, "write", depth=8, bytes=FILL_BYTES)
+                found[name].append(fio(folder, "randwrite", 32, jobs=jobs, seconds=seconds)["iops"])
+    ratios = [ours / theirs for ours, theirs in zip(found["floatgate"], found["memory"], strict=True)]
+    ratio = statistics.median(ratios)
+    medians = {name: statistics.median(values) for name, values in found.items()}
+    print(
+        f"{title}: memory plugin {medians['memory']:.0f}/s, Floatgate {medians['floatgate']:.0f}/s, "
+        f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
+        flush=True,
+    )
+    return {**found, "ratios": ratios, "median_ratio": ratio}
+
+
+def timing(seconds: float) -> list[dict[str, Any]]:
+    """What fio measures on a drive with its clock, and what the simulator says of the same."""
+    print(f"\n{'drive':15} {'requests':9} {'depth':>5}  {'fio':>9} {'model':>9}  {'off':>7}", end="")
+    print(f"  {'error of holding, us: mean, p99':>32} {'late':>6}")
+    rows = []
+    for device, words in MODELLED.items():
+        for kind in ("randread", "randwrite"):
+            for depth in (1, 32):
+                rows.append(timed(device, words, kind, depth, seconds))
+    return rows
+
+
+def timed(device: str, words: list[str], kind: str, depth: int, seconds: float) -> dict[str, Any]:
+    """One line: the mean latency at depth 1, requests a second at other depths."""
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
+        with floatgate(folder, *words, "--timing", "simulated", "--record", "x.parquet"):
+            fio(folder, "write", depth=8, bytes=FILL_BYTES)
+            with Live(folder / "control.sock") as live:
+                live.reset()
+                measured = fio(folder, kind, depth, seconds=seconds)
+                status = live.status()
+        recorded = pl.read_parquet(folder / "x.parquet")
+    # Before them the drive was filled.
+    requests = recorded.slice(recorded.height - status.result.workload.requests)
+    config = status.result.config
+    replay = fg.run(
+        requests,
+        device=config,
+        set={
+            "start.fill": "sequential",
+            "flash.blocks": status.result.drive.units * config["flash"]["superblock"],
+            "queue.arrivals": "closed",
+            "queue.depth": depth,
+        },
+        addresses="span",
+    )
+    by_latency = depth == 1
+    theirs = measured["mean_us"] if by_latency else measured["iops"]
+    ours = replay.latency.all.mean_us if by_latency else replay.throughput.iops
+    holding = status.server.holding
+    assert holding is not None and ours is not None
+    error = holding.error_us
+    unit = "us" if by_latency else "/s"
+    print(
+        f"{device:15} {kind:9} {depth:5}  {theirs:7.0f}{unit} {ours:7.0f}{unit}  "
+        f"{(theirs / ours - 1) * 100:+6.1f}%  {error.mean or 0:20.1f} {error.p99 or 0:11.1f}"
+        f" {(holding.late_share or 0) * 100:5.1f}%"
+    )
+    return {
+        "device": device,
+        "requests": kind,
+        "depth": depth,
+        "fio": measured,
+        "model": {"mean_us": replay.latency.all.mean_us, "iops": replay.throughput.iops},
+        "live": {"mean_us": status.result.latency.all.mean_us},
+        "holding_error_us": {"mean": error.mean, "p50": error.p50, "p99": error.p99},
+        "late_share": holding.late_share,
+    }
+
+
+def fio(
+    folder: Path, kind: str, depth: int, *, jobs: int = 1, bytes: int = 4096, seconds: float = 0
+) -> dict[str, float]:
+    """Requests a second and their mean latency, as fio measures them; all of the drive once if no
+    time is given."""
+    command = ["fio", "--name=job", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={folder / SOCKET}"]
+    command += [f"--rw={kind}", f"--bs={bytes}", f"--iodepth={depth}", f"--numjobs={jobs}"]
+    command += [f"--size={SIZE_MIB}m", "--group_reporting", "--output-format=json", "--norandommap"]
+    if seconds:
+        command += [f"--runtime={seconds}", "--time_based", "--ramp_time=0"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (job,) = json.loads(said[said.index("{") :])["jobs"]
+    side = job["read" if kind.endswith("read") else "write"]
+    return {"iops": side["iops"], "mean_us": side["lat_ns"]["mean"] / 1000}
+
+
+@contextlib.contextmanager
+def served(command: list[str], folder: Path) -> Iterator[Path]:
+    """A server of a socket in the folder."""
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder)
+    try:
+        end = time.monotonic() + 60
+        while not (folder / SOCKET).exists() or not answers(folder):
+            assert server.poll() is None and time.monotonic() < end, command
+            time.sleep(0.05)
+        yield folder
+    finally:
+        server.terminate()
+        assert server.wait(120) == 0, command
+
+
+def answers(folder: Path) -> bool:
+    """Whether somebody can connect."""
+    uri = f"nbd+unix:///?socket={folder / SOCKET}"
+    return subprocess.run(["nbdinfo", "--size", uri], capture_output=True).returncode == 0
+
+
+def memory_plugin(folder: Path) -> contextlib.AbstractContextManager[Path]:
+    """nbdkit's own memory plugin."""
+    return served(["nbdkit", "-f", "-U", SOCKET, "memory", f"{SIZE_MIB}M"], folder)
+
+
+def floatgate(folder: Path, *words: str) -> contextlib.AbstractContextManager[Path]:
+    """A drive in memory; without words, one with the whole map and no timing."""
+    command = [sys.executable, "-m", "floatgate", "serve", "--socket", SOCKET, "--quiet"]
+    command += ["--control", "control.sock", "--size", f"{SIZE_MIB}MiB", *(words or IDEAL)]
+    return served(command, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -57,9 +57,7 @@ def main() -> None:
         given.out.write_text(json.dumps(found, indent=2) + "\n")
 
 
-def throughput(
-    title: str, jobs: int, full: bool, seconds: float, repeats: int
-) -> dict[str, Any]:
+def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) -> dict[str, Any]:
     """Requests a second of both servers, in turns, and the ratio of their neighbours."""
     servers = {"memory": memory_plugin, "floatgate": floatgate}
     found: dict[str, list[float]] = {name: [] for name in servers}
@@ -71,12 +69,14 @@ def throughput(
                 if full:
                     fio(folder, "write", depth=8, bytes=FILL_BYTES)
                 found[name].append(fio(folder, "randwrite", 32, jobs=jobs, seconds=seconds)["iops"])
-    ratios = [ours / theirs for ours, theirs in zip(found["floatgate"], found["memory"], strict=True)]
+    ratios = [
+        ours / theirs for ours, theirs in zip(found["floatgate"], found["memory"], strict=True)
+    ]
     ratio = statistics.median(ratios)
     medians = {name: statistics.median(values) for name, values in found.items()}
     print(
-        f"{title}: memory plugin {medians['memory']:.0f}/s, Floatgate {medians['floatgate']:.0f}/s, "
-        f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
+        f"{title}: memory plugin {medians['memory']:.0f}/s, "
+        f"Floatgate {medians['floatgate']:.0f}/s, ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
         flush=True,
     )
     return {**found, "ratios": ratios, "median_ratio": ratio}
@@ -84,7 +84,9 @@ def throughput(
 
 def timing(seconds: float) -> list[dict[str, Any]]:
     """What fio measures on a drive with its clock, and what the simulator says of the same."""
-    print(f"\n{'drive':15} {'requests':9} {'depth':>5}  {'fio':>9} {'model':>9}  {'off':>7}", end="")
+    print(
+        f"\n{'drive':15} {'requests':9} {'depth':>5}  {'fio':>9} {'model':>9}  {'off':>7}", end=""
+    )
     print(f"  {'error of holding, us: mean, p99':>32} {'late':>6}")
     rows = []
     for device, words in MODELLED.items():
@@ -148,7 +150,12 @@ def fio(
 ) -> dict[str, float]:
     """Requests a second and their mean latency, as fio measures them; all of the drive once if no
     time is given."""
-    command = ["fio", "--name=job", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={folder / SOCKET}"]
+    command = [
+        "fio",
+        "--name=job",
+        "--ioengine=nbd",
+        f"--uri=nbd+unix:///?socket={folder / SOCKET}",
+    ]
     command += [f"--rw={kind}", f"--bs={bytes}", f"--iodepth={depth}", f"--numjobs={jobs}"]
     command += [f"--size={SIZE_MIB}m", "--group_reporting", "--output-format=json", "--norandommap"]
     if seconds:

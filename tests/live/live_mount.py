@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 from live_drive import LiveDrive
 from live_needs import program

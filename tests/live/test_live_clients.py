@@ -18,7 +18,7 @@ from typing import Any
 
 import nbd_client as nbd
 import pytest
-from live_drive import MIB, LiveDrive, Drives
+from live_drive import MIB, Drives, LiveDrive
 from live_needs import needs
 from nbd_client import Disconnected, NbdClient
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from live_drive import MIB, LiveDrive, Drives
+from live_drive import MIB, Drives, LiveDrive
 from live_needs import needs
 
 pytestmark = needs("nbdkit", "fio")
@@ -41,6 +41,7 @@ DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "tlc": ("tlc-client", SMALL_TLC),
     "tlc-enterprise": ("tlc-enterprise", {}),
 }
+
 
 @dataclass(frozen=True)
 class Did:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from live_drive import MIB, LiveDrive, Drives
+from live_drive import MIB, Drives, LiveDrive
 from live_guest import TOOLS, Guest, needs_guest, system
 from live_needs import needs
 

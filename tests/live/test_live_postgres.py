@@ -33,7 +33,8 @@ CREATE EXTENSION amcheck;
 """
 
 TRANSACTION = """BEGIN;
-INSERT INTO entries SELECT {client}, {number}, text, md5(text) FROM (SELECT repeat('{text}', {times}) AS text) t;
+INSERT INTO entries
+SELECT {client}, {number}, text, md5(text) FROM (SELECT repeat('{text}', {times}) AS text) made;
 UPDATE totals SET entries = entries + 1 WHERE client = {client};
 COMMIT;
 \\warn {number} is committed
@@ -130,7 +131,9 @@ def test_what_was_committed_outlives_the_plug(directory: Path, pulls: int) -> No
             stack.callback(postgres.kill)
             if pull == 0:
                 postgres.sql(TABLES)
-                postgres.sql(f"INSERT INTO totals SELECT i, 0 FROM generate_series(0, {CLIENTS - 1}) i")
+                postgres.sql(
+                    f"INSERT INTO totals SELECT i, 0 FROM generate_series(0, {CLIENTS - 1}) i"
+                )
             found = _numbers(postgres)
             # Of a transaction under way the client has not been told.
             assert all(told[one] <= found[one] <= told[one] + 1 for one in told), (told, found)

@@ -1,4 +1,4 @@
-"""Tools of libnbd and QEMU on a live drive: images in and out, holes, and what it says of itself."""
+"""Tools of libnbd and QEMU on a live drive: images in and out, holes, what it can."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ def _reads(uri: str, reads: list[str]) -> None:
 def test_qemu_img_copies_and_compares(serve: Drives, tmp_path: Path, file_system: Path) -> None:
     drive = serve(SIZE, **DEVICE)
     run("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", file_system, drive.uri)
-    assert "identical" in run("qemu-img", "compare", "-f", "raw", "-F", "raw", file_system, drive.uri)
+    assert "identical" in run(
+        "qemu-img", "compare", "-f", "raw", "-F", "raw", file_system, drive.uri
+    )
     told = json.loads(run("qemu-img", "info", "--output=json", drive.uri))
     assert told["virtual-size"] == SIZE
     compact = tmp_path / "copy.qcow2"

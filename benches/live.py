@@ -76,7 +76,8 @@ def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) 
     medians = {name: statistics.median(values) for name, values in found.items()}
     print(
         f"{title}: memory plugin {medians['memory']:.0f}/s, "
-        f"Floatgate {medians['floatgate']:.0f}/s, ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
+        f"Floatgate {medians['floatgate']:.0f}/s, "
+        f"ratio {ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})",
         flush=True,
     )
     return {**found, "ratios": ratios, "median_ratio": ratio}

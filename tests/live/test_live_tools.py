@@ -48,7 +48,7 @@ def extents(uri: str) -> list[tuple[int, int, bool]]:
 def file_system(tmp_path: Path) -> Path:
     """An ext4 image with this project's sources in it."""
     image = tmp_path / "ext4.img"
-    tree = Path(__file__).resolve().parents[2] / "python"
+    tree = Path(__file__).resolve().parents[2] / "crates"
     run("mke2fs", "-q", "-F", "-t", "ext4", "-b", PAGE, "-d", tree, image, f"{SIZE // 1024}k")
     assert image.stat().st_size == SIZE
     return image

@@ -39,6 +39,7 @@ impl Served {
             "page_bytes": self.page_bytes,
             "device": state.name,
             "timing": if state.has_clock() { "simulated" } else { "none" },
+            "transport_us": state.transport.as_nanos() as f64 / 1e3,
             "uptime_s": self.started.elapsed().as_secs_f64(),
             "history": state.history.samples(),
             "power": power(&state.power),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::gauges::{Asked, Measured};
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
-use super::{ServeError, Served, lock};
+use super::{ServeError, Served};
 use crate::config::Fill;
 use crate::drive::live::Opened;
 use crate::metrics::{programs, ratio};
@@ -59,7 +59,7 @@ impl Served {
 
     fn server(&self, has_clock: bool) -> Value {
         let gauges = &self.gauges;
-        let Measured { read, write, lock_wait, lock_held, holding, .. } = &*lock(&gauges.measured);
+        let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
         let error = holding.error.distributed();
         let late = ratio(holding.late, error.count);
         let holding = has_clock.then(|| json!({"error_us": error, "late_share": late}));
@@ -138,9 +138,9 @@ impl Served {
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
             warnings.extend(critical.as_str().map(ToOwned::to_owned));
         }
-        let measured = lock(&self.gauges.measured);
-        let error = measured.holding.error.distributed();
-        let late = ratio(measured.holding.late, error.count);
+        let holding = self.gauges.total().holding;
+        let error = holding.error.distributed();
+        let late = ratio(holding.late, error.count);
         if let Some(late) = late.filter(|&late| state.has_clock() && late > 0.1) {
             let mean = error.mean.unwrap_or(0.0);
             warnings.push(format!(

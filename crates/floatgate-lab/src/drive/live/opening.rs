@@ -111,6 +111,7 @@ pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(),
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
     let formatted = maker.make().map_err(OpenError::from).and_then(|mut drive| {
+        start_clock(drive.as_mut(), Timekeeping::None);
         drive.shut_down().map_err(|error| OpenError::Fault {
             path: path.to_path_buf(),
             error: error.to_string(),
@@ -209,10 +210,12 @@ fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenEr
     Ok(Opened { drive, description, plan })
 }
 
-/// Time begins when the drive has been found.
+/// Time begins when the drive has been found, or never: what makes or finds a drive resets its
+/// clock.
 fn start_clock(drive: &mut dyn Live, time: Timekeeping) {
-    if time == Timekeeping::Simulated {
-        drive.paced().reset_counters();
+    match time {
+        Timekeeping::None => drive.paced().stand_still(),
+        Timekeeping::Simulated => drive.paced().reset_counters(),
     }
 }
 

@@ -89,3 +89,10 @@ def blktrace(order: str = "<") -> bytes:
         blk(*row[:5], device=row[5], more=row[6], cpu=index % 2, order=order)
         for index, row in enumerate(rows)
     )
+
+
+def capture(*rows: tuple[int, int, int, int]) -> bytes:
+    """A live drive's capture: time in ns, operation, offset, length of each request."""
+    made = rows or [(500, 1, 4096, 8192), (400, 0, 0, 512), (900, 2, 65536, 4096), (950, 3, 0, 0)]
+    records = (struct.pack("<QQQII", time, at, size, op, 0) for time, op, at, size in made)
+    return struct.pack("<8sII", b"FLOATREC", 1, 4096) + b"".join(records)

@@ -35,6 +35,9 @@ COMMANDS = [
     ("image", "info"),
     ("image", "check"),
     ("image", "dump"),
+    ("serve",),
+    ("ctl",),
+    ("ctl", "status"),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from binary_traces import blktrace, hp_srt, oracle_general, vscsi
+from binary_traces import blktrace, capture, hp_srt, oracle_general, vscsi
 
 from floatgate.traces import FORMATS, TraceError, read_trace, write_parquet
 from floatgate.traces.text import Head
@@ -23,6 +23,7 @@ def parquet(folder: Path) -> bytes:
 
 BINARY = {"vscsi1": "vscsi", "vscsi2": "vscsi", "hp": "hp-srt", "oracle": "oracle-general"}
 BINARY |= {"blktrace": "blktrace", "blktrace, big-endian": "blktrace", "parquet": "parquet"}
+BINARY |= {"capture": "capture"}
 TEXT = {
     "financial.spc": "spc",
     "usr.msr.csv": "msr",
@@ -46,6 +47,7 @@ TEXT = {
 def content(name: str, folder: Path) -> bytes:
     made = {"vscsi1": lambda: vscsi(1), "vscsi2": lambda: vscsi(2), "hp": hp_srt}
     made.update(oracle=oracle_general, parquet=lambda: parquet(folder), blktrace=blktrace)
+    made["capture"] = capture
     made["blktrace, big-endian"] = lambda: blktrace(">")
     return made[name]() if name in made else (SAMPLES / name).read_bytes()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
 
@@ -26,7 +26,7 @@ def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
     Raises ValueError, with the place below `path`, where an entry is missing or of another type.
     """
     try:
-        found: _T = _reader(kind)(data)
+        found: _T = _table(kind)(data)
     except _WrongError as wrong:
         place = ".".join((path, *reversed(wrong.steps)))
         raise ValueError(f"{place}: {wrong}") from None
@@ -52,11 +52,17 @@ def _look_for(names: Iterable[str], data: Any) -> None:
 @cache
 def _reader(hint: Any) -> Callable[[Any], Any]:
     """What makes a value of a type from what JSON has: made once, as types are looked at slowly."""
+    if hasattr(hint, "from_dict"):
+        # It checks its document itself.
+        return _documented(hint)
     if is_dataclass(hint):
-        return _table(hint)  # type: ignore[arg-type]
+        return _table(cast(Hashable, hint))
     if get_origin(hint) is tuple:
         return _list(_reader(get_args(hint)[0]))
     kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
+    if len(kinds) == 2 and is_dataclass(kinds[0]):
+        some = _reader(cast(Hashable, kinds[0]))
+        return lambda value: None if value is None else some(value)
     names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
     # JSON does not tell 1 from 1.0.
     taken = (*kinds, int) if float in kinds else kinds
@@ -69,7 +75,19 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     return read
 
 
-def _table(kind: Callable[..., Any]) -> Callable[[Any], Any]:
+def _documented(kind: Any) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        _look_for((), value)
+        try:
+            return kind.from_dict(value)
+        except ValueError as error:
+            raise _WrongError(str(error)) from None
+
+    return read
+
+
+@cache
+def _table(kind: Any) -> Callable[[Any], Any]:
     readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
     def read(data: Any) -> Any:

@@ -11,7 +11,10 @@ mod parameters;
 
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
+use std::os::unix::process::parent_id;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use floatgate_lab::drive::live::LiveError;
 use floatgate_lab::serve::{Backend, How, Listener, ServeError, Served, Setup, listen};
@@ -19,10 +22,15 @@ use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
 };
 
+use rustix::process::Signal;
+
 use parameters::Parameters;
 
 /// How exactly threads are to wake up, in nanoseconds.
 const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
+
+/// How often it is looked whether the parent is still there.
+const PARENT_EVERY: Duration = Duration::from_millis(500);
 
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
 static SERVING: Mutex<Option<Serving>> = Mutex::new(None);
@@ -67,6 +75,32 @@ fn how(flags: Flags) -> How {
     How { stream: 0, durable: flags.contains(Flags::FUA) }
 }
 
+/// Once it is shut down by whoever was first, there is nothing to do.
+fn shut_down(drive: &Served) {
+    match drive.shut_down() {
+        Ok(()) | Err(ServeError::PowerOff) => {}
+        Err(error) => eprintln!("floatgate: the drive could not be shut down: {error}"),
+    }
+}
+
+/// Shuts the drive down and ends this process when it has another parent.
+///
+/// With `--exit-with-parent` nbdkit ends by itself, but waits for clients to leave: as long as a
+/// file system is mounted, that is for ever.
+fn end_with(parent: u32, drive: &Arc<Served>) {
+    let drive = Arc::downgrade(drive);
+    thread::spawn(move || {
+        while parent_id() == parent {
+            thread::sleep(PARENT_EVERY);
+        }
+        if let Some(drive) = drive.upgrade() {
+            shut_down(&drive);
+        }
+        // What nbdkit would do at the end is not for a thread beside its own.
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    });
+}
+
 impl Server for Connection {
     fn name() -> &'static str {
         "floatgate"
@@ -101,22 +135,24 @@ impl Server for Connection {
         // Without it replies that are held come up to 50 us late; the system may refuse.
         let _ = rustix::thread::set_current_timer_slack(TIMER_SLACK);
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
-        let control = parameters.control.clone();
+        let (control, parent) = (parameters.control.clone(), parameters.parent);
         let setup: Setup = parameters.setup().map_err(wrong)?;
         let drive = Served::new(setup).map_err(|error| wrong(error.to_string()))?;
         let listener = control.map(|path| {
             let failed = |error| wrong(format!("{} cannot be made: {error}", path.display()));
             listen(&drive, &path).map_err(failed)
         });
+        if let Some(parent) = parent {
+            end_with(parent, &drive);
+        }
         *lock(&SERVING) = Some(Serving { drive, _control: listener.transpose()? });
         Ok(())
     }
 
     /// Clients are gone.
     fn unload() {
-        let Some(Serving { drive, .. }) = lock(&SERVING).take() else { return };
-        if let Err(error) = drive.shut_down() {
-            eprintln!("floatgate: the drive could not be shut down: {error}");
+        if let Some(Serving { drive, .. }) = lock(&SERVING).take() {
+            shut_down(&drive);
         }
     }
 

@@ -20,7 +20,8 @@ transport=<NS>          Nanoseconds that a request and its reply take on their w
                         are held are held for so much less (default 0).
 control=<SOCKET>        A socket to make, for `floatgate ctl`.
 record=<FILE>           A file to make, with all that is asked for.
-also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.";
+also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.
+parent=<PID>            Shuts the drive down and ends when this process is no longer the parent.";
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -36,6 +37,8 @@ pub struct Parameters {
     pub control: Option<PathBuf>,
     record: Option<PathBuf>,
     also: Vec<(String, PathBuf)>,
+    /// The process without which nothing is served.
+    pub parent: Option<u32>,
 }
 
 impl Parameters {
@@ -56,6 +59,10 @@ impl Parameters {
             "control" => self.control = Some(path()?),
             "record" => self.record = Some(path()?),
             "transport" => self.transport = Duration::from_nanos(number()?),
+            "parent" => {
+                let number = value.parse().map_err(|_| format!("{key}={value}: expected a PID"));
+                self.parent = Some(number?);
+            }
             "timing" => {
                 self.time = match value {
                     "none" => Timekeeping::None,

@@ -13,11 +13,13 @@ from . import (
     calibrate,
     compare,
     crash,
+    ctl,
     image,
     lists,
     paper,
     precondition,
     run,
+    serve,
     streams,
     trace,
 )
@@ -42,6 +44,10 @@ app.add_typer(trace.app, name="trace", help="Inspect, convert and generate trace
 app.add_typer(
     image.app, name="image", help="Create and inspect images: the flash of a drive in a file."
 )
+app.command(epilog="Example: floatgate serve --device small-nvme --size 8GiB", cls=serve.WithWeb)(
+    serve.serve
+)
+app.add_typer(ctl.app, name="ctl", help="Ask and steer a live drive.")
 app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
 app.command(epilog="Example: floatgate policies dftl")(lists.policies)
 app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)

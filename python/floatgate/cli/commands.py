@@ -44,4 +44,4 @@ class App(typer.Typer):
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
         """Adds a command that is strict about its options."""
-        return super().command(name, cls=Strict, **options)
+        return super().command(name, **{"cls": Strict, **options})

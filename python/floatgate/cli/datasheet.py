@@ -10,8 +10,9 @@ from floatgate.datasheet import DataSheet, LatencyLine, Line
 from floatgate.report.tables import Cell, Table, space_table
 from floatgate.report.values import ABSENT, count, fixed, measured, percent, ratio, size
 
+from .grids import Lines, fact_grid, print_messages
 from .output import console
-from .summary import Lines, fact_grid, print_messages, print_table
+from .summary import print_table
 
 
 def print_sheet(sheet: DataSheet) -> None:

@@ -8,8 +8,9 @@ from floatgate.hot_data import Hotness, gigabytes
 from floatgate.report import hot_tables
 from floatgate.report.values import count, fixed, percent, size
 
+from .grids import Lines, fact_grid, print_messages
 from .output import console
-from .summary import Lines, fact_grid, print_messages, print_table
+from .summary import print_table
 
 
 def print_hotness(found: Hotness, told: Iterable[str]) -> None:

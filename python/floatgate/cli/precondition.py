@@ -75,7 +75,8 @@ def precondition(
 def _print(found: Preconditioned) -> None:
     from floatgate.report.precondition_tables import facts, recipes_table, shortest_table
 
-    from .summary import fact_grid, print_messages, print_table
+    from .grids import fact_grid, print_messages
+    from .summary import print_table
 
     out = output.console()
     out.print(fact_grid(facts(found)))

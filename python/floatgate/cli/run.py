@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from floatgate.run_options import RunOptions
 
 from . import options, output
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
+from .written import write_run
 
 
 @options.takes_run_options()
@@ -41,7 +38,7 @@ def run(
         with output.progress_bar(quiet) as progress:
             result = api.run(trace, device=device, set=settings, progress=progress, **vars(how))
         if part is not None:
-            _write(result, part, pictures)
+            write_run(result, part, pictures)
     if json:
         print(result.to_json())
     else:
@@ -50,17 +47,3 @@ def run(
         print_summary(result, device or api.DEFAULT_DEVICE)
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
-
-
-def _write(result: Result, directory: Path, pictures: options.PictureKind | None) -> None:
-    """result.json, timeline.parquet, report.html and, if asked for, the latencies and pictures."""
-    from floatgate.report import write_pictures, write_report
-    from floatgate.report.files import write_frame, write_table
-
-    (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
-    write_frame(directory / "timeline.parquet", result.timeline)
-    if result.distributions:
-        write_table(directory, "latencies", result.latencies)
-    write_report([result], directory / "report.html")
-    if pictures:
-        write_pictures([result], directory, pictures)

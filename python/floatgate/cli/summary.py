@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from floatgate.report import curve_tables, tables
-from floatgate.report.frames import BLAME, KINDS, NAMED
+from floatgate.report.causes import BLAME
+from floatgate.report.frames import KINDS, NAMED
 from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, requests_by_kind
 from floatgate.report.runs import label_runs
@@ -29,6 +30,7 @@ from floatgate.report.values import (
 )
 from floatgate.result import Result
 
+from .grids import Lines, empty_table, fact_grid, print_messages
 from .output import console
 
 COLUMNS = {
@@ -45,9 +47,6 @@ COLUMNS = {
 
 SMALL = 0.0005
 """Parts of a sum below this share of it are left out of a line."""
-
-Lines = Iterator[tuple[str, str]]
-"""Name and text; no name continues the line above."""
 
 
 def print_summary(result: Result, device: str) -> None:
@@ -297,26 +296,6 @@ def _heading(title: str) -> str:
     return title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
-def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:
-    """Names to the left, dim; what there is to say about them to the right."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, text in lines:
-        grid.add_row(Text(name), Text(text))
-    return grid
-
-
-def empty_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
-    """An empty table: names to the left, which may wrap, and numbers, which may not."""
-    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title in names:
-        drawn.add_column(title, overflow="fold")
-    for title in numbers:
-        drawn.add_column(title, justify="right", no_wrap=True)
-    return drawn
-
-
 def print_table(out: Console, table: tables.Table) -> None:
     """A table of the report, below an empty line."""
     drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -329,13 +308,3 @@ def print_table(out: Console, table: tables.Table) -> None:
         drawn.add_row(*(cell.text for cell in row))
     out.print()
     out.print(drawn)
-
-
-def print_messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
-    """What casts doubt on the numbers, to be seen; then what is good to know."""
-    lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]
-    lines += [Text.assemble(("note: ", "dim"), text) for text in notes]
-    if lines:
-        out.print()
-    for line in lines:
-        out.print(line)

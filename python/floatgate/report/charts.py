@@ -16,7 +16,8 @@ from itertools import pairwise
 import altair as alt
 import polars as pl
 
-from .frames import BLAME, CAUSES
+from .causes import BLAME
+from .frames import CAUSES
 from .theme import DASHES
 
 Plot = alt.Chart | alt.LayerChart

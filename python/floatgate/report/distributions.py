@@ -13,8 +13,9 @@ import polars as pl
 from floatgate.result import Distribution
 
 from . import charts
+from .causes import BLAME
 from .figure import Drawing, Figure, Legend, join_title, sentence
-from .frames import BLAME, CURVE_STEP, LINE, kept
+from .frames import CURVE_STEP, LINE, kept
 from .legends import line_legend, own_legend, say_missing, series, span
 from .runs import Run, panels
 from .tables import cause_table

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from . import charts, frames, tables
+from .causes import BLAME
 from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
@@ -125,12 +126,12 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_blame(frame, first(frame["row"]), limit, unit)
             what = sentence("Mean response time by what it was spent on", name, frame)
             figure.drawings.append(Drawing(name, chart, what))
-    figure.legend = part_legend(by_panel.values(), list(frames.BLAME.values()))
+    figure.legend = part_legend(by_panel.values(), list(BLAME.values()))
     say_missing(figure, by_panel.values(), drawn, UNTIMED)
     if not whole.is_empty():
         title = f"Mean response time by what it was spent on, {unit} per request"
         scaled = whole.with_columns(pl.col("value") / base)
-        figure.table = tables.parts_table(title, scaled, frames.BLAME.values(), 3)
+        figure.table = tables.parts_table(title, scaled, BLAME.values(), 3)
     return figure
 
 

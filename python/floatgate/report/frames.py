@@ -22,6 +22,7 @@ from floatgate.result import (
     Result,
 )
 
+from .causes import BLAME
 from .runs import Run
 
 CAUSES = {
@@ -44,20 +45,6 @@ NAMED = CAUSES | {
     "parity": "parity",
 }
 """The same with what is drawn as "other": there are no more colours that can be told apart."""
-
-BLAME = {
-    "die": "flash itself",
-    "gc": "cleaning",
-    "map": "map",
-    "bus": "bus",
-    "merge": "merges",
-    "queue": "queue",
-    "buffer": "write buffer",
-    "remap": "remapping",
-    "controller": "controller",
-    "link": "host link",
-}
-"""Where a request's time went; the same cause has the same colour as in `CAUSES`."""
 
 Cache = Callable[[Result], MappingResult | BufferResult]
 """The map's cache, or the write buffer."""

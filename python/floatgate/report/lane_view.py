@@ -12,9 +12,9 @@ import polars as pl
 
 from floatgate.result import LookedAtResult, Result
 
+from .causes import BLAME
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
-from .frames import BLAME
 from .legends import part_legend, say_missing
 from .runs import Run
 from .tables import Cell, Table

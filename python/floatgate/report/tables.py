@@ -13,7 +13,8 @@ from floatgate.result import LatencySummary, Result
 from floatgate.result_types import SpaceResult
 
 from . import overview
-from .frames import BLAME, KINDS, NAMED, kept
+from .causes import BLAME
+from .frames import KINDS, NAMED, kept
 from .runs import Run, Varying, label_runs
 from .values import (
     ABSENT,

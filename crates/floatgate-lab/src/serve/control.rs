@@ -110,9 +110,13 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
             served.check().map_err(words)?;
             Ok(json!({}))
         }
+        Some("stop") => {
+            served.shut_down().map_err(words)?;
+            Ok(json!({}))
+        }
         _ => Err(format!(
             "do = {}: expected \"status\", \"smart\", \"blocks\", \"plug\", \"faults\", \
-             \"snapshot\", \"lanes\", \"reset\" or \"check\"",
+             \"snapshot\", \"lanes\", \"reset\", \"check\" or \"stop\"",
             request["do"]
         )),
     }

@@ -1,0 +1,175 @@
+"""`floatgate ctl`: asks and steers a live drive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options, output
+from .commands import App
+
+if TYPE_CHECKING:
+    from floatgate.live import Live
+
+app = App(add_completion=False)
+
+WINDOW_MS_MAX = 1000.0
+
+
+@app.callback(epilog="Example: floatgate ctl status")
+def ctl(
+    context: typer.Context,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SOCKET",
+            help="The control socket (default: that of floatgate serve without options).",
+        ),
+    ] = None,
+) -> None:
+    """Ask and steer a live drive that floatgate serve has started."""
+    context.obj = control
+
+
+@app.command(epilog="Example: floatgate ctl status --json")
+def status(context: typer.Context, json: options.Json = False) -> None:
+    """Show the drive's counters: write amplification, latency, map hits, wear, warnings."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("status"))
+            return
+        found = live.status()
+    from .live_summary import print_status
+
+    print_status(found)
+
+
+@app.command(epilog="Example: floatgate ctl blocks --json")
+def blocks(context: typer.Context, json: options.Json = False) -> None:
+    """Show the erase units: how full of valid pages and how worn; --json has each of them."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("blocks"))
+            return
+        found = live.blocks()
+    from .live_summary import print_blocks
+
+    print_blocks(found)
+
+
+@app.command(epilog="Example: floatgate ctl smart")
+def smart(context: typer.Context, json: options.Json = False) -> None:
+    """Show the drive's own log of its life: bytes, spare, wear, and what it warns of."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("smart"))
+            return
+        found = live.smart()
+    from .live_summary import print_smart
+
+    print_smart(found)
+
+
+@app.command(epilog="Example: floatgate ctl plug")
+def plug(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Pull the plug: what is not durable is lost, then the drive is found again."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("plug"))
+            return
+        power = live.plug()
+    took = f"{power.mount.seconds:.3f} s, {power.mount.tag_reads:,} pages looked at"
+    output.say(f"the power was cut ({power.cuts:,} in all); the drive was found in {took}", quiet)
+
+
+@app.command(epilog="Example: floatgate ctl faults --read-error-share 0.001")
+def faults(
+    context: typer.Context,
+    read_error_share: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Share of reads that fail with an I/O error."),
+    ] = None,
+    read_only: Annotated[
+        bool | None,
+        typer.Option("--read-only/--read-write", help="Whether the drive refuses to write."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Show faults, or switch them: what is not given stays as it is."""
+    given: dict[str, Any] = {"read_error_share": read_error_share, "read_only": read_only}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    with _live(context) as live:
+        found = live.ask("faults", **wanted) if wanted else live.ask("status")["faults"]
+    if json:
+        output.print_json(found)
+    else:
+        writes = "refused" if found["read_only"] else "taken"
+        out = output.console()
+        out.print(f"reads that fail     {100 * found['read_error_share']:g} %")
+        out.print(f"writes              {writes}")
+
+
+@app.command(epilog="Example: floatgate ctl snapshot copy.img")
+def snapshot(
+    context: typer.Context,
+    to: Annotated[Path, typer.Argument(metavar="FILE", help="The copy; it must not exist.")],
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Copy the image as it is now; the copy can be opened like any image."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("snapshot", to=str(to.absolute())))
+            return
+        made = live.snapshot(to)
+    output.say(f"wrote {made.bytes:,} bytes to {made.path}", quiet)
+
+
+@app.command(epilog="Example: floatgate ctl reset")
+def reset(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Start all counters anew; the drive and what is on it stay as they are."""
+    with _live(context) as live:
+        live.reset()
+    _done("the counters start anew", json, quiet)
+
+
+@app.command(epilog="Example: floatgate ctl check")
+def check(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
+    """Let the drive verify its own invariants; exit status 1 if one does not hold."""
+    with _live(context) as live:
+        live.check()
+    _done("no problems", json, quiet)
+
+
+@app.command(epilog="Example: floatgate ctl lanes --window 20 --json")
+def lanes(
+    context: typer.Context,
+    window: Annotated[
+        float, typer.Option(min=0.001, max=WINDOW_MS_MAX, help="Length of the window, in ms.")
+    ] = 10.0,
+    json: options.Json = False,
+) -> None:
+    """Show what dies and channels do from now on; with --timing simulated only."""
+    with _live(context) as live:
+        if json:
+            output.print_json(live.ask("lanes", window_ms=window))
+            return
+        found = live.lanes(window)
+    from .live_summary import print_lanes
+
+    print_lanes(found)
+
+
+def _live(context: typer.Context) -> Live:
+    from floatgate.live import Live
+
+    return Live(context.obj)
+
+
+def _done(text: str, json: bool, quiet: bool) -> None:
+    if json:
+        output.print_json({})
+    else:
+        output.say(text, quiet)

@@ -1,0 +1,244 @@
+"""A live drive as text for a terminal."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from floatgate.live.documents import Blocks, Holding, Server, Smart, Spread, Status
+from floatgate.report.causes import BLAME
+from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
+from floatgate.result_types import LanesResult
+
+from .grids import Lines, empty_table, fact_grid, print_messages
+from .output import console
+
+if TYPE_CHECKING:
+    from floatgate.live.serving import Setup
+    from floatgate.live.web import Page
+
+PARTS = 10
+"""Steps of the distribution of valid pages."""
+
+
+def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
+    """What a script needs to know of a server that clients can connect to."""
+    endpoint, image = setup.endpoint, setup.backing.image
+    return {
+        "ready": True,
+        "uri": endpoint.uri,
+        "socket": None if endpoint.socket is None else str(endpoint.socket.absolute()),
+        "port": endpoint.port or None,
+        "control": str(setup.control.absolute()),
+        "page": None if page is None else page.url,
+        "metrics": None if page is None else page.metrics_url,
+        "token": None if page is None else page.token,
+        "image": None if image is None else str(image.absolute()),
+        "bytes": setup.backing.bytes,
+        "device": setup.backing.name,
+        "timing": setup.timing,
+        "nbdkit_pid": pid,
+    }
+
+
+def print_announced(document: Mapping[str, Any]) -> None:
+    """Where the drive is, and how to attach it."""
+    out = console()
+    where = document["image"] or "in memory"
+    out.print(f"serving     {document['device']}, {size(document['bytes'])}, {where}")
+    for name, text in _ways(document):
+        # These are copied: no line is broken.
+        out.print(f"{name:<12}{text}", soft_wrap=True)
+    out.print("Ctrl-C stops it in order.")
+    # Whoever waits for these lines may read them through a pipe.
+    out.file.flush()
+
+
+def _ways(document: Mapping[str, Any]) -> Lines:
+    uri = shlex.quote(document["uri"])
+    yield "NBD", document["uri"]
+    yield "look", f"nbdinfo {uri}"
+    if document["socket"]:
+        yield "attach", f"nbd-client -unix {shlex.quote(document['socket'])} /dev/nbd0"
+    else:
+        yield "attach", f"nbd-client localhost {document['port']} /dev/nbd0"
+    yield "as a file", f"nbdfuse drive/ {uri}"
+    yield "qemu", f"qemu-system-x86_64 -drive file={uri},format=raw,if=virtio ..."
+    yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite --size=64M"
+    yield "control", f"floatgate ctl --control {shlex.quote(document['control'])} status"
+    if document["page"]:
+        yield "page", document["page"]
+        yield "metrics", document["metrics"]
+
+
+def print_status(status: Status) -> None:
+    """A screen of what the drive has done since the counters were reset."""
+    out = console()
+    out.print(fact_grid([*_drive(status), *_written(status)]))
+    out.print()
+    kinds = {
+        "read": status.server.latency_us.read,
+        "write": status.server.latency_us.write,
+        "waiting for the drive": status.server.lock_wait_us,
+    }
+    if status.server.holding is not None:
+        kinds["answers missed by"] = status.server.holding.error_us
+    out.print(_times(kinds))
+    out.print()
+    out.print(fact_grid([*_inside(status), *_server(status.server)]))
+    for shadow in status.also:
+        wa = ratio(shadow.result.write_amplification)
+        late = f", {count(shadow.behind)} requests behind" if shadow.behind else ""
+        out.print(fact_grid([(f"also {shadow.name}", f"write amplification {wa}{late}")]))
+    result = status.result
+    print_messages(out, [*status.warnings, *result.warnings], result.notes)
+
+
+def _drive(status: Status) -> Lines:
+    where = status.image or "in memory"
+    yield "drive", f"{status.device}, {size(status.bytes)}, {where}; timing {status.timing}"
+    requests = {kind: n for kind, n in vars(status.server.requests).items() if n}
+    yield "requests", ", ".join(f"{count(n)} {kind}" for kind, n in requests.items()) or "none"
+
+
+def _written(status: Status) -> Lines:
+    result, page = status.result, status.page_bytes
+    host, media = result.workload.write_pages, result.flash.programs.total
+    read = size(result.workload.read_pages * page)
+    written = f"{size(host * page)} by the host, {size(media * page)} to flash"
+    yield "written", f"{written}; {read} read by the host"
+    yield "write amplification", ratio(result.write_amplification)
+    blame = {BLAME[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
+    if any(blame.values()):
+        unit, us = unit_of([sum(blame.values())], TIMES)
+        parts = sorted(((n, name) for name, n in blame.items() if n), reverse=True)
+        text = " + ".join(f"{name} {measured(n / us)}" for n, name in parts)
+        yield f"modelled mean by cause, {unit}", text
+
+
+def _times(kinds: Mapping[str, Spread]) -> Any:
+    names = ("mean", "p50", "p99", "p999", "max")
+    drawn = empty_table(["time, \u00b5s"], ("requests", *names))
+    for kind, spread in kinds.items():
+        if spread.count:
+            numbers = (measured(getattr(spread, name)) for name in names)
+            drawn.add_row(kind, count(spread.count), *numbers)
+    return drawn
+
+
+def _inside(status: Status) -> Lines:
+    mapping = status.result.mapping
+    if mapping.hit_ratio is not None:
+        yield "map cache", f"{percent(mapping.hit_ratio)} hits, {count(mapping.misses)} misses"
+    wear = status.result.wear
+    yield "free units", count(status.free_units)
+    yield "erases per unit", f"{count(wear.erases_min)} to {count(wear.erases_max)}"
+    if status.power.cuts:
+        took = f"{measured(status.power.mount.seconds)} s"
+        yield "plug pulled", f"{count(status.power.cuts)} times; found last in {took}"
+    if status.faults.read_error_share or status.faults.read_only:
+        share = percent(status.faults.read_error_share)
+        yield "faults", f"{share} of reads fail" + ", read-only" * status.faults.read_only
+    if status.record is not None:
+        yield "recorded", f"{count(status.record.requests)} requests in {status.record.path}"
+
+
+def _server(server: Server) -> Lines:
+    yield "clients", f"{count(server.connections)}, {count(server.in_flight)} requests under way"
+    if server.errors:
+        yield "errors", f"{count(server.errors)} requests failed"
+    if server.holding is not None:
+        yield "held", _holding(server.holding)
+
+
+def _holding(holding: Holding) -> str:
+    share = percent(holding.late_share)
+    return f"{share} of the answers came late by more than a tenth of their time"
+
+
+def print_smart(smart: Smart) -> None:
+    """The drive's own log."""
+    out = console()
+    out.print(fact_grid(_log(smart)))
+    print_messages(out, smart.critical_warnings, [])
+
+
+def _log(smart: Smart) -> Lines:
+    yield "written by the host", size(smart.host_bytes_written)
+    yield "read by the host", size(smart.host_bytes_read)
+    yield "written to flash", size(smart.media_bytes_written)
+    yield "write amplification", ratio(smart.write_amplification)
+    spare = f"{smart.available_spare_percent:g} %"
+    yield (
+        "available spare",
+        f"{spare}; it warns below {smart.available_spare_threshold_percent:g} %",
+    )
+    if smart.percentage_used is not None:
+        yield (
+            "used",
+            f"{smart.percentage_used:g} % of {count(smart.endurance_erases)} erases a unit",
+        )
+    least, most = count(smart.erases_min), count(smart.erases_max)
+    yield "erases per unit", f"{least} to {most}, mean {measured(smart.erases_mean)}"
+    yield "unsafe shutdowns", count(smart.unsafe_shutdowns)
+    yield "media errors", count(smart.media_errors)
+
+
+def print_blocks(blocks: Blocks) -> None:
+    """How many units are free, open and sealed, and how full of valid pages these are."""
+    free = sum(stream < 0 for stream in blocks.stream)
+    sealed = sum(blocks.sealed)
+    out = console()
+    out.print(
+        fact_grid(
+            [
+                ("erase units", f"{count(blocks.units)} of {count(blocks.pages_per_unit)} pages"),
+                ("free", count(free)),
+                ("being written", count(blocks.units - free - sealed)),
+                ("full", count(sealed)),
+            ]
+        )
+    )
+    if sealed:
+        out.print()
+        out.print(_valid(blocks))
+
+
+def _valid(blocks: Blocks) -> Any:
+    counts = [0] * PARTS
+    erases = [0] * PARTS
+    for valid, is_sealed, erased in zip(blocks.valid, blocks.sealed, blocks.erases, strict=True):
+        if is_sealed:
+            part = min(valid * PARTS // blocks.pages_per_unit, PARTS - 1)
+            counts[part] += 1
+            erases[part] += erased
+    drawn = empty_table(["valid pages"], ("full units", "mean erases"))
+    for part, (units, erased) in enumerate(zip(counts, erases, strict=True)):
+        low, high = 100 * part // PARTS, 100 * (part + 1) // PARTS
+        mean = measured(erased / units) if units else ""
+        drawn.add_row(f"{low} to {high} %", count(units), mean)
+    return drawn
+
+
+def print_lanes(lanes: LanesResult) -> None:
+    """The share of the window for which each lane was busy, by cause."""
+    out = console()
+    if lanes.from_ns is None or lanes.to_ns is None:
+        out.print("no request was under way")
+        return
+    window = max(lanes.to_ns - lanes.from_ns, 1)
+    busy: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    spans = lanes.spans
+    for lane, cause, begin, end in zip(
+        spans.lane, spans.cause, spans.from_ns, spans.to_ns, strict=True
+    ):
+        busy[lane][cause] += end - begin
+    causes: Sequence[str] = sorted({cause for parts in busy.values() for cause in parts})
+    drawn = empty_table(["lane"], [*causes, "busy"])
+    for lane in sorted(busy):
+        parts = [busy[lane][cause] / window for cause in causes]
+        drawn.add_row(str(lane), *map(percent, parts), percent(sum(parts)))
+    out.print(f"{window / 1e6:g} ms, dies and then channels")
+    out.print(drawn)

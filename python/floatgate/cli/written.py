@@ -1,0 +1,25 @@
+"""The files of a run in `--out DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+    from .options import PictureKind
+
+
+def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
+    """result.json, timeline.parquet, report.html and, if asked for, the latencies and pictures."""
+    from floatgate.report import write_pictures, write_report
+    from floatgate.report.files import write_frame, write_table
+
+    (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
+    write_frame(directory / "timeline.parquet", result.timeline)
+    if result.distributions:
+        write_table(directory, "latencies", result.latencies)
+    write_report([result], directory / "report.html")
+    if pictures:
+        write_pictures([result], directory, pictures)

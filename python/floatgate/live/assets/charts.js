@@ -1,0 +1,92 @@
+// Lines over time, one of each kind, and the stacked bar of causes.
+
+import { byId, element, fixed, legend, measured, percent, ratio } from "./format.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTH = 300;
+const HEIGHT = 100;
+
+const CHARTS = [
+  ["write_amplification", "Write amplification", ratio],
+  ["host_mb_s", "Host, MB/s", measured],
+  ["requests_s", "Requests/s", measured],
+  ["p99_us", "p99, µs", measured],
+  ["hit_ratio", "Map hits", percent],
+  ["free_units", "Free units", (value) => fixed(value)],
+];
+
+// In the order of the report's colours.
+const BLAME = {
+  die: "flash itself", gc: "cleaning", map: "map", bus: "bus", merge: "merges", queue: "queue",
+  buffer: "write buffer", remap: "remapping", controller: "controller", link: "host link",
+};
+
+const drawn = (name, attributes) => {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+};
+
+const panel = (key, title) => {
+  const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" });
+  for (const y of [0, HEIGHT]) svg.append(drawn("line", { class: "grid", x1: 0, x2: WIDTH, y1: y, y2: y }));
+  svg.append(drawn("path", { class: "line" }));
+  const value = element("output", {});
+  return element("div", { class: "panel", "data-chart": key },
+    element("h3", {}, title, value), svg, element("div", { class: "ends" }, element("span", {}), element("span", {})));
+};
+
+const path = (at, values, most) => {
+  const begin = at[0];
+  const length = Math.max(at[at.length - 1] - begin, 1e-9);
+  let text = "";
+  let isDown = false;
+  values.forEach((value, index) => {
+    if (value === null) { isDown = false; return; }
+    const x = ((at[index] - begin) / length) * WIDTH;
+    const y = HEIGHT - (value / most) * HEIGHT;
+    text += `${isDown ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+    isDown = true;
+  });
+  return text;
+};
+
+/** Draws the history that the server has kept; from zero, so that heights compare. */
+export const showHistory = (history) => {
+  const box = byId("charts");
+  if (!box.children.length) box.append(...CHARTS.map(([key, title]) => panel(key, title)));
+  const seconds = history.at_s.length > 1 ? history.at_s[history.at_s.length - 1] - history.at_s[0] : 0;
+  CHARTS.forEach(([key, title, format], number) => {
+    const values = history[key];
+    const known = values.filter((value) => value !== null);
+    const most = Math.max(...known, 1e-9);
+    const last = values.length ? values[values.length - 1] : null;
+    const part = box.children[number];
+    const [heading, svg, ends] = part.children;
+    heading.lastChild.textContent = format(last);
+    svg.querySelector(".line").setAttribute("d", known.length ? path(history.at_s, values, most) : "");
+    svg.setAttribute("aria-label", `${title}: now ${format(last)}, at most ${known.length ? format(most) : "–"}`);
+    ends.children[0].textContent = `${fixed(seconds)} s ago`;
+    ends.children[1].textContent = known.length ? `top ${format(most)}` : "nothing yet";
+  });
+};
+
+/** The parts of the mean latency. */
+export const showBlame = (blame) => {
+  const parts = Object.entries(BLAME)
+    .map(([key, name], at) => [name, blame[key] ?? 0, `var(--series-${at})`])
+    .filter(([, us]) => us > 0);
+  const whole = parts.reduce((sum, [, us]) => sum + us, 0);
+  byId("blame-part").hidden = whole === 0;
+  if (whole === 0) return;
+  const bar = byId("blame");
+  bar.replaceChildren(...parts.map(([name, us, colour]) => {
+    const part = element("span", { title: `${name}: ${measured(us)} µs` });
+    part.style.background = colour;
+    part.style.flexGrow = us / whole;
+    return part;
+  }));
+  const words = parts.map(([name, us]) => `${name} ${measured(us)} µs`);
+  bar.setAttribute("aria-label", `Mean latency by cause: ${words.join(", ")}`);
+  legend(byId("blame-legend"), parts.map(([name, us, colour]) => [`${name} ${measured(us)} µs`, colour]));
+};

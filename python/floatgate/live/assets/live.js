@@ -1,0 +1,151 @@
+// Asks the drive how it is, once a second while the page can be seen, and shows it.
+
+import { showBlocks } from "./blocks.js";
+import { showBlame, showHistory } from "./charts.js";
+import "./control.js";
+import { byId, duration, element, facts, fixed, measured, percent, ratio, rows, size } from "./format.js";
+import { showLanes } from "./lanes.js";
+
+const EVERY_MS = 1000;
+
+let seen = null;
+
+const ask = async (what) => {
+  const answer = await fetch(`api/${what}`, { signal: AbortSignal.timeout(30_000) });
+  const { ok, error } = await answer.json();
+  if (error !== undefined) throw new Error(error);
+  return ok;
+};
+
+const last = (values) => (values.length ? values[values.length - 1] : null);
+
+const list = (box, texts) => {
+  box.replaceChildren(...texts.map((text) => element("li", {}, text)));
+};
+
+const showAbout = (status) => {
+  byId("device").textContent = status.device;
+  byId("version").textContent = status.floatgate;
+  document.title = `${status.device} – Floatgate`;
+  const where = status.image ?? "in memory";
+  const parts = [size(status.bytes), where, `timing ${status.timing}`, `up ${duration(status.uptime_s)}`];
+  if (status.record) parts.push(`${fixed(status.record.requests)} requests recorded`);
+  if (status.faults.read_error_share > 0) parts.push(`${percent(status.faults.read_error_share)} of reads fail`);
+  if (status.faults.read_only) parts.push("read-only");
+  byId("about").textContent = parts.join(" · ");
+  const warnings = [...status.warnings, ...status.smart.critical_warnings, ...status.result.warnings];
+  byId("warnings").hidden = warnings.length === 0;
+  list(byId("warnings-list"), [...new Set(warnings)]);
+};
+
+const showTiles = ({ result, history, server, page_bytes: page, free_units: free }) => {
+  const programs = Object.values(result.flash.programs).reduce((sum, pages) => sum + pages, 0);
+  facts(byId("tiles"), [
+    ["Write amplification now", ratio(last(history.write_amplification))],
+    ["since the counters were reset", ratio(result.write_amplification)],
+    ["Written by the host", size(result.workload.write_pages * page)],
+    ["written to flash", size(programs * page)],
+    ["Host, MB/s", measured(last(history.host_mb_s))],
+    ["Requests/s", measured(last(history.requests_s))],
+    ["Map hits", percent(result.mapping.hit_ratio)],
+    ["Free units", fixed(free)],
+    ["Clients", fixed(server.connections)],
+    ["Under way", fixed(server.in_flight)],
+  ]);
+};
+
+const times = (name, { count, mean, p50, p99, p999, max }) =>
+  [name, fixed(count), ...[mean, p50, p99, p999, max].map(measured)];
+
+const modelled = (name, of) =>
+  times(name, { count: of.requests, mean: of.mean_us, p50: of.p50_us, p99: of.p99_us, p999: of.p999_us, max: of.max_us });
+
+const showTimes = ({ server, result, timing }) => {
+  const table = [times("Reads, as measured", server.latency_us.read), times("Writes, as measured", server.latency_us.write)];
+  const isTimed = timing !== "none";
+  if (isTimed) {
+    table.push(modelled("Reads, as modelled", result.latency.read), modelled("Writes, as modelled", result.latency.write));
+  }
+  table.push(times("Waiting for the drive", server.lock_wait_us));
+  if (server.holding) table.push(times("Answers beside their time", server.holding.error_us));
+  rows(byId("times"), table);
+  const holding = byId("holding");
+  holding.hidden = !server.holding;
+  if (server.holding) {
+    holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
+      + "takes: there this machine was slower than the drive that it plays.";
+  }
+  showBlame(isTimed ? result.latency.blame_us : {});
+};
+
+const showShadows = ({ also, device, result }) => {
+  byId("also-part").hidden = also.length === 0;
+  const sum = (counts) => Object.values(counts).reduce((whole, one) => whole + one, 0);
+  const row = (name, of, behind) => [
+    name, ratio(of.write_amplification), fixed(sum(of.flash.programs)), fixed(sum(of.flash.erases)),
+    percent(of.mapping.hit_ratio), measured(of.latency.all.p99_us), behind,
+  ];
+  rows(byId("also"), [row(`${device} (this drive)`, result, "–"), ...also.map((one) => row(one.name, one.result, fixed(one.behind)))]);
+};
+
+const showSmart = ({ smart, power }) => {
+  const used = smart.percentage_used === null ? "–" : `${measured(smart.percentage_used)} %`;
+  facts(byId("smart"), [
+    ["Written by the host, ever", size(smart.host_bytes_written)],
+    ["Read by the host, ever", size(smart.host_bytes_read)],
+    ["Written to flash, ever", size(smart.media_bytes_written)],
+    ["Write amplification, ever", ratio(smart.write_amplification)],
+    ["Available spare", `${measured(smart.available_spare_percent)} % (warns below ${smart.available_spare_threshold_percent} %)`],
+    ["Used", `${used} of ${fixed(smart.endurance_erases)} erases`],
+    ["Erases of a unit", `${fixed(smart.erases_min)} to ${fixed(smart.erases_max)}, mean ${measured(smart.erases_mean)}`],
+    ["Unsafe shutdowns", fixed(smart.unsafe_shutdowns)],
+    ["Media errors", fixed(smart.media_errors)],
+    ["Plug pulled, this session", fixed(power.cuts)],
+  ]);
+};
+
+const lanes = async (status) => {
+  const isTimed = status.timing !== "none";
+  byId("lanes-part").hidden = !isTimed;
+  if (!isTimed || byId("hold").checked) return;
+  const found = await ask(`lanes?window_ms=${byId("window").value}`);
+  showLanes(found.lanes, status.result.dies.idle.length, status.result.channels.idle.length);
+};
+
+const show = (status) => {
+  showAbout(status);
+  showTiles(status);
+  showHistory(status.history);
+  showTimes(status);
+  showShadows(status);
+  showSmart(status);
+};
+
+const turn = async () => {
+  if (document.hidden) return;
+  const gone = byId("gone");
+  try {
+    const status = await ask("status");
+    show(status);
+    showBlocks(await ask("blocks"));
+    await lanes(status);
+    seen = new Date();
+    gone.hidden = true;
+    document.body.classList.remove("gone");
+    document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
+  } catch (error) {
+    const since = seen ? ` What is below is of ${seen.toLocaleTimeString()}.` : "";
+    const why = error instanceof TypeError || error.name === "TimeoutError" ? "" : ` (${error.message})`;
+    gone.textContent = `The server is gone, or does not answer${why}.${since} It is asked again every second.`;
+    gone.hidden = false;
+    document.body.classList.add("gone");
+  }
+};
+
+const run = async () => {
+  await turn();
+  setTimeout(run, EVERY_MS);
+};
+
+document.addEventListener("visibilitychange", turn);
+run();

@@ -1,0 +1,130 @@
+"""What is served: a drive in an image file, or one in memory; and the drives beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from floatgate import _core, configs, images
+from floatgate._core import ConfigError
+
+DEFAULT_SIZE = "1GiB"
+"""Of a drive for which nobody says how large it is to be."""
+
+OF_IMAGES = ("ftl.journal",)
+"""What every image has, whatever the device says."""
+
+
+@dataclass(frozen=True)
+class Backing:
+    """A drive to serve, as the plugin is told of it."""
+
+    name: str
+    """What it is called in results: the preset's name or the path."""
+    image: Path | None
+    bytes: int
+    config: str
+    """Resolved, as JSON text."""
+    seed: int
+    is_new: bool
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page of the map: what clients should ask for at least."""
+        return configs.page_bytes(json.loads(self.config))
+
+    def parameters(self, folder: Path) -> list[str]:
+        """The plugin's parameters; files that they name are written into `folder`."""
+        if self.image is not None:
+            return [f"image={self.image.absolute()}", f"name={self.name}"]
+        config = folder / "config.json"
+        config.write_text(self.config, "utf-8")
+        memory = [f"memory={self.bytes}", f"config={config}", f"seed={self.seed}"]
+        return [*memory, f"name={self.name}"]
+
+
+def prepare(
+    image: Path | None,
+    *,
+    size: str | None,
+    device: str | None,
+    set: Mapping[str, Any],
+    seed: int | None,
+) -> Backing:
+    """The drive that is asked for; an image that does not exist is made.
+
+    Raises ConfigError where what exists is another drive than what is asked for, where the config
+    makes no live drive, or for a size without a unit; RunError where the image is in use.
+    """
+    wanted = None if size is None else _core.parse_size("size", size)
+    if image is not None and image.exists():
+        return _opened(image, wanted, device, set, seed)
+    config = configs.resolve(device, set)
+    bytes = _core.parse_size("size", DEFAULT_SIZE) if wanted is None else wanted
+    if image is not None:
+        images.create(image, bytes, device=device, set=set, seed=1 if seed is None else seed)
+    name = configs.name(device)
+    return Backing(name, image, bytes, config, 1 if seed is None else seed, True)
+
+
+def shadows(devices: Sequence[str], folder: Path) -> list[str]:
+    """The plugin's parameters for drives that are given the same requests.
+
+    Raises ConfigError for a device that is none, or two of one name.
+    """
+    found: dict[str, str] = {}
+    for device in devices:
+        name = Path(device).stem
+        if name in found:
+            raise ConfigError(f"also: two devices are called {name}; expected different names")
+        file = folder / f"also-{len(found)}.json"
+        file.write_text(configs.resolve(device, {}), "utf-8")
+        found[name] = f"also={name}={file}"
+    return list(found.values())
+
+
+def _opened(
+    image: Path,
+    wanted: int | None,
+    device: str | None,
+    set: Mapping[str, Any],
+    seed: int | None,
+) -> Backing:
+    about = images.info(image)
+    if wanted is not None and wanted != about["bytes"]:
+        raise _other(image, "--size", f"is of {about['bytes']:,} bytes", f"{wanted:,}")
+    if seed is not None and seed != about["seed"]:
+        raise _other(image, "--seed", f"has the seed {about['seed']}", str(seed))
+    has = _flat(about["config"])
+    asked = _flat(json.loads(configs.resolve(device, set)))
+    for key in sorted(has.keys() | asked.keys()) if device is not None else set:
+        ours, theirs = has.get(key), asked.get(key)
+        if ours != theirs and (key in set or key not in OF_IMAGES):
+            option = "--set" if key in set else "--device"
+            raise _other(image, option, f"has {key} = {ours}", str(theirs))
+    name = str(image) if device is None else configs.name(device)
+    return Backing(
+        name, image, about["bytes"], json.dumps(about["config"]), about["seed"], is_new=False
+    )
+
+
+def _other(image: Path, option: str, has: str, asked: str) -> ConfigError:
+    return ConfigError(
+        f"{option}: {image} exists and {has}; {asked} is asked for. Leave {option} out, or name "
+        "another image"
+    )
+
+
+def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(_leaves(config, ""))
+
+
+def _leaves(table: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value

@@ -1,0 +1,199 @@
+"""What a live drive says of itself, typed. A number is None where there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from floatgate.result import Result
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a time is spread over requests, in microseconds."""
+
+    count: int
+    mean: float | None
+    p50: float | None
+    p99: float | None
+    p999: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests that clients have made since the counters were reset, by kind."""
+
+    read: int
+    write: int
+    trim: int
+    zero: int
+    flush: int
+
+
+@dataclass(frozen=True)
+class Latency:
+    """From a request to its answer, as the server measures it."""
+
+    read: Spread
+    write: Spread
+
+
+@dataclass(frozen=True)
+class Holding:
+    """How well answers are held until the modelled drive would give them."""
+
+    error_us: Spread
+    """How far answers missed the time at which the modelled drive would give them."""
+    late_share: float | None
+    """Share of the answers that were late by more than a tenth of what they should have taken."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """What the server has to do, as opposed to the drive."""
+
+    connections: int
+    in_flight: int
+    requests: Requests
+    errors: int
+    latency_us: Latency
+    lock_wait_us: Spread
+    lock_held_us: Spread
+    parallel_reads: int
+    holding: Holding | None
+
+
+@dataclass(frozen=True)
+class History:
+    """The last minutes, a row every `interval_s` seconds; `at_s` since the server started."""
+
+    interval_s: float
+    at_s: tuple[float, ...]
+    write_amplification: tuple[float | None, ...]
+    hit_ratio: tuple[float | None, ...]
+    host_mb_s: tuple[float | None, ...]
+    requests_s: tuple[float | None, ...]
+    free_units: tuple[float | None, ...]
+    p99_us: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Mount:
+    """What finding the drive in its flash took, when it was last opened."""
+
+    from_checkpoint: bool
+    journal_reads: int
+    tag_reads: int
+    moved: int
+    map_programs: int
+    erased: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Power:
+    """Plugs that were pulled, and how the drive was found after the last one."""
+
+    cuts: int
+    mount: Mount
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Faults that are switched on."""
+
+    read_error_share: float
+    """Share of reads that fail with an I/O error, 0 to 1."""
+    read_only: bool
+    """Whether the drive refuses to write."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The capture of what clients do."""
+
+    path: str
+    requests: int
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """Another drive that is given the same requests."""
+
+    name: str
+    result: Result
+    behind: int
+    """Requests that the drive itself has done and the shadow has not."""
+
+
+@dataclass(frozen=True)
+class Smart:
+    """What a drive's own log says, over all of its life as far as its flash knows it."""
+
+    host_bytes_written: int
+    host_bytes_read: int
+    media_bytes_written: int
+    write_amplification: float | None
+    unsafe_shutdowns: int
+    media_errors: int
+    available_spare_percent: float
+    available_spare_threshold_percent: float
+    percentage_used: float | None
+    """Of the rated erases of a unit, on average; may exceed 100."""
+    endurance_erases: int
+    erases_mean: float
+    erases_max: int
+    erases_min: int
+    critical_warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Everything that is known of a live drive."""
+
+    floatgate: str
+    pid: int
+    image: str | None
+    """None where the image is in memory."""
+    bytes: int
+    page_bytes: int
+    device: str
+    timing: str
+    uptime_s: float
+    result: Result
+    """A result as `floatgate.run` gives it, of what was done since the counters were reset."""
+    server: Server
+    history: History
+    power: Power
+    faults: Faults
+    free_units: int
+    record: Recording | None
+    also: tuple[Shadow, ...]
+    smart: Smart
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Every erase unit; lists by the unit's number."""
+
+    units: int
+    pages_per_unit: int
+    valid: tuple[int, ...]
+    """Pages that hold what can still be read."""
+    written: tuple[int, ...]
+    """Pages programmed since the unit was erased."""
+    erases: tuple[int, ...]
+    stream: tuple[int, ...]
+    """The stream that is written there; -1 where the unit is free."""
+    sealed: tuple[bool, ...]
+    """Whether nothing more is written there until it is erased."""
+    streams: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A copy of the image."""
+
+    path: str
+    bytes: int

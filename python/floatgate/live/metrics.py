@@ -1,0 +1,173 @@
+"""The counters of a live drive for Prometheus, in its text format; docs/live.md lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from floatgate.result import Result
+
+from .documents import Smart, Spread, Status
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+US = 1e-6
+
+QUANTILES = {"p50": "0.5", "p99": "0.99", "p999": "0.999"}
+
+
+def exposition(status: Status) -> bytes:
+    """All metrics of `status`. What has no number yet has no sample."""
+    registry = CollectorRegistry()
+    registry.register(_Of(status))
+    return generate_latest(registry)
+
+
+class _Of(Collector):
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    def collect(self) -> Iterator[Metric]:
+        status = self._status
+        about = {"version": status.floatgate, "device": status.device, "timing": status.timing}
+        yield InfoMetricFamily("floatgate", "What is served, and how.", value=about)
+        yield from _work(status)
+        yield from _inside(status)
+        yield from _times(status)
+        yield from _smart(status.smart)
+        yield from _shadows(status)
+
+
+def _work(status: Status) -> Iterator[Metric]:
+    server, workload, page = status.server, status.result.workload, status.page_bytes
+    yield _gauge("uptime_seconds", "Time since the server started.", status.uptime_s)
+    yield _gauge("capacity_bytes", "Bytes that the host can address.", status.bytes)
+    yield _gauge("connections", "Clients that are connected.", server.connections)
+    yield _gauge("requests_in_flight", "Requests that are under way.", server.in_flight)
+    yield _counters("requests", "Requests of clients.", "op", vars(server.requests))
+    yield _counter("request_errors", "Requests that failed.", server.errors)
+    written, read = workload.write_pages * page, workload.read_pages * page
+    yield _counter("host_write_bytes", "Bytes in pages that the host has written.", written)
+    yield _counter("host_read_bytes", "Bytes in pages that the host has read.", read)
+    yield _counter("power_cuts", "Times that the plug was pulled.", status.power.cuts)
+
+
+def _inside(status: Status) -> Iterator[Metric]:
+    result = status.result
+    for kind, what in (
+        ("reads", "Pages read from flash, by what for."),
+        ("programs", "Pages programmed, by what for."),
+        ("erases", "Erase units erased, by what for."),
+    ):
+        yield _counters(f"media_{kind}", what, "cause", vars(getattr(result.flash, kind)))
+    yield _gauge(
+        "write_amplification",
+        "Pages programmed for each page that the host has written.",
+        result.write_amplification,
+    )
+    yield _counter("map_hits", "Map entries found in the map's cache.", result.mapping.hits)
+    yield _counter("map_misses", "Map entries not found in it.", result.mapping.misses)
+    yield _gauge("free_units", "Erase units with nothing in them.", status.free_units)
+    yield _gauge("warnings", "Warnings in force.", len(status.warnings))
+
+
+def _times(status: Status) -> Iterator[Metric]:
+    server = status.server
+    measured = vars(server.latency_us)
+    yield _summary("latency_seconds", "From request to answer, as measured.", "op", measured)
+    waits = {"wait": server.lock_wait_us, "held": server.lock_held_us}
+    yield _summary("lock_seconds", "Waiting for the drive, and having it.", "phase", waits)
+    if status.timing != "none":
+        modelled = {op: _modelled(status.result, op) for op in ("read", "write")}
+        what = "From request to answer, of the modelled drive."
+        yield _summary("modelled_latency_seconds", what, "op", modelled)
+    if server.holding is not None:
+        error = {"": server.holding.error_us}
+        yield _summary("holding_error_seconds", "How far answers missed their time.", "", error)
+        what = "Share of the answers late by more than a tenth of their time."
+        yield _gauge("late_ratio", what, server.holding.late_share)
+
+
+def _modelled(result: Result, op: str) -> Spread:
+    times = getattr(result.latency, op)
+    quantiles = (times.mean_us, times.p50_us, times.p99_us, times.p999_us, times.max_us)
+    return Spread(times.requests, *quantiles)
+
+
+def _smart(smart: Smart) -> Iterator[Metric]:
+    for name, what, value in (
+        ("host_write_bytes", "Bytes written by the host, ever.", smart.host_bytes_written),
+        ("host_read_bytes", "Bytes read by the host, ever.", smart.host_bytes_read),
+        ("media_write_bytes", "Bytes programmed, ever.", smart.media_bytes_written),
+        ("unsafe_shutdowns", "Losses of power.", smart.unsafe_shutdowns),
+        ("media_errors", "Pages that could not be read.", smart.media_errors),
+    ):
+        yield _counter(f"smart_{name}", what, value)
+    used = None if smart.percentage_used is None else smart.percentage_used / 100
+    for name, what, share in (
+        ("available_spare_ratio", "Spare that is left, 1 when new.", smart.available_spare_percent),
+        ("spare_threshold_ratio", "It warns below.", smart.available_spare_threshold_percent),
+    ):
+        yield _gauge(f"smart_{name}", what, share / 100)
+    yield _gauge("smart_used_ratio", "Rated erases that are used up; may exceed 1.", used)
+    yield _gauge("smart_erases_max", "Erases of the most worn unit.", smart.erases_max)
+    yield _gauge("smart_erases_mean", "Mean erases of a unit.", smart.erases_mean)
+    warnings = len(smart.critical_warnings)
+    yield _gauge("smart_critical_warnings", "Critical warnings in force.", warnings)
+
+
+def _shadows(status: Status) -> Iterator[Metric]:
+    prefix = "floatgate_shadow_"
+    wa = GaugeMetricFamily(
+        prefix + "write_amplification", "The same of a shadow drive.", labels=["shadow"]
+    )
+    behind = GaugeMetricFamily(
+        prefix + "behind_requests", "Requests it has yet to do.", labels=["shadow"]
+    )
+    programs = CounterMetricFamily(
+        prefix + "media_programs", "Pages programmed, by what for.", labels=["shadow", "cause"]
+    )
+    for shadow in status.also:
+        if shadow.result.write_amplification is not None:
+            wa.add_metric([shadow.name], shadow.result.write_amplification)
+        behind.add_metric([shadow.name], shadow.behind)
+        for cause, pages in vars(shadow.result.flash.programs).items():
+            programs.add_metric([shadow.name, cause], pages)
+    if status.also:
+        yield from (wa, behind, programs)
+
+
+def _gauge(name: str, what: str, value: float | None) -> Metric:
+    family = GaugeMetricFamily(f"floatgate_{name}", what)
+    if value is not None:
+        family.add_metric([], value)
+    return family
+
+
+def _counter(name: str, what: str, value: float) -> Metric:
+    return CounterMetricFamily(f"floatgate_{name}", what, value=value)
+
+
+def _counters(name: str, what: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = CounterMetricFamily(f"floatgate_{name}", what, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family
+
+
+def _summary(name: str, what: str, label: str, spreads: Mapping[str, Spread]) -> Metric:
+    """Quantiles, which the library's own summaries do not have."""
+    full = f"floatgate_{name}"
+    family = Metric(full, what, "summary")
+    for key, spread in spreads.items():
+        labels = {label: key} if label else {}
+        for field, quantile in QUANTILES.items():
+            if (value := getattr(spread, field)) is not None:
+                family.add_sample(full, {**labels, "quantile": quantile}, value * US)
+        family.add_sample(f"{full}_count", labels, spread.count)
+        family.add_sample(f"{full}_sum", labels, spread.count * (spread.mean or 0.0) * US)
+    return family

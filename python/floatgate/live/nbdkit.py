@@ -1,0 +1,145 @@
+"""nbdkit as a child process: it speaks NBD, and our plugin in it is the drive."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from floatgate._core import RunError
+
+PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
+
+REQUEST_MAX = 32 << 20
+"""Bytes of the longest request that is answered: what most clients and kernels send at most."""
+
+LEAVE_S = 2.0
+"""Seconds that clients have to leave."""
+
+SHOWN = 5
+"""Last lines of what nbdkit said that an error repeats."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where NBD is served: a Unix socket, or a TCP port of an address."""
+
+    socket: Path | None
+    address: str = "127.0.0.1"
+    port: int = 0
+    tls: bool = False
+
+    @property
+    def uri(self) -> str:
+        """The NBD URI, as nbdinfo, nbdfuse, qemu and fio take it."""
+        scheme = "nbds" if self.tls else "nbd"
+        if self.socket is not None:
+            return f"{scheme}+unix:///?socket={self.socket.absolute()}"
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{scheme}://{host}:{self.port}"
+
+    def arguments(self) -> list[str]:
+        """nbdkit's options for it."""
+        if self.socket is not None:
+            return ["-U", str(self.socket.absolute())]
+        return ["-i", self.address, "-p", str(self.port)]
+
+
+def find() -> str:
+    """nbdkit's path, once it and the plugin are known to be there; else RunError says how to."""
+    found = shutil.which("nbdkit")
+    if found is None:
+        raise RunError(
+            "nbdkit is not installed; it is in the package nbdkit of Debian, Ubuntu and Fedora: "
+            "apt install nbdkit, or dnf install nbdkit"
+        )
+    if not PLUGIN.is_file():
+        raise RunError(f"{PLUGIN}: the nbdkit plugin was not built; make build does so")
+    return found
+
+
+def command(
+    nbdkit: str,
+    endpoint: Endpoint,
+    parameters: Sequence[str],
+    *,
+    page_bytes: int,
+    threads: int | None,
+    tls: Sequence[str],
+) -> list[str]:
+    """The command line of a server that ends with this process."""
+    options = ["--foreground", "--newstyle", "--exit-with-parent", *endpoint.arguments(), *tls]
+    if threads is not None:
+        options += ["--threads", str(threads)]
+    # The drive takes any bytes; clients are told which it likes, and what is too long for them.
+    sizes = {"minimum": 1, "preferred": max(page_bytes, 512), "maximum": REQUEST_MAX}
+    policy = [f"blocksize-{name}={size}" for name, size in sizes.items()]
+    filtered = ["--filter=blocksize-policy", *options, str(PLUGIN), *parameters]
+    return [nbdkit, *filtered, *policy, "blocksize-error-policy=error", f"parent={os.getpid()}"]
+
+
+class Nbdkit:
+    """A running nbdkit. What it says on standard error is kept in a file, and passed on."""
+
+    def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
+        """Starts it; `tell` gets each line that it says."""
+        self._log = log
+        self._tell = tell
+        self._heard = 0
+        self._rest = b""
+        # Sockets are for their owner only. A session of its own: Ctrl-C at a terminal is for us,
+        # who ask for the last numbers before it ends. A file, not a pipe: it outlives us.
+        with log.open("wb") as sink:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=sink,
+                start_new_session=True,
+                umask=0o077,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def pass_on(self) -> None:
+        """Passes on what it has said since it was asked last."""
+        with self._log.open("rb") as file:
+            file.seek(self._heard)
+            new = file.read()
+        self._heard += len(new)
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        for line in lines:
+            self._tell(line.decode("utf-8", "replace"))
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit status, negative for a signal; None if it runs after so many seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(seconds)
+        return None
+
+    def end(self) -> None:
+        """Ends it, if it runs. Clients that are still connected some seconds later are cut off.
+
+        nbdkit would wait for them for ever. A drive that was not shut down before is then as after
+        a loss of power.
+        """
+        self._process.terminate()
+        if self.wait(LEAVE_S) is None:
+            self._process.kill()
+            self._process.wait()
+
+    def ended(self, status: int) -> RunError:
+        """How it ended though nobody asked for that."""
+        how = f"status {status}"
+        if status < 0:
+            how = signal.Signals(-status).name
+        said = self._log.read_text("utf-8", "replace").strip().splitlines()[-SHOWN:]
+        words = "; ".join(line.removeprefix("nbdkit: ") for line in said)
+        return RunError(f"nbdkit ended with {how}{': ' + words if words else ''}")

@@ -1,0 +1,179 @@
+"""A live drive from start to end: nbdkit with the plugin, its sockets, and what is kept of it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from floatgate._core import ConfigError, RunError
+from floatgate.ending import Signals
+
+from . import nbdkit, places, recording
+from .backing import Backing
+from .client import Live
+from .documents import Status
+from .nbdkit import Endpoint, Nbdkit
+
+POLL_S = 0.1
+"""How often it is looked whether the server still runs."""
+
+ANSWER_S = 60.0
+"""A drive that does not say how it is for so long never will."""
+
+Timing = Literal["none", "simulated"]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is to be served, and how."""
+
+    backing: Backing
+    endpoint: Endpoint
+    control: Path
+    timing: Timing
+    capture: Path | None
+    """The file that the plugin records into."""
+    threads: int | None
+    tls: Sequence[str]
+    also: Sequence[str]
+    """The plugin's parameters for shadows."""
+    folder: Path
+    """A folder of this server's own."""
+
+    def command(self, found: str) -> list[str]:
+        """nbdkit's command line; `found` is its path."""
+        parameters = [
+            *self.backing.parameters(self.folder),
+            f"timing={self.timing}",
+            f"control={self.control.absolute()}",
+            *self.also,
+        ]
+        if self.capture is not None:
+            parameters.append(f"record={self.capture.absolute()}")
+        return nbdkit.command(
+            found,
+            self.endpoint,
+            parameters,
+            page_bytes=self.backing.page_bytes,
+            threads=self.threads,
+            tls=[*self.tls, "--pidfile", str(self._ready)],
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nbdkit accepts connections: only then it writes its number down."""
+        return self._ready.exists() and self._ready.stat().st_size > 0
+
+    @property
+    def _ready(self) -> Path:
+        return self.folder / "nbdkit.pid"
+
+
+class Stop:
+    """While it is entered, signals that end a process are heard, and end nothing."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+
+    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+        self.is_asked = True
+
+    def __enter__(self) -> Stop:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        # What is ignored stays so: `nohup` relies on that.
+        heard = [one for one in numbers if signal.getsignal(one) is not signal.SIG_IGN]
+        self._before = {one: signal.signal(one, self._hear) for one in heard}
+        Signals.look()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder for this server alone, which goes with it."""
+    with tempfile.TemporaryDirectory(prefix="floatgate-serve-") as name:
+        yield Path(name)
+
+
+def claim(endpoint: Endpoint, control: Path) -> None:
+    """Makes sure that nbdkit is there and both sockets can be made.
+
+    Raises ConfigError, RunError.
+    """
+    nbdkit.find()
+    used = {"--socket": endpoint.socket, "--control": control}
+    if len({*used.values()}) < len(used):
+        raise ConfigError(f"--control: {control} is the socket that NBD is served at, too")
+    for option, path in used.items():
+        if path is None:
+            continue
+        if path.parent == places.folder():
+            places.make_folder()
+        places.claim(path, option)
+
+
+@contextlib.contextmanager
+def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
+    """A server that accepts connections; it has ended, and its sockets are gone, afterwards.
+
+    Raises RunError where it ends before that. `tell` gets what nbdkit says.
+    """
+    server = Nbdkit(setup.command(nbdkit.find()), setup.folder / "nbdkit.log", tell)
+    try:
+        while not (setup.is_ready and _answers(setup.control)):
+            status = server.wait(POLL_S)
+            if status is not None:
+                raise server.ended(status)
+        if setup.endpoint.socket is not None:
+            # nbdkit sets a file mode mask of its own. It may have crashed by now.
+            with contextlib.suppress(FileNotFoundError):
+                setup.endpoint.socket.chmod(0o600)
+        yield server
+    finally:
+        server.end()
+        for path in (setup.endpoint.socket, setup.control):
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+
+def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
+    """Waits for a signal, then shuts the drive down and ends the server; returns its last status.
+
+    Raises RunError where the server ends by itself, or the drive cannot be shut down.
+    """
+    while not stop.is_asked:
+        status = server.wait(POLL_S)
+        server.pass_on()
+        if status is not None:
+            raise server.ended(status)
+    with Live(control, ANSWER_S) as live:
+        last = live.status()
+        live.ask("stop")
+    server.end()
+    server.pass_on()
+    return last
+
+
+def keep_record(trace: Path, capture: Path) -> int | None:
+    """Makes a trace of what was recorded; None where the server did not come to record."""
+    return recording.keep(trace) if capture.exists() else None
+
+
+def _answers(control: Path) -> bool:
+    try:
+        with Live(control) as live:
+            live.ask("status")
+    except RunError:
+        time.sleep(POLL_S / 10)
+        return False
+    return True

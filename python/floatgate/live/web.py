@@ -1,0 +1,240 @@
+"""The web page of a live drive, for this machine alone.
+
+Whoever reaches the port may look. What changes the drive asks for a token, which only who started
+the server knows. A foreign web site in the user's browser reaches the port, too: it cannot give
+the token, its requests carry its own Origin, and with a name of its own that leads to this machine
+(DNS rebinding) they carry another Host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from floatgate._core import RunError
+
+from .client import Live
+
+ADDRESS = "127.0.0.1"
+
+BODY_MAX = 1 << 16
+"""Bytes of a request's body."""
+
+ANSWER_S = 30.0
+"""So long a drive may take to say how it is; a plug or a copy may take any time."""
+
+IDLE_S = 30.0
+"""After so long without a request a browser's connection is closed."""
+
+WINDOW_MS = "10"
+
+SHOWN = ("status", "blocks", "smart", "lanes")
+STEERED = ("plug", "faults", "snapshot", "reset", "check")
+
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+FILES = ("live.css", "live.js", "format.js", "charts.js", "blocks.js", "lanes.js", "control.js")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Page:
+    """A web server in threads of its own, while it is entered."""
+
+    def __init__(self, control: Path, port: int) -> None:
+        """Listens at `port` of this machine, at any that is free if it is 0.
+
+        Raises RunError where it is in use.
+        """
+        self.token = secrets.token_urlsafe(32)
+        try:
+            self._server = _Server((ADDRESS, port), _Handler)
+        except OSError as error:
+            raise RunError(f"--web: port {port}: {error.strerror or error}") from error
+        self._server.begin(control, self.token)
+
+    @property
+    def url(self) -> str:
+        """The page's address. What is behind the # does not leave the browser."""
+        return f"http://{ADDRESS}:{self._server.server_port}/#token={self.token}"
+
+    @property
+    def metrics_url(self) -> str:
+        return f"http://{ADDRESS}:{self._server.server_port}/metrics"
+
+    def __enter__(self) -> Page:
+        threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # A browser keeps its connection: whoever waits for it would not end.
+    block_on_close = False
+
+    def begin(self, control: Path, token: str) -> None:
+        """Says whose page this is."""
+        self.control = control
+        self.token = token.encode()
+        self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
+
+    def handle_error(self, *_: Any) -> None:
+        """A browser that goes in the middle of an answer is no error."""
+
+
+class _Refused(Exception):
+    """A request that is not answered, with the status that says why."""
+
+    def __init__(self, status: HTTPStatus, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_S
+
+    def do_GET(self) -> None:
+        """The page, its files, and what there is to look at."""
+        self._answer(self._shown)
+
+    def do_POST(self) -> None:
+        """What changes the drive."""
+        self._answer(self._steered)
+
+    def log_message(self, *_: Any) -> None:
+        """A line for each second of an open page tells nobody anything."""
+
+    def version_string(self) -> str:
+        return "floatgate"
+
+    def _answer(self, make: Any) -> None:
+        try:
+            self._check_host()
+            kind, content = make()
+            self._send(HTTPStatus.OK, kind, content)
+        except _Refused as refused:
+            self._send_error(refused.status, str(refused))
+        except RunError as error:
+            self._send_error(HTTPStatus.BAD_GATEWAY, str(error))
+
+    def _shown(self) -> tuple[str, bytes]:
+        path = urlsplit(self.path)
+        name = path.path.removeprefix("/") or "live.html"
+        if name == "metrics":
+            return self._metrics()
+        if name.startswith("api/"):
+            return self._asked(name.removeprefix("api/"), path.query)
+        if name == "theme.css":
+            return "text/css", _theme()
+        if name == "report.css":
+            return "text/css", _asset("floatgate.report", name)
+        if name == "live.html" or name in FILES:
+            return KINDS[name.rpartition(".")[2]], _asset("floatgate.live", name)
+        raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such page")
+
+    def _asked(self, name: str, query: str) -> tuple[str, bytes]:
+        request: dict[str, Any] = {"do": name}
+        if name in STEERED:
+            raise _Refused(HTTPStatus.METHOD_NOT_ALLOWED, f"{name} changes the drive: POST it")
+        if name not in SHOWN:
+            raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such request")
+        if name == "lanes":
+            try:
+                request["window_ms"] = float(parse_qs(query).get("window_ms", [WINDOW_MS])[0])
+            except ValueError:
+                raise _Refused(HTTPStatus.BAD_REQUEST, "window_ms: expected a number") from None
+        with Live(self.server.control, ANSWER_S) as live:
+            return "application/json", live.exchange(request)
+
+    def _steered(self) -> tuple[str, bytes]:
+        body = self._body()
+        self._check_right()
+        name = urlsplit(self.path).path.removeprefix("/api/")
+        if name not in STEERED:
+            raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such request")
+        try:
+            given = json.loads(body or b"{}")
+        except ValueError:
+            given = None
+        if not isinstance(given, dict):
+            raise _Refused(HTTPStatus.BAD_REQUEST, "expected a JSON object")
+        if name == "snapshot" and not Path(str(given.get("to", ""))).is_absolute():
+            raise _Refused(HTTPStatus.BAD_REQUEST, "to: expected an absolute path")
+        with Live(self.server.control) as live:
+            return "application/json", live.exchange({**given, "do": name})
+
+    def _metrics(self) -> tuple[str, bytes]:
+        from . import metrics
+
+        with Live(self.server.control, ANSWER_S) as live:
+            return metrics.CONTENT_TYPE, metrics.exposition(live.status())
+
+    def _body(self) -> bytes:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > BODY_MAX:
+            # What follows is not read, so it cannot be told from a next request.
+            self.close_connection = True
+            raise _Refused(HTTPStatus.BAD_REQUEST, f"expected a body of up to {BODY_MAX} bytes")
+        return self.rfile.read(int(length))
+
+    def _check_host(self) -> None:
+        if self.headers.get("Host", "") not in self.server.hosts:
+            self.close_connection = True
+            hosts = " or ".join(sorted(self.server.hosts))
+            raise _Refused(HTTPStatus.FORBIDDEN, f"Host: expected {hosts}")
+
+    def _check_right(self) -> None:
+        origin = self.headers.get("Origin")
+        if origin is not None and origin.removeprefix("http://") not in self.server.hosts:
+            raise _Refused(HTTPStatus.FORBIDDEN, "Origin: another site may not steer this drive")
+        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), self.server.token):
+            raise _Refused(HTTPStatus.FORBIDDEN, "the token that serve has printed is needed")
+
+    def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind if ";" in kind else f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(content)
+
+    def _send_error(self, status: HTTPStatus, why: str) -> None:
+        self._send(status, "application/json", json.dumps({"error": why}).encode() + b"\n")
+
+
+def _asset(package: str, name: str) -> bytes:
+    return resources.files(package).joinpath("assets").joinpath(name).read_bytes()
+
+
+def _theme() -> bytes:
+    """The report's colours and type, by the reader's colour scheme."""
+    from floatgate.report import theme
+
+    light, dark = theme.css_variables(theme.LIGHT), theme.css_variables(theme.DARK)
+    root = f":root {{ color-scheme: light dark; --font: {theme.FONT}; {light} }}\n"
+    return (root + f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n").encode()

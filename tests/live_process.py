@@ -1,0 +1,144 @@
+"""`floatgate serve` as a process, with nbdkit and the plugin or with stand-ins for both."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+STARTS_S = 60
+"""A server that takes so many seconds to start hangs."""
+
+STAND_IN = f"""#!{sys.executable}
+import ctypes, json, os, signal, socket, sys, threading
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+given = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+if os.environ.get("NBDKIT_FAILS"):
+    print("nbdkit: error: the image is in use", file=sys.stderr)
+    sys.exit(1)
+from live_fake import FakeDrive
+stop = threading.Event()
+assert "--exit-with-parent" in sys.argv
+ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
+signal.signal(signal.SIGTERM, lambda *_: stop.set())
+with open(os.environ["NBDKIT_STATUS"]) as file:
+    status = json.load(file)
+with FakeDrive(Path(given["control"]), status), socket.socket(socket.AF_UNIX) as served:
+    served.bind(sys.argv[sys.argv.index("-U") + 1])
+    served.listen()
+    with open(sys.argv[sys.argv.index("--pidfile") + 1], "w") as file:
+        print(os.getpid(), file=file)
+    if "record" in given:
+        with open(given["record"], "wb") as file:
+            file.write(open(os.environ["NBDKIT_CAPTURE"], "rb").read())
+    while not stop.wait(0.05):
+        if os.environ.get("NBDKIT_CRASHES"):
+            print("something broke", file=sys.stderr, flush=True)
+            os.abort()
+"""
+
+STAND_IN_CALL = """
+import sys
+from pathlib import Path
+from floatgate.live import nbdkit
+nbdkit.PLUGIN = Path(sys.argv.pop(1))
+from floatgate.__main__ import main
+main()
+"""
+
+
+def stand_in(folder: Path, status: dict[str, Any]) -> dict[str, str]:
+    """An nbdkit in `folder` that only answers on its control socket; the environment to use it."""
+    program = folder / "nbdkit"
+    program.write_text(STAND_IN)
+    program.chmod(0o755)
+    (folder / "status.json").write_text(json.dumps(status))
+    (folder / "plugin.so").touch()
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "NBDKIT_STATUS": str(folder / "status.json")}
+
+
+class Serve:
+    """A server that has said that it is ready."""
+
+    def __init__(
+        self, folder: Path, *words: object, environment: dict[str, str] | None = None
+    ) -> None:
+        """`environment` is that of `stand_in`, if there is to be no real nbdkit."""
+        command = [sys.executable, "-m", "floatgate"]
+        if environment is not None:
+            plugin = str(Path(environment["NBDKIT_STATUS"]).with_name("plugin.so"))
+            command = [sys.executable, "-c", STAND_IN_CALL, plugin]
+        self._stderr = folder / "stderr"
+        with self._stderr.open("w") as sink:
+            self.process = subprocess.Popen(
+                [*command, "serve", *map(str, words), "--json"],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                text=True,
+                env={**os.environ, "XDG_RUNTIME_DIR": str(folder), **(environment or {})},
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.ready: dict[str, Any] = json.loads(line) if line else {}
+        if not line:
+            self.process.wait()
+
+    @property
+    def status(self) -> int | None:
+        """The exit status of a server that has ended."""
+        return self.process.wait(STARTS_S)
+
+    @property
+    def said(self) -> str:
+        """Standard error so far."""
+        return self._stderr.read_text()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Sends a signal; the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(STARTS_S)
+
+    def __enter__(self) -> Serve:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        with contextlib.suppress(KeyError, ProcessLookupError):
+            until(lambda: not is_alive(self.ready["nbdkit_pid"]))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def until(holds: Any, seconds: float = STARTS_S) -> None:
+    """Waits until `holds` does."""
+    for _ in ticks(seconds):
+        if holds():
+            return
+    raise AssertionError(f"not within {seconds} s")
+
+
+def ticks(seconds: float) -> Iterator[None]:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.05)

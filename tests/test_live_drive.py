@@ -1,0 +1,240 @@
+"""`floatgate serve` with nbdkit and the plugin: a drive that is written, looked into and killed."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from live_nbd import Nbd, Refused
+from live_process import Serve, is_alive, until
+from prometheus_client.parser import text_string_to_metric_families
+
+import floatgate as fg
+from floatgate import images
+from floatgate.live import Live, nbdkit
+
+if shutil.which("nbdkit") is None:
+    pytest.skip("nbdkit is not installed: nothing is served", allow_module_level=True)
+if not nbdkit.PLUGIN.is_file():
+    pytest.skip("the nbdkit plugin was not built (make build)", allow_module_level=True)
+
+PAGE = 4096
+MIB = 1 << 20
+SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=32")
+
+
+def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[int, bytes]]:
+    rng = random.Random(seed)
+    return [(rng.randrange(span) * PAGE, rng.randbytes(PAGE)) for _ in range(count)]
+
+
+def _write_on(path: str, seconds: float = 3.0) -> None:
+    """Writes for so long."""
+    with Nbd(path) as client:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            client.write(0, bytes(PAGE))
+
+
+def test_clients_read_what_they_wrote_and_it_is_counted(tmp_path: Path) -> None:
+    with Serve(tmp_path, *SMALL, "--out", "kept") as server:
+        assert stat.S_IMODE(Path(server.ready["socket"]).stat().st_mode) == 0o600
+        assert stat.S_IMODE(Path(server.ready["control"]).stat().st_mode) == 0o600
+        written = dict(_pages(1, 300))
+        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+            assert client.size == 16 * MIB
+            for offset, data in written.items():
+                client.write(offset, data)
+            client.flush()
+            assert all(client.read(offset, PAGE) == data for offset, data in written.items())
+            with pytest.raises(Refused):
+                client.read(16 * MIB, PAGE)
+            status = live.status()
+            assert status.server.requests.write == len(written) == status.result.workload.writes
+            assert status.server.requests.flush == 1
+            assert status.server.connections == 1
+            blocks = live.blocks()
+            assert sum(blocks.valid) >= len(written)
+            assert len(blocks.valid) == len(blocks.stream) == blocks.units
+            live.check()
+            live.reset()
+            assert live.status().server.requests.write == 0
+        assert server.stop() == 0
+    assert json.loads((tmp_path / "kept" / "result.json").read_text())["device"] == "classic"
+
+
+def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
+    with (
+        Serve(tmp_path, *SMALL) as server,
+        Live(server.ready["control"]) as live,
+        Nbd(server.ready["socket"]) as client,
+    ):
+        durable, lost = _pages(2, 50), _pages(3, 50)
+        for offset, data in durable:
+            client.write(offset, data)
+        client.flush()
+        for offset, data in lost:
+            client.write(offset, data)
+        assert live.plug().cuts == 1
+        with Nbd(server.ready["socket"]) as again:
+            known = dict(durable)
+            for offset, data in known.items():
+                assert again.read(offset, PAGE) in (
+                    data,
+                    *(new for at, new in lost if at == offset),
+                )
+            assert live.faults(read_only=True).read_only
+            with pytest.raises(Refused):
+                again.write(0, bytes(PAGE))
+            live.faults(read_only=False)
+            page = random.Random(9).randbytes(PAGE)
+            again.write(0, page)
+            live.faults(read_error_share=1.0)
+            with pytest.raises(Refused):
+                again.read(0, PAGE)
+            live.faults(read_error_share=0.0)
+            assert again.read(0, PAGE) == page
+        live.check()
+        assert live.smart().unsafe_shutdowns == 1
+
+
+def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None:
+    data = dict(_pages(4, 100))
+    with Serve(tmp_path, "--image", "a.img", *SMALL) as server:
+        with Serve(tmp_path, "--image", "a.img", "--socket", "other.sock") as second:
+            assert (second.ready, second.status) == ({}, 1)
+            assert "a.img" in second.said and "use" in second.said
+        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+            for offset, page in data.items():
+                client.write(offset, page)
+            client.flush()
+            made = live.snapshot(tmp_path / "copy.img")
+            assert made.bytes == (tmp_path / "copy.img").stat().st_size
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+            # A client that stays does not keep it.
+            until(lambda: not is_alive(server.ready["nbdkit_pid"]), 30)
+    for name in ("a.img", "copy.img"):
+        assert images.check(tmp_path / name)["problem_count"] == 0
+        with Serve(tmp_path, "--image", name) as server, Nbd(server.ready["socket"]) as client:
+            assert all(client.read(offset, PAGE) == page for offset, page in data.items())
+            begin = time.monotonic()
+            assert server.stop(signal.SIGINT) == 0, "nor does it now"
+            assert time.monotonic() - begin < 30
+        about = images.info(tmp_path / name)
+        assert about["journal"]["pages_since"] <= about["pages"]["programmed"] // 2, "a checkpoint"
+    assert images.check(tmp_path / "a.img")["problem_count"] == 0
+
+
+def test_a_replay_of_a_record_counts_what_the_drive_counted(tmp_path: Path) -> None:
+    drive = (
+        "--set",
+        "mapping.scheme=dftl",
+        "--set",
+        "mapping.cache=4KiB",
+        "--set",
+        "flash.bus=1GB/s",
+    )
+    words = (*SMALL, *drive, "--record", "x.parquet", "--out", "kept")
+    with Serve(tmp_path, *words) as server:
+        rng = random.Random(5)
+        with Nbd(server.ready["socket"]) as client:
+            for number, (offset, data) in enumerate(_pages(5, 6000)):
+                client.write(offset, data)
+                if number % 7 == 0:
+                    client.read(rng.randrange(4096) * PAGE, PAGE)
+                if number % 500 == 0:
+                    client.flush()
+                if number % 900 == 0:
+                    client.trim(rng.randrange(4000) * PAGE, 8 * PAGE)
+        assert server.stop() == 0
+    live = fg.Result.from_json((tmp_path / "kept" / "result.json").read_text())
+    assert pl.read_parquet(tmp_path / "x.parquet").height == live.workload.requests
+    replayed = fg.run(
+        tmp_path / "x.parquet",
+        device=live.config,
+        set={"start.fill": "none", "flash.blocks": live.drive.units},
+        addresses="span",
+    )
+    assert replayed.flash.programs.map > 0 and replayed.flash.erases.gc > 0
+    for part in ("flash", "mapping", "cleaning", "placement", "wear"):
+        assert getattr(replayed, part) == getattr(live, part), part
+    for part in ("reads", "writes", "trims", "flushes", "read_pages", "trimmed_pages"):
+        assert getattr(replayed.workload, part) == getattr(live.workload, part), part
+
+
+def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
+    (tmp_path / "roomy.toml").write_text("[capacity]\nspare_factor = 0.3\n")
+    words = (*SMALL, "--also", "roomy.toml", "--web", "--timing", "simulated")
+    with Serve(tmp_path, *words) as server:
+        with Nbd(server.ready["socket"]) as client:
+            for offset, data in _pages(6, 200):
+                client.write(offset, data)
+            client.read(0, PAGE)
+        with Live(server.ready["control"]) as live:
+            until(lambda: live.status().also[0].behind == 0)
+            status = live.status()
+            assert status.also[0].name == "roomy"
+            assert status.also[0].result.workload.writes == 200
+            assert status.server.holding is not None
+            writing = threading.Thread(target=_write_on, args=(server.ready["socket"],))
+            writing.start()
+            assert len(live.lanes(500.0).spans.lane) > 0
+            writing.join()
+            status = live.status()
+        text = urllib.request.urlopen(server.ready["metrics"]).read().decode()
+        found = {
+            (sample.name, *sample.labels.values()): sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+        assert found["floatgate_requests_total", "write"] == status.server.requests.write > 200
+        programs = status.result.flash.programs
+        assert found["floatgate_media_programs_total", "host"] == programs.host
+        assert ("floatgate_shadow_write_amplification", "roomy") in found
+        assert server.stop() == 0
+
+
+def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    [call] = re.findall(r"^    floatgate serve (.*)$", text, re.MULTILINE)
+    with Serve(tmp_path, *shlex.split(call)) as server:
+        assert server.ready["bytes"] == 8 << 30
+        assert urllib.request.urlopen(server.ready["page"]).status == 200
+        assert server.stop() == 0
+
+
+def test_tcp_is_on_loopback(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with Serve(tmp_path, *SMALL, "--port", port) as server:
+        assert server.ready["uri"] == f"nbd://127.0.0.1:{port}"
+        with socket.create_connection(("127.0.0.1", port), 10) as client:
+            assert client.recv(8) == b"NBDMAGIC"
+        assert server.stop() == 0
+
+
+def test_ctl_and_the_drive_agree(tmp_path: Path, cli: Any) -> None:
+    with Serve(tmp_path, *SMALL) as server:
+        done = cli("ctl", "--control", server.ready["control"], "status", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["bytes"] == 16 * MIB
+        for words in (["status"], ["blocks"], ["smart"], ["check"], ["plug"]):
+            done = cli("ctl", "--control", server.ready["control"], *words)
+            assert done.returncode == 0, done.stderr
+        done = cli("ctl", "--control", server.ready["control"], "lanes")
+        assert done.returncode == 1 and "timing" in done.stderr

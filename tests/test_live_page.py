@@ -1,0 +1,241 @@
+"""The live page in a browser, on a control socket that answers from a document."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import browser
+from live_fake import FakeDrive, status_document
+
+from floatgate.live.web import Page
+
+__all__ = ["browser"]
+
+UNITS = 900
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return status_document()
+
+
+@pytest.fixture
+def drive(tmp_path: Path, document: dict[str, Any]) -> Iterator[FakeDrive]:
+    with FakeDrive(tmp_path / "drive.control", document, UNITS) as fake:
+        yield fake
+
+
+@pytest.fixture
+def page(drive: FakeDrive) -> Iterator[Page]:
+    with Page(drive.path, 0) as page:
+        yield page
+
+
+class Live:
+    """The page in a tab of its own, and what it complained about."""
+
+    def __init__(
+        self, browser: Any, url: str, width: int = 1280, scheme: str = "light", answer: bool = True
+    ) -> None:
+        self._context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme
+        )
+        self.tab = self._context.new_page()
+        self.complaints: list[str] = []
+        self.urls: list[str] = []
+        self.tab.on("console", self._hear)
+        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.tab.on("request", lambda request: self.urls.append(request.url))
+        self.tab.on("dialog", lambda dialog: dialog.accept() if answer else dialog.dismiss())
+        self.tab.goto(url)
+        self.turn()
+
+    def _hear(self, message: Any) -> None:
+        # It is the test that reads the canvas back.
+        if message.type in ("error", "warning") and "getImageData" not in message.text:
+            self.complaints.append(message.text)
+
+    def turn(self) -> None:
+        """Waits until the page has asked once more."""
+        before = self._shown()
+        end = time.monotonic() + 60
+        while self._shown() <= before:
+            assert time.monotonic() < end, self.complaints
+            self.tab.wait_for_timeout(50)
+
+    def _shown(self) -> int:
+        """How often the page has shown the drive."""
+        return int(self.tab.evaluate("document.documentElement.dataset.shown ?? 0"))
+
+    def cell(self, unit: int) -> tuple[float, float]:
+        """The middle of a unit's cell, from the canvas's corner."""
+        data = self.tab.evaluate("({...document.getElementById('blocks').dataset})")
+        columns, size = int(data["columns"]), int(data["cell"])
+        return (unit % columns + 0.5) * size, (unit // columns + 0.5) * size
+
+    def colour(self, unit: int) -> list[int]:
+        """Red, green and blue of the middle of a unit's cell."""
+        x, y = self.cell(unit)
+        code = """([x, y]) => {
+            const canvas = document.getElementById("blocks"), scale = devicePixelRatio;
+            const context = canvas.getContext("2d");
+            return [...context.getImageData(x * scale, y * scale, 1, 1).data].slice(0, 3);
+        }"""
+        found: list[int] = self.tab.evaluate(code, [x, y])
+        return found
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.close()
+
+
+def test_the_page_shows_the_drive_and_complains_of_nothing(
+    browser: Any, page: Page, drive: FakeDrive, document: dict[str, Any]
+) -> None:
+    with Live(browser, page.url) as live:
+        text = live.tab.locator("body").inner_text()
+        assert document["device"] in text and "the drive is nearly full" in text
+        wa = f"{document['result']['write_amplification']:.3f}"
+        assert wa in live.tab.locator("#tiles").inner_text()
+        assert live.tab.locator("#charts svg").count() == 6
+        label = live.tab.locator("[data-chart=write_amplification] svg").get_attribute("aria-label")
+        assert label == "Write amplification: now 1.500, at most 1.500"
+        assert live.tab.locator("#blame > span").count() >= 2
+        spans = live.tab.locator("#lanes").get_attribute("data-spans")
+        assert int(spans) == len(document["result"]["lanes"]["spans"]["lane"])
+        assert "twice" in live.tab.locator("#also").inner_text()
+        assert "98.5 %" in live.tab.locator("#smart").inner_text()
+        assert "1.0 % of the answers" in live.tab.locator("#holding").inner_text()
+        drive.status["free_units"] = 4321
+        live.turn()
+        live.turn()
+        assert "4,321" in live.tab.locator("#tiles").inner_text()
+        assert live.complaints == []
+        root = page.url.partition("#")[0]
+        assert all(url.startswith(root) or url.startswith("data:,") for url in live.urls)
+        assert live.tab.url == root, "the token does not stay in the address"
+
+
+def test_the_block_map_is_coloured_and_says_what_a_cell_is(browser: Any, page: Page) -> None:
+    with Live(browser, page.url) as live:
+        assert live.tab.locator("#blocks").get_attribute("data-units") == str(UNITS)
+        # Of 32 pages, unit 33 has none that is valid, and 32 has all; 3 is free.
+        assert live.colour(33) == [68, 1, 84]
+        assert live.colour(32) == [253, 231, 37]
+        free = live.colour(3)
+        assert free not in ([68, 1, 84], [253, 231, 37])
+        live.tab.get_by_label("stream").check()
+        assert live.tab.locator("#blocks").get_attribute("data-colour") == "stream"
+        assert live.colour(0) == live.colour(2) != live.colour(1)
+        assert live.colour(3) == free
+        live.tab.get_by_label("wear").check()
+        assert live.colour(0) == live.colour(7) == [68, 1, 84]
+        assert live.colour(6) == [253, 231, 37]
+        x, y = live.cell(45)
+        live.tab.locator("#blocks").hover(position={"x": x, "y": y})
+        told = live.tab.locator("#blocks-told").inner_text()
+        assert told == "Unit 45: full, 12 of 32 pages valid (37.5 %), 3 erases, stream 1"
+        live.tab.locator("#blocks").press("ArrowLeft")
+        assert live.tab.locator("#blocks-told").inner_text().startswith("Unit 44: full, 11 of 32")
+        live.tab.locator("#blocks").press("ArrowLeft")
+        assert live.tab.locator("#blocks-told").inner_text() == "Unit 43: free, 1 erases"
+        assert live.complaints == []
+
+
+def test_a_hundred_thousand_units_are_drawn_at_once(
+    browser: Any, tmp_path: Path, document: dict[str, Any]
+) -> None:
+    with (
+        FakeDrive(tmp_path / "many.control", document, 100_000) as drive,
+        Page(drive.path, 0) as page,
+        Live(browser, page.url) as live,
+    ):
+        assert live.tab.locator("#blocks").get_attribute("data-units") == "100000"
+        code = """() => {
+            const [wear, valid] = ["wear", "valid"].map((one) =>
+                document.querySelector(`input[value=${one}]`));
+            const begin = performance.now();
+            for (let times = 0; times < 5; times += 1) { wear.click(); valid.click(); }
+            return (performance.now() - begin) / 10;
+        }"""
+        # A frame of ten a second; some ms where nothing else is to be done.
+        assert live.tab.evaluate(code) < 100
+        assert live.complaints == []
+
+
+def test_the_buttons_steer_the_drive(
+    browser: Any, page: Page, drive: FakeDrive, tmp_path: Path
+) -> None:
+    with Live(browser, page.url) as live:
+        done = live.tab.locator("#done")
+
+        def press(name: str, said: str) -> None:
+            live.tab.get_by_role("button", name=name).click()
+            done.get_by_text(said).wait_for(timeout=60_000)
+
+        assert live.tab.locator("#token-form").is_hidden()
+        press("Pull the plug", "The power was cut (1 in all)")
+        press("Reset counters", "The counters start anew.")
+        press("Check the drive", "nothing wrong")
+        live.tab.get_by_label("Reads that fail").fill("2.5")
+        live.tab.get_by_label("read-only").check()
+        press("Set faults", "2.5 % of reads fail; the drive is read-only.")
+        live.tab.get_by_label("Copy the image to").fill(str(tmp_path / "copy.img"))
+        press("Take a snapshot", "5 bytes are in")
+        press("Take a snapshot", "exists")
+        assert drive.status["faults"] == {"read_error_share": 0.025, "read_only": True}
+        live.turn()
+        assert "2.5 % of reads fail · read-only" in live.tab.locator("#about").inner_text()
+    with Live(browser, page.url, answer=False) as live:
+        live.tab.get_by_role("button", name="Pull the plug").click()
+        live.turn()
+        assert drive.status["power"]["cuts"] == 1, "nobody was sure"
+
+
+def test_without_the_token_the_buttons_do_nothing(
+    browser: Any, page: Page, drive: FakeDrive
+) -> None:
+    with Live(browser, page.url.partition("#")[0]) as live:
+        button = live.tab.get_by_role("button", name="Reset counters")
+        assert button.is_disabled()
+        live.tab.get_by_label("Token").fill("guessed")
+        live.tab.get_by_role("button", name="Use it").click()
+        button.click()
+        live.tab.locator("#done").get_by_text("token").wait_for(timeout=60_000)
+        assert button.is_disabled()
+        assert {asked["do"] for asked in drive.asked} <= {"status", "blocks", "lanes"}
+        live.tab.get_by_label("Token").fill(page.token)
+        live.tab.get_by_role("button", name="Use it").click()
+        button.click()
+        live.tab.locator("#done").get_by_text("start anew").wait_for(timeout=60_000)
+
+
+def test_a_server_that_is_gone_is_said(browser: Any, page: Page, drive: FakeDrive) -> None:
+    with Live(browser, page.url) as live:
+        gone = live.tab.locator("#gone")
+        assert gone.is_hidden()
+        drive.__exit__()
+        gone.get_by_text("The server is gone").wait_for(timeout=60_000)
+        gone.get_by_text("asked again every second").wait_for(timeout=60_000)
+        assert live.tab.locator("#blocks").is_visible(), "what was seen last is there"
+
+
+def test_it_fits_a_phone_and_the_dark_and_the_keyboard(browser: Any, page: Page) -> None:
+    with Live(browser, page.url, width=400, scheme="dark") as live:
+        assert live.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert live.tab.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(20, 23, 28)"
+        )
+        names = "[...document.querySelectorAll('button, input, select, canvas')].filter((one) => "
+        names += "!(one.labels?.length || one.textContent.trim() || one.ariaLabel)).length"
+        assert live.tab.evaluate(names) == 0, "everything that is used has a name"
+        live.tab.locator("#blocks").focus()
+        live.tab.keyboard.press("ArrowRight")
+        assert live.tab.locator("#blocks-told").inner_text().startswith("Unit 0:")
+        assert live.complaints == []

@@ -1,0 +1,226 @@
+"""`floatgate serve` with a stand-in for nbdkit: how it starts, what it says, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from binary_traces import capture
+from live_fake import status_document
+from live_process import STAND_IN_CALL, Serve, is_alive, stand_in, until
+
+import floatgate as fg
+from floatgate import images
+
+if os.name == "nt":
+    pytest.skip("no Unix sockets", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return status_document()
+
+
+@pytest.fixture
+def environment(tmp_path: Path, document: dict[str, Any]) -> dict[str, str]:
+    return stand_in(tmp_path, document)
+
+
+def _refused(folder: Path, environment: dict[str, str], *words: object) -> tuple[int | None, str]:
+    """Exit status and error of a server that does not start."""
+    with Serve(folder, *words, environment=environment) as server:
+        assert server.ready == {}
+        assert "Traceback" not in server.said and server.said.count("floatgate: ") == 1
+        return server.status, server.said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order(
+    tmp_path: Path, environment: dict[str, str], number: int
+) -> None:
+    with Serve(tmp_path, environment=environment) as server:
+        ready = server.ready
+        assert ready["uri"] == f"nbd+unix:///?socket={tmp_path}/floatgate/drive.sock"
+        assert (ready["bytes"], ready["device"], ready["page"]) == (1 << 30, "classic", None)
+        assert (tmp_path / "floatgate").stat().st_mode & 0o777 == 0o700
+        assert Path(ready["control"]).stat().st_mode & 0o777 == 0o600
+        assert is_alive(ready["nbdkit_pid"])
+        assert server.stop(number) == 0
+        assert not is_alive(ready["nbdkit_pid"])
+    assert list((tmp_path / "floatgate").iterdir()) == [], "both sockets are gone"
+
+
+def test_what_the_server_did_is_a_result_with_a_report(
+    tmp_path: Path, environment: dict[str, str], document: dict[str, Any]
+) -> None:
+    with Serve(tmp_path, "--out", "kept", environment=environment) as server:
+        assert server.stop() == 0
+    kept = tmp_path / "kept"
+    assert json.loads((kept / "result.json").read_text()) == document["result"]
+    assert {path.name for path in kept.iterdir()} == {
+        *("result.json", "timeline.parquet", "report.html")
+    }
+
+
+def test_people_are_told_how_to_attach_it_and_what_it_did(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
+        assert json.loads((tmp_path / "ready").read_text()) == server.ready
+        assert (tmp_path / "ready").stat().st_mode & 0o777 == 0o600
+    command = [sys.executable, "-c", STAND_IN_CALL, str(tmp_path / "plugin.so"), "serve"]
+    words = ["--socket", "nbd.sock", "--device", "small-nvme", "--size", "64MiB"]
+    with subprocess.Popen(
+        [*command, *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        assert process.stdout is not None
+        told = ""
+        while "Ctrl-C" not in told:
+            line = process.stdout.readline()
+            assert line, told
+            told += line
+        for words in ("nbd-client -unix", "nbdfuse", "--ioengine=nbd", "ctl --control", "small-nv"):
+            assert words in told
+        process.send_signal(signal.SIGINT)
+        summary = process.stdout.read()
+    assert process.returncode == 0
+    for words in ("write amplification", "p999", "answers missed by", "nearly full"):
+        assert words in summary
+
+
+def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with Serve(tmp_path, environment=environment | {"NBDKIT_CRASHES": "1"}) as server:
+        assert server.status == 1
+        assert "nbdkit ended with SIGABRT: something broke" in server.said
+        assert server.said.startswith("something broke\n"), "all of it is passed on"
+    status, said = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"})
+    assert status == 1
+    assert said == "floatgate: nbdkit ended with status 1: error: the image is in use\n"
+
+
+def test_nbdkit_or_the_plugin_is_missing(tmp_path: Path, environment: dict[str, str]) -> None:
+    status, said = _refused(tmp_path, environment | {"PATH": str(tmp_path / "empty")})
+    assert status == 1 and "apt install nbdkit" in said and "dnf install nbdkit" in said
+    (tmp_path / "plugin.so").unlink()
+    status, said = _refused(tmp_path, environment)
+    assert status == 1 and "make build" in said
+
+
+def test_a_socket_that_somebody_serves_is_left_alone(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with Serve(tmp_path, environment=environment):
+        status, said = _refused(tmp_path, environment)
+        assert status == 2 and "is in use" in said
+    (tmp_path / "file").write_text("mine")
+    status, said = _refused(tmp_path, environment, "--socket", "file")
+    assert (status, (tmp_path / "file").read_text()) == (2, "mine")
+    status, said = _refused(tmp_path, environment, "--socket", "no/such/folder")
+    assert status == 2 and "is no directory" in said
+    status, said = _refused(tmp_path, environment, "--socket", "x" * 120)
+    assert status == 2 and "at most 107" in said
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "left.sock"))
+    with Serve(tmp_path, "--socket", "left.sock", environment=environment) as server:
+        assert server.ready["control"] == str(tmp_path / "left.control")
+        assert server.stop() == 0, "what a killed server has left is taken"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--port", "10809", "--socket", "x"], "leave out --socket"),
+        (["--listen", "0.0.0.0"], "expected --port"),
+        (["--tls-psk", "keys"], "needs --tls"),
+        (["--size", "12"], "unit"),
+        (["--device", "no-such"], "no-such"),
+        (["--also", "no-such"], "no-such"),
+        (["--also", "classic", "--also", "classic"], "two devices are called classic"),
+        (["--record", "x.csv"], "ends in .parquet"),
+        (["--set", "mapping.scheme=belady", "--image", "x.img"], "belady"),
+    ],
+)
+def test_a_wrong_call_is_a_line_and_leaves_nothing(
+    tmp_path: Path, environment: dict[str, str], words: list[str], expected: str
+) -> None:
+    before = {path.name for path in tmp_path.iterdir()} | {"stderr", "floatgate"}
+    status, said = _refused(tmp_path, environment, *words)
+    assert status == 2 and expected in said, said
+    assert {path.name for path in tmp_path.iterdir()} <= before
+
+
+def test_an_image_is_made_once_and_stays_what_it_is(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    first = ("--image", "a.img", "--size", "32MiB", "--set", "mapping.scheme=dftl")
+    with Serve(tmp_path, *first, environment=environment) as server:
+        assert "made a.img" in server.said
+        assert server.stop() == 0
+    about = images.info(tmp_path / "a.img")
+    assert (about["bytes"], about["config"]["mapping"]["scheme"]) == (32 << 20, "dftl")
+    for words in (first, ("--image", "a.img"), (*first, "--device", "classic")):
+        with Serve(tmp_path, *words, environment=environment) as server:
+            assert server.ready["bytes"] == 32 << 20
+            assert server.stop() == 0
+    for words, expected in (
+        (("--size", "64MiB"), "--size: a.img exists and is of 33,554,432 bytes"),
+        (("--set", "mapping.scheme=ideal"), "--set: a.img exists and has mapping.scheme = dftl"),
+        (("--device", "small-nvme"), "--device: a.img exists and has "),
+        (("--device", "classic"), "--device: a.img exists and has mapping.scheme = dftl"),
+        (("--seed", "9"), "--seed: a.img exists and has the seed 1"),
+    ):
+        status, said = _refused(tmp_path, environment, "--image", "a.img", *words)
+        assert status == 2 and expected in said, said
+
+
+def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "capture").write_bytes(capture() + b"cut short")
+    recording = environment | {"NBDKIT_CAPTURE": str(tmp_path / "capture")}
+    with Serve(tmp_path, "--record", "x.parquet", environment=recording) as server:
+        until(lambda: (tmp_path / "x.parquet.part").exists())
+        assert server.stop() == 0
+        assert "recorded 4 requests in x.parquet" in server.said
+    assert not (tmp_path / "x.parquet.part").exists()
+    frame = pl.read_parquet(tmp_path / "x.parquet")
+    assert frame.select("at_ns", "op", "offset", "length").rows() == [
+        (0, 1, 4096, 8192),
+        (0, 0, 0, 512),
+        (400, 2, 65536, 4096),
+        (450, 3, 0, 0),
+    ]
+    assert fg.run(tmp_path / "x.parquet").workload.trims == 1
+    status, said = _refused(tmp_path, recording, "--record", "x.parquet")
+    assert status == 2 and "x.parquet exists" in said
+
+
+def test_what_a_killed_server_recorded_is_not_lost(
+    tmp_path: Path, environment: dict[str, str], cli: Any
+) -> None:
+    (tmp_path / "x.parquet.part").write_bytes(capture())
+    status, said = _refused(tmp_path, environment, "--record", "x.parquet")
+    assert status == 2 and "floatgate trace import x.parquet.part -o x.parquet" in said
+    done = cli("trace", "import", "x.parquet.part", "-o", "x.parquet")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "capture").write_bytes(capture())
+    crashing = {"NBDKIT_CAPTURE": str(tmp_path / "capture"), "NBDKIT_CRASHES": "1"}
+    words = ("--record", "y.parquet")
+    with Serve(tmp_path, *words, environment=environment | crashing) as server:
+        assert server.status == 1
+    assert (
+        pl.read_parquet(tmp_path / "y.parquet").rows()
+        == pl.read_parquet(tmp_path / "x.parquet").rows()
+    )

@@ -1,0 +1,216 @@
+"""The page's server: what it shows, whom it refuses, and its metrics."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_fake import FakeDrive, blocks_document, status_document
+from prometheus_client.parser import text_string_to_metric_families
+
+from floatgate import RunError
+from floatgate.live import Status
+from floatgate.live.metrics import exposition
+from floatgate.live.web import BODY_MAX, FILES, Page
+from floatgate.typed import build
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return status_document()
+
+
+@pytest.fixture
+def drive(tmp_path: Path, document: dict[str, Any]) -> Iterator[FakeDrive]:
+    with FakeDrive(tmp_path / "drive.control", document) as fake:
+        yield fake
+
+
+@pytest.fixture
+def page(drive: FakeDrive) -> Iterator[Page]:
+    with Page(drive.path, 0) as page:
+        yield page
+
+
+class Answer:
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def _port(page: Page) -> int:
+    return int(page.metrics_url.split(":")[2].split("/")[0])
+
+
+def _ask(page: Page, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", _port(page), timeout=30)
+    try:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, named)
+        return Answer(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def _steer(page: Page, what: str, given: Any = None, **headers: str) -> Answer:
+    rights = {"Authorization": f"Bearer {page.token}", **headers}
+    return _ask(page, "POST", f"/api/{what}", json.dumps(given or {}).encode(), **rights)
+
+
+def test_the_page_and_its_files_are_there_and_fetch_nothing_else(page: Page) -> None:
+    for path in ("/", "/theme.css", "/report.css", *(f"/{name}" for name in FILES)):
+        answer = _ask(page, "GET", path)
+        assert answer.status == 200, path
+        assert b"http" not in answer.body.replace(b"http://www.w3.org/2000/svg", b""), path
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert _ask(page, "GET", "/../live/web.py").status == 404
+    assert _ask(page, "GET", "/web.py").status == 404
+
+
+def test_whoever_reaches_the_port_may_look(
+    page: Page, drive: FakeDrive, document: dict[str, Any]
+) -> None:
+    assert _ask(page, "GET", "/api/status").json == {"ok": document}
+    assert _ask(page, "GET", "/api/blocks").json == {"ok": blocks_document()}
+    assert _ask(page, "GET", "/api/lanes?window_ms=2.5").status == 200
+    assert drive.asked[-1] == {"do": "lanes", "window_ms": 2.5}
+    assert _ask(page, "GET", "/api/lanes?window_ms=x").status == 400
+    assert _ask(page, "GET", "/api/unknown").status == 404
+
+
+def test_steering_takes_the_token(page: Page, drive: FakeDrive, tmp_path: Path) -> None:
+    assert _steer(page, "plug").json["ok"]["cuts"] == 1
+    assert _steer(page, "faults", {"read_only": True}).json["ok"]["read_only"] is True
+    assert _steer(page, "snapshot", {"to": str(tmp_path / "a")}).json["ok"]["bytes"] == 5
+    assert "exists" in _steer(page, "snapshot", {"to": str(tmp_path / "a")}).json["error"]
+    assert _steer(page, "snapshot", {"to": "relative"}).status == 400
+    assert _steer(page, "reset").json == {"ok": {}}
+    assert _steer(page, "check").json == {"ok": {}}
+    assert _steer(page, "status").status == 404
+    assert drive.status["power"]["cuts"] == 1
+
+
+@pytest.mark.parametrize("what", ["plug", "faults", "snapshot", "reset", "check"])
+def test_without_the_token_nothing_is_steered(page: Page, drive: FakeDrive, what: str) -> None:
+    wrong = page.token[:-1] + ("a" if page.token[-1] != "a" else "b")
+    for given in ("", "Bearer", f"Bearer {wrong}", "Bearer \xe9", "Basic x", f"Bearer {wrong}x"):
+        assert _steer(page, what, Authorization=given).status == 403
+    assert _ask(page, "GET", f"/api/{what}", Authorization=f"Bearer {page.token}").status == 405
+    assert drive.asked == []
+
+
+def test_a_foreign_site_gets_nowhere_even_with_the_token(page: Page, drive: FakeDrive) -> None:
+    port = _port(page)
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", "127.0.0.1:1", ""):
+        assert _ask(page, "GET", "/api/status", Host=host).status == 403
+        assert _ask(page, "GET", "/metrics", Host=host).status == 403
+        assert _steer(page, "plug", Host=host).status == 403
+    for origin in ("http://evil.example", "null", f"https://127.0.0.1:{port}", "http://127.0.0.1"):
+        assert _steer(page, "plug", Origin=origin).status == 403
+    assert drive.asked == []
+    own = f"localhost:{port}"
+    assert _steer(page, "plug", Host=own, Origin=f"http://{own}").status == 200
+
+
+def test_what_is_no_request_is_said(page: Page) -> None:
+    rights = {"Authorization": f"Bearer {page.token}"}
+    for body in (b"{", b"[1]", b"\xff"):
+        assert _ask(page, "POST", "/api/reset", body, **rights).status == 400
+    assert _ask(page, "POST", "/api/reset", b" " * (BODY_MAX + 1), **rights).status == 400
+    assert _ask(page, "POST", "/api/reset", Content_Length="x", **rights).status == 400
+
+
+def test_a_drive_that_is_gone_is_said(page: Page, drive: FakeDrive) -> None:
+    drive.__exit__()
+    answer = _ask(page, "GET", "/api/status")
+    assert answer.status == 502
+    assert "no server there" in answer.json["error"]
+
+
+def test_the_page_is_on_this_machine_alone_and_its_port_is_its_own(
+    page: Page, drive: FakeDrive
+) -> None:
+    assert page.url.startswith("http://127.0.0.1:")
+    assert page.url.endswith(f"#token={page.token}") and len(page.token) >= 40
+    with pytest.raises(RunError, match="--web: port"):
+        Page(drive.path, _port(page))
+
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def _samples(text: str) -> Samples:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[str, Any]) -> None:
+    answer = _ask(page, "GET", "/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    text = answer.body.decode()
+    families = list(text_string_to_metric_families(text))
+    assert all(family.documentation and family.type != "unknown" for family in families)
+    found = _samples(text)
+
+    def value(name: str, **labels: str) -> float:
+        return found[f"floatgate_{name}", tuple(sorted(labels.items()))]
+
+    result, server, smart = (document[key] for key in ("result", "server", "smart"))
+    page_bytes = document["page_bytes"]
+    assert value("host_write_bytes_total") == result["workload"]["write_pages"] * page_bytes
+    assert value("host_read_bytes_total") == result["workload"]["read_pages"] * page_bytes
+    for kind in ("reads", "programs", "erases"):
+        for cause, pages in result["flash"][kind].items():
+            assert value(f"media_{kind}_total", cause=cause) == pages
+    assert value("write_amplification") == result["write_amplification"]
+    assert value("map_hits_total") == result["mapping"]["hits"]
+    assert value("map_misses_total") == result["mapping"]["misses"]
+    assert value("free_units") == document["free_units"]
+    for op, number in server["requests"].items():
+        assert value("requests_total", op=op) == number
+    write = server["latency_us"]["write"]
+    assert value("latency_seconds", op="write", quantile="0.99") == pytest.approx(
+        write["p99"] * 1e-6
+    )
+    assert value("latency_seconds_count", op="write") == write["count"]
+    assert value("latency_seconds_sum", op="write") == pytest.approx(
+        write["mean"] * write["count"] * 1e-6
+    )
+    reads = result["latency"]["read"]
+    assert value("modelled_latency_seconds", op="read", quantile="0.5") == pytest.approx(
+        reads["p50_us"] * 1e-6
+    )
+    assert value("holding_error_seconds", quantile="0.999") == pytest.approx(55e-6)
+    assert value("late_ratio") == 0.01
+    assert value("smart_used_ratio") == pytest.approx(smart["percentage_used"] / 100)
+    assert value("smart_host_write_bytes_total") == smart["host_bytes_written"]
+    [shadow] = document["also"]
+    assert value("shadow_behind_requests", shadow="twice") == shadow["behind"]
+    for cause, pages in shadow["result"]["flash"]["programs"].items():
+        assert value("shadow_media_programs_total", shadow="twice", cause=cause) == pages
+
+
+def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:
+    empty = {**document, "also": [], "timing": "none"}
+    empty["server"] = {**document["server"], "holding": None}
+    empty["result"] = {**document["result"], "write_amplification": None}
+    text = exposition(build(Status, empty, "status")).decode()
+    names = {name for name, _ in _samples(text)}
+    assert "floatgate_write_amplification" not in names
+    assert not {
+        name for name in names if "shadow" in name or "modelled" in name or "late_r" in name
+    }
+    assert "floatgate_requests_total" in names

@@ -147,7 +147,8 @@ pub fn in_memory(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let (description, plan, text) = Description::of(config, bytes, seed)?;
+    let (description, mut plan, text) = Description::of(config, bytes, seed)?;
+    plan.is_timed = time == Timekeeping::Simulated;
     let journal_units = plan.medium.units() - plan.geometry.units();
     let path = Path::new(MEMORY);
     let stored = Stored::in_memory(path, *plan.geometry.shape(), journal_units, &text)?;
@@ -186,8 +187,9 @@ pub fn reopen(drive: Box<dyn Live>, time: Timekeeping) -> Result<Opened, OpenErr
 }
 
 fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenError> {
-    let (description, plan) = Description::read(path, &stored)?;
+    let (description, mut plan) = Description::read(path, &stored)?;
     let description = description.running(time)?;
+    plan.is_timed = time == Timekeeping::Simulated;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: false };
     // Recovery relies on what a drive writes. Where a synced record was damaged, or somebody has
     // made the file up, it may find a drive that is at odds with itself, which asserts so: here,

@@ -8,6 +8,7 @@ use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
 use super::gauges::{Asked, Measured};
+use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
 use super::{ServeError, Served};
@@ -28,9 +29,7 @@ impl Served {
         let smart = self.smart_of(&state)?;
         let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
         let warnings = self.warnings(&state, &smart);
-        let record = state.recorder.as_ref().map(|recorder| {
-            json!({"path": recorder.path, "requests": recorder.requests, "failure": recorder.failure})
-        });
+        let record = state.recorder.as_ref().map(recording);
         let mut document = json!({
             "floatgate": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
@@ -52,8 +51,7 @@ impl Served {
         });
         let shadows: Vec<_> = state.shadows.iter().map(Shadow::seen).collect();
         drop(state);
-        let told = |shadow: &Seen| json!({"name": shadow.name, "behind": shadow.behind(), "result": shadow.result()});
-        document["also"] = shadows.iter().map(told).collect();
+        document["also"] = shadows.iter().map(beside).collect();
         document["result"] = json!(result);
         Ok(document)
     }
@@ -233,4 +231,16 @@ pub(super) fn power(power: &Power) -> Value {
 /// What is wrong with the drive because somebody wants it so.
 pub(super) fn faults(faults: &Faults) -> Value {
     json!({"read_error_share": faults.read_error_share, "read_only": faults.read_only})
+}
+
+/// What is written down.
+fn recording(recorder: &Recorder) -> Value {
+    let Recorder { path, requests, failure, .. } = recorder;
+    json!({"path": path, "requests": requests, "failure": failure})
+}
+
+/// What a drive beside this one has done.
+fn beside(shadow: &Seen) -> Value {
+    let (behind, result) = (shadow.behind(), shadow.result());
+    json!({"name": shadow.name, "behind": behind, "result": result})
 }

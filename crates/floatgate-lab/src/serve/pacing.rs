@@ -1,8 +1,8 @@
 //! Requests of clients: begun under the lock, answered when the simulated drive has.
 //!
-//! Nobody but who waits lets time pass. One of them leads: he sleeps until something happens next in
-//! the drive, has it happen, and wakes whose requests have ended. Who has his answer passes the lead
-//! on. So a client that is alone waits for nobody.
+//! Nobody but who waits lets time pass. One of them leads: he sleeps until something happens next
+//! in the drive, has it happen, and wakes whose requests have ended. Who has his answer passes the
+//! lead on. So a client that is alone waits for nobody.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -84,6 +84,7 @@ def status_document() -> dict[str, Any]:
         "page_bytes": 4096,
         "device": "small-nvme",
         "timing": "simulated",
+        "transport_us": 0.0,
         "uptime_s": 4.5,
         "result": result,
         "server": server,

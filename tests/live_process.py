@@ -20,6 +20,9 @@ STAND_IN = f"""#!{sys.executable}
 import ctypes, json, os, signal, socket, sys, threading
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
+if "--version" in sys.argv:
+    print("nbdkit 1.36.2")
+    sys.exit()
 given = dict(word.split("=", 1) for word in sys.argv if "=" in word)
 if os.environ.get("NBDKIT_FAILS"):
     print("nbdkit: error: the image is in use", file=sys.stderr)

@@ -224,3 +224,28 @@ def test_what_a_killed_server_recorded_is_not_lost(
         pl.read_parquet(tmp_path / "y.parquet").rows()
         == pl.read_parquet(tmp_path / "x.parquet").rows()
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "timing", "threads", "warns"),
+    [
+        ("nbdkit 1.34.0", None, "none", 16, False),
+        ("nbdkit 1.40.1 (nbdkit-1.40.1-1.fc41)", 3, "simulated", 3, False),
+        ("nbdkit 1.32.5", None, "none", 1, False),
+        ("nbdkit 1.32.5", 1, "simulated", 1, False),
+        ("nbdkit 1.32.5", 8, "none", 8, True),
+        ("nbdkit 1.9.9", None, "simulated", 16, True),
+        ("?", None, "none", 1, False),
+    ],
+)
+def test_an_nbdkit_that_aborts_serves_requests_one_at_a_time(
+    tmp_path: Path, said: str, wanted: int | None, timing: str, threads: int, warns: bool
+) -> None:
+    from floatgate.live import nbdkit
+
+    program = tmp_path / "nbdkit"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    several, warning = nbdkit.threads(str(program), wanted, timing)
+    assert (several, warning is not None) == (threads, warns)
+    assert warning is None or said in warning

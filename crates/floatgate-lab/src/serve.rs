@@ -24,7 +24,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigError};
 use crate::drive::live::{self, LiveError, OpenError, Opened, Timekeeping};
@@ -156,6 +156,9 @@ pub struct Setup {
     pub name: String,
     /// Whether it has a clock.
     pub time: Timekeeping,
+    /// What a request and its reply take on their way to the client and back: replies are held for
+    /// so much less, as far as they are held for so long.
+    pub transport: Duration,
     /// Where to write down what was asked for.
     pub record: Option<PathBuf>,
     /// Drives that are asked for the same: their names and configs.
@@ -224,7 +227,7 @@ impl Served {
     /// # Errors
     /// A drive that cannot be had, or a file that cannot be written.
     pub fn new(setup: Setup) -> Result<Arc<Self>, SetupError> {
-        let Setup { place, name, time, record, also } = setup;
+        let Setup { place, name, time, transport, record, also } = setup;
         let (image, opened) = match place {
             Place::File(path) => {
                 let opened = live::open_with(&path, time)?;
@@ -247,7 +250,7 @@ impl Served {
             recorder.map_err(|error| SetupError::Record(path, error))
         });
         let plug = Mutex::new(drive.plug());
-        let mut state = State::new(opened, name, time);
+        let mut state = State::new(opened, name, (time, transport));
         (state.recorder, state.shadows) = (recorder.transpose()?, shadows);
         let served = Arc::new(Self {
             image,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{PathBuf, absolute};
+use std::time::Duration;
 
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
@@ -15,6 +16,8 @@ config=<FILE>           of this config (JSON, resolved),
 seed=<N>                and this seed (default 1).
 name=<TEXT>             What the drive is called in results.
 timing=none|simulated   Whether replies are held as long as the drive would take (default none).
+transport=<NS>          Nanoseconds that a request and its reply take on their way: replies that
+                        are held are held for so much less (default 0).
 control=<SOCKET>        A socket to make, for `floatgate ctl`.
 record=<FILE>           A file to make, with all that is asked for.
 also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.
@@ -29,6 +32,7 @@ pub struct Parameters {
     seed: Option<u64>,
     name: Option<String>,
     time: Timekeeping,
+    transport: Duration,
     /// The socket of who looks inside.
     pub control: Option<PathBuf>,
     record: Option<PathBuf>,
@@ -54,6 +58,7 @@ impl Parameters {
             "name" => self.name = Some(value.to_owned()),
             "control" => self.control = Some(path()?),
             "record" => self.record = Some(path()?),
+            "transport" => self.transport = Duration::from_nanos(number()?),
             "parent" => {
                 let number = value.parse().map_err(|_| format!("{key}={value}: expected a PID"));
                 self.parent = Some(number?);
@@ -105,6 +110,7 @@ impl Parameters {
             place,
             name: self.name.unwrap_or_else(|| "live".to_owned()),
             time: self.time,
+            transport: self.transport,
             record: self.record,
             also: also.collect::<Result<_, String>>()?,
         })

@@ -45,6 +45,16 @@ Timing = Annotated[
     Literal["none", "simulated"],
     typer.Option(help="Answer at once, or when the modelled drive would."),
 ]
+Transport = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=100_000,
+        metavar="US",
+        help="With --timing simulated: hold answers for so many microseconds less, as requests and"
+        " answers take them on their way.",
+    ),
+]
 Web = Annotated[
     int | None,
     typer.Option(
@@ -72,7 +82,12 @@ TlsCertificates = Annotated[
 TlsPsk = Annotated[Path | None, typer.Option(metavar="FILE", help="nbdkit's --tls-psk.")]
 TlsVerify = Annotated[bool, typer.Option("--tls-verify-peer", help="Ask clients for certificates.")]
 Threads = Annotated[
-    int | None, typer.Option(min=1, max=256, help="Requests worked on at a time (default: 16).")
+    int | None,
+    typer.Option(
+        min=1,
+        max=256,
+        help="Requests of a client worked on at a time (default: 16, or 1; see docs).",
+    ),
 ]
 ReadyFile = Annotated[
     Path | None,
@@ -108,6 +123,7 @@ def serve(
     listen: Listen = None,
     control: Control = None,
     timing: Timing = "none",
+    transport: Transport = 0.0,
     web: Web = None,
     record: Record = None,
     also: Also = None,
@@ -127,6 +143,8 @@ def serve(
     Needs nbdkit. On SIGTERM or Ctrl-C the drive is shut down in order, a summary is printed, and
     the exit status is 0.
     """
+    if transport and timing == "none":
+        raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
     _check(socket, port, listen, tls, [tls_certificates, tls_psk, tls_verify_peer])
     settings = options.pairs("--set", set)
     security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
@@ -145,7 +163,10 @@ def serve(
             output.say(f"made {image}", quiet)
         if record is not None:
             stack.enter_context(_kept(record, quiet))
-        how = (endpoint, control, timing, capture, threads, security, shadows, folder)
+        several, warning = nbdkit.threads(nbdkit.find(), threads, timing)
+        if warning is not None:
+            output.say(f"warning: {warning}")
+        how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
         last = _run(serving.Setup(drive, *how), web, _Told(json, quiet, ready_file))
         if part is not None:
             from .written import write_run

@@ -159,6 +159,8 @@ class Status:
     page_bytes: int
     device: str
     timing: str
+    transport_us: float
+    """How much less replies are held than the drive would take."""
     uptime_s: float
     result: Result
     """A result as `floatgate.run` gives it, of what was done since the counters were reset."""

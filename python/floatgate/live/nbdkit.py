@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,15 @@ REQUEST_MAX = 32 << 20
 
 LEAVE_S = 2.0
 """Seconds that clients have to leave."""
+
+THREADS = 16
+"""Requests of a client that are worked on at a time."""
+
+SOUND = (1, 34)
+"""The first nbdkit that outlives clients which vanish with several requests under way.
+
+Others abort then (release notes of nbdkit 1.34): a client's requests are served one at a time.
+"""
 
 SHOWN = 5
 """Last lines of what nbdkit said that an error repeats."""
@@ -63,19 +73,46 @@ def find() -> str:
     return found
 
 
+def version(nbdkit: str) -> tuple[int, ...]:
+    """The version of the program, such as (1, 32, 5); (0,) if it does not say."""
+    try:
+        said = subprocess.run([nbdkit, "--version"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RunError(f"{nbdkit} cannot be run: {error.strerror or error}") from error
+    found = re.search(r"[0-9]+(\.[0-9]+)+", said.stdout)
+    return tuple(int(part) for part in found[0].split(".")) if found else (0,)
+
+
+def threads(nbdkit: str, wanted: int | None, timing: str) -> tuple[int, str | None]:
+    """Requests of a client that are worked on at a time, and what is to be said of that.
+
+    A drive with a clock needs more than one for its depth.
+    """
+    of = version(nbdkit)
+    if of >= SOUND or wanted == 1:
+        return wanted or THREADS, None
+    name = f"nbdkit {'.'.join(str(part) for part in of)}"
+    if wanted is None and timing == "none":
+        return 1, None
+    text = (
+        f"{name} aborts when a client is killed with several requests under way, as if power "
+        "failed (mended in 1.34); --threads 1 avoids it"
+    )
+    return wanted or THREADS, text
+
+
 def command(
     nbdkit: str,
     endpoint: Endpoint,
     parameters: Sequence[str],
     *,
     page_bytes: int,
-    threads: int | None,
+    threads: int,
     tls: Sequence[str],
 ) -> list[str]:
     """The command line of a server that ends with this process."""
     options = ["--foreground", "--newstyle", "--exit-with-parent", *endpoint.arguments(), *tls]
-    if threads is not None:
-        options += ["--threads", str(threads)]
+    options += ["--threads", str(threads)]
     # The drive takes any bytes; clients are told which it likes, and what is too long for them.
     sizes = {"minimum": 1, "preferred": max(page_bytes, 512), "maximum": REQUEST_MAX}
     policy = [f"blocksize-{name}={size}" for name, size in sizes.items()]

@@ -38,9 +38,11 @@ class Setup:
     endpoint: Endpoint
     control: Path
     timing: Timing
+    transport_us: float
+    """What a request and its reply take on their way: replies are held for so much less."""
     capture: Path | None
     """The file that the plugin records into."""
-    threads: int | None
+    threads: int
     tls: Sequence[str]
     also: Sequence[str]
     """The plugin's parameters for shadows."""
@@ -52,6 +54,7 @@ class Setup:
         parameters = [
             *self.backing.parameters(self.folder),
             f"timing={self.timing}",
+            f"transport={round(self.transport_us * 1000)}",
             f"control={self.control.absolute()}",
             *self.also,
         ]

@@ -8,9 +8,10 @@ use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
 use super::gauges::{Asked, Measured};
+use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
-use super::{ServeError, Served, lock};
+use super::{ServeError, Served};
 use crate::config::Fill;
 use crate::drive::live::Opened;
 use crate::metrics::{programs, ratio};
@@ -28,9 +29,7 @@ impl Served {
         let smart = self.smart_of(&state)?;
         let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
         let warnings = self.warnings(&state, &smart);
-        let record = state.recorder.as_ref().map(|recorder| {
-            json!({"path": recorder.path, "requests": recorder.requests, "failure": recorder.failure})
-        });
+        let record = state.recorder.as_ref().map(recording);
         let mut document = json!({
             "floatgate": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
@@ -39,6 +38,7 @@ impl Served {
             "page_bytes": self.page_bytes,
             "device": state.name,
             "timing": if state.has_clock() { "simulated" } else { "none" },
+            "transport_us": state.transport.as_nanos() as f64 / 1e3,
             "uptime_s": self.started.elapsed().as_secs_f64(),
             "history": state.history.samples(),
             "power": power(&state.power),
@@ -51,15 +51,14 @@ impl Served {
         });
         let shadows: Vec<_> = state.shadows.iter().map(Shadow::seen).collect();
         drop(state);
-        let told = |shadow: &Seen| json!({"name": shadow.name, "behind": shadow.behind(), "result": shadow.result()});
-        document["also"] = shadows.iter().map(told).collect();
+        document["also"] = shadows.iter().map(beside).collect();
         document["result"] = json!(result);
         Ok(document)
     }
 
     fn server(&self, has_clock: bool) -> Value {
         let gauges = &self.gauges;
-        let Measured { read, write, lock_wait, lock_held, holding, .. } = &*lock(&gauges.measured);
+        let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
         let error = holding.error.distributed();
         let late = ratio(holding.late, error.count);
         let holding = has_clock.then(|| json!({"error_us": error, "late_share": late}));
@@ -138,9 +137,9 @@ impl Served {
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
             warnings.extend(critical.as_str().map(ToOwned::to_owned));
         }
-        let measured = lock(&self.gauges.measured);
-        let error = measured.holding.error.distributed();
-        let late = ratio(measured.holding.late, error.count);
+        let holding = self.gauges.total().holding;
+        let error = holding.error.distributed();
+        let late = ratio(holding.late, error.count);
         if let Some(late) = late.filter(|&late| state.has_clock() && late > 0.1) {
             let mean = error.mean.unwrap_or(0.0);
             warnings.push(format!(
@@ -232,4 +231,16 @@ pub(super) fn power(power: &Power) -> Value {
 /// What is wrong with the drive because somebody wants it so.
 pub(super) fn faults(faults: &Faults) -> Value {
     json!({"read_error_share": faults.read_error_share, "read_only": faults.read_only})
+}
+
+/// What is written down.
+fn recording(recorder: &Recorder) -> Value {
+    let Recorder { path, requests, failure, .. } = recorder;
+    json!({"path": path, "requests": requests, "failure": failure})
+}
+
+/// What a drive beside this one has done.
+fn beside(shadow: &Seen) -> Value {
+    let (behind, result) = (shadow.behind(), shadow.result());
+    json!({"name": shadow.name, "behind": behind, "result": result})
 }

@@ -1,7 +1,7 @@
 //! What the server measures of itself, in real time.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -23,13 +23,19 @@ pub(super) struct Distributed {
 /// Times that are longer count as so long: an hour.
 const NS_MAX: u64 = 3_600_000_000_000;
 
-/// Times to three digits, in nanoseconds.
+/// Digits that are kept of a time.
+const DIGITS: u8 = 2;
+
+/// How many sets of times there are, so that threads do not wait for each other.
+const SETS: usize = 16;
+
+/// Times to two digits, in nanoseconds.
 #[derive(Debug)]
 pub(super) struct Times(Histogram<u64>);
 
 impl Default for Times {
     fn default() -> Self {
-        let times = Histogram::new_with_bounds(1, NS_MAX, 3);
+        let times = Histogram::new_with_bounds(1, NS_MAX, DIGITS);
         Self(times.unwrap_or_else(|_| unreachable!("these bounds can be had")))
     }
 }
@@ -37,6 +43,11 @@ impl Default for Times {
 impl Times {
     pub fn record(&mut self, time: Duration) {
         self.0.saturating_record(time.as_nanos() as u64);
+    }
+
+    fn add(&mut self, other: &Self) {
+        let added = self.0.add(&other.0);
+        added.unwrap_or_else(|_| unreachable!("all have the same bounds"));
     }
 
     pub fn distributed(&self) -> Distributed {
@@ -107,7 +118,7 @@ pub(super) struct Gauges {
     pub fetching_most: AtomicU64,
     /// Pages that clients could not read.
     pub damaged: AtomicU64,
-    pub measured: Mutex<Measured>,
+    measured: [Mutex<Measured>; SETS],
 }
 
 impl Gauges {
@@ -121,13 +132,48 @@ impl Gauges {
 
     /// A request was answered after that time.
     pub fn answered(&self, asked: Asked, time: Duration) {
-        let mut measured = lock(&self.measured);
+        let mut measured = self.mine();
         match asked {
             Asked::Read => measured.read.record(time),
             Asked::Write => measured.write.record(time),
             Asked::Trim | Asked::Zero | Asked::Flush => return,
         }
         measured.lately.record(time);
+    }
+
+    /// Where the calling thread notes its times: seldom anybody else does.
+    pub fn mine(&self) -> MutexGuard<'_, Measured> {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static SET: usize = THREADS.fetch_add(1, Ordering::Relaxed) % SETS;
+        }
+        lock(&self.measured[SET.with(|&set| set)])
+    }
+
+    /// The times of all threads.
+    pub fn total(&self) -> Measured {
+        let mut total = Measured::default();
+        for set in &self.measured {
+            let Measured { read, write, lock_wait, lock_held, holding, .. } = &*lock(set);
+            total.read.add(read);
+            total.write.add(write);
+            total.lock_wait.add(lock_wait);
+            total.lock_held.add(lock_held);
+            total.holding.error.add(&holding.error);
+            total.holding.late += holding.late;
+        }
+        total
+    }
+
+    /// The times of reads and writes since this was asked last.
+    pub fn take_lately(&self) -> Times {
+        let mut total = Times::default();
+        for set in &self.measured {
+            let lately = &mut lock(set).lately;
+            total.add(lately);
+            lately.clear();
+        }
+        total
     }
 
     /// Bytes of a read begin to be fetched.
@@ -142,12 +188,9 @@ impl Gauges {
         self.asked.iter().for_each(|asked| asked.store(0, Ordering::Relaxed));
         self.errors.store(0, Ordering::Relaxed);
         self.fetching_most.store(0, Ordering::Relaxed);
-        let mut measured = lock(&self.measured);
-        let Measured { read, write, lock_wait, lock_held, holding, .. } = &mut *measured;
-        for times in [read, write, lock_wait, lock_held, &mut holding.error] {
-            times.clear();
+        for set in &self.measured {
+            *lock(set) = Measured::default();
         }
-        holding.late = 0;
     }
 }
 

@@ -119,12 +119,7 @@ pub(super) fn watch(served: &Arc<Served>) {
         loop {
             thread::sleep(Duration::from_secs(1));
             let Some(served) = served.upgrade() else { break };
-            let p99_us = || {
-                let lately = &mut lock(&served.gauges.measured).lately;
-                let p99 = lately.quantile_us(0.99);
-                lately.clear();
-                p99
-            };
+            let p99_us = || served.gauges.take_lately().quantile_us(0.99);
             lock(&served.state).sample(p99_us, served.page_bytes);
         }
     });

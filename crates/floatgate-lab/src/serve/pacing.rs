@@ -1,8 +1,8 @@
 //! Requests of clients: begun under the lock, answered when the simulated drive has.
 //!
-//! Nobody but who waits lets time pass. One of them leads: he sleeps until something happens next in
-//! the drive, has it happen, and wakes whose requests have ended. Who has his answer passes the lead
-//! on. So a client that is alone waits for nobody.
+//! Nobody but who waits lets time pass. One of them leads: he sleeps until something happens next
+//! in the drive, has it happen, and wakes whose requests have ended. Who has his answer passes the
+//! lead on. So a client that is alone waits for nobody.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -96,7 +96,7 @@ impl Locked<'_> {
     }
 
     fn measure(&self) {
-        let mut measured = lock(&self.gauges.measured);
+        let mut measured = self.gauges.mine();
         measured.lock_wait.record(self.waited);
         measured.lock_held.record(self.begun.elapsed());
     }
@@ -211,7 +211,7 @@ impl Served {
         let end = lock(&waiter.end);
         if let Some(state) = state.filter(|_| end.1.is_none()) {
             let late = state.late_by(end.0);
-            let holding = &mut lock(&self.gauges.measured).holding;
+            let holding = &mut self.gauges.mine().holding;
             holding.error.record(late);
             let should = waiter.entered.elapsed().saturating_sub(late);
             holding.late += u64::from(late > should / 10);

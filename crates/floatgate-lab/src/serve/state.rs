@@ -48,6 +48,8 @@ pub(super) struct State {
     pub opened: Option<Opened>,
     pub name: String,
     pub time: Timekeeping,
+    /// How much earlier than the drive has it a reply sets out.
+    pub transport: Duration,
     pub metrics: Metrics,
     running: BTreeMap<u64, Running>,
     /// When the simulated time was zero.
@@ -68,13 +70,14 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn new(opened: Opened, name: String, time: Timekeeping) -> Self {
+    pub fn new(opened: Opened, name: String, (time, transport): (Timekeeping, Duration)) -> Self {
         let metrics = metrics(&opened.description.config, &opened.plan);
         let power = Power { mount: opened.drive.mount(), ..Power::default() };
         let mut state = Self {
             opened: Some(opened),
             name,
             time,
+            transport,
             metrics,
             running: BTreeMap::new(),
             epoch: Instant::now(),
@@ -119,8 +122,9 @@ impl State {
         self.running.is_empty()
     }
 
+    /// Until when the drive is simulated: what ends by then is with the client in time.
     fn now_ns(&self) -> u64 {
-        self.epoch.elapsed().as_nanos() as u64
+        (self.epoch.elapsed() + self.transport).as_nanos() as u64
     }
 
     /// When a request has come, on the clock of the drive: later than those before it, and what the

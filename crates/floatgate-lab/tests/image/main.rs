@@ -157,6 +157,7 @@ fn live(sets: Sets<'_>, lives: u64, requests: u64) {
             request(drive.as_mut(), &mut model, &mut rng);
         }
         drive.check();
+        assert_eq!(drive.device().time(), (0, None), "its clock stands still");
         let is_clean = life % 2 == 0;
         if is_clean {
             drive.shut_down().unwrap();

@@ -91,8 +91,8 @@ fn every_client_reads_what_it_wrote_on_a_drive_with_a_clock() {
     }
 }
 
-/// One client writes a page after the other anew, as fast as it can, and others read: a page that is
-/// read while its unit is cleaned is the old one or the new.
+/// One client writes a page after the other anew, as fast as it can, and others read: a page that
+/// is read while its unit is cleaned is the old one or the new.
 #[test]
 fn pages_that_are_read_while_they_are_erased_are_whole() {
     let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::None);

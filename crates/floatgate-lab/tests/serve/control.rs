@@ -107,6 +107,18 @@ fn faults_are_switched_on_and_off() {
     assert_eq!(stand.status()["server"]["errors"], 5);
 }
 
+/// It is shut down once, however many clients are left.
+#[test]
+fn a_drive_that_was_stopped_is_off() {
+    let stand = stand();
+    let stop = json!({"do": "stop"});
+    stand.served.write(0, &[1; 4096], LATER).unwrap();
+    assert_eq!(stand.ask(&stop), Ok(json!({})));
+    assert_eq!(stand.served.read(0, &mut [0; 4096]), Err(ServeError::PowerOff));
+    assert!(stand.ask(&stop).is_err());
+    assert_eq!(stand.served.shut_down(), Err(ServeError::PowerOff));
+}
+
 /// A drive warns when its flash is worn.
 #[test]
 fn a_worn_drive_says_so() {

@@ -13,6 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;
@@ -61,7 +62,8 @@ impl Stand {
     fn of(place: Place, time: Timekeeping, also: Vec<(String, Config)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let record = Some(folder.path().join("asked"));
-        let setup = Setup { place, name: "here".into(), time, record, also };
+        let (name, transport) = ("here".into(), Duration::ZERO);
+        let setup = Setup { place, name, time, transport, record, also };
         let served = Served::new(setup).unwrap_or_else(|error| panic!("{error}"));
         let _listener = listen(&served, &folder.path().join("control")).unwrap();
         Self { folder, served, _listener }

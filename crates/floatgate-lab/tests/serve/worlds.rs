@@ -86,7 +86,13 @@ fn both_worlds(preset: Option<&str>, sets: Sets<'_>, time: Timekeeping, clients:
             scope.spawn(move || play(served, requests / clients, 1 + client));
         }
     });
-    let live = stand.status()["result"].clone();
+    let status = stand.status();
+    let live = status["result"].clone();
+    let (held, is_timed) = (&status["server"]["holding"], time == Timekeeping::Simulated);
+    assert_eq!(
+        (live["throughput"]["device_seconds"].is_null(), held.is_null()),
+        (!is_timed, !is_timed)
+    );
     stand.served.shut_down().unwrap();
     let simulated = simulated(&config, &stand, time);
     assert!(live["flash"]["programs"]["host"].as_u64().unwrap() > 100);

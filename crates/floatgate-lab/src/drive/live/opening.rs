@@ -111,6 +111,7 @@ pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(),
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
     let formatted = maker.make().map_err(OpenError::from).and_then(|mut drive| {
+        start_clock(drive.as_mut(), Timekeeping::None);
         drive.shut_down().map_err(|error| OpenError::Fault {
             path: path.to_path_buf(),
             error: error.to_string(),
@@ -146,7 +147,8 @@ pub fn in_memory(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let (description, plan, text) = Description::of(config, bytes, seed)?;
+    let (description, mut plan, text) = Description::of(config, bytes, seed)?;
+    plan.is_timed = time == Timekeeping::Simulated;
     let journal_units = plan.medium.units() - plan.geometry.units();
     let path = Path::new(MEMORY);
     let stored = Stored::in_memory(path, *plan.geometry.shape(), journal_units, &text)?;
@@ -185,8 +187,9 @@ pub fn reopen(drive: Box<dyn Live>, time: Timekeeping) -> Result<Opened, OpenErr
 }
 
 fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenError> {
-    let (description, plan) = Description::read(path, &stored)?;
+    let (description, mut plan) = Description::read(path, &stored)?;
     let description = description.running(time)?;
+    plan.is_timed = time == Timekeeping::Simulated;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: false };
     // Recovery relies on what a drive writes. Where a synced record was damaged, or somebody has
     // made the file up, it may find a drive that is at odds with itself, which asserts so: here,
@@ -209,10 +212,12 @@ fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenEr
     Ok(Opened { drive, description, plan })
 }
 
-/// Time begins when the drive has been found.
+/// Time begins when the drive has been found, or never: what makes or finds a drive resets its
+/// clock.
 fn start_clock(drive: &mut dyn Live, time: Timekeeping) {
-    if time == Timekeeping::Simulated {
-        drive.paced().reset_counters();
+    match time {
+        Timekeeping::None => drive.paced().stand_still(),
+        Timekeeping::Simulated => drive.paced().reset_counters(),
     }
 }
 

@@ -192,9 +192,7 @@ def _settled(drive: LiveDrive, like: tuple[int, int, int] | None) -> tuple[int, 
     "connections", [200, pytest.param(10_000, marks=pytest.mark.long)], ids=str
 )
 def test_killed_clients_leave_nothing_behind(serve: Drives, connections: int) -> None:
-    # Before 1.34 nbdkit aborts (`sock >= 0`) when one of several threads of a connection finds
-    # that the client is gone, and another answers it.
-    drive = serve(SIZE, **DEVICE, options=("--threads", "1"))
+    drive = serve(SIZE, **DEVICE)
     before_any = _settled(drive, None)
     _many_die(drive, range(200))
     before = _settled(drive, before_any)

@@ -161,7 +161,7 @@ def fio(
     command += [f"--size={SIZE_MIB}m", "--group_reporting", "--output-format=json", "--norandommap"]
     if seconds:
         command += [f"--runtime={seconds}", "--time_based", "--ramp_time=0"]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
     (job,) = json.loads(said[said.index("{") :])["jobs"]
     side = job["read" if kind.endswith("read") else "write"]
     return {"iops": side["iops"], "mean_us": side["lat_ns"]["mean"] / 1000}

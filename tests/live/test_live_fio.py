@@ -59,7 +59,9 @@ def fio(drive: LiveDrive, *arguments: str, seed: int) -> Did:
     command = ["fio", "--name=job", "--ioengine=nbd", f"--uri={drive.uri}"]
     command += [f"--size={share}", f"--offset_increment={share}", f"--numjobs={JOBS}"]
     command += ["--group_reporting", "--output-format=json", f"--randseed={seed}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=HANGS_S, cwd=drive.directory
+    )
     assert done.returncode == 0, f"{command}\n{done.stderr[-3000:]}\n{drive.said()[-3000:]}"
     # Before the document there are lines of the engine.
     (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]

@@ -64,7 +64,7 @@ def paper(
         from floatgate import papers
         from floatgate.papers.cache import run_cache
 
-        kept = run_cache() if cache else None
+        kept = run_cache(lambda text: output.say(text, quiet)) if cache else None
         names = [listed.name for listed in papers.PAPERS] if name == ALL else [name]
         outcomes = []
         for one in names:

@@ -61,6 +61,7 @@ class Bench:
         self.device = device
         self.progress = progress
         self.kept = kept
+        self._drives: dict[str, configs.Resolved] = {}
         self._sources: dict[tuple[Played, int], sources.Source] = {}
         self._loads: dict[tuple[Played, int], sources.Load] = {}
 
@@ -70,9 +71,9 @@ class Bench:
         for task in tasks:
             source = self._open(task.played, task.seed)
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
-            (drive,) = configs.resolve_all(self.device, task.set, {})
             label, load = f"{source.name}, {settings}", self._load(task.played, task.seed)
-            planned.append(jobs.Job(label, drive, load, replace(source.how, seed=task.seed)))
+            how = replace(source.how, seed=task.seed)
+            planned.append(jobs.Job(label, self._drive(settings, task.set), load, how))
         return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
 
     def footprint(self, played: Played) -> int:
@@ -114,6 +115,12 @@ class Bench:
         first, end = pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
         pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
+
+    def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
+        """The device so set, resolved once for all that is played on it."""
+        if settings not in self._drives:
+            [self._drives[settings]] = configs.resolve_all(self.device, set, {})
+        return self._drives[settings]
 
     def _load(self, played: Played, seed: int = 1) -> sources.Load:
         source, key = self._open(played, seed), self._key(played, seed)

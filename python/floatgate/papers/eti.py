@@ -56,7 +56,8 @@ from .sources import Source, find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 NOTES = f"""\
 The paper's traces are not available: proj_0, src1_2, src2_0, usr_0 (MSR Cambridge) and SW1 are \
@@ -82,7 +83,7 @@ with them stands beside.
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, more seeds, schemes and traces."""
     files, missing = _files(full, traces)

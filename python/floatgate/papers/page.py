@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
     a row per claim and point of its domain; in LaTeX, the claims and every table."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")
-    frame = pl.DataFrame([asdict(point) for point in outcome.points], infer_schema_length=None)
+    frame = pl.DataFrame([vars(point) for point in outcome.points], infer_schema_length=None)
     frame.write_parquet(directory / "numbers.parquet")
     frame.write_csv(directory / "numbers.csv")
     points = [{"claim": c["id"], **row} for c in document["claims"] for row in c.get("domain", ())]
@@ -62,7 +61,7 @@ def _page(outcome: Outcome) -> str:
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
     everything = ["all figures"]
     figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
-    rows = [asdict(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
+    rows = [vars(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
     every = Figure("all-runs", "All runs", "")
     every.table = number_table("All runs", outcome.columns, rows)
     return fill_page(

@@ -63,6 +63,7 @@ class Bench:
         self.kept = kept
         self._drives: dict[str, configs.Resolved] = {}
         self._sources: dict[tuple[Played, int], sources.Source] = {}
+        self._files: dict[tuple[str, int | None], sources.Source] = {}
         self._loads: dict[tuple[Played, int], sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
@@ -133,7 +134,13 @@ class Bench:
         if key not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            self._sources[key] = sources.open_source(played.spec, replace(played.how, seed=key[1]))
+            how, file = replace(played.how, seed=key[1]), (played.spec, played.limit)
+            if file in self._files:
+                self._sources[key] = replace(self._files[file], how=how, loads={})
+            else:
+                self._sources[key] = sources.open_source(played.spec, how)
+            if self._sources[key].workload is None:
+                self._files[file] = self._sources[key]
         return self._sources[key]
 
     def _key(self, played: Played, seed: int) -> tuple[Played, int]:

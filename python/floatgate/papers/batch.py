@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floatgate import _core, configs, jobs, sources
+from floatgate.hot_data import Hotness, hotness_of, parse_options
 from floatgate.run_options import RunOptions
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
@@ -18,6 +19,8 @@ from floatgate.traces.model import WRITE
 if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.result import Result
+
+    from .cache import Cache
 
 PAGE = 4096
 
@@ -55,9 +58,7 @@ class Task:
 class Bench:
     """A device, and everything that was read for it; `kept` has results of earlier runs."""
 
-    def __init__(
-        self, device: str, progress: Progress | None, kept: jobs.Kept | None = None
-    ) -> None:
+    def __init__(self, device: str, progress: Progress | None, kept: Cache | None = None) -> None:
         self.device = device
         self.progress = progress
         self.kept = kept
@@ -76,6 +77,17 @@ class Bench:
             how = replace(source.how, seed=task.seed)
             planned.append(jobs.Job(label, self._drive(settings, task.set), load, how))
         return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
+
+    def hotness(self, spec: str) -> Hotness:
+        """`floatgate.hotness` of a file or a generator."""
+        source = self._open(Played(spec))
+        load = replace(source, how=replace(source.how, addresses="span"), loads={}).load(None)
+
+        def measure() -> dict[str, Any]:
+            return hotness_of(source, parse_options(), self.progress).to_dict()
+
+        made_of = ("hotness", source.name, load.workload.digest, load.notes)
+        return Hotness.from_dict(self.kept.document(made_of, measure) if self.kept else measure())
 
     def footprint(self, played: Played) -> int:
         """Pages of the device's map that are read or written."""

@@ -139,7 +139,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
             base = alt.Chart(_data(marks)).encode(x=x, y=y)
             layers.append(base.mark_point(shape="cross", size=90, filled=True, color="black"))
             layers.append(base.mark_text(align="left", dx=8).encode(text="run:N"))
-        plot: Plot = alt.layer(*layers).properties(height=220)
+        plot: Plot = alt.LayerChart(layer=layers, height=220)
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
         figure.legend = [Legend(name, i) for i, name in enumerate(names)]
@@ -212,7 +212,7 @@ def _bars(
         rule = alt.Chart(_data([{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
         layers.append(mark.encode(x=x, tooltip=[alt.Tooltip("run:N", title="Rule")]))
-    plot: Plot = alt.layer(*layers).properties(height=height * len(bands))
+    plot: Plot = alt.LayerChart(layer=layers, height=height * len(bands))
     return plot
 
 

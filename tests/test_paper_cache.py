@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from floatgate import _core, builds
+from floatgate import _core, builds, power
+from floatgate.papers import shrd_crash
 from floatgate.papers.batch import Bench, Played, Task
 from floatgate.papers.cache import Cache, run_cache
+from floatgate.papers.judging import runs_of
+from floatgate.papers.shrd_crash import RECOVERY
 
 PLAYED = Played("uniform:span=4MiB,writes=500")
 TASK = Task(PLAYED, {"start.fill": "random"})
@@ -104,9 +108,49 @@ def test_a_damaged_entry_is_run_again(tmp_path: Path, counted: list[int], damage
     assert len(counted) == 2
 
 
-def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_written_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("in the way")
-    assert _run(tmp_path / "file" / "runs", TASK)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    told: list[str] = []
+    kept = run_cache(told.append)
+    bench = Bench("classic", None, kept)
+    assert len(bench.run([TASK])) == len(bench.run([replace(TASK, seed=2)])) == 1
+    assert told == [f"warning: runs are not kept in {kept.directory}: Not a directory"]
+
+
+def test_a_document_is_made_once_for_all_that_it_depends_on(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> dict[str, Any]:
+        made.append(len(made))
+        return {"number": made[-1]}
+
+    kept = Cache(tmp_path, resume=True)
+    assert [kept.document(("losses", 1), make) for _ in range(2)] == [{"number": 0}] * 2
+    assert kept.document(("losses", 2), make) == {"number": 1}
+    for entry in tmp_path.iterdir():
+        entry.write_bytes(b"")
+    assert kept.document(("losses", 1), make) == {"number": 2}
+
+
+def test_losses_of_power_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[tuple[int, int]] = []
+
+    def crash(*_: object, seed: int, every: int, **__: object) -> dict[str, Any]:
+        cut.append((seed, every))
+        return {"points": 1, "moments": 2, "lost": 0, "reads_mean": 3.5}
+
+    monkeypatch.setattr(power, "crash", crash)
+    runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
+    kept = Cache(tmp_path, resume=True)
+    first = shrd_crash.explore(runs, full=False, kept=kept)
+    assert len(cut) == len(set(runs)) == 12
+    assert shrd_crash.explore(runs, full=False, kept=kept) == first
+    assert len(cut) == 12
+    shrd_crash.explore(runs[:1], full=True, kept=kept)
+    assert cut[12:] == [(1, shrd_crash.EVERY[True])], "more moments are another exploration"
 
 
 def test_nothing_half_written_stays(tmp_path: Path) -> None:

@@ -45,15 +45,14 @@ LABELS = {"tlllp": "TLLLP", "dftl": "DFTL", "sftl": "S-FTL"}
 
 
 def _result(seed: int) -> Any:
-    document = {
-        "workload": {"name": f"trace {seed}"},
-        "seed": seed,
-        "floatgate": "1.2.3",
-        "engine": {"version": "4.5.6", "commit": "not shown"},
-        "config": {"mapping": {"scheme": f"scheme {seed}"}},
-        "latency": "not shown",
-    }
-    return SimpleNamespace(to_dict=lambda: document)
+    return SimpleNamespace(
+        workload=SimpleNamespace(name=f"trace {seed}"),
+        seed=seed,
+        floatgate="1.2.3",
+        engine=SimpleNamespace(version="4.5.6", wall_seconds="not shown"),
+        config={"mapping": {"scheme": f"scheme {seed}"}},
+        latency="not shown",
+    )
 
 
 def _claim(key: str, found: Measured) -> tuple[Claim[Any], Measured]:

@@ -65,6 +65,22 @@ def test_a_terminal_has_all_papers_and_where_the_site_is(
     assert (tmp_path / "floatgate-paper-all" / "index.html").is_file()
 
 
+def test_a_site_in_use_is_replaced_by_force(
+    two_papers: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = ["paper", "all", "--no-cache", "--quiet", "--out", "site"]
+    assert CliRunner().invoke(app, call).exit_code == 0
+    document = tmp_path / "site" / TWO[0] / "results.json"
+    made = document.read_text("utf-8")
+    document.write_text("of an earlier run")
+    (tmp_path / "site" / TWO[0] / "mine.txt").write_text("kept")
+    assert CliRunner().invoke(app, call).exit_code == 2
+    assert CliRunner().invoke(app, [*call, "--force"]).exit_code == 0
+    assert document.read_text("utf-8") == made
+    assert (tmp_path / "site" / TWO[0] / "mine.txt").read_text() == "kept"
+
+
 def test_json_has_all_papers(two_papers: None) -> None:
     done = CliRunner().invoke(app, ["paper", "all", "--no-cache", "--json", "--quiet"])
     documents = json.loads(done.stdout)["papers"]

@@ -266,7 +266,7 @@ def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = made[0].pages()
     for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
         monkeypatch.setattr(jobs, "SHARED_PAGES", room * pages)
-        assert [len(group) for group in jobs._groups(made, workers)] == sizes
+        assert [len(group) for group in jobs._groups(made, range(5), workers)] == sizes
 
 
 def test_a_run_that_fails_does_not_lose_the_others(

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def resolve_all(
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
         found.append(Resolved(label, called, _core.resolve(*read[called], sets)))
-    _check_used(vary, [json.loads(one.config) for one in found])
+    if vary:
+        _check_used(vary, [json.loads(one.config) for one in found])
     return found
 
 
@@ -139,8 +141,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     if isinstance(device, Mapping):
         return None, _checked(_toml(device), "device")
     path = Path(device)
-    known = {preset["name"] for preset in json.loads(_core.presets())}
-    if device in known or not (path.suffix == ".toml" or path.is_file()):
+    if device in _presets() or not (path.suffix == ".toml" or path.is_file()):
         return str(device), None
     try:
         text = path.read_text("utf-8")
@@ -148,6 +149,11 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
         reason = getattr(error, "strerror", None) or error
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
     return None, _checked(text, str(path))
+
+
+@cache
+def _presets() -> frozenset[str]:
+    return frozenset(preset["name"] for preset in json.loads(_core.presets()))
 
 
 def _checked(text: str, where: str) -> str:

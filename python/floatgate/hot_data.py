@@ -252,7 +252,12 @@ class Options:
     partial: bool
 
 
-def parse_options(gb: int | str, hot_from: int, rounding: str, partial: bool) -> Options:
+def parse_options(
+    gb: int | str = GB,
+    hot_from: int = HOT_FROM,
+    rounding: str = "cover",
+    partial: bool = False,
+) -> Options:
     """The options as the engine takes them. Raises ConfigError."""
     size = _core.size_bytes(str(gb)) or 0
     if not 1 <= size < 1 << 63:

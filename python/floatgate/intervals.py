@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from statistics import fmean, stdev
 from typing import Any
 
@@ -60,6 +61,7 @@ def mean_and_half_width(values: Sequence[float | None]) -> tuple[float | None, f
     return fmean(known), t_quantile(len(known) - 1) * stdev(known) / math.sqrt(len(known))
 
 
+@cache
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     """How many standard errors from 0 Student's t stays with probability `confidence`."""
     low, high = 0.0, 1.0

@@ -8,9 +8,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 from . import _core
@@ -146,10 +148,10 @@ def run_all(
     One that fails does not end the others. When they have ended, the first error is raised; its
     `results` are those of the other jobs, None where there is none.
     """
-    waiting = _groups(jobs, workers)
+    futures = _known(jobs, kept)
+    waiting = _groups(jobs, [at for at in range(len(jobs)) if at not in futures], workers)
     turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]
-    futures: dict[int, Future[Result]] = {}
     readings: list[_core.Reading] = []
     running: set[Future[Result]] = set()
     with ThreadPoolExecutor(len(jobs) or 1) as pool:
@@ -178,7 +180,28 @@ def run_all(
     return [result for result in results if result is not None]
 
 
-def _groups(jobs: Sequence[Job], workers: int) -> deque[list[int]]:
+def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
+    """The jobs whose results are kept, by their numbers."""
+    found: dict[int, Future[Result]] = {}
+    if kept is None:
+        return found
+    ended = Event()
+
+    def look() -> None:
+        for at, job in enumerate(jobs):
+            if ended.is_set():
+                return
+            # Requests that cannot be read are an error of the run that plays them.
+            with suppress(_core.ConfigError, _core.RunError):
+                if (result := kept.find(job)) is not None:
+                    found[at] = Future()
+                    found[at].set_result(result)
+
+    watched(look, ended.set, lambda: None)
+    return found
+
+
+def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[list[int]]:
     """Jobs that run side by side, by their numbers: those that share a reading of their workload.
 
     The drives of all of them are in memory at the same time, so that there are no more of them
@@ -186,7 +209,8 @@ def _groups(jobs: Sequence[Job], workers: int) -> deque[list[int]]:
     """
     found: dict[Hashable, list[list[int]]] = {}
     room: dict[Hashable, int] = {}
-    for at, job in enumerate(jobs):
+    for at in missing:
+        job = jobs[at]
         pages = job.pages() * (VERIFIED if job.how.verify else 1)
         key: Hashable = at if job.load.workload.is_held else id(job.load)
         groups = found.setdefault(key, [[]])
@@ -247,10 +271,6 @@ def _simulate(
     turns: _core.Turns,
     reading: _core.Reading | None,
 ) -> Result:
-    if kept is not None and (found := kept.find(job)) is not None:
-        if reading is not None:
-            reading.leave()
-        return found
     text = _core.simulate(
         job.drive.config,
         job.load.workload,

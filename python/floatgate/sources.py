@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,15 +127,20 @@ def is_generator(text: str) -> bool:
 
     Raises ConfigError for what looks like one but has another name, and is no file either.
     """
-    known = [row["name"] for row in json.loads(_core.generators())]
     name, colon, _ = text.partition(":")
-    if name in known:
+    if name in _generators():
         return bool(colon) or not Path(text).exists()
     if re.match(r"\w+:\w+=", text) and not Path(text).exists():
         raise _core.ConfigError(
-            f"trace: no file and no generator {name!r}; the generators are {', '.join(known)}"
+            f"trace: no file and no generator {name!r}; the generators are "
+            + ", ".join(_generators())
         )
     return False
+
+
+@cache
+def _generators() -> tuple[str, ...]:
+    return tuple(row["name"] for row in json.loads(_core.generators()))
 
 
 def open_generator(text: str, how: RunOptions) -> Source:

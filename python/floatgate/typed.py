@@ -58,6 +58,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     if is_dataclass(hint):
         return _table(cast(Hashable, hint))
     if get_origin(hint) is tuple:
+<<<<<<< HEAD
         return _list(_reader(get_args(hint)[0]))
     kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
     if len(kinds) == 2 and is_dataclass(kinds[0]):
@@ -66,6 +67,12 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
     # JSON does not tell 1 from 1.0.
     taken = (*kinds, int) if float in kinds else kinds
+=======
+        of = get_args(hint)[0]
+        return _list(_reader(of), frozenset(() if is_dataclass(of) else _taken(of)))
+    taken = _taken(hint)
+    names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in _kinds(hint))
+>>>>>>> h/cache
 
     def read(value: Any) -> Any:
         if not isinstance(value, taken):
@@ -75,6 +82,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     return read
 
 
+<<<<<<< HEAD
 def _documented(kind: Any) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         _look_for((), value)
@@ -88,6 +96,19 @@ def _documented(kind: Any) -> Callable[[Any], Any]:
 
 @cache
 def _table(kind: Any) -> Callable[[Any], Any]:
+=======
+def _kinds(hint: Any) -> tuple[type, ...]:
+    return get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
+
+
+def _taken(hint: Any) -> tuple[type, ...]:
+    """The types that JSON has for a hint: it does not tell 1 from 1.0."""
+    kinds = _kinds(hint)
+    return (*kinds, int) if float in kinds else kinds
+
+
+def _table(kind: Callable[..., Any]) -> Callable[[Any], Any]:
+>>>>>>> h/cache
     readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
     def read(data: Any) -> Any:
@@ -104,11 +125,13 @@ def _table(kind: Any) -> Callable[[Any], Any]:
     return read
 
 
-def _list(of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _list(of: Callable[[Any], Any], plain: frozenset[type]) -> Callable[[Any], Any]:
+    """Thousands of numbers are looked at together: `plain` are types that need no reading."""
+
     def read(value: Any) -> Any:
         if not isinstance(value, list):
             raise _mismatch(value, "a list")
-        return tuple(map(of, value))
+        return tuple(value) if plain.issuperset(map(type, value)) else tuple(map(of, value))
 
     return read
 

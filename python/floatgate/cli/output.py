@@ -102,11 +102,13 @@ def staged(
         raise _refused(f"{target}: is not empty; --force replaces the files of an earlier run")
     with _temporary(lambda: _new_folder(base), target) as part:
         yield part
-        moves = [(file, target / file.name) for file in sorted(part.iterdir())]
+        files = sorted(file for file in part.rglob("*") if file.is_file())
+        moves = [(file, target / file.relative_to(part)) for file in files]
         for _, place in moves:
             _refuse_input(place, inputs)
         real.mkdir(parents=True, exist_ok=True)
         for file, place in moves:
+            place.parent.mkdir(parents=True, exist_ok=True)
             _settle(file, place)
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
 
+    from .cache import Cache
     from .paper import Outcome
 
 
@@ -66,7 +66,7 @@ def reproduce(
     full: bool,
     traces: Path | None,
     progress: Progress | None,
-    kept: Kept | None = None,
+    kept: Cache | None = None,
 ) -> Outcome:
     """Runs the paper's experiment. `traces` is the directory of its traces, if given; `kept` has
     the results of earlier runs and gets those of new ones.

@@ -33,7 +33,8 @@ from .sources import find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 NOTES = """\
 The real traces are excerpts, each played over and over until it has written the drive five times, \
@@ -62,7 +63,7 @@ often is in the table of what cleaning does.
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, with more seeds and excerpts."""
     bench = Bench(DEVICE, progress, kept)

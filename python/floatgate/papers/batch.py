@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floatgate import _core, configs, jobs, sources
+from floatgate.hot_data import Hotness, hotness_of, parse_options
 from floatgate.run_options import RunOptions
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
@@ -18,6 +19,8 @@ from floatgate.traces.model import WRITE
 if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.result import Result
+
+    from .cache import Cache
 
 PAGE = 4096
 
@@ -55,13 +58,13 @@ class Task:
 class Bench:
     """A device, and everything that was read for it; `kept` has results of earlier runs."""
 
-    def __init__(
-        self, device: str, progress: Progress | None, kept: jobs.Kept | None = None
-    ) -> None:
+    def __init__(self, device: str, progress: Progress | None, kept: Cache | None = None) -> None:
         self.device = device
         self.progress = progress
         self.kept = kept
+        self._drives: dict[str, configs.Resolved] = {}
         self._sources: dict[tuple[Played, int], sources.Source] = {}
+        self._files: dict[tuple[str, int | None], sources.Source] = {}
         self._loads: dict[tuple[Played, int], sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
@@ -70,10 +73,21 @@ class Bench:
         for task in tasks:
             source = self._open(task.played, task.seed)
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
-            (drive,) = configs.resolve_all(self.device, task.set, {})
             label, load = f"{source.name}, {settings}", self._load(task.played, task.seed)
-            planned.append(jobs.Job(label, drive, load, replace(source.how, seed=task.seed)))
+            how = replace(source.how, seed=task.seed)
+            planned.append(jobs.Job(label, self._drive(settings, task.set), load, how))
         return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
+
+    def hotness(self, spec: str) -> Hotness:
+        """`floatgate.hotness` of a file or a generator."""
+        source = self._open(Played(spec))
+        load = replace(source, how=replace(source.how, addresses="span"), loads={}).load(None)
+
+        def measure() -> dict[str, Any]:
+            return hotness_of(source, parse_options(), self.progress).to_dict()
+
+        made_of = ("hotness", source.name, load.workload.digest, load.notes)
+        return Hotness.from_dict(self.kept.document(made_of, measure) if self.kept else measure())
 
     def footprint(self, played: Played) -> int:
         """Pages of the device's map that are read or written."""
@@ -115,6 +129,12 @@ class Bench:
         pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
 
+    def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
+        """The device so set, resolved once for all that is played on it."""
+        if settings not in self._drives:
+            [self._drives[settings]] = configs.resolve_all(self.device, set, {})
+        return self._drives[settings]
+
     def _load(self, played: Played, seed: int = 1) -> sources.Load:
         source, key = self._open(played, seed), self._key(played, seed)
         if key not in self._loads:
@@ -126,7 +146,13 @@ class Bench:
         if key not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            self._sources[key] = sources.open_source(played.spec, replace(played.how, seed=key[1]))
+            how, file = replace(played.how, seed=key[1]), (played.spec, played.limit)
+            if file in self._files:
+                self._sources[key] = replace(self._files[file], how=how, loads={})
+            else:
+                self._sources[key] = sources.open_source(played.spec, how)
+            if self._sources[key].workload is None:
+                self._files[file] = self._sources[key]
         return self._sources[key]
 
     def _key(self, played: Played, seed: int) -> tuple[Played, int]:

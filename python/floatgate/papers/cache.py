@@ -2,47 +2,75 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import hashlib
+import json
 import os
 import zlib
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from floatgate.builds import build
 from floatgate.jobs import Job, Kept
 from floatgate.report.files import write_whole
 from floatgate.result import Result
 
+Document = dict[str, Any]
 
+
+@dataclass(frozen=True)
 class Cache(Kept):
     """A compressed file per run, named by the digest of its config, requests and seed.
 
-    What cannot be read is run again: each file has a checksum. What cannot be written is not kept,
-    and nothing is said of it.
+    What cannot be read is run again: each file has a checksum.
     """
+
+    tell: Callable[[str], None] = lambda _: None
+    """Hears why what cannot be written is not kept."""
 
     def find(self, job: Job) -> Result | None:
         try:
-            text = gzip.decompress(self._path(job).read_bytes()).decode()
-            return Result.from_json(text)
+            return Result.from_json(self._read(job.digest))
         except (OSError, EOFError, ValueError, zlib.error):
             return None
 
     def keep(self, job: Job, result: Result) -> None:
-        content = gzip.compress(result.to_json().encode(), compresslevel=1)
-        with suppress(OSError):
+        self._write(job.digest, result.to_dict())
+
+    def document(self, made_of: Sequence[object], make: Callable[[], Document]) -> Document:
+        """What `make` gives, or gave before for what is equal as JSON: all that it depends on."""
+        name = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:32]
+        try:
+            found: Document = json.loads(self._read(name))
+        except (OSError, EOFError, ValueError, zlib.error):
+            found = make()
+            self._write(name, found)
+        return found
+
+    def _read(self, name: str) -> str:
+        return gzip.decompress(self._path_of(name).read_bytes()).decode()
+
+    def _write(self, name: str, document: Document) -> None:
+        content = json.dumps(document, ensure_ascii=False).encode()
+        try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(job), content)
+            write_whole(self._path_of(name), gzip.compress(content, compresslevel=1))
+        except OSError as error:
+            self.tell(f"warning: runs are not kept in {self.directory}: {error.strerror or error}")
 
-    def _path(self, job: Job) -> Path:
-        return self.directory / f"{job.digest}.json.gz"
+    def _path_of(self, name: str) -> Path:
+        return self.directory / f"{name}.json.gz"
 
 
-def run_cache() -> Cache:
+def run_cache(tell: Callable[[str], None] = lambda _: None) -> Cache:
     """`floatgate/runs/BUILD` in the user's directory for caches, where XDG says that this is.
 
-    BUILD tells builds of the engine apart.
+    BUILD tells builds of the engine apart. `tell` hears once that nothing can be kept there.
     """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     home = named if named.is_absolute() else Path.home() / ".cache"
-    return Cache(home / "floatgate" / "runs" / build(), resume=True)
+    directory = home / "floatgate" / "runs" / build()
+    return Cache(directory, resume=True, tell=functools.cache(tell))

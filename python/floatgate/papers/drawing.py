@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from floatgate.report.charts import BAR, Plot, SweepAxis, chart_sweep
+from floatgate.report.charts import BAR, Plot, SweepAxis, chart_sweep, inline_data
 from floatgate.report.figure import Drawing, Figure, Legend
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT
@@ -104,7 +104,7 @@ def _over_lines(plot: Plot, rules: Sequence[tuple[str, float]]) -> Plot:
     """Dashed rules over the lines."""
     drawn = plot
     for name, value in rules:
-        rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
+        rule = alt.Chart(_data([{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
         drawn += mark.encode(y="value:Q", tooltip=[alt.Tooltip("run:N", title="Rule")])
     return drawn
@@ -132,17 +132,21 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
         x = alt.X("x:Q", title=chart.x_title, scale=x_scale)
         y = alt.Y("y:Q", title=chart.title, scale=y_scale)
         colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
-        dots = alt.Chart(alt.InlineData(values=points)).mark_circle(size=chart.size, opacity=0.6)
+        dots = alt.Chart(_data(points)).mark_circle(size=chart.size, opacity=0.6)
         layers = [dots.encode(x=x, y=y, color=colour)]
         if chart.marks:
             marks = [{"x": at, "y": up, "run": name} for name, at, up in chart.marks]
-            base = alt.Chart(alt.InlineData(values=marks)).encode(x=x, y=y)
+            base = alt.Chart(_data(marks)).encode(x=x, y=y)
             layers.append(base.mark_point(shape="cross", size=90, filled=True, color="black"))
             layers.append(base.mark_text(align="left", dx=8).encode(text="run:N"))
-        plot: Plot = alt.layer(*layers).properties(height=220)
+        plot: Plot = alt.LayerChart(layer=layers, height=220)
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
         figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _data(rows: Sequence[Row]) -> alt.InlineData:
+    return inline_data(pl.DataFrame(rows, infer_schema_length=None))
 
 
 def _scale(values: Sequence[float]) -> alt.Scale:
@@ -191,7 +195,7 @@ def _bars(
         if not data:
             continue
         offset = TITLE + i * (BAR + GAP) + BAR / 2 - height / 2
-        base = alt.Chart(alt.InlineData(values=data)).encode(x=x, y=y)
+        base = alt.Chart(_data(data)).encode(x=x, y=y)
         tooltip = [
             alt.Tooltip("run:N", title="Run"),
             alt.Tooltip("value:Q", title=chart.axis or chart.title, format=chart.style),
@@ -202,13 +206,13 @@ def _bars(
         layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
         ends = [_ends(chart, row) for row in chosen]
         if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
-            lines_over = base.properties(data=alt.InlineData(values=spread))
+            lines_over = base.properties(data=_data(spread))
             layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2="high:Q"))
     for name, value in rules:
-        rule = alt.Chart(alt.InlineData(values=[{"value": value, "run": name}]))
+        rule = alt.Chart(_data([{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
         layers.append(mark.encode(x=x, tooltip=[alt.Tooltip("run:N", title="Rule")]))
-    plot: Plot = alt.layer(*layers).properties(height=height * len(bands))
+    plot: Plot = alt.LayerChart(layer=layers, height=height * len(bands))
     return plot
 
 

@@ -56,7 +56,8 @@ from .sources import Source, find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 NOTES = f"""\
 The paper's traces are not available: proj_0, src1_2, src2_0, usr_0 (MSR Cambridge) and SW1 are \
@@ -82,16 +83,16 @@ with them stands beside.
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, more seeds, schemes and traces."""
     files, missing = _files(full, traces)
     hot = hot_experiment(traces_of(files, full))
-    looked = look(hot, progress)
     bench = Bench(DEVICE, progress, kept)
+    looked = look(hot, bench)
     played = [_real(bench, trace, files[trace.spec]) for trace in _wanted(REAL_TRACES, full, files)]
     experiment = experiment_of([*_made(full), *played])
-    shares = _hot_writes(experiment, progress)
+    shares = _hot_writes(experiment, bench)
     runs = [*runs_of(experiment, CLAIMS, full), *_shown(experiment, full)]
     results = experiment.simulate(bench, runs)
     points = {run: reduce(experiment, run, one, shares) for run, one in results.items()}
@@ -154,18 +155,16 @@ def _real(bench: Bench, trace: RealTrace, file: Path) -> Workload:
     return real(trace, str(file), pages, bench.written_bytes(played))
 
 
-def _hot_writes(experiment: Experiment, progress: Progress | None) -> dict[str, float]:
+def _hot_writes(experiment: Experiment, bench: Bench) -> dict[str, float]:
     """The share of the page writes to hot pages, of each workload: of stand-ins as their row has
     it, of real traces as it is in one pass; synthetic loads are no traces."""
-    from floatgate.hot_data import hotness
-
     rows = {row.name: row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1}
     return {
         work.name: rows[work.name.partition(",")[0]]
         if work.family == STAND_IN
         else 1.0
         if work.family == SYNTHETIC
-        else hot_writes(hotness(work.played.spec, progress=progress))
+        else hot_writes(bench.hotness(work.played.spec))
         for work in experiment.workloads
     }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from floatgate.report.values import count, fixed
 
-from .batch import Played
+from .batch import Bench, Played
 from .eti_runs import CAPTURED, EXCERPT, TABLE_1, RealTrace, generator
 from .experiment import Axis, Choice, Experiment, Line, Run, Workload
 from .judging import At, Filter, OpenClaim, Values
@@ -20,7 +20,6 @@ from .paper import Column, Exhibit, Lines, Numbers, Row
 from .verdicts import Region
 
 if TYPE_CHECKING:
-    from floatgate.api import Progress
     from floatgate.hot_data import Hotness
 
 GB = 1_000_000_000
@@ -208,14 +207,12 @@ def hot_experiment(traces: Sequence[Workload]) -> Experiment:
     return Experiment("", HOT_AXES, tuple(traces), (line,), {ITSELF: ITSELF, PARTNERS: PARTNERS})
 
 
-def look(experiment: Experiment, progress: Progress | None) -> dict[Run, Hotness]:
+def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
     """The hotness of each trace."""
-    from floatgate.hot_data import hotness
-
     (place,) = experiment.places((), full=True)
     (line,) = experiment.lines
     return {
-        experiment.run(work, line, place, 1): hotness(work.played.spec, progress=progress)
+        experiment.run(work, line, place, 1): bench.hotness(work.played.spec)
         for work in experiment.workloads
     }
 

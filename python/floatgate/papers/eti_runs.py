@@ -328,7 +328,7 @@ def reduce(
         memory_bytes=placement.memory_bytes,
         extents_mean=mean,
         extents_most=placement.extents_most,
-        extents_table=mean / result.to_dict()["config"]["eti"]["extents"] if mean else None,
+        extents_table=mean / result.setting("eti.extents") if mean else None,
         length=work.write_pages / max(work.writes, 1),
         volumes=work.write_pages / result.drive.logical_pages,
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
 from floatgate.report.tables import Table
 
 SPECIAL = {
@@ -42,8 +46,16 @@ def latex(table: Table) -> str:
 
     Columns of text share the width by their longest cells, of which `LONG` signs count at most.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    return _template().render(
+        title=table.title,
+        columns=table.columns,
+        widths=_widths(table),
+        rows=[[cell.text for cell in row] for row in table.rows],
+    )
 
+
+@cache
+def _template() -> Template:
     environment = Environment(
         loader=PackageLoader(__package__ or "", "assets"),
         autoescape=False,
@@ -52,12 +64,7 @@ def latex(table: Table) -> str:
         lstrip_blocks=True,
     )
     environment.filters["tex"] = escape
-    return environment.get_template("table.tex.jinja").render(
-        title=table.title,
-        columns=table.columns,
-        widths=_widths(table),
-        rows=[[cell.text for cell in row] for row in table.rows],
-    )
+    return environment.get_template("table.tex.jinja")
 
 
 def _widths(table: Table) -> list[float | None]:

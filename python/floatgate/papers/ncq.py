@@ -35,7 +35,8 @@ from .sources import find_traces
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 NOTES = """\
 Iometer's records are made anew, at random places, all writes. The paper states neither span nor \
@@ -62,7 +63,7 @@ stands beside.
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, more seeds and longer runs.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from altair.utils.schemapi import debug_mode
 
 from floatgate.report import tables
 from floatgate.report.figure import Figure
@@ -24,9 +24,8 @@ from .paper import Numbers, Outcome
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
     """paper.html and results.json; as Parquet and CSV, numbers with a row per run, and domain with
     a row per claim and point of its domain; in LaTeX, the claims and every table."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    (directory / "results.json").write_text(text + "\n", "utf-8")
-    frame = pl.DataFrame([asdict(point) for point in outcome.points], infer_schema_length=None)
+    (directory / "results.json").write_text(_lines(document) + "\n", "utf-8")
+    frame = pl.DataFrame([vars(point) for point in outcome.points], infer_schema_length=None)
     frame.write_parquet(directory / "numbers.parquet")
     frame.write_csv(directory / "numbers.csv")
     points = [{"claim": c["id"], **row} for c in document["claims"] for row in c.get("domain", ())]
@@ -35,6 +34,17 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
     for name, table in _tables(outcome):
         write_whole(directory / f"{name}.tex", latex(table).encode("utf-8"))
     write_whole(directory / "paper.html", _page(outcome).encode("utf-8"))
+
+
+def _lines(value: Any) -> str:
+    """JSON with a line for each claim, row of a figure and run: indented further, most of it would
+    be blanks."""
+    if isinstance(value, Mapping):
+        entries = (f"{json.dumps(key)}: {_lines(entry)}" for key, entry in value.items())
+        return "{\n" + ",\n".join(entries) + "\n}"
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in value) + "\n]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
@@ -61,8 +71,10 @@ def claims_table(outcome: Outcome) -> Table:
 def _page(outcome: Outcome) -> str:
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
     everything = ["all figures"]
-    figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
-    rows = [asdict(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
+    # As `payload` has it: in debug mode Altair validates each part of a chart as it is made.
+    with debug_mode(False):
+        figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
+    rows = [vars(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
     every = Figure("all-runs", "All runs", "")
     every.table = number_table("All runs", outcome.columns, rows)
     return fill_page(

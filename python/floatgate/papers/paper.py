@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Outcome:
             for claim, found in self.claims
         ]
         runs = [
-            asdict(point) | _provenance(result)
+            vars(point) | _provenance(result)
             for point, result in zip(self.points, self.results, strict=True)
         ]
         return {
@@ -190,11 +190,10 @@ def change(value: float) -> str:
 
 
 def _provenance(result: Result) -> Row:
-    document = result.to_dict()
     return {
-        "workload": document["workload"],
-        "seed": document["seed"],
-        "floatgate": document["floatgate"],
-        "engine": document["engine"]["version"],
-        "config": document["config"],
+        "workload": vars(result.workload),
+        "seed": result.seed,
+        "floatgate": result.floatgate,
+        "engine": result.engine.version,
+        "config": result.config,
     }

@@ -45,7 +45,8 @@ from .sources import find_traces, missing_warning
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 NOTES = """\
 The prototype is a modified SATA drive; its geometry and map pages are those of its authors' \
@@ -67,7 +68,7 @@ arrive. What comes out with them stands beside. No closed loop has arrivals to f
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, more seeds, and longer captures."""
     how = FULL if full else QUICK
@@ -80,7 +81,7 @@ def reproduce(
     points = {run: reduce(experiment, run, result) for run, result in results.items()}
     judged = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in judged if found.rows]
-    losses, recovery = _recovery(full, progress)
+    losses, recovery = _recovery(full, progress, kept)
     listed = next(paper for paper in PAPERS if paper.name == "shrd")
     shown: list[Exhibit] = [
         axes_table(experiment, CLAIMS),
@@ -116,11 +117,13 @@ def reproduce(
     )
 
 
-def _recovery(full: bool, progress: Progress | None) -> tuple[Exhibit, Measured]:
+def _recovery(
+    full: bool, progress: Progress | None, kept: Cache | None
+) -> tuple[Exhibit, Measured]:
     """The claim that no run with a clock can say anything about."""
     experiment = shrd_crash.EXPERIMENT
     runs = runs_of(experiment, [RECOVERY], full)
-    found: dict[Run, Crashes] = shrd_crash.explore(runs, full, progress)
+    found: dict[Run, Crashes] = shrd_crash.explore(runs, full, progress, kept)
     judged = judge(experiment, RECOVERY, found, full, NONE_LEFT_OUT)
     return shrd_crash.table(list(found.values())), judged
 

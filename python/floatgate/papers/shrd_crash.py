@@ -6,11 +6,12 @@ is lost, which no clock and no size matters to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from floatgate import power
+from floatgate import configs, power
 
 from .batch import Played
 from .experiment import Axis, Choice, Experiment, Line, Run, Workload
@@ -21,6 +22,8 @@ from .verdicts import Region
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
+
+    from .cache import Cache
 
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
@@ -104,15 +107,16 @@ NONE_LEFT_OUT: Filter[Crashes] = Filter("without a loss of power", lambda found:
 
 
 def explore(
-    runs: Sequence[Run], full: bool, progress: Progress | None = None
+    runs: Sequence[Run], full: bool, progress: Progress | None = None, kept: Cache | None = None
 ) -> dict[Run, Crashes]:
     """Cuts the power of each run."""
     found = {}
     for run in runs:
-        sets: Mapping[str, str] = EXPERIMENT.settings(run, 0)
-        report = power.crash(
-            PLAYED, device=DEVICE, set=sets, seed=run.seed, every=EVERY[full], progress=progress
-        )
+        how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
+        sets = EXPERIMENT.settings(run, 0)
+        cut = partial(power.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
+        made_of = ("crash", configs.resolve(DEVICE, sets), PLAYED, how)
+        report = kept.document(made_of, cut) if kept else cut()
         found[run] = Crashes(
             trace=run.workload,
             line=run.line,

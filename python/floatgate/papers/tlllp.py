@@ -37,7 +37,8 @@ from .tlllp_runs import (
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
+
+    from .cache import Cache
 
 STAND_INS = (
     Workload("stand-in: zipf writes", FINANCIAL1, Played("zipf:span=64MiB,theta=0.99,writes=20k")),
@@ -71,7 +72,7 @@ Left out of all verdicts alike: points at which a drive has a backlog, used 95% 
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has the whole domain, more seeds, schemes and traces."""
     wanted = {excerpt.source: excerpt for excerpt in EXCERPTS + (CAPTURES if full else ())}

@@ -40,8 +40,9 @@ from .together_runs import (
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.jobs import Kept
     from floatgate.result import Result
+
+    from .cache import Cache
 
 NOTES = """\
 No paper: the questions are ours, and so are their numbers, which were written down before the \
@@ -68,7 +69,7 @@ NO_DRIVES = (
 
 
 def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Kept | None = None
+    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
 ) -> Outcome:
     """Runs the experiment; `full` has all traces, victims and points, with more seeds."""
     bench = Bench(DEVICE, progress, kept)
@@ -115,7 +116,7 @@ def reproduce(
     )
 
 
-def _measured(progress: Progress | None, kept: Kept | None, full: bool) -> dict[Run, Result]:
+def _measured(progress: Progress | None, kept: Cache | None, full: bool) -> dict[Run, Result]:
     """The runs that are held against measured drives."""
     bench = Bench(together_drives.DEVICE, progress, kept)
     return together_drives.EXPERIMENT.simulate(bench, together_drives.runs(full))

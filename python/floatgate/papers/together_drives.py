@@ -143,10 +143,11 @@ def runs(full: bool) -> Iterator[Run]:
 
 def steady(result: Result) -> float:
     """Write amplification of the last fifth of the pages that the host writes."""
-    pages = [0.0, *map(float, result.timeline["host_pages"])]
+    timeline = result.timeline
+    pages = [0.0, *map(float, timeline["host_pages"])]
     begin = (1 - STEADY_SHARE) * pages[-1]
     written = programs = 0.0
-    for i, wa in enumerate(result.timeline["write_amplification"]):
+    for i, wa in enumerate(timeline["write_amplification"]):
         part = max(0.0, pages[i + 1] - max(pages[i], begin))
         written, programs = written + part, programs + part * (wa or 0.0)
     return programs / written

@@ -58,21 +58,14 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     if is_dataclass(hint):
         return _table(cast(Hashable, hint))
     if get_origin(hint) is tuple:
-<<<<<<< HEAD
-        return _list(_reader(get_args(hint)[0]))
-    kinds = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
+        of = get_args(hint)[0]
+        return _list(_reader(of), frozenset(() if is_dataclass(of) else _taken(of)))
+    kinds = _kinds(hint)
     if len(kinds) == 2 and is_dataclass(kinds[0]):
         some = _reader(cast(Hashable, kinds[0]))
         return lambda value: None if value is None else some(value)
-    names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
-    # JSON does not tell 1 from 1.0.
-    taken = (*kinds, int) if float in kinds else kinds
-=======
-        of = get_args(hint)[0]
-        return _list(_reader(of), frozenset(() if is_dataclass(of) else _taken(of)))
     taken = _taken(hint)
-    names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in _kinds(hint))
->>>>>>> h/cache
+    names = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
 
     def read(value: Any) -> Any:
         if not isinstance(value, taken):
@@ -82,7 +75,6 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     return read
 
 
-<<<<<<< HEAD
 def _documented(kind: Any) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
         _look_for((), value)
@@ -94,9 +86,6 @@ def _documented(kind: Any) -> Callable[[Any], Any]:
     return read
 
 
-@cache
-def _table(kind: Any) -> Callable[[Any], Any]:
-=======
 def _kinds(hint: Any) -> tuple[type, ...]:
     return get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint,)
 
@@ -107,8 +96,8 @@ def _taken(hint: Any) -> tuple[type, ...]:
     return (*kinds, int) if float in kinds else kinds
 
 
-def _table(kind: Callable[..., Any]) -> Callable[[Any], Any]:
->>>>>>> h/cache
+@cache
+def _table(kind: Any) -> Callable[[Any], Any]:
     readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
 
     def read(data: Any) -> Any:

@@ -137,6 +137,7 @@ const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("hotness", &["config", "run", "workload"]),
     ("pattern", &["config", "drive", "workload"]),
     ("image", &["config", "drive", "stored"]),
+    ("serve", &["config", "drive", "metrics", "result", "run", "stored", "warnings"]),
 ];
 
 /// Words that are not written in `src`, and what to write.

@@ -143,9 +143,8 @@ def serve(
     Needs nbdkit. On SIGTERM or Ctrl-C the drive is shut down in order, a summary is printed, and
     the exit status is 0.
     """
-    if transport and timing == "none":
-        raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
     _check(socket, port, listen, tls, [tls_certificates, tls_psk, tls_verify_peer])
+    _check_transport(transport, timing)
     settings = options.pairs("--set", set)
     security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
@@ -163,9 +162,7 @@ def serve(
             output.say(f"made {image}", quiet)
         if record is not None:
             stack.enter_context(_kept(record, quiet))
-        several, warning = nbdkit.threads(nbdkit.find(), threads, timing)
-        if warning is not None:
-            output.say(f"warning: {warning}")
+        several = _several(threads, timing)
         how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
         last = _run(serving.Setup(drive, *how), web, _Told(json, quiet, ready_file))
         if part is not None:
@@ -251,6 +248,21 @@ def _check(
         raise typer.BadParameter(
             "needs --tls require, or --tls on", param_hint="'--tls-certificates'"
         )
+
+
+def _check_transport(us: float, timing: str) -> None:
+    if us and timing == "none":
+        raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
+
+
+def _several(wanted: int | None, timing: str) -> int:
+    """Requests of a client that are worked on at a time; what is doubtful about it is said."""
+    from floatgate.live import nbdkit
+
+    several, warning = nbdkit.threads(nbdkit.find(), wanted, timing)
+    if warning is not None:
+        output.say(f"warning: {warning}")
+    return several
 
 
 def _tls(mode: str | None, certificates: Path | None, psk: Path | None, verify: bool) -> list[str]:

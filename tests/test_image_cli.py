@@ -164,7 +164,6 @@ def test_what_is_no_image_is_one_line(cli, tmp_path: Path, harm: Any, expected: 
         (("create", "flash.img", "--size", "much"), "size: expected a size"),
         (("create", "flash.img", "--size", "0"), "a drive of 0 bytes"),
         (("create", "flash.img", "--size", "1MiB", "--device", "clasic"), "clasic"),
-        (("create", "flash.img", "--size", "1MiB", "--set", "host.scheme=shrd"), "host.scheme"),
         (("create", "flash.img", "--size", "1MiB", "--set", "mapping.scheme=belady"), "belady"),
         (("create", "flash.img", "--size", "8MiB", "--set", "flash.blocks=8"), "flash.blocks"),
         (("dump", "flash.img", "--unit", "1", "--lpn", "1"), "'--lpn'"),

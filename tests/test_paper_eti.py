@@ -255,7 +255,7 @@ def test_a_run_in_numbers() -> None:
         cleaning=SimpleNamespace(victim_valid_mean=0.4375),
         workload=SimpleNamespace(write_pages=5000, writes=400),
         drive=SimpleNamespace(logical_pages=2000),
-        to_dict=lambda: {"config": {"eti": {"extents": 64}}},
+        setting={"eti.extents": 64}.get,
     )
     found = reduce(WHOLE, run, result, {"src2_0": 0.74})
     assert asdict(found) == {

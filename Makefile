@@ -24,13 +24,17 @@ $(VENV)/ready: requirements.lock
 
 setup: $(VENV)/ready
 
-# The compiled module and the plugin of nbdkit, built in place; cargo knows whether there is anything to do.
+# The compiled module and, on Linux, the plugin of nbdkit, built in place; cargo knows whether there is anything
+# to do.
 PLUGIN := libfloatgate_nbdkit.so
 build: setup
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+ifeq ($(shell uname),Linux)
 	cargo build --release --quiet --locked -p floatgate-nbdkit
 	cmp -s target/release/$(PLUGIN) python/floatgate/$(PLUGIN) \
-		|| (cp target/release/$(PLUGIN) python/floatgate/$(PLUGIN).part && mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN))
+		|| (cp target/release/$(PLUGIN) python/floatgate/$(PLUGIN).part \
+			&& mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN))
+endif
 
 demo: build
 	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=2M \

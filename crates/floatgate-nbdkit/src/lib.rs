@@ -4,6 +4,7 @@
 //! Thin: parameters come in, requests go to [`Backend`], errors become codes. nbdkit serves the
 //! requests of a connection, and connections, in threads of its own.
 
+#![cfg(target_os = "linux")]
 // nbdkit's macro makes the one public function, without a doc.
 #![allow(missing_docs)]
 

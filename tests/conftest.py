@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,3 +43,22 @@ def cli(tmp_path: Path) -> Cli:
         )
 
     return call
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Any]:
+    """Makes a drive of `size` bytes in the test's directory, and serves it: for `tests/live`."""
+    from live_drive import LiveDrive
+
+    from floatgate.live import nbdkit
+
+    if not nbdkit.PLUGIN.is_file():
+        pytest.skip("the nbdkit plugin was not built (make build)")
+    with contextlib.ExitStack() as stack:
+
+        def start(size: int, **options: Any) -> LiveDrive:
+            drive = LiveDrive(tmp_path, size, **options)
+            stack.callback(drive.end)
+            return drive.start()
+
+        yield start

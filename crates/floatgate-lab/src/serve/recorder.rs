@@ -20,6 +20,9 @@ pub(super) struct Recorder {
     pub requests: u64,
     /// Why it has ended.
     pub failure: Option<String>,
+    /// What the clock of the drive had come to when it began anew, and the last time written down.
+    base_ns: u64,
+    last_ns: u64,
     file: BufWriter<File>,
 }
 
@@ -31,12 +34,14 @@ impl Recorder {
         file.write_all(&1_u32.to_le_bytes())?;
         file.write_all(&page_bytes.to_le_bytes())?;
         file.flush()?;
-        Ok(Self { path, requests: 0, failure: None, file })
+        Ok(Self { path, requests: 0, failure: None, base_ns: 0, last_ns: 0, file })
     }
 
     /// Adds a request, unless writing has failed before.
     pub fn add(&mut self, request: &Request, stream: Stream) {
         let Request { at_ns, op, offset, length } = *request;
+        let at_ns = self.base_ns + at_ns;
+        self.last_ns = at_ns;
         let mut record = [0; 32];
         let (times, codes) = record.split_at_mut(24);
         for (bytes, number) in times.chunks_exact_mut(8).zip([at_ns, offset, length]) {
@@ -47,6 +52,11 @@ impl Recorder {
         }
         self.attempt(|file| file.write_all(&record));
         self.requests += u64::from(self.failure.is_none());
+    }
+
+    /// The clock of the drive begins anew; times that are written down go on.
+    pub fn go_on(&mut self) {
+        self.base_ns = self.last_ns;
     }
 
     /// What was added is with the operating system from now on.

@@ -246,5 +246,8 @@ impl State {
         }
         (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());
         self.history = History::default();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.go_on();
+        }
     }
 }

@@ -164,3 +164,17 @@ fn lanes_show_what_the_dies_do() {
     assert!(doing.iter().any(|doing| doing == "program"), "{lanes}");
     stand.ask(&json!({"do": "check"})).unwrap();
 }
+
+/// The clock of the drive begins anew when the counters do; a recording is of all of its life.
+#[test]
+fn a_recording_goes_on_over_a_reset() {
+    let stand = stand();
+    for round in 0..3 {
+        (0..20).for_each(|page| stand.served.write(page * 4096, &[1; 4096], LATER).unwrap());
+        stand.ask(&json!({"do": if round == 1 { "plug" } else { "reset" }})).unwrap();
+    }
+    stand.served.shut_down().unwrap();
+    let times: Vec<_> = stand.recorded().iter().map(|request| request.at_ns).collect();
+    assert_eq!(times.len(), 60);
+    assert!(times.is_sorted(), "{times:?}");
+}

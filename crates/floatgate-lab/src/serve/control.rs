@@ -6,12 +6,14 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -20,6 +22,11 @@ use super::{Served, document};
 
 /// Bytes of a request at most.
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
+
+/// Who sends a longer one is read on for so many bytes, and waited for so long: closed with bytes
+/// unread, a socket fails the sender's write, and the answer is lost.
+const REST_BYTES_MAX: u64 = 16 << 20;
+const REST_WAIT: Duration = Duration::from_secs(1);
 
 /// A socket that is listened on, until this is dropped.
 #[derive(Debug)]
@@ -75,9 +82,16 @@ fn serve(stream: &UnixStream, served: impl Fn() -> Option<Arc<Served>>) -> io::R
         };
         writeln!(&mut &*stream, "{answer}")?;
         if !is_whole {
-            return Ok(());
+            return drain(&mut reader);
         }
     }
+}
+
+/// Reads what is left of a request that was refused.
+fn drain(reader: &mut BufReader<&UnixStream>) -> io::Result<()> {
+    reader.get_ref().shutdown(Shutdown::Write)?;
+    reader.get_ref().set_read_timeout(Some(REST_WAIT))?;
+    io::copy(&mut reader.take(REST_BYTES_MAX), &mut io::sink()).map(drop)
 }
 
 /// The answer to a request; a bug in the drive is told as an error.

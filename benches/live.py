@@ -6,7 +6,9 @@ Throughput: fio's 4 KiB random writes, 32 under way for each job, on nbdkit's ow
 on Floatgate (whole map, flash in memory, no timing) in turns; what counts is the median of the
 ratios of neighbouring turns. Drives are fresh, or full: then Floatgate cleans, and copies pages
 that no memory plugin has to. Timing: fio on a drive with `--timing simulated`, and the simulator
-with the very requests that the drive has recorded. All in one run; the tables go to standard
+with the very requests that the drive has recorded. What NBD and fio take is measured first, as the
+mean at depth 1 of the same requests on the same drive without a clock, and is what the drive's
+answers set out earlier by (`--transport`). All in one run; the tables go to standard
 output, every number to FILE.json. Needs nbdkit, fio and the plugin (make build).
 """
 
@@ -31,12 +33,20 @@ import floatgate as fg
 from floatgate.live import Live
 
 SIZE_MIB = 512
+SMALL = "--size=64MiB"
+"""Of slow drives: one with a clock is filled in its own time."""
 FILL_BYTES = 128 << 10
 IDEAL = ["--device", "small-nvme", "--set", "mapping.scheme=ideal"]
 MODELLED = {
-    "classic": ["--device", "classic"],
+    "classic": [SMALL, "--device", "classic"],
+    # A live drive has a journal, which needs one more free unit.
+    "dftl09": [SMALL, "--device", "dftl09", "--set", "cleaning.low_water=4"],
     "small-nvme": ["--device", "small-nvme"],
-    "tlc-enterprise": ["--device", "tlc-enterprise"],
+    # Its erase units, of all planes, are too large for a drive of this size.
+    "tlc-enterprise": [
+        *("--device", "tlc-enterprise"),
+        *("--set", "flash.pages_per_block=18", "--set", "flash.superblock=4"),
+    ],
 }
 SOCKET = "nbd.sock"
 
@@ -85,23 +95,35 @@ def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) 
 
 def timing(seconds: float) -> list[dict[str, Any]]:
     """What fio measures on a drive with its clock, and what the simulator says of the same."""
-    print(
-        f"\n{'drive':15} {'requests':9} {'depth':>5}  {'fio':>9} {'model':>9}  {'off':>7}", end=""
-    )
+    print(f"\n{'drive':15} {'requests':9} {'depth':>5}  {'way':>6}", end="")
+    print(f"  {'fio':>9} {'model':>9}  {'off':>7}", end="")
     print(f"  {'error of holding, us: mean, p99':>32} {'late':>6}")
     rows = []
     for device, words in MODELLED.items():
         for kind in ("randread", "randwrite"):
+            way = untimed(words, kind, seconds)
             for depth in (1, 32):
-                rows.append(timed(device, words, kind, depth, seconds))
+                rows.append(timed(device, words, (kind, depth, way), seconds))
     return rows
 
 
-def timed(device: str, words: list[str], kind: str, depth: int, seconds: float) -> dict[str, Any]:
-    """One line: the mean latency at depth 1, requests a second at other depths."""
+def untimed(words: list[str], kind: str, seconds: float) -> float:
+    """The mean latency at depth 1 of a drive without a clock, in microseconds."""
+    with tempfile.TemporaryDirectory() as directory, floatgate(Path(directory), *words):
+        fio(Path(directory), "write", depth=8, bytes=FILL_BYTES)
+        return fio(Path(directory), kind, 1, seconds=seconds)["mean_us"]
+
+
+def timed(
+    device: str, words: list[str], load: tuple[str, int, float], seconds: float
+) -> dict[str, Any]:
+    """One line: the mean latency at depth 1, requests a second at other depths. `load` is the
+    kind of requests, their depth, and what the way takes in microseconds."""
+    kind, depth, way = load
+    clock = ["--timing", "simulated", "--transport", f"{way:.0f}"]
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
-        with floatgate(folder, *words, "--timing", "simulated", "--record", "x.parquet"):
+        with floatgate(folder, *words, *clock, "--record", "x.parquet"):
             fio(folder, "write", depth=8, bytes=FILL_BYTES)
             with Live(folder / "control.sock") as live:
                 live.reset()
@@ -130,7 +152,7 @@ def timed(device: str, words: list[str], kind: str, depth: int, seconds: float) 
     error = holding.error_us
     unit = "us" if by_latency else "/s"
     print(
-        f"{device:15} {kind:9} {depth:5}  {theirs:7.0f}{unit} {ours:7.0f}{unit}  "
+        f"{device:15} {kind:9} {depth:5}  {way:4.0f}us  {theirs:7.0f}{unit} {ours:7.0f}{unit}  "
         f"{(theirs / ours - 1) * 100:+6.1f}%  {error.mean or 0:20.1f} {error.p99 or 0:11.1f}"
         f" {(holding.late_share or 0) * 100:5.1f}%"
     )
@@ -138,6 +160,7 @@ def timed(device: str, words: list[str], kind: str, depth: int, seconds: float) 
         "device": device,
         "requests": kind,
         "depth": depth,
+        "way_us": way,
         "fio": measured,
         "model": {"mean_us": replay.latency.all.mean_us, "iops": replay.throughput.iops},
         "live": {"mean_us": status.result.latency.all.mean_us},
@@ -158,7 +181,7 @@ def fio(
         f"--uri=nbd+unix:///?socket={folder / SOCKET}",
     ]
     command += [f"--rw={kind}", f"--bs={bytes}", f"--iodepth={depth}", f"--numjobs={jobs}"]
-    command += [f"--size={SIZE_MIB}m", "--group_reporting", "--output-format=json", "--norandommap"]
+    command += ["--size=100%", "--group_reporting", "--output-format=json", "--norandommap"]
     if seconds:
         command += [f"--runtime={seconds}", "--time_based", "--ramp_time=0"]
     said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
@@ -196,7 +219,7 @@ def memory_plugin(folder: Path) -> contextlib.AbstractContextManager[Path]:
 def floatgate(folder: Path, *words: str) -> contextlib.AbstractContextManager[Path]:
     """A drive in memory; without words, one with the whole map and no timing."""
     command = [sys.executable, "-m", "floatgate", "serve", "--socket", SOCKET, "--quiet"]
-    command += ["--control", "control.sock", "--size", f"{SIZE_MIB}MiB", *(words or IDEAL)]
+    command += ["--control", "control.sock", f"--size={SIZE_MIB}MiB", *(words or IDEAL)]
     return served(command, folder)
 
 

@@ -12,6 +12,8 @@ import pytest
 from live_drive import MIB, Drives
 from live_needs import SYSTEM_PATH, needs
 
+from floatgate.live import Live
+
 SIZE = 32 * MIB
 PAGE = 4096
 DEVICE: dict[str, Any] = {"device": "small-nvme", "set": {"flash.pages_per_block": 32}}
@@ -139,3 +141,23 @@ def test_qemu_img_copies_and_compares(serve: Drives, tmp_path: Path, file_system
     told_by_qemu = sum(one["length"] for one in runs if one["data"])
     assert told_by_qemu == sum(length for _, length, hole in extents(drive.uri) if not hole)
     assert 0 < told_by_qemu < SIZE
+
+
+@needs("nbdkit", "qemu-io")
+def test_an_export_names_a_placement_handle(serve: Drives) -> None:
+    host = {"placement.scheme": "host", "placement.handles": 4}
+    drive = serve(SIZE, device="small-nvme", set={"flash.pages_per_block": 32, **host})
+    for export, pages in [("", 3), ("handle-0", 2), ("handle-2", 5), ("handle-3", 7), ("data", 1)]:
+        uri = drive.uri.replace(":///", f":///{export}", 1)
+        run("qemu-io", "-f", "raw", "-c", f"write 0 {pages * PAGE}", "-c", "flush", uri)
+    with Live(drive.control) as live:
+        result = live.status().result
+    # Stream 0 is that of what cleaning moves: handles are isolated initially.
+    assert [stream.host_pages for stream in result.placement.streams] == [0, 6, 0, 5, 7]
+    for export in ("handle-", "handle-x", "handle--1", "handle-65536"):
+        uri = drive.uri.replace(":///", f":///{export}", 1)
+        command = ["qemu-io", "-f", "raw", "-c", "read 0 4k", uri]
+        refused = subprocess.run(command, capture_output=True, timeout=HANGS_S)
+        assert refused.returncode != 0, export
+    drive.stop()
+    drive.check()

@@ -24,6 +24,10 @@ const LOOK: Duration = Duration::from_millis(2);
 /// The longest that who leads sleeps.
 const REST: Duration = Duration::from_millis(50);
 
+/// So long before something happens who leads wakes up and watches the clock: the operating system
+/// wakes sleepers some tens of microseconds late, which is as long as a fast drive takes.
+const WATCH: Duration = Duration::from_micros(100);
+
 /// Who waits for a request.
 #[derive(Debug)]
 pub(super) struct Waiter {
@@ -170,6 +174,7 @@ impl Served {
     /// Whoever leads is told if something happens earlier than he thinks.
     pub(super) fn hurry(&self, state: &State) {
         if state.leads && state.quiet_for().1 < state.until_ns {
+            self.is_earlier.store(true, Ordering::Release);
             self.earlier.notify_one();
         }
     }
@@ -201,8 +206,24 @@ impl Served {
                 continue;
             }
             (state.leads, state.until_ns) = (true, until);
-            state.wait(&self.earlier, quiet.min(REST));
+            if quiet > WATCH {
+                state.wait(&self.earlier, (quiet - WATCH).min(REST));
+            } else {
+                self.is_earlier.store(false, Ordering::Release);
+                drop(state);
+                self.watch(quiet);
+                state = self.locked();
+            }
             state.leads = false;
+        }
+    }
+
+    /// Lets that time pass without sleeping, or less if something happens earlier.
+    fn watch(&self, time: Duration) {
+        let begun = Instant::now();
+        while begun.elapsed() < time && !self.is_earlier.load(Ordering::Acquire) {
+            // Who has something to do on this core goes first.
+            thread::yield_now();
         }
     }
 
@@ -253,7 +274,7 @@ impl Served {
             return Err(ServeError::ReadOnly);
         }
         let at_ns = state.stamp(entered);
-        state.begin(Request { at_ns, op, offset, length }, how.stream, &waiter)?;
+        state.begin(Request { at_ns, op, offset, length, stream: how.stream }, &waiter)?;
         if op == Op::Flush {
             state.drive()?.sync()?;
         }

@@ -256,7 +256,7 @@ def test_generators_are_listed_with_their_keys(cli) -> None:
     rows = _document(cli("trace", "generate", "--list", "--json"))
     names = [row["name"] for row in rows]
     random = ["uniform", "hotcold", "zipf"]
-    assert names == [*random, "sequential", "shuffled", "zones", "iometer", "fitted"]
+    assert names == [*random, "sequential", "shuffled", "zones", "iometer", "tenants", "fitted"]
     text = cli("trace", "generate", "--list").stdout
     for row in rows:
         assert row["example"] in text

@@ -79,6 +79,7 @@ def test_every_policy_has_a_section(axis: str) -> None:
         title for number, (title, _) in sections().items() if number.split(".")[0] in CHAPTERS[axis]
     ]
     names = [row["name"] for row in floatgate.policies()[axis]]
+    names = [name for name in names if not name.startswith("python:")]
     assert names
     assert [name for name in names if not any(f"`{name}`" in title for title in titles)] == []
 

@@ -66,7 +66,9 @@ def test_each_sample_is_claimed_by_its_format_and_no_other(
     path.write_bytes(data)
     trace = read_trace(path)
     assert (trace.format, trace.unparsed_lines) == (form, 0)
-    assert trace.frame.columns == ["at_ns", "op", "device", "offset", "length"]
+    # Only what a live drive has recorded names placement handles.
+    handles = ["stream"] if form == "capture" else []
+    assert trace.frame.columns == ["at_ns", "op", "device", "offset", "length", *handles]
 
 
 def test_every_format_has_a_sample_a_doc_line_and_a_source() -> None:

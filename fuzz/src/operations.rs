@@ -103,7 +103,7 @@ fn requests(bytes: &mut Bytes<'_>) -> Vec<Request> {
         let offset = unit * u64::from(bytes.byte()) % SPAN;
         let length = (unit * u64::from(1 + kind / 16 % 8)).min(SPAN - offset);
         let (offset, length) = if op == Op::Flush { (0, 0) } else { (offset, length) };
-        requests.push(Request { at_ns: 0, op, offset, length });
+        requests.push(Request { at_ns: 0, op, offset, length, stream: 0 });
     }
     requests
 }

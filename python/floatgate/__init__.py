@@ -10,30 +10,70 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import Cancelled, ConfigError, RunError, __version__
+    from ._core import (
+        BufferShape,
+        Cancelled,
+        ConfigError,
+        DriveShape,
+        HostWrite,
+        MapAccess,
+        MapShape,
+        Reclaimed,
+        RunError,
+        __version__,
+    )
+    from .advising.advice import advise
+    from .advising.lines import Advice
     from .api import compare, compare_results, devices, policies, run
     from .comparison import Comparison
     from .curves import map_curve
     from .datasheet import DataSheet, measure_device
+    from .guests.base import PolicyError
+    from .guests.buffer import WriteBuffer
+    from .guests.mapping import MapOp, Mapping
+    from .guests.placement import HostWrites, MovedPages, Placement
+    from .guests.victim import Candidates, Victim
     from .hot_data import Hotness, hotness
     from .models import predict
     from .power import crash
     from .preconditioning import Preconditioned, precondition
     from .result import Result
+    from .studies import Study, study
     from .traces import Trace, TraceError, read_trace, trace_info
+    from .tuning.outcome import Tuned
+    from .tuning.search import tune
 
 _HOMES = {
+    "Advice": "advising.lines",
+    "BufferShape": "_core",
     "Cancelled": "_core",
+    "Candidates": "guests.victim",
     "Comparison": "comparison",
     "ConfigError": "_core",
     "DataSheet": "datasheet",
+    "DriveShape": "_core",
+    "HostWrite": "_core",
+    "HostWrites": "guests.placement",
     "Hotness": "hot_data",
+    "MapAccess": "_core",
+    "MapOp": "guests.mapping",
+    "MapShape": "_core",
+    "Mapping": "guests.mapping",
+    "MovedPages": "guests.placement",
+    "Placement": "guests.placement",
+    "PolicyError": "guests.base",
     "Preconditioned": "preconditioning",
+    "Reclaimed": "_core",
     "Result": "result",
     "RunError": "_core",
+    "Study": "studies",
     "Trace": "traces",
     "TraceError": "traces",
+    "Tuned": "tuning.outcome",
+    "Victim": "guests.victim",
+    "WriteBuffer": "guests.buffer",
     "__version__": "_core",
+    "advise": "advising.advice",
     "compare": "api",
     "compare_results": "api",
     "crash": "power",
@@ -46,21 +86,42 @@ _HOMES = {
     "predict": "models",
     "read_trace": "traces",
     "run": "api",
+    "study": "studies",
     "trace_info": "traces",
+    "tune": "tuning.search",
 }
 
 __all__ = [
+    "Advice",
+    "BufferShape",
     "Cancelled",
+    "Candidates",
     "Comparison",
     "ConfigError",
     "DataSheet",
+    "DriveShape",
+    "HostWrite",
+    "HostWrites",
     "Hotness",
+    "MapAccess",
+    "MapOp",
+    "MapShape",
+    "Mapping",
+    "MovedPages",
+    "Placement",
+    "PolicyError",
     "Preconditioned",
+    "Reclaimed",
     "Result",
     "RunError",
+    "Study",
     "Trace",
     "TraceError",
+    "Tuned",
+    "Victim",
+    "WriteBuffer",
     "__version__",
+    "advise",
     "compare",
     "compare_results",
     "crash",
@@ -73,7 +134,9 @@ __all__ = [
     "predict",
     "read_trace",
     "run",
+    "study",
     "trace_info",
+    "tune",
 ]
 
 

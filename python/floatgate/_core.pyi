@@ -109,6 +109,9 @@ class Workload:
     def name(self) -> str:
         """A generator's text as it was given, and what it stands in for; a recording's name."""
     @property
+    def has_streams(self) -> bool:
+        """Whether requests may have placement handles."""
+    @property
     def requests(self) -> int: ...
     @property
     def span_bytes(self) -> int: ...
@@ -139,6 +142,101 @@ class Reading:
     def stop(self) -> None:
         """Ends the runs that wait for requests, with Cancelled."""
 
+class DriveShape:
+    """The shape of the drive that a policy is for."""
+
+    @property
+    def logical_pages(self) -> int:
+        """Pages that can be addressed: LPNs are below it."""
+    @property
+    def page_bytes(self) -> int: ...
+    @property
+    def pages_per_unit(self) -> int:
+        """Pages of an erase unit."""
+    @property
+    def units(self) -> int:
+        """Erase units, those of the reserve included."""
+
+class MapShape:
+    """The drive that a mapping is for."""
+
+    @property
+    def logical_pages(self) -> int:
+        """Pages that can be addressed: LPNs are below it."""
+    @property
+    def page_bytes(self) -> int: ...
+    @property
+    def entries_per_page(self) -> int:
+        """Entries of a translation page: page `lpn` has its own in `lpn // entries_per_page`."""
+    @property
+    def translation_pages(self) -> int: ...
+    @property
+    def cache_bytes(self) -> int:
+        """Memory for the cache: `mapping.cache`."""
+
+class MapAccess:
+    """What the host does with a map entry."""
+
+    @property
+    def lpn(self) -> int:
+        """The page whose entry it is."""
+    @property
+    def tpn(self) -> int:
+        """The translation page that has the entry."""
+    @property
+    def kind(self) -> str:
+        """ "read": looked up; "write": pointed at a new page; "trim": cleared."""
+    @property
+    def remaining(self) -> int:
+        """Pages from this one to the end of the request, this one included."""
+    @property
+    def first(self) -> bool:
+        """Whether it is the first page of the request."""
+    @property
+    def mapped(self) -> bool:
+        """Whether the page holds something."""
+
+class BufferShape:
+    """The drive that a buffer policy is for."""
+
+    @property
+    def logical_pages(self) -> int:
+        """Pages that can be addressed."""
+    @property
+    def page_bytes(self) -> int: ...
+    @property
+    def block_pages(self) -> int:
+        """Pages of a block: block `b` begins with page `b * block_pages`."""
+    @property
+    def capacity_pages(self) -> int:
+        """Pages that the buffer holds."""
+
+class HostWrite:
+    """A page that the host is about to write."""
+
+    @property
+    def lpn(self) -> int:
+        """The page: 0 to `logical_pages` - 1."""
+    @property
+    def request_pages(self) -> int:
+        """Pages of the host request that it belongs to, from 1."""
+    @property
+    def clock(self) -> int:
+        """Pages that the host had written before it, since the drive was new."""
+    @property
+    def now_ns(self) -> int:
+        """The time, in nanoseconds of the device's clock."""
+
+class Reclaimed:
+    """A unit that is about to be cleaned."""
+
+    @property
+    def stream(self) -> int:
+        """The stream that it was opened for."""
+    @property
+    def age(self) -> int:
+        """Pages that the host has written since it was opened."""
+
 def simulate(
     config_json: str,
     workload: Workload,
@@ -153,6 +251,7 @@ def simulate(
     control: Control,
     turns: Turns,
     reading: Reading | None = None,
+    guests: Any = None,
 ) -> str:
     """Runs without the GIL when it has a turn; the result document as JSON text.
 
@@ -163,6 +262,9 @@ def simulate(
 
     `device` is what the config is called; `skipped` counts lines of the trace that could not be
     read, and `notes` says what else was left out or changed in it. They are told in the result.
+
+    `guests` are the policies in Python: `floatgate.guests.given.Guests`. What one raises ends the
+    run, and what `guests.failure` makes of it is raised.
 
     Raises ConfigError, RunError, Cancelled.
     """

@@ -13,6 +13,7 @@ import polars as pl
 from . import _core, configs, jobs, runner
 from .comparison import Comparison
 from .configs import DEFAULT_DEVICE, Device
+from .guests.registry import listed
 from .jobs import Progress
 from .result import Result
 from .run_options import RunOptions
@@ -33,6 +34,7 @@ def run(
     verify: bool = False,
     format: str | None = None,
     close_gaps: str | None = None,
+    streams: str = "trace",
     start_cache: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -48,7 +50,9 @@ def run(
     (above 0) multiplies the time between them; before that, `close_gaps`, such as "1h", shortens
     every longer gap between two requests of the trace to that duration. `addresses` is how the
     devices of a trace become one address space: "fold" leaves out what is never touched, "span"
-    keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `seed`, from 0 to 2^64 - 1, is
+    keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `streams` says where placement
+    handles come from, which a drive with `placement.scheme = "host"` looks at: the column `stream`
+    of the "trace" if there is one, or the number of the "device". `seed`, from 0 to 2^64 - 1, is
     behind all that is random.
     `verify` keeps and checks the content of every page; slower. `start_cache` is a directory where
     start states are kept: a drive of the same config, size, seed and build of the engine is read
@@ -58,7 +62,7 @@ def run(
     where the run fails.
     """
     how = RunOptions(
-        repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, start_cache
+        repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, streams, start_cache
     )
     drive = configs.resolve_all(device, set or {}, {})
     return runner.simulate([trace], drive, [how], progress=progress)[0]
@@ -136,7 +140,7 @@ def devices() -> list[dict[str, str]]:
 def policies() -> dict[str, list[dict[str, Any]]]:
     """The policies of each axis: "name", "doc", "source" and "parameters".
 
+    Those of installed packages come last, with names that begin with "python:".
     Each of the parameters has "name" (its config key), "doc", "default" and "expected".
     """
-    found: dict[str, list[dict[str, Any]]] = json.loads(_core.policies())
-    return found
+    return listed()

@@ -12,6 +12,9 @@ from . import notebook
 from .configs import DEVICE
 from .result import Result
 
+METRIC_SECTIONS = ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host")
+"""The parts of a result whose numbers are metrics."""
+
 
 class Comparison(list[Result]):
     """The results of `compare_results`, in its order. A notebook shows their main metrics."""
@@ -54,7 +57,7 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
         row |= {"seed": result.seed} if several else {}
         row["write_amplification"] = result.write_amplification
         row["data_write_amplification"] = result.data_write_amplification
-        for section in ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host"):
+        for section in METRIC_SECTIONS:
             row |= _numbers(getattr(result, section), f"{section}.")
         rows.append(row | {"warnings": len(result.warnings)})
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from . import _core
+from .guests.given import Guests, NameOf, taken
 from .result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
@@ -32,6 +33,12 @@ class Resolved:
     """The preset's name or the path; "config" for a dict."""
     config: str
     """The resolved config, as JSON text."""
+    guests: Guests = field(default_factory=Guests)
+    """The policies in Python that it names."""
+
+    def apart(self) -> Resolved:
+        """The same drive with policies of its own."""
+        return replace(self, guests=self.guests.copied()) if self.guests else self
 
 
 def page_bytes(config: Mapping[str, Any]) -> int:
@@ -39,6 +46,13 @@ def page_bytes(config: Mapping[str, Any]) -> int:
     bytes = _core.size_bytes(config["mapping"].get("unit") or config["flash"]["page"])
     assert bytes is not None, "the engine wrote this size"
     return bytes
+
+
+def spare_factor(config: Mapping[str, Any]) -> float:
+    """The spare factor that a resolved config asks for."""
+    capacity = config["capacity"]
+    over = capacity.get("over_provisioning")
+    return float(capacity["spare_factor"] if over is None else over / (1 + over))
 
 
 def resolve(device: Device | None, set: Mapping[str, Any]) -> str:
@@ -51,8 +65,12 @@ def resolve_all(
 ) -> list[Resolved]:
     """Every combination of the values in `vary`; all are checked before any runs.
 
+    A policy in Python may stand where a config has the name of one.
+
     Raises ConfigError for a key that no config in the comparison uses, among others.
     """
+    given: NameOf = {}
+    device, set, vary = (taken(one, given) for one in (device, set, vary))
     _check(device, set, vary)
     read = {name(one): source(one) for one in vary.get(DEVICE, (device,))}
     fixed = [(key, _text(value)) for key, value in set.items()]
@@ -62,9 +80,10 @@ def resolve_all(
         label = ", ".join(f"{key}={_text(value)}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
-        found.append(Resolved(label, called, _core.resolve(*read[called], sets)))
+        config, guests = Guests.of(_core.resolve(*read[called], sets), given)
+        found.append(Resolved(label, called, config, guests))
     if vary:
-        _check_used(vary, [json.loads(one.config) for one in found])
+        check_used([*vary], [json.loads(one.config) for one in found])
     return found
 
 
@@ -97,9 +116,7 @@ def _check(
             raise _core.ConfigError(f"vary: device={one!r}; expected names of presets or files")
 
 
-def _check_used(
-    vary: Mapping[str, Sequence[Any]], configs: Sequence[Mapping[str, Mapping[str, Any]]]
-) -> None:
+def check_used(vary: Sequence[str], configs: Sequence[Mapping[str, Mapping[str, Any]]]) -> None:
     """Raises ConfigError for a policy's own key where no config has that policy."""
     chosen = {
         value
@@ -139,7 +156,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     if device is None:
         return DEFAULT_DEVICE, None
     if isinstance(device, Mapping):
-        return None, _checked(_toml(device), "device")
+        return None, _checked(to_toml(device), "device")
     path = Path(device)
     if device in _presets() or not (path.suffix == ".toml" or path.is_file()):
         return str(device), None
@@ -165,12 +182,12 @@ def _checked(text: str, where: str) -> str:
     return text
 
 
-def _toml(table: Mapping[str, Any], path: str = "") -> str:
+def to_toml(table: Mapping[str, Any], path: str = "") -> str:
     """Nested dicts as TOML. What is None is left out, as in a config that does not say it."""
     lines, tables = [], []
     for key, value in table.items():
         if isinstance(value, Mapping):
-            tables.append(_toml(value, f"{path}{key}."))
+            tables.append(to_toml(value, f"{path}{key}."))
         elif value is not None:
             lines.append(f"{path}{key} = {json.dumps(value, ensure_ascii=False, default=str)}")
     return "\n".join([*lines, *tables])

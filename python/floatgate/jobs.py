@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -40,6 +40,11 @@ Progress = Callable[[str, int, int], None]
 together; 0 in all where that is not known. From the thread that called, some ten times a second."""
 
 
+def digest_of(*what: object) -> str:
+    """32 hexadecimal digits, equal for what is equal as JSON: the address of what came of it."""
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
+
+
 @dataclass(frozen=True)
 class Job:
     """One simulation."""
@@ -63,12 +68,15 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """Equal for runs that give equal results: of engine, config, requests and seed."""
+        """Equal for runs that give equal results: of engine, config, requests and seed.
+
+        Raises ConfigError with a policy in Python, whose code is not in its name.
+        """
+        refuse_to_keep(self)
         load, how = self.load, self.how
         requests = (load.workload.name, load.workload.digest, load.workload.requests)
         played = (requests, load.span_bytes, how.seed, how.verify)
-        what = (_core.__version__, self.drive.config, *played)
-        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
+        return digest_of(_core.__version__, self.drive.config, *played)
 
 
 @dataclass(frozen=True)
@@ -148,6 +156,12 @@ def run_all(
     One that fails does not end the others. When they have ended, the first error is raised; its
     `results` are those of the other jobs, None where there is none.
     """
+    if kept is not None:
+        for job in jobs:
+            refuse_to_keep(job)
+    if len(jobs) > 1:
+        # Each run has policies of its own, as it has a drive of its own.
+        jobs = [replace(job, drive=job.drive.apart()) for job in jobs]
     futures = _known(jobs, kept)
     waiting = _groups(jobs, [at for at in range(len(jobs)) if at not in futures], workers)
     turns = _core.Turns(workers)
@@ -233,13 +247,16 @@ def _raise(label: str, future: Future[Result], results: list[Result | None]) -> 
     if (error := future.exception()) is not None:
         said = _labelled(error, label)
         said.results = results  # type: ignore[attr-defined]
-        raise said from error
+        # What a policy in Python has raised stays the cause.
+        raise said from (error.__cause__ or error)
 
 
 def _labelled(error: BaseException, label: str) -> BaseException:
     """The error with the run that it is of."""
     if label and isinstance(error, (_core.ConfigError, _core.RunError)):
-        return type(error)(f"{label}: {error}")
+        labelled = type(error)(f"{label}: {error}")
+        labelled.__dict__.update(vars(error))
+        return labelled
     return error
 
 
@@ -259,6 +276,17 @@ def _sum(
     return "run", done, total
 
 
+def refuse_to_keep(job: Job) -> None:
+    """Raises ConfigError for a run with a policy in Python, which another run may have under the
+    same name with other code."""
+    if job.drive.guests:
+        error = _core.ConfigError(
+            "keep, start_cache: nothing is kept of a run with a policy in Python, as its name does "
+            "not say what it does"
+        )
+        raise _labelled(error, job.label)
+
+
 def _start_cache(how: RunOptions) -> tuple[str, str] | None:
     """The directory of this build's start states, and the build."""
     return (str(Path(how.start_cache) / build()), build()) if how.start_cache else None
@@ -271,6 +299,8 @@ def _simulate(
     turns: _core.Turns,
     reading: _core.Reading | None,
 ) -> Result:
+    if job.how.start_cache:
+        refuse_to_keep(job)
     text = _core.simulate(
         job.drive.config,
         job.load.workload,
@@ -284,6 +314,7 @@ def _simulate(
         control=control,
         turns=turns,
         reading=reading,
+        guests=job.drive.guests or None,
     )
     result = Result.from_json(text)
     if kept is not None:

@@ -182,7 +182,7 @@ def precondition(
     config = json.loads(resolved)
     page = configs.page_bytes(config)
     found = all_recipes(capacity, page)
-    above = worn_evenly(capacity, page, _spare(config))
+    above = worn_evenly(capacity, page, configs.spare_factor(config))
     results = api.compare_results(
         text,
         device=device,
@@ -282,13 +282,6 @@ def _pages_written(text: str, seed: int, page: int) -> float:
     if not pages:
         raise _core.ConfigError(f"workload: {text} writes nothing; expected writes")
     return pages / requests
-
-
-def _spare(config: Mapping[str, Any]) -> float:
-    """The spare factor that a config asks for."""
-    capacity = config["capacity"]
-    over = capacity.get("over_provisioning")
-    return float(capacity["spare_factor"] if over is None else over / (1 + over))
 
 
 def _windows(result: Result, budget: int) -> list[float]:

@@ -314,6 +314,8 @@ class PlacementResult:
     """The most extents that there were at the end of a write command."""
     sample_reads: int
     """Translation pages read to sample page ages."""
+    unknown_handles: int
+    """Writes of the host with a placement handle that the drive does not have: they went to 0."""
 
 
 @dataclass(frozen=True)

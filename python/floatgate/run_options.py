@@ -10,6 +10,10 @@ from pathlib import Path
 ADDRESSES = ("fold", "span", "modulo")
 """How the devices of a trace become one address space: `floatgate.traces.layout` has the modes."""
 
+STREAMS = ("trace", "device")
+"""Where the placement handle of a request comes from: the column `stream` of the trace, if there is
+one, or the number of its device."""
+
 
 @dataclass(frozen=True)
 class RunOptions:
@@ -34,6 +38,8 @@ class RunOptions:
     """The format of the trace, instead of recognising it."""
     close_gaps: str | None = None
     """Shortens longer gaps between two requests to this duration."""
+    streams: str = "trace"
+    """Where placement handles come from: one of `STREAMS`."""
     start_cache: str | Path | None = None
     """A directory where start states are kept, and taken from."""
 
@@ -42,6 +48,7 @@ class RunOptions:
         self._expect(self.limit is None or self.limit >= 1, "limit", "at least 1 request")
         self._expect(0 <= self.seed < 1 << 64, "seed", "0 to 2^64 - 1")
         self._expect(self.addresses in ADDRESSES, "addresses", " or ".join(ADDRESSES))
+        self._expect(self.streams in STREAMS, "streams", " or ".join(STREAMS))
         scale = self.time_scale
         self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
         if self.close_gaps is not None:

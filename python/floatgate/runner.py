@@ -45,6 +45,11 @@ def simulate_pairs(
     return jobs.run_all(planned, jobs.cores(), progress)
 
 
+def simulate_one(source: sources.Source, drive: Resolved, how: RunOptions) -> Result:
+    """What was opened on a drive, in this thread."""
+    return jobs.run_all([replace(_job(source, drive, how), label="")], 1, None)[0]
+
+
 def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:
     """The requests for each seed. A recording is read once: it has no use for a seed."""
     first = sources.open_source(trace, hows[0])

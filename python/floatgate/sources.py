@@ -60,9 +60,11 @@ class Source:
         # A generator has said its span; it is not less because a part of it was not touched.
         mode = "span" if self.workload and capacity is None else self.how.addresses
         if isinstance(self.trace, Stream):
-            played: Layout | StreamLayout = self.trace.lay_out(mode, capacity=capacity)
+            played: Layout | StreamLayout = self.trace.lay_out(
+                mode, capacity=capacity, streams=self.how.streams
+            )
         else:
-            played = lay_out(self.trace, mode, capacity=capacity)
+            played = lay_out(self.trace, mode, capacity=capacity, streams=self.how.streams)
         span, about = played.span_bytes, _about(self.trace)
         if self.workload and capacity is None:
             span = self.workload.span_bytes

@@ -86,8 +86,13 @@ impl Load {
     }
 
     fn write(&mut self, pages: &[u64]) {
-        let request =
-            |&page: &u64| Request { at_ns: 0, op: Op::Write, offset: page * PAGE, length: PAGE };
+        let request = |&page: &u64| Request {
+            at_ns: 0,
+            op: Op::Write,
+            offset: page * PAGE,
+            length: PAGE,
+            stream: 0,
+        };
         let batch: Vec<Request> = pages.iter().map(request).collect();
         self.device.run_ahead(&batch, batch.len(), &mut Vec::with_capacity(BATCH));
     }

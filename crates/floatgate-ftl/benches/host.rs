@@ -17,8 +17,13 @@ const WINDOWS: [u32; 2] = [SLOTS / 16, SLOTS / 4];
 fn requests() -> Vec<Request> {
     let mut rng = Rng::new(1);
     let offset = |rng: &mut Rng| rng.below(u64::from(USER_PAGES)) << 12;
-    let one =
-        |rng: &mut Rng| Request { at_ns: 0, op: Op::Write, offset: offset(rng), length: 4096 };
+    let one = |rng: &mut Rng| Request {
+        at_ns: 0,
+        op: Op::Write,
+        offset: offset(rng),
+        length: 4096,
+        stream: 0,
+    };
     (0..REQUESTS).map(|_| one(&mut rng)).collect()
 }
 

@@ -99,7 +99,7 @@ impl Bench {
             };
             self.next += 1;
             let (at_ns, op, offset, length) = (0, Op::Write, page * PAGE, PAGE);
-            self.batch.push(Request { at_ns, op, offset, length });
+            self.batch.push(Request { at_ns, op, offset, length, stream: 0 });
         }
         self.done.clear();
         let start = Instant::now();

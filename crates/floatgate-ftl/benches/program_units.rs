@@ -89,7 +89,8 @@ where
 }
 
 fn write(device: &mut dyn Device, unit: u64, places: impl Iterator<Item = u64>) {
-    let request = |place| Request { at_ns: 0, op: Op::Write, offset: place * unit, length: unit };
+    let request =
+        |place| Request { at_ns: 0, op: Op::Write, offset: place * unit, length: unit, stream: 0 };
     let batch: Vec<Request> = places.map(request).collect();
     device.run_ahead(&batch, batch.len(), &mut Vec::with_capacity(BATCH));
 }

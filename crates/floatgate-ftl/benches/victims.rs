@@ -88,7 +88,13 @@ impl Bench {
     }
 
     fn run(&mut self, pages: impl IntoIterator<Item = u64>) -> Duration {
-        let request = |page| Request { at_ns: 0, op: Op::Write, offset: page * PAGE, length: PAGE };
+        let request = |page| Request {
+            at_ns: 0,
+            op: Op::Write,
+            offset: page * PAGE,
+            length: PAGE,
+            stream: 0,
+        };
         self.batch.clear();
         self.batch.extend(pages.into_iter().map(request));
         self.done.clear();

@@ -21,12 +21,14 @@ mod by_size;
 mod clc;
 mod fab;
 mod flush;
+mod guest;
 mod lru;
 mod ncq_lru;
 mod page_lru;
 mod recency;
 
 pub use flush::{Flush, Group};
+pub use guest::GuestBuffer;
 pub use ncq_lru::Pin;
 
 use alloc::boxed::Box;
@@ -82,6 +84,11 @@ trait EvictionPolicy: Send {
 
     /// The next block to leave, taken; none if there is no candidate.
     fn victim(&mut self) -> Option<u32>;
+
+    /// A block that leaves as all do, taken; none if there is no candidate.
+    fn any(&mut self) -> Option<u32> {
+        self.victim()
+    }
 
     /// A block that may well be the next to leave, so that it can be fetched from memory.
     fn next(&self) -> Option<u32> {
@@ -230,6 +237,11 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// An empty buffer with a policy from outside.
+    pub fn guest(policy: Box<dyn GuestBuffer>, config: &BufferConfig) -> Self {
+        Self::with(Box::new(guest::Guest::new(policy, config)), config)
+    }
+
     fn with(order: Box<dyn EvictionPolicy>, config: &BufferConfig) -> Self {
         let BufferConfig { logical_pages, block_pages, capacity_pages, .. } = *config;
         assert!(logical_pages > 0 && block_pages > 0, "{config:?}");
@@ -336,7 +348,7 @@ impl Buffer {
     /// Everything leaves, in ascending order.
     pub fn drain(&mut self, flush: &mut Flush) {
         let mut sorted = core::mem::take(&mut self.sorted);
-        while let Some(slot) = self.order.victim() {
+        while let Some(slot) = self.order.any() {
             sorted.push((self.blocks.block(slot), slot));
         }
         sorted.sort_unstable();
@@ -346,7 +358,7 @@ impl Buffer {
 
     /// Everything is lost, as when the power fails; what is queued is still known.
     pub fn lose(&mut self) {
-        while let Some(slot) = self.order.victim() {
+        while let Some(slot) = self.order.any() {
             self.blocks.remove(slot);
         }
     }

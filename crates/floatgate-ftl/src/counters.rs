@@ -34,6 +34,8 @@ pub struct Counters {
     pub streams: Vec<StreamCounts>,
     /// Translation pages read for the pages that the placement samples.
     pub sample_reads: u64,
+    /// Writes of the host with a placement handle that the drive does not have.
+    pub unknown_handles: u64,
     /// Bytes of memory that the placement takes now.
     pub placement_bytes: u64,
     /// Extents that the placement keeps, if that is what it keeps.

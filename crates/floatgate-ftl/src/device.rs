@@ -6,6 +6,7 @@
 //! page that is done last is the blame of its request.
 
 mod buffered;
+mod extent;
 mod link;
 mod outstanding;
 mod page_io;

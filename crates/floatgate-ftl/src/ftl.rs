@@ -53,6 +53,11 @@ pub trait Ftl {
 
     // What an engine may add.
 
+    /// The host writes these pages, and says by a placement handle with what they are to lie
+    /// together. Called before they are buffered or programmed.
+    #[inline(always)]
+    fn label(&mut self, _lpns: Range<u32>, _handle: u16) {}
+
     /// The host is about to write `pages` consecutive pages by one command.
     ///
     /// # Errors

@@ -306,6 +306,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         counters.placement_bytes = self.placement.memory_bytes();
         counters.slc = self.slc.as_ref().map(|slc| slc.counts(&self.store.units));
         counters.extents = self.placement.extents();
+        counters.unknown_handles = self.placement.unknown_handles();
     }
 
     fn reset_counters(&mut self) {
@@ -327,6 +328,11 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
             Some(samples) => self.show_samples(samples, chain),
             None => Ok(()),
         }
+    }
+
+    #[inline(always)]
+    fn label(&mut self, lpns: Range<u32>, handle: u16) {
+        self.placement.labelled(lpns, handle);
     }
 
     #[inline(always)]

@@ -8,6 +8,8 @@ mod crc;
 mod dac;
 mod direct;
 mod eti;
+mod guest;
+mod host;
 mod kmeans;
 mod length;
 mod lru_lists;
@@ -18,13 +20,20 @@ mod oracle;
 mod perfect;
 mod sepbit;
 mod single;
+mod told;
 mod wdac;
 
 pub use asa::AsaClock;
 pub use crc::Hashes;
 pub use eti::{DecayUnit, Extent, MergeValue};
+pub use guest::{Guest, GuestPlacement};
+pub use host::Isolation;
 pub use mbf::Insert;
 pub use sepbit::History;
+pub use told::{HostWrite, Reclaimed, Relocation, SampleSource, Samples};
+
+use alloc::boxed::Box;
+use core::ops::Range;
 
 use crate::addr::Lpn;
 use crate::counters::ExtentCounts;
@@ -32,41 +41,6 @@ use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::saved::State;
-
-/// A page that the host is about to write.
-#[derive(Clone, Copy, Debug)]
-pub struct HostWrite {
-    /// The page.
-    pub lpn: Lpn,
-    /// Pages of the host request that it belongs to.
-    pub request_pages: u32,
-    /// Pages that the host had written before it: the logical clock.
-    pub clock: u64,
-    /// When, in nanoseconds of the device's clock.
-    pub now_ns: u64,
-}
-
-/// A page that cleaning is about to move.
-#[derive(Clone, Copy, Debug)]
-pub struct Relocation {
-    /// The page.
-    pub lpn: Lpn,
-    /// The stream that it is in.
-    pub stream: u8,
-    /// Pages that the host has written: the logical clock.
-    pub clock: u64,
-    /// When, in nanoseconds of the device's clock.
-    pub now_ns: u64,
-}
-
-/// A unit that is about to be cleaned.
-#[derive(Clone, Copy, Debug)]
-pub struct Reclaimed {
-    /// The stream that it was opened for.
-    pub stream: u8,
-    /// Pages that the host has written since it was opened.
-    pub age: u64,
-}
 
 /// Sorts pages into streams. Asked once per page write.
 ///
@@ -95,6 +69,11 @@ pub trait Placement {
     {
         false
     }
+
+    /// The host says with what pages that it writes are to lie together: its placement handle.
+    /// Called once for each of its writes, before they are buffered or programmed.
+    #[inline(always)]
+    fn labelled(&mut self, _lpns: Range<u32>, _handle: u16) {}
 
     /// The host writes consecutive pages by one command. Called before its pages are.
     #[inline(always)]
@@ -149,6 +128,11 @@ pub trait Placement {
         None
     }
 
+    /// Writes of the host with a handle that the drive does not have.
+    fn unknown_handles(&self) -> u64 {
+        0
+    }
+
     /// What it has counted so far is not to be reported.
     fn reset_counters(&mut self) {}
 
@@ -159,26 +143,6 @@ pub trait Placement {
 
     /// Recomputes what can be recomputed, and asserts that it agrees.
     fn check(&self) {}
-}
-
-/// Pages that a placement wants to look at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Samples {
-    /// How many.
-    pub count: u32,
-    /// From among which.
-    pub source: SampleSource,
-}
-
-crate::choice! {
-    /// Which pages are sampled.
-    pub enum SampleSource {
-        /// Pages whose map entries are cached, at no cost; all written pages if the whole map is
-        /// cached.
-        Cached = "cht",
-        /// All written pages; if the map entry is not cached, its translation page is read.
-        Written = "random_lpn",
-    }
 }
 
 /// The table of placements: config name, type and parameters, what it does, where it is from.
@@ -193,6 +157,10 @@ macro_rules! placements {
                 geometry: Geometry,
                 /// Whether the entries of the map have the ages of their pages.
                 ages_in_map: bool,
+                /// For `host`: placement handles of the drive, at least 1.
+                handles: u8,
+                /// For `host`: whether cleaning keeps their data apart.
+                isolation: Isolation,
             }
             $($name $Type($($Config)?), $doc, $source;)*
         }
@@ -202,7 +170,7 @@ macro_rules! placements {
         impl PlacementConfig {
             /// The default parameters of every placement, beside a map without ages.
             pub fn new(geometry: Geometry) -> Self {
-                Self::defaults(geometry, false)
+                Self::defaults(geometry, false, 8, Isolation::Initially)
             }
 
             /// What is wrong with the parameters of any placement.
@@ -219,13 +187,14 @@ macro_rules! placements {
             }
         }
 
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         enum Scheme {
             $($Type($Type),)*
+            Guest(Guest),
         }
 
-        /// Any placement of the table, without a virtual call per page.
-        #[derive(Clone, Debug)]
+        /// Any placement of the table, without a virtual call per page, or one from outside.
+        #[derive(Debug)]
         pub struct AnyPlacement {
             scheme: Scheme,
             streams: u8,
@@ -239,7 +208,24 @@ macro_rules! placements {
 
             /// Whether it may sort what cleaning moves into another stream.
             pub fn sorts_moved(&self) -> bool {
-                match &self.scheme { $(Scheme::$Type(_) => $Type::SORTS_MOVED,)* }
+                match &self.scheme {
+                    $(Scheme::$Type(_) => $Type::SORTS_MOVED,)*
+                    Scheme::Guest(guest) => guest.sorts_moved(),
+                }
+            }
+
+            /// A placement from outside, that sorts into so many streams, at least 1.
+            pub fn guest(policy: Box<dyn GuestPlacement>, streams: u8) -> Self {
+                assert!(streams > 0, "a placement has a stream");
+                Self { scheme: Scheme::Guest(Guest::new(policy)), streams }
+            }
+
+            /// The placement from outside, if it is one.
+            pub fn as_guest(&mut self) -> Option<&mut Guest> {
+                match &mut self.scheme {
+                    Scheme::Guest(guest) => Some(guest),
+                    _ => None,
+                }
             }
 
             /// The placement of this name, if there is one.
@@ -270,21 +256,34 @@ macro_rules! placements {
 
         impl Placement for AnyPlacement {
             #[inline(always)]
+            fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.labelled(lpns, handle),)*
+                    Scheme::Guest(placement) => placement.labelled(lpns, handle),
+                }
+            }
+
+            #[inline(always)]
             fn command(&mut self, first: Lpn, pages: u32) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.command(first, pages),)*
+                    Scheme::Guest(placement) => placement.command(first, pages),
                 }
             }
 
             #[inline(always)]
             fn stream(&mut self, write: HostWrite) -> u8 {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.stream(write),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.stream(write),)*
+                    Scheme::Guest(placement) => placement.stream(write),
+                }
             }
 
             #[inline]
             fn moved(&mut self, relocation: Relocation) -> u8 {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.moved(relocation),)*
+                    Scheme::Guest(placement) => placement.moved(relocation),
                 }
             }
 
@@ -292,18 +291,23 @@ macro_rules! placements {
             fn classify(&self, relocation: Relocation) -> u8 {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.classify(relocation),)*
+                    Scheme::Guest(placement) => placement.classify(relocation),
                 }
             }
 
             #[inline]
             fn trimmed(&mut self, lpn: Lpn) {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.trimmed(lpn),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.trimmed(lpn),)*
+                    Scheme::Guest(placement) => placement.trimmed(lpn),
+                }
             }
 
             #[inline]
             fn reclaimed(&mut self, unit: Reclaimed) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.reclaimed(unit),)*
+                    Scheme::Guest(placement) => placement.reclaimed(unit),
                 }
             }
 
@@ -311,41 +315,64 @@ macro_rules! placements {
             fn wants_samples(&mut self) -> Option<Samples> {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.wants_samples(),)*
+                    Scheme::Guest(placement) => placement.wants_samples(),
                 }
             }
 
             fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
+                    Scheme::Guest(placement) => placement.sampled(pages, clock, now_ns),
                 }
             }
 
             fn set_future(&mut self, future: NextUses) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.set_future(future),)*
+                    Scheme::Guest(placement) => placement.set_future(future),
                 }
             }
 
             fn memory_bytes(&self) -> u64 {
-                match &self.scheme { $(Scheme::$Type(placement) => placement.memory_bytes(),)* }
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.memory_bytes(),)*
+                    Scheme::Guest(placement) => placement.memory_bytes(),
+                }
             }
 
             fn extents(&self) -> Option<ExtentCounts> {
-                match &self.scheme { $(Scheme::$Type(placement) => placement.extents(),)* }
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.extents(),)*
+                    Scheme::Guest(placement) => placement.extents(),
+                }
+            }
+
+            fn unknown_handles(&self) -> u64 {
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.unknown_handles(),)*
+                    Scheme::Guest(placement) => placement.unknown_handles(),
+                }
             }
 
             fn reset_counters(&mut self) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.reset_counters(),)*
+                    Scheme::Guest(placement) => placement.reset_counters(),
                 }
             }
 
             fn state(&mut self) -> Option<&mut dyn State> {
-                match &mut self.scheme { $(Scheme::$Type(placement) => placement.state(),)* }
+                match &mut self.scheme {
+                    $(Scheme::$Type(placement) => placement.state(),)*
+                    Scheme::Guest(placement) => placement.state(),
+                }
             }
 
             fn check(&self) {
-                match &self.scheme { $(Scheme::$Type(placement) => placement.check(),)* }
+                match &self.scheme {
+                    $(Scheme::$Type(placement) => placement.check(),)*
+                    Scheme::Guest(placement) => placement.check(),
+                }
             }
         }
     };
@@ -379,6 +406,8 @@ placements! {
     autostream Autostream(AutostreamConfig),
         "By frequency and recency of the writes to a chunk of addresses.",
         "Yang et al., AutoStream, SYSTOR 2017";
+    host Host(), "As the host says by placement handles (flexible data placement).",
+        "NVM Express, TP4146 Flexible Data Placement, 2022";
     perfect Perfect(PerfectConfig),
         "The first pages are hot: exact for a workload with this hot set.",
         "the perfect classifier of Desnoyers, SYSTOR 2012";

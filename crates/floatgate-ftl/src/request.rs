@@ -54,6 +54,9 @@ pub struct Request {
     pub offset: u64,
     /// Number of bytes.
     pub length: u64,
+    /// Placement handle: with what the host wants the bytes of a write to lie together. 0 if it has
+    /// not said.
+    pub stream: u16,
 }
 
 /// What became of a request.

@@ -38,7 +38,13 @@ fn writes(pages: u64) -> Vec<Request> {
         let hot = pages / 5;
         if rng.below(10) < 8 { rng.below(hot) } else { hot + rng.below(pages - hot) }
     };
-    let write = |page: u64| Request { at_ns: 0, op: Op::Write, offset: page * 4096, length: 4096 };
+    let write = |page: u64| Request {
+        at_ns: 0,
+        op: Op::Write,
+        offset: page * 4096,
+        length: 4096,
+        stream: 0,
+    };
     (0..REQUESTS).map(|_| write(page())).collect()
 }
 
@@ -51,7 +57,13 @@ fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
     let mut drive = rig.drive(nand, (), false);
     let pages = u64::from(shape.logical_pages);
     let (mut rng, mut done) = (Rng::new(5), vec![]);
-    let fill = |page: u64| Request { at_ns: 0, op: Op::Write, offset: page * 4096, length: 4096 };
+    let fill = |page: u64| Request {
+        at_ns: 0,
+        op: Op::Write,
+        offset: page * 4096,
+        length: 4096,
+        stream: 0,
+    };
     drive.run(&(0..pages).map(fill).collect::<Vec<_>>(), &mut done);
     drive.run(&(0..2 * pages).map(|_| fill(rng.below(pages))).collect::<Vec<_>>(), &mut done);
     drive.reset_counters();

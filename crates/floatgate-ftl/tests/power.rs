@@ -113,7 +113,7 @@ impl Allowed {
 fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Request]) -> usize {
     let page_bytes = u64::from(SERIAL.page_bytes);
     let probe = Workload::pages(Op::Read, 0, PAGES as u64, page_bytes);
-    let flush = Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0 };
+    let flush = Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0, stream: 0 };
     let (before, after) = requests.split_at(cut);
     let all = [before, &[probe], after, &[flush, probe]].concat();
 

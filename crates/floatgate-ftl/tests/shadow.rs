@@ -144,7 +144,7 @@ fn a_request_of_no_bytes_touches_nothing() {
     log.take();
     for op in [Op::Read, Op::Write, Op::Trim] {
         for offset in [0, 1, 100, 160 * 64 - 1, 160 * 64] {
-            drive.run(&[Request { at_ns: 0, op, offset, length: 0 }], &mut vec![]);
+            drive.run(&[Request { at_ns: 0, op, offset, length: 0, stream: 0 }], &mut vec![]);
         }
     }
     assert!(log.take().is_empty());

@@ -183,7 +183,7 @@ fn a_map_cache_of_one_page() {
 #[test]
 fn nothing_overtakes() {
     let between = [
-        Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0 },
+        Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0, stream: 0 },
         Workload::pages(Op::Read, 5, 1, 64),
         write(40, 6),
     ];
@@ -195,7 +195,7 @@ fn nothing_overtakes() {
     }
     let (mut drive, _) = Rig { depth: 16, ..example() }.build_behind_shrd();
     let mut done = vec![];
-    let flush = Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0 };
+    let flush = Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0, stream: 0 };
     drive.run(&[write(1, 1), write(2, 1), flush], &mut done);
     assert!(done[2].done_ns >= done[1].done_ns, "a flush waits for the log's data");
 }
@@ -204,7 +204,7 @@ fn nothing_overtakes() {
 #[test]
 fn a_write_in_part_has_its_page_remapped_before() {
     let (mut drive, _) = Rig { depth: 16, ..example() }.build_behind_shrd();
-    let part = Request { at_ns: 0, op: Op::Write, offset: 3 * 64 + 8, length: 16 };
+    let part = Request { at_ns: 0, op: Op::Write, offset: 3 * 64 + 8, length: 16, stream: 0 };
     drive.run(&[write(3, 1), part, Workload::pages(Op::Read, 3, 1, 64)], &mut vec![]);
     let all = drive.counters();
     let layer = all.layer.unwrap().shrd;

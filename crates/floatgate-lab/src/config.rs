@@ -39,6 +39,7 @@ pub use faults::Faults;
 pub use hosts::Host;
 pub use lanes::{Lanes, Moment};
 pub use parameters::Policies;
+pub(crate) use policies::is_guest;
 pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
@@ -62,7 +63,11 @@ impl ConfigError {
 
     /// A key that names a policy has a name that is in no table.
     pub(crate) fn unknown_policy(key: &str, name: &str) -> Self {
-        Self(format!("{key} = \"{name}\" is not known"))
+        let what = match is_guest(name) {
+            true => ": a policy in Python, which only a run that is given it can have",
+            false => " is not known",
+        };
+        Self(format!("{key} = \"{name}\"{what}"))
     }
 }
 

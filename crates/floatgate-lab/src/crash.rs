@@ -140,7 +140,7 @@ impl Subject<'_> {
         let (mut drive, _) = self.drive(None, Ledger::new(self.plan.user_pages()))?;
         start(self.config, self.plan, drive.device(), self.options.seed, control)?;
         if !self.is(Bug::IgnoredFlush) {
-            let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0 };
+            let flush = Request { op: Op::Flush, offset: 0, length: 0, at_ns: 0, stream: 0 };
             drive.device().run(&[flush], &mut Vec::new());
         }
         drive.ledger().flushed();

@@ -7,27 +7,29 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
-use floatgate_ftl::mapping::{Demands, Mapping, extra_map_units, on_flash};
+use floatgate_ftl::mapping::{AnyMapping, Demands, Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Counted, Faults, Schedule, Shadow, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
-use floatgate_ftl::placement::{AnyPlacement, streams};
-use floatgate_ftl::unit_table::FreeOrder;
-use floatgate_ftl::victim::victim;
 
 use crate::config::{self, Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
 use flash::{Medium, verified};
+pub use guests::Guests;
+use guests::Guided;
 use host_side::HostSide;
 pub use host_side::shrd_config;
+use page_mapped::{free_order, page_config, streams_of};
 
 mod buffer;
 pub mod cut;
 mod flash;
+mod guests;
 mod host_side;
 #[cfg(unix)]
 pub mod live;
 mod log_ftl;
 mod mappings;
+mod page_mapped;
 
 /// Fewer units in service than this, and cleaning has little choice.
 pub const UNITS_FEW: u32 = 128;
@@ -71,15 +73,15 @@ impl Plan {
     /// # Errors
     /// A drive that is too small for the workload, or too large to be addressed.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
-        let on_flash = on_flash(&config.mapping.scheme);
+        let scheme = &config.mapping.scheme;
+        let on_flash = on_flash(scheme) || config::is_guest(scheme);
         let demands = config.map_demands()?;
         let given = config.shape(&demands);
         let geometry = Geometry::new(given)?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
         let log_pages = config.log_slots();
         let placements = config.placement_config(geometry, demands.keeps_ages);
-        let scheme = &config.placement.scheme;
-        let streams = streams(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
+        let streams = streams_of(config, &placements)?;
         let frontiers =
             PageConfig::frontiers(streams, on_flash, levelled, log_pages, config.slc().is_some());
         let logs = config.logs_least();
@@ -255,10 +257,6 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
     Ok(cleaning)
 }
 
-fn unknown_placement(scheme: &str) -> ConfigError {
-    ConfigError::unknown_policy("placement.scheme", scheme)
-}
-
 /// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
 /// to be told what the host will do, and flash of which the bad units are known to nobody.
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
@@ -315,9 +313,34 @@ pub fn build(
     seed: u64,
     verify: bool,
 ) -> Result<Box<dyn Device>, ConfigError> {
+    build_with(config, plan, seed, verify, &mut ())
+}
+
+/// The same with policies that are in no table.
+///
+/// # Errors
+/// A name that is in no table, and is no guest's.
+pub fn build_guided(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
+    mut guests: Box<dyn Guests>,
+) -> Result<Box<dyn Device>, ConfigError> {
+    let device = build_with(config, plan, seed, verify, guests.as_mut())?;
+    Ok(Box::new(Guided { device, guests, begun: 0 }))
+}
+
+fn build_with(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
+    guests: &mut dyn Guests,
+) -> Result<Box<dyn Device>, ConfigError> {
     match config.timing {
-        config::Timing::Scheduled => build_on::<Timed<Counted>>(config, plan, seed, verify),
-        config::Timing::None => build_on::<Counted>(config, plan, seed, verify),
+        config::Timing::Scheduled => build_on::<Timed<Counted>>(config, plan, seed, verify, guests),
+        config::Timing::None => build_on::<Counted>(config, plan, seed, verify, guests),
     }
 }
 
@@ -326,10 +349,19 @@ fn build_on<N: Medium>(
     plan: &Plan,
     seed: u64,
     verify: bool,
+    guests: &mut dyn Guests,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    let drive = Simulated::<N> { config, plan, seed, medium: PhantomData };
+    let mapping = guests.mapping(&config.map_config(plan.geometry));
+    let drive = Simulated::<N> { config, plan, seed, guests, medium: PhantomData };
     if verify || plan.faults.is_some() {
-        return make(VerifiedDrive { drive, verify }, config, plan, seed);
+        let drive = VerifiedDrive { drive, verify };
+        return match mapping {
+            Some(AnyMapping::OnFlash(mapping)) => drive.page_mapped(mapping),
+            _ => make(drive, config, plan, seed),
+        };
+    }
+    if let Some(AnyMapping::OnFlash(mapping)) = mapping {
+        return drive.page_mapped(mapping);
     }
     match config.logs_least() {
         Some(_) => log_ftl::with_scheme(drive, config, plan, seed),
@@ -342,6 +374,7 @@ struct Simulated<'a, N> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
+    guests: &'a mut dyn Guests,
     medium: PhantomData<N>,
 }
 
@@ -352,21 +385,21 @@ impl<N: Medium> Make for Simulated<'_, N> {
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, seed, .. } = self;
-        let page = page_config::<M>(config, plan, seed, false)?;
+        let Self { config, plan, seed, guests, .. } = self;
+        let page = page_config::<M>(config, plan, seed, false, guests)?;
         let Ok(ftl) =
             PageFtl::with_log(N::erased(plan, plan.medium), mapping, page, plan.log_pages);
-        Ok(HostSide::new(config, plan)?.before_host(ftl, ()))
+        Ok(HostSide::with(config, plan, guests)?.before_host(ftl, ()))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, .. } = self;
+        let Self { config, plan, guests, .. } = self;
         let flash = N::erased(plan, plan.medium);
         let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));
-        Ok(HostSide::new(config, plan)?.before(ftl, ()))
+        Ok(HostSide::with(config, plan, guests)?.before(ftl, ()))
     }
 }
 
@@ -384,64 +417,21 @@ impl<N: Medium> Make for VerifiedDrive<'_, N> {
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, .. }, verify } = self;
-        let page = page_config::<M>(config, plan, seed, verify)?;
+        let Self { drive: Simulated { config, plan, seed, guests, .. }, verify } = self;
+        let page = page_config::<M>(config, plan, seed, verify, guests)?;
         let nand = verified::<N>(plan, seed, false);
         let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        Ok(HostSide::new(config, plan)?.before_host(ftl, Shadow::new(plan.user_pages())))
+        Ok(HostSide::with(config, plan, guests)?.before_host(ftl, Shadow::new(plan.user_pages())))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, .. }, .. } = self;
+        let Self { drive: Simulated { config, plan, seed, guests, .. }, .. } = self;
         let nand = verified::<N>(plan, seed, true);
         let Ok(ftl) = LogFtl::new(nand, scheme, log_ftl::engine(config, plan));
         let data = Shadow::new(plan.geometry.logical_pages());
-        Ok(HostSide::new(config, plan)?.before(ftl, data))
+        Ok(HostSide::with(config, plan, guests)?.before(ftl, data))
     }
-}
-
-/// Which free unit is opened next, whatever the engine.
-fn free_order(config: &Config) -> FreeOrder {
-    match config.cleaning.wear_leveling {
-        WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
-        WearLeveling::None => FreeOrder::First,
-    }
-}
-
-/// What the page-mapped engine is told of the drive of a plan.
-fn page_config<M: Mapping>(
-    config: &Config,
-    plan: &Plan,
-    seed: u64,
-    verify: bool,
-) -> Result<PageConfig, ConfigError> {
-    let geometry = plan.geometry;
-    let policy = &config.cleaning.victim;
-    let ages_in_map = config.map_demands()?.keeps_ages;
-    let placements = config.placement_config(geometry, ages_in_map);
-    let scheme = &config.placement.scheme;
-    let placement =
-        AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?;
-    let levelled = plan.cleaning.wear_gap.is_some();
-    let streams = PageConfig::frontiers(
-        placement.streams(),
-        M::ON_FLASH,
-        levelled,
-        plan.log_pages,
-        plan.cleaning.slc.is_some(),
-    );
-    let of_victims = config.victim_config(geometry.units(), streams, seed);
-    Ok(PageConfig {
-        geometry,
-        placement,
-        victim: victim(policy, &of_victims)
-            .ok_or_else(|| ConfigError::unknown_policy("cleaning.victim", policy))?,
-        cleaning: plan.cleaning,
-        free_order: free_order(config),
-        verify,
-        journal: plan.journal,
-    })
 }

@@ -11,7 +11,7 @@ use floatgate_ftl::future::FutureKnowledge;
 use floatgate_ftl::queue::Arrivals;
 
 use crate::config::{Config, Resolution};
-use crate::drive::{Plan, build};
+use crate::drive::{Guests, Plan, build, build_guided};
 use crate::metrics::Metrics;
 use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::warnings::{notes, warnings};
@@ -54,6 +54,22 @@ pub fn run(
     options: Options<'_>,
     control: &Control,
 ) -> Result<RunResult, RunError> {
+    run_with(config, None, workload, facts, options, control)
+}
+
+/// The same with policies that are in no table, if there are any. What they do wrong is theirs to
+/// tell: they end the run by its control.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    config: &Config,
+    guests: Option<Box<dyn Guests>>,
+    workload: &mut dyn Workload,
+    facts: Facts,
+    options: Options<'_>,
+    control: &Control,
+) -> Result<RunResult, RunError> {
     config.check()?;
     let mut config = config.clone();
     if workload.summary().closed {
@@ -62,7 +78,10 @@ pub fn run(
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
     let known = future_knowledge(config, &plan, workload, control)?;
-    let mut device = build(config, &plan, options.seed, options.verify)?;
+    let mut device = match guests {
+        None => build(config, &plan, options.seed, options.verify)?,
+        Some(guests) => build_guided(config, &plan, options.seed, options.verify, guests)?,
+    };
     let (start, note) = prepare(config, &plan, device.as_mut(), known, &options, control)?;
     let (measured, wall_seconds) =
         measure(metrics(config, &plan), device.as_mut(), workload, control)?;

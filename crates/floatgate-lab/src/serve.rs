@@ -23,6 +23,7 @@ pub use control::{Listener, listen};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -214,6 +215,8 @@ pub struct Served {
     state: Mutex<State>,
     /// Whoever lets time pass is told that something happens earlier.
     earlier: Condvar,
+    /// The same, for who does not sleep.
+    is_earlier: AtomicBool,
     /// Requests are complete.
     room: Condvar,
     writes: Writes,
@@ -260,6 +263,7 @@ impl Served {
             started: Instant::now(),
             state: Mutex::new(state),
             earlier: Condvar::new(),
+            is_earlier: AtomicBool::new(false),
             room: Condvar::new(),
             writes: Writes::default(),
             plug,

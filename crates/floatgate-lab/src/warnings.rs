@@ -54,9 +54,29 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
             drive.units_added, drive.spare_factor
         ));
     }
+    warnings.extend(handles(result));
     warnings.extend(window(result));
     warnings.extend(reads_of_nothing(result));
     warnings
+}
+
+/// Placement handles that the drive does not have, or that separate nothing.
+fn handles(result: &RunResult) -> Option<String> {
+    let (config, streams) = (&result.config.placement, &result.placement.streams);
+    let unknown = result.placement.unknown_handles;
+    if unknown > 0 {
+        return Some(format!(
+            "{unknown} writes named a placement handle that the drive does not have \
+             (placement.handles = {}): they went to handle 0",
+            config.handles
+        ));
+    }
+    let written = streams.iter().filter(|stream| stream.host_pages > 0).count();
+    (config.scheme == "host" && config.handles > 1 && written == 1).then(|| {
+        "all writes have the same placement handle: placement.scheme = \"host\" separates \
+         nothing; a trace names handles in a column `stream`"
+            .to_owned()
+    })
 }
 
 /// Reads that cost nothing, as there was nothing to read.

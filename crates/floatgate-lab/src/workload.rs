@@ -19,6 +19,7 @@ mod sequential;
 mod shuffled;
 mod streamed;
 mod synthetic;
+mod tenants;
 mod uniform;
 mod zipf;
 mod zones;
@@ -42,6 +43,7 @@ use one_size::{OneSize, Space};
 use sequential::Sequential;
 use shuffled::Shuffled;
 use synthetic::Synthetic;
+use tenants::Tenants;
 use uniform::Uniform;
 use zipf::Zipf;
 use zones::Zones;
@@ -100,6 +102,11 @@ pub trait Workload {
         None
     }
 
+    /// Whether requests may have placement handles.
+    fn has_streams(&self) -> bool {
+        false
+    }
+
     /// The first byte beyond every request.
     fn span_bytes(&self) -> u64 {
         self.summary().span_bytes
@@ -129,6 +136,11 @@ trait Source: Clone + Sized {
 
     /// The first byte and the length of the next request. Not asked about flushes.
     fn next(&mut self, op: Op, rng: &mut Rng) -> (u64, u64);
+
+    /// The placement handle of that request, if it has one.
+    fn stream(&self) -> Option<u16> {
+        None
+    }
 }
 
 /// Where requests of one size go. Asked once per request that has an address.
@@ -211,6 +223,10 @@ generators! {
         "Share random of the requests jump to a multiple of align, the others follow the last.",
         "iometer:span=1GiB,size=2KiB,random=1,reads=0.67,requests=1M",
         "Iometer's access specifications (Intel, 1998)";
+    "tenants" Tenants,
+        "Tenants with a share of the span each, that write it in order or at random.",
+        "tenants:span=1GiB,tenants=4,random=1,writes=1M",
+        "the mixed tenants of flexible data placement, e.g. Allison et al., EuroSys 2025";
     "fitted" Fitted, "A stand-in for a trace: as many hot and cold pages as a row of a table says.",
         "fitted:row=src2_0,writes=1M",
         "made for floatgate; the rows are Table 1 of Shafaei, Desnoyers and Fitzpatrick, \

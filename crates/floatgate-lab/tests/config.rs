@@ -83,7 +83,8 @@ fn wrong_settings_are_named() {
         "flash.page = {...}: expected a size from 512B to 1MiB, such as \"4KiB\"",
     );
     let names: Vec<&str> = names(floatgate_ftl::mapping::MAPPINGS).collect();
-    let expected = format!("mapping.scheme = \"dtfl\": expected one of {}", names.join(", "));
+    let expected =
+        format!("mapping.scheme = \"dtfl\": expected one of {}, or python:NAME", names.join(", "));
     check("mapping.scheme", "dtfl", &expected);
     check("host.scheme", "shrb", "host.scheme = \"shrb\": expected one of plain, shrd");
     let expected = "queue.arrivals = \"later\": expected one of open, closed, immediate";
@@ -292,7 +293,7 @@ fn every_key_is_described() {
                  schedule.suspend controller.write_memory mapping.unit buffer.block_pages \
                  bast.log_blocks fast.log_blocks page_cache.entries shrd.idle_after dac.young \
                  dac.old perfect.hot_pages faults.spare_units lanes.window start.play \
-                 slc.idle_after";
+                 slc.idle_after placement.streams";
     let unset: Vec<&str> = unset.split(' ').collect();
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

@@ -28,7 +28,7 @@ fn generated(spec: &str, sample: Option<f64>) -> MapCurve {
 /// A recording of requests given as operation, first byte and bytes.
 fn recorded(requests: impl IntoIterator<Item = (Op, u64, u64)>) -> Recorded {
     let mut recorded = Recorded::new("test", 1, 1.0).unwrap();
-    let request = |(op, offset, length)| Request { at_ns: 0, op, offset, length };
+    let request = |(op, offset, length)| Request { at_ns: 0, op, offset, length, stream: 0 };
     recorded.push(&requests.into_iter().map(request).collect::<Vec<_>>()).unwrap();
     recorded
 }
@@ -276,7 +276,7 @@ impl Workload for Watched<'_> {
         if self.given > 5000 {
             self.control.cancel();
         }
-        let write = Request { at_ns: 0, op: Op::Write, offset: 0, length: PAGE };
+        let write = Request { at_ns: 0, op: Op::Write, offset: 0, length: PAGE, stream: 0 };
         out.extend(std::iter::repeat_n(write, max));
         self.given += max as u64;
         assert!(self.given <= 10_000, "it was cancelled before");

@@ -152,7 +152,7 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
     let one = (0..1_000_000_u64, op, 0..1_000_u64, 1..1_000_u64);
     let one = one.prop_map(|(at_ns, op, offset, length)| {
         let (offset, length) = if op == Op::Flush { (0, 0) } else { (offset, length) };
-        Request { at_ns, op, offset, length }
+        Request { at_ns, op, offset, length, stream: 0 }
     });
     prop::collection::vec(one, 0..50).prop_map(|mut all| {
         all.sort_by_key(|one| one.at_ns);
@@ -187,7 +187,7 @@ proptest! {
 
 #[test]
 fn a_recording_that_changes_or_breaks_is_an_error() {
-    let write = |offset| Request { at_ns: 0, op: Op::Write, offset, length: 512 };
+    let write = |offset| Request { at_ns: 0, op: Op::Write, offset, length: 512, stream: 0 };
     let extent =
         |requests| Extent { name: "it".to_owned(), requests, span_bytes: 4096, last_ns: 0 };
     let changed = Broken::Unreadable("it changed while it was read: start again".to_owned());

@@ -34,6 +34,7 @@ fn specs() -> Vec<String> {
         ("shuffled", "aligned=true"),
         ("zones", "zone=15360,active=3"),
         ("iometer", "random=0.3"),
+        ("tenants", "tenants=3,random=1"),
     ];
     // Those of `fitted`, whose requests have no one size, are in a file of their own.
     assert_eq!(GENERATORS.len(), own.len() + 1);
@@ -280,7 +281,7 @@ fn wrong_texts_are_named() {
     check(
         "unifrom:span=1MiB",
         "unknown generator `unifrom`; did you mean `uniform`? expected one of uniform, hotcold, \
-         zipf, sequential, shuffled, zones, iometer, fitted",
+         zipf, sequential, shuffled, zones, iometer, tenants, fitted",
     );
     check("uniform", "uniform: span is missing; for example span=1GiB");
     check(
@@ -392,6 +393,7 @@ fn streams_are_the_same_everywhere() {
         "62a34d1e200ecd79",
         "762e2e93fe1f517b",
         "035da05383864e50",
+        "ea2539baa7915f3c",
     ];
     assert_eq!(digests, expected);
 }

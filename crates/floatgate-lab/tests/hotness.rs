@@ -13,7 +13,7 @@ use serde_json::Value;
 const PAGE: u64 = 4096;
 
 fn request(op: Op, offset: u64, length: u64) -> Request {
-    Request { at_ns: 0, op, offset, length }
+    Request { at_ns: 0, op, offset, length, stream: 0 }
 }
 
 fn recorded(requests: &[Request]) -> Recorded {

@@ -137,7 +137,8 @@ fn every_placement_that_knows_no_future_stands_behind_shrd() {
 #[test]
 fn a_pattern_has_no_remaps_of_trimmed_pages() {
     let config = load(SMALL).unwrap();
-    let request = |op, page: u64| Request { at_ns: 0, op, offset: page << 12, length: 1 << 12 };
+    let request =
+        |op, page: u64| Request { at_ns: 0, op, offset: page << 12, length: 1 << 12, stream: 0 };
     let writes = |pages: Range<u64>| pages.map(move |page| request(Op::Write, 7 * page % 4096));
     let trimmed: Vec<_> = (0..100).map(|page| request(Op::Trim, 7 * page % 4096)).collect();
     let of = |trims: &[Request]| {

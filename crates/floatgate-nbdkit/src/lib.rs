@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use floatgate_lab::drive::live::LiveError;
-use floatgate_lab::serve::{Backend, How, Listener, ServeError, Served, Setup, listen};
+use floatgate_lab::serve::{Backend, How, Listener, ServeError, Served, Setup, Stream, listen};
 use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
 };
@@ -47,13 +47,30 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection.
-struct Connection(Arc<Served>);
+/// A connection, and the placement handle that all its writes have.
+struct Connection {
+    drive: Arc<Served>,
+    handle: Stream,
+}
+
+impl Connection {
+    fn how(&self, flags: Flags) -> How {
+        How { stream: self.handle, durable: flags.contains(Flags::FUA) }
+    }
+}
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.0.disconnect();
+        self.drive.disconnect();
     }
+}
+
+/// The placement handle in the name of an export, `handle-N`; that of any other is 0. NBD has no
+/// other word for it.
+fn handle(export: &str) -> Result<Stream> {
+    let Some(number) = export.strip_prefix("handle-") else { return Ok(0) };
+    let expected = || format!("export {export}: expected handle- and a number from 0 to 65535");
+    number.parse().map_err(|_| wrong(expected()))
 }
 
 /// What the client is told.
@@ -70,10 +87,6 @@ fn refused(error: ServeError) -> Error {
 
 fn wrong(text: impl ToString) -> Error {
     Error::new(libc::EINVAL, text.to_string())
-}
-
-fn how(flags: Flags) -> How {
-    How { stream: 0, durable: flags.contains(Flags::FUA) }
 }
 
 /// Once it is shut down by whoever was first, there is nothing to do.
@@ -160,12 +173,13 @@ impl Server for Connection {
     fn open(_: bool) -> Result<Box<dyn Server>> {
         let drive = lock(&SERVING).as_ref().map(|serving| Arc::clone(&serving.drive));
         let drive = drive.ok_or_else(|| refused(ServeError::PowerOff))?;
+        let handle = handle(&nbdkit::export_name().map_err(|error| wrong(error.to_string()))?)?;
         drive.connect();
-        Ok(Box::new(Self(drive)))
+        Ok(Box::new(Self { drive, handle }))
     }
 
     fn get_size(&self) -> Result<i64> {
-        i64::try_from(self.0.bytes()).map_err(wrong)
+        i64::try_from(self.drive.bytes()).map_err(wrong)
     }
 
     fn can_write(&self) -> Result<bool> {
@@ -202,28 +216,30 @@ impl Server for Connection {
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> Result<()> {
-        self.0.read(offset, into).map_err(refused)
+        self.drive.read(offset, into).map_err(refused)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64, flags: Flags) -> Result<()> {
-        self.0.write(offset, bytes, how(flags)).map_err(refused)
+        self.drive.write(offset, bytes, self.how(flags)).map_err(refused)
     }
 
     fn flush(&self) -> Result<()> {
-        self.0.flush().map_err(refused)
+        self.drive.flush().map_err(refused)
     }
 
     fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
-        self.0.trim(offset, count.into(), how(flags)).map_err(refused)
+        self.drive.trim(offset, count.into(), self.how(flags)).map_err(refused)
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
         let may_trim = flags.contains(Flags::MAY_TRIM);
-        self.0.zero(offset, count.into(), may_trim, how(flags)).map_err(refused)
+        self.drive.zero(offset, count.into(), may_trim, self.how(flags)).map_err(refused)
     }
 
     fn extents(&self, count: u32, offset: u64, _: Flags, told: &mut ExtentHandle) -> Result<()> {
-        for (offset, length, is_hole) in self.0.extents(offset, count.into()).map_err(refused)? {
+        for (offset, length, is_hole) in
+            self.drive.extents(offset, count.into()).map_err(refused)?
+        {
             let kind = match is_hole {
                 true => ExtentType::HoleZero,
                 false => ExtentType::Allocated,

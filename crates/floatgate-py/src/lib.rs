@@ -3,6 +3,7 @@
 
 mod crash;
 mod curve;
+mod guests;
 mod hotness;
 mod huge_pages;
 #[cfg(unix)]
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use floatgate_lab::config::{self, Config};
-use floatgate_lab::drive::Plan;
+use floatgate_lab::drive::{Guests, Plan};
 use floatgate_lab::result::{self, Facts, SpaceResult};
 use floatgate_lab::run::{self, Options, RunError as LabError, StartCache};
 use floatgate_lab::workload::{Feed, GENERATORS, Workload as Requests};
@@ -23,6 +24,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use guests::{BufferShape, DriveShape, HostWrite, MapAccess, MapShape, PyGuests, Reclaimed};
 use workload::{PyTurns, Reading, Workload};
 
 #[global_allocator]
@@ -151,7 +153,7 @@ fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (
     config_json, workload, *, seed, span_bytes, verify, start_cache, device, skipped, notes,
-    control, turns, reading=None
+    control, turns, reading=None, guests=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
@@ -168,25 +170,42 @@ fn simulate(
     control: &Control,
     turns: &PyTurns,
     reading: Option<&Reading>,
+    guests: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     // First of all: it must not stay free if anything fails here, as other runs wait for it.
     let seat = reading.map(Reading::seat).transpose()?;
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
+    let policies = guests.map(|guests| PyGuests::new(guests, &control)).transpose()?;
     let requests = workload.start().map_err(config_error)?;
     let facts = Facts { device, skipped, notes, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let start_cache =
         start_cache.as_ref().map(|(directory, build)| StartCache { directory, build });
     let options = Options { span_bytes, seed, verify, start_cache };
-    let run = |requests: &mut dyn Requests| run::run(&config, requests, facts, options, &control);
-    let result = py.detach(|| {
+    let border = policies.as_ref().map(PyGuests::border);
+    let policies = policies.map(|policies| Box::new(policies) as Box<dyn Guests>);
+    let run = |requests: &mut dyn Requests| {
+        run::run_with(&config, policies, requests, facts, options, &control)
+    };
+    let play = || {
         turns.0.with(|| match (seat, requests) {
             (Some(mut seat), _) => run(&mut seat),
             (None, mut held) if workload.is_held() => run(held.as_mut()),
             (None, requests) => Feed::ahead(requests, run),
         })
-    });
+    };
+    let result = match (border, guests) {
+        (Some(border), Some(guests)) => {
+            let told = guests.getattr("failure")?.unbind();
+            let result = py.detach(|| guests::guarded(&border, play));
+            if let Some(fault) = border.fault(py, &told) {
+                return Err(fault);
+            }
+            result
+        }
+        _ => py.detach(play),
+    };
     serde_json::to_string(&result.map_err(run_error)?)
         .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
 }
@@ -228,6 +247,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Workload>()?;
     module.add_class::<PyTurns>()?;
     module.add_class::<Reading>()?;
+    module.add_class::<DriveShape>()?;
+    module.add_class::<MapShape>()?;
+    module.add_class::<MapAccess>()?;
+    module.add_class::<BufferShape>()?;
+    module.add_class::<HostWrite>()?;
+    module.add_class::<Reclaimed>()?;
     for function in [
         wrap_pyfunction!(resolve, module)?,
         wrap_pyfunction!(said, module)?,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt8Type, UInt64Type};
-use arrow_array::{RecordBatch, UInt8Array, UInt64Array};
+use arrow_array::types::{UInt8Type, UInt16Type, UInt64Type};
+use arrow_array::{RecordBatch, UInt8Array, UInt16Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use floatgate_lab::Request;
 use floatgate_lab::config;
@@ -111,6 +111,12 @@ impl Workload {
         &self.name
     }
 
+    /// Whether requests may have placement handles.
+    #[getter]
+    fn has_streams(&self) -> PyResult<bool> {
+        Ok(self.start().map_err(config_error)?.has_streams())
+    }
+
     #[getter]
     fn requests(&self) -> u64 {
         self.requests
@@ -136,10 +142,12 @@ impl Workload {
         Ok(format!("{:016x}", digest.map_err(|broken| run_error(broken.into()))?))
     }
 
-    /// The requests as Arrow record batches of `size` rows.
+    /// The requests as Arrow record batches of `size` rows; with the column stream if there are
+    /// placement handles.
     fn batches(&self, size: usize) -> PyResult<Batches> {
-        let requests = Mutex::new(self.start().map_err(config_error)?);
-        Ok(Batches { requests, size: size.max(1), schema: batch_schema() })
+        let requests = self.start().map_err(config_error)?;
+        let schema = batch_schema(requests.has_streams());
+        Ok(Batches { requests: Mutex::new(requests), size: size.max(1), schema })
     }
 }
 
@@ -225,13 +233,24 @@ fn unreadable(error: PyErr) -> Broken {
     Broken::Unreadable(Python::attach(|py| error.value(py).to_string()))
 }
 
-/// Appends the requests of a batch with the columns at_ns, op, offset and length.
+/// Appends the requests of a batch with the columns at_ns, op, offset and length, and stream if it
+/// has that.
 fn append(out: &mut Vec<Request>, batch: &RecordBatch) -> PyResult<()> {
     let [at_ns, offset, length] = ["at_ns", "offset", "length"].map(|name| numbers(batch, name));
     let op = column(batch, "op")?.as_primitive_opt::<UInt8Type>();
     let op = op.ok_or_else(|| ConfigError::new_err("column `op`: expected uint8"))?;
+    let first = out.len();
     append_requests(out, at_ns?.values(), op.values(), offset?.values(), length?.values())
-        .map_err(config_error)
+        .map_err(config_error)?;
+    if batch.column_by_name("stream").is_some() {
+        let streams = column(batch, "stream")?.as_primitive_opt::<UInt16Type>();
+        let streams =
+            streams.ok_or_else(|| ConfigError::new_err("column `stream`: expected uint16"))?;
+        for (request, &stream) in out[first..].iter_mut().zip(streams.values()) {
+            request.stream = stream;
+        }
+    }
+    Ok(())
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a Arc<dyn arrow_array::Array>> {
@@ -250,14 +269,16 @@ fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> PyResult<&'a UInt64Array> 
         .ok_or_else(|| ConfigError::new_err(format!("column `{name}`: expected uint64")))
 }
 
-fn batch_schema() -> SchemaRef {
+fn batch_schema(has_streams: bool) -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
+    let mut fields = vec![
         field("at_ns", DataType::UInt64),
         field("op", DataType::UInt8),
         field("offset", DataType::UInt64),
         field("length", DataType::UInt64),
-    ]))
+    ];
+    fields.extend(has_streams.then(|| field("stream", DataType::UInt16)));
+    Arc::new(Schema::new(fields))
 }
 
 /// An iterator over Arrow record batches.
@@ -287,12 +308,16 @@ impl Batches {
         let numbers =
             |of: fn(&Request) -> u64| Arc::new(UInt64Array::from_iter_values(batch.iter().map(of)));
         let op = UInt8Array::from_iter_values(batch.iter().map(|request| request.op as u8));
-        let columns: Vec<Arc<dyn arrow_array::Array>> = vec![
+        let mut columns: Vec<Arc<dyn arrow_array::Array>> = vec![
             numbers(|request| request.at_ns),
             Arc::new(op),
             numbers(|request| request.offset),
             numbers(|request| request.length),
         ];
+        if self.schema.fields().len() > columns.len() {
+            let streams = batch.iter().map(|request| request.stream);
+            columns.push(Arc::new(UInt16Array::from_iter_values(streams)));
+        }
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         let batch = batch.map_err(|error| RunError::new_err(error.to_string()))?;
         Ok(Some(PyRecordBatch::new(batch)))

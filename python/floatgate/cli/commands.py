@@ -40,7 +40,7 @@ class App(typer.Typer):
     def __init__(self, **options: Any) -> None:
         settings = {"help_option_names": ["-h", "--help"]}
         common: dict[str, Any] = {"cls": OneLineErrors, "no_args_is_help": True}
-        super().__init__(**common, context_settings=settings, **options)
+        super().__init__(**(common | options), context_settings=settings)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
         """Adds a command that is strict about its options."""

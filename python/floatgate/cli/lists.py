@@ -72,8 +72,9 @@ def policies(
 ) -> None:
     """List the policies of each axis with their sources, or show one with its parameters."""
     from floatgate import _core
+    from floatgate.guests.registry import listed
 
-    axes: dict[str, list[dict[str, Any]]] = json_text.loads(_core.policies())
+    axes = listed()
     if name is not None:
         known = sorted({row["name"] for rows in axes.values() for row in rows})
         axes = {

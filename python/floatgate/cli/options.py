@@ -103,6 +103,10 @@ CloseGaps = Annotated[
         metavar="DURATION", help="Shorten gaps between requests to at most this, such as 1h."
     ),
 ]
+Streams = Annotated[
+    Literal["trace", "device"],
+    typer.Option(help="Where placement handles come from: a column of the trace, or its devices."),
+]
 StartCache = Annotated[
     Path | None,
     typer.Option(
@@ -135,6 +139,7 @@ RUN: dict[str, Any] = {
     "verify": Verify,
     "format": TraceFormat,
     "close_gaps": CloseGaps,
+    "streams": Streams,
     "start_cache": StartCache,
 }
 """The fields of `RunOptions`, as they are on the command line."""

@@ -32,6 +32,9 @@ PHASES = {
     "crash": "cutting the power",
     "curve": "measuring the map cache",
     "hotness": "measuring hot and cold data",
+    "plan": "planning runs",
+    "study": "running",
+    "trials": "trying configs",
 }
 
 

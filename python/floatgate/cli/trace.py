@@ -129,7 +129,7 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
     from floatgate._core import Cancelled
     from floatgate.jobs import watched
     from floatgate.traces import Trace, Units, write_trace
-    from floatgate.traces.model import SCHEMA
+    from floatgate.traces.model import SCHEMA, STREAM
 
     done, stopped = 0, False
 
@@ -150,7 +150,8 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
         if progress is not None:
             progress("generate", done, workload.requests)
 
-    columns = {name: kind for name, kind in SCHEMA.items() if name != "device"}
+    kinds = SCHEMA | STREAM if workload.has_streams else SCHEMA
+    columns = {name: kind for name, kind in kinds.items() if name != "device"}
     notes = [f"generated from {workload.name}, seed {seed}"]
     units = Units("ns", "bytes", "bytes")
     about = Trace(workload.name, "generator", pl.DataFrame(schema=columns), units, notes=notes)

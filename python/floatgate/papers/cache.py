@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import hashlib
 import json
 import os
 import zlib
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from floatgate.builds import build
-from floatgate.jobs import Job, Kept
+from floatgate.jobs import Job, Kept, digest_of
 from floatgate.report.files import write_whole
 from floatgate.result import Result
 
@@ -42,7 +41,7 @@ class Cache(Kept):
 
     def document(self, made_of: Sequence[object], make: Callable[[], Document]) -> Document:
         """What `make` gives, or gave before for what is equal as JSON: all that it depends on."""
-        name = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:32]
+        name = digest_of(*made_of)
         try:
             found: Document = json.loads(self._read(name))
         except (OSError, EOFError, ValueError, zlib.error):

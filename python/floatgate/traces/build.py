@@ -13,6 +13,7 @@ from .model import (
     IS_REQUEST,
     SCHEMA,
     SPACE_UNITS,
+    STREAM,
     TIME_UNITS,
     Parsed,
     Trace,
@@ -71,7 +72,8 @@ def build(
 
 
 def in_schema(frame: pl.DataFrame, numbers: Mapping[Any, int]) -> pl.DataFrame:
-    """The columns of `SCHEMA`, with the devices' numbers for what a file calls them."""
+    """The columns of `SCHEMA`, and `STREAM` if there is one, with the devices' numbers for what a
+    file calls them."""
     if all(key == number for key, number in numbers.items()):
         device = pl.col("device")
     elif len(numbers) == 1:
@@ -80,7 +82,8 @@ def in_schema(frame: pl.DataFrame, numbers: Mapping[Any, int]) -> pl.DataFrame:
         known = list(numbers)
         device = pl.col("device").replace_strict(known, [*numbers.values()], return_dtype=pl.UInt32)
     frame = frame.with_columns(device)
-    return frame.select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+    kinds = SCHEMA | STREAM if "stream" in frame.columns else SCHEMA
+    return frame.select(pl.col(column).cast(kind) for column, kind in kinds.items())
 
 
 def check_units(units: Mapping[str, str]) -> None:

@@ -23,9 +23,10 @@ from ..run_options import ADDRESSES
 from .model import NUMBER_LIMIT, TRIM, WRITE, Trace, TraceError, plural
 
 REGION = 1 << 20
+HANDLES_MAX = 1 << 16
 PAGE = 4096
 
-_COLUMNS = ("at_ns", "op", "offset", "length")
+_COLUMNS = ("at_ns", "op", "offset", "length", "stream")
 _COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
 
 #: Frames of ranges that are kept before they are merged. A frame without its doubles can hold as
@@ -37,7 +38,8 @@ _COVERS_MAX = 64
 class Layout:
     """Requests in one address space of `span_bytes` bytes.
 
-    `frame` has `at_ns`, `op`, `offset`, `length` as in `Trace.frame`, in the same order. `notes`
+    `frame` has `at_ns`, `op`, `offset`, `length` as in `Trace.frame`, in the same order, and
+    `stream` if there are placement handles. `notes`
     says how many requests were split, clipped or dropped.
     """
 
@@ -150,6 +152,17 @@ class Placing:
     """Runs of adjacent touched regions, if requests reach into others, which are left out: `start`
     and `size` in bytes, `below` touched bytes."""
     wraps: bool = False
+    by_device: bool = False
+    """Whether the number of its device is the placement handle of a request."""
+
+    def with_streams(self, streams: str) -> Placing:
+        """The same where handles come from the `trace`, or from the `device`; `TraceError`."""
+        devices = self.bases.height
+        if streams == "device" and devices > HANDLES_MAX:
+            raise TraceError(
+                f"streams: device given for {devices:,} devices; expected at most {HANDLES_MAX:,}"
+            )
+        return replace(self, by_device=streams == "device")
 
     def keeps(self, end: int) -> bool:
         """Whether no region before the byte `end` is left out."""
@@ -160,6 +173,8 @@ class Placing:
 
     def apply(self, frame: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
         """The requests as they are played; what is done to them is added to `tally`."""
+        if self.by_device:
+            frame = frame.with_columns(pl.col("device").cast(pl.UInt16).alias("stream"))
         if self.bases.height > 1:
             base = pl.col("device").replace_strict(
                 self.bases["device"], self.bases["base"], return_dtype=pl.UInt64
@@ -170,19 +185,22 @@ class Placing:
             return _wrapped(frame, self.span_bytes, tally)
         ends = frame["offset"] + frame["length"]
         if self.runs is None or ends.is_empty() or self.keeps(int(ends.max())):
-            return frame.select(_COLUMNS)
+            return _played(frame)
         return _folded(frame, self.runs, tally)
 
 
-def lay_out(trace: Trace, mode: str = "fold", *, capacity: int | None = None) -> Layout:
+def lay_out(
+    trace: Trace, mode: str = "fold", *, capacity: int | None = None, streams: str = "trace"
+) -> Layout:
     """Lays the devices of `trace` out one after the other; see the module for the modes.
 
     `capacity` is the size of the drive in bytes, a multiple of 4 KiB; it belongs to `modulo`
-    and to no other mode. Raises `TraceError`.
+    and to no other mode. With `streams="device"` the placement handle of a request is the number
+    of its device. Raises `TraceError`.
     """
     footprint, tally = Footprint(), Counter[str]()
     footprint.add(trace.frame)
-    placing = footprint.place(trace.name, mode, capacity)
+    placing = footprint.place(trace.name, mode, capacity).with_streams(streams)
     frame = placing.apply(trace.frame, tally)
     return Layout(frame, placing.span_bytes, told(tally))
 
@@ -231,7 +249,7 @@ def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.
     # Every region of a read or a write is touched: only trims change their length.
     trims = (frame["op"] == TRIM).arg_true()
     if trims.is_empty():
-        return frame.select(_COLUMNS)
+        return _played(frame)
     length = frame["length"].gather(trims)
     end = _touched_below(ends.gather(trims), runs)
     kept = end - start.gather(trims)
@@ -239,7 +257,11 @@ def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.
     cut = (lost > 0) & ~gone
     tally.update(gone=int(gone.sum()), clipped=int(cut.sum()), lost=int(lost.sum()))
     folded = frame.with_columns(length=frame["length"].scatter(trims, kept))
-    return folded.filter((pl.col("op") != TRIM) | (pl.col("length") > 0)).select(_COLUMNS)
+    return _played(folded.filter((pl.col("op") != TRIM) | (pl.col("length") > 0)))
+
+
+def _played(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(name for name in _COLUMNS if name in frame.columns)
 
 
 def _wrapped(frame: pl.DataFrame, capacity: int, tally: Counter[str]) -> pl.DataFrame:
@@ -255,4 +277,4 @@ def _wrapped(frame: pl.DataFrame, capacity: int, tally: Counter[str]) -> pl.Data
             offset=pl.lit(0, pl.UInt64), length=pl.col("rest")
         )
         pieces = pl.concat([head, tail]).sort("row", maintain_order=True)
-    return pieces.select(_COLUMNS)
+    return _played(pieces)

@@ -24,6 +24,9 @@ SCHEMA = {
     "length": pl.UInt64,
 }
 
+#: A column that a frame may have besides: the placement handle of each request.
+STREAM = {"stream": pl.UInt16}
+
 #: Addresses and lengths stay below this, in their own unit: 1 PiB even where a unit is one byte.
 #: A larger number is no address but a misread line; below it, no sum in this package overflows.
 NUMBER_LIMIT = 1 << 50
@@ -55,9 +58,10 @@ class Units:
 class Trace:
     """A block trace in memory.
 
-    `frame` has the columns of `SCHEMA`: `at_ns` counts from the earliest request and never falls,
-    `op` is 0 read, 1 write, 2 trim, 3 flush, `device` indexes `devices` (the names in the file),
-    `offset` and `length` are bytes. A flush has offset and length 0; nothing else has length 0.
+    `frame` has the columns of `SCHEMA`, and perhaps that of `STREAM`: `at_ns` counts from the
+    earliest request and never falls, `op` is 0 read, 1 write, 2 trim, 3 flush, `device` indexes
+    `devices` (the names in the file), `offset` and `length` are bytes. A flush has offset and
+    length 0; nothing else has length 0.
     `unparsed_lines` counts lines (or binary records) that could not be read, `first_unparsed`
     shows the first of them, `notes` says everything else that was left out or changed.
     """

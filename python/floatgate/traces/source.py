@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import zlib
@@ -52,6 +53,14 @@ class Content:
             plain = Plain(_expanded(file, start, self.name))
             _refuse_archive(plain.peek(_ARCHIVE_HEAD), self.name)
             yield plain
+
+    def digest(self) -> str:
+        """Of its bytes as they are stored, compressed or not. Raises `TraceError`."""
+        found = hashlib.sha256()
+        with _said(self.name), self._open() as file:
+            for block in _blocks(file):
+                found.update(block)
+        return found.hexdigest()
 
 
 class Plain:
@@ -125,14 +134,14 @@ def _fetch(url: str) -> list[tuple[str, bytes]]:
     except FileNotFoundError:
         raise TraceError(f"{url}: no such file") from None
     except ImportError as error:
-        raise TraceError(f"{url}: cannot be read: {_missing(url, error)}") from error
+        raise TraceError(f"{url}: cannot be read: {missing_packages(url, error)}") from error
     except Exception as error:  # each kind of storage has exceptions of its own
         words = " ".join(str(error).split()) or type(error).__name__
         raise TraceError(f"{url}: cannot be read: {words}") from error
     return _some_parts(files, url)
 
 
-def _missing(url: str, error: ImportError) -> str:
+def missing_packages(url: str, error: Exception) -> str:
     """Which packages a URL needs. Of a chain such as `simplecache::s3://...`, the last counts."""
     scheme = url.partition("://")[0].rpartition("::")[2]
     for extra, schemes in EXTRAS.items():

@@ -48,12 +48,14 @@ class Stream:
     gaps: list[str]
     """What the notes of `about` say about long gaps."""
 
-    def lay_out(self, mode: str = "fold", *, capacity: int | None = None) -> StreamLayout:
+    def lay_out(
+        self, mode: str = "fold", *, capacity: int | None = None, streams: str = "trace"
+    ) -> StreamLayout:
         """As `layout.lay_out`. It reads the trace once more where requests become others.
 
         With `modulo` any may, otherwise trims that reach into what nothing else touches.
         """
-        placing = self.footprint.place(self.about.name, mode, capacity)
+        placing = self.footprint.place(self.about.name, mode, capacity).with_streams(streams)
         requests, tally = self.requests, Counter[str]()
         if placing.wraps or (placing.runs is not None and self.footprint.has_trims):
             for frame in self.batches():
@@ -86,7 +88,7 @@ class StreamLayout:
         return self.placing.span_bytes
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """Frames with `at_ns`, `op`, `offset` and `length`."""
+        """Frames with `at_ns`, `op`, `offset`, `length`, and `stream` if there are handles."""
         for frame in self.stream.batches():
             yield self.placing.apply(frame, Counter())
 
@@ -111,19 +113,22 @@ def survey(
     timed, footprint = _Timed(said, close_gaps, name), Footprint()
     long_gaps, keys = gaps.Gaps(), dict[Any, int]()
     requests = last_ns = 0
+    empty = pl.DataFrame(schema=SCHEMA)
     for frame in rows():
         frame = timed.take(frame)
         if frame.is_empty():
             continue
         for key in frame["device"].unique():
             keys.setdefault(key, len(keys))
-        footprint.add(in_schema(frame, keys))
+        shaped = in_schema(frame, keys)
+        footprint.add(shaped)
+        empty = shaped.clear()
         long_gaps.add(frame["at_ns"])
         requests, last_ns = requests + frame.height, int(frame["at_ns"][-1])
     if not requests:
         raise TraceError(f"{name}: the trace has no requests ({form})")
     numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
-    about = Trace(name, form, pl.DataFrame(schema=SCHEMA), said, devices=devices)
+    about = Trace(name, form, empty, said, devices=devices)
     about.unparsed_lines, about.first_unparsed = parsed.unparsed, parsed.first_unparsed
     about.notes = [*parsed.notes, *timed.told_of_empty()]
     if limit == requests < parsed.rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import re
@@ -19,7 +20,7 @@ import zstandard
 from polars.io.plugins import register_io_source
 
 from .formats import floatgate_csv, parquet
-from .model import SCHEMA, Trace, TraceError
+from .model import SCHEMA, STREAM, Trace, TraceError
 
 PARQUET = ".parquet"
 
@@ -59,12 +60,19 @@ def write_trace(
             _write_csv(frames, trace, file, suffix)
 
 
+def parquet_bytes(trace: Trace) -> bytes:
+    """The Parquet file of a trace that is held, with all that is known of it."""
+    content = io.BytesIO()
+    trace.frame.write_parquet(content, metadata=parquet.metadata(trace))
+    return content.getvalue()
+
+
 def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO) -> None:
     def source(*_: Any) -> Iterator[pl.DataFrame]:
         for frame in frames:
             yield frame.select(*schema)
 
-    schema = {name: SCHEMA[name] for name in trace.frame.columns}
+    schema = {name: (SCHEMA | STREAM)[name] for name in trace.frame.columns}
     lazy = register_io_source(source, schema=schema)
     try:
         lazy.sink_parquet(file, metadata=parquet.metadata(trace))
@@ -90,6 +98,10 @@ def _write_csv(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO, suf
         raise TraceError(
             f"{trace.name} has {len(trace.devices)} devices, for which CSV has no column; "
             f"expected {PARQUET}"
+        )
+    if "stream" in trace.frame.columns:
+        raise TraceError(
+            f"{trace.name} has placement handles, for which CSV has no column; expected {PARQUET}"
         )
     with _CODECS[suffix](file) as sink:
         sink.write(floatgate_csv.HEADER)

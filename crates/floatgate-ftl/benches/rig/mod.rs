@@ -47,7 +47,7 @@ impl Drive for Engine {
     fn write(&mut self, pages: &[u32]) {
         let request = |&page: &u32| {
             let offset = u64::from(page) * PAGE;
-            Request { at_ns: 0, op: Op::Write, offset, length: PAGE }
+            Request { at_ns: 0, op: Op::Write, offset, length: PAGE, stream: 0 }
         };
         self.batch.clear();
         self.batch.extend(pages.iter().map(request));

@@ -8,7 +8,8 @@ use core::convert::Infallible;
 use core::mem;
 use core::ops::Range;
 
-use super::page_io::{Extent, Fetched, PageIo};
+use super::extent::Extent;
+use super::page_io::{Fetched, PageIo};
 use super::{BufferCounts, HostData};
 use crate::addr::Lpn;
 use crate::buffer::{Buffer, Flush, parts};
@@ -125,8 +126,7 @@ where
         extent: Extent,
         start: Chain,
     ) -> Chain {
-        self.counts.write_pages += u64::from(extent.pages);
-        self.ftl.store_mut().begin_command();
+        self.begin_write(extent);
         let mut chain = start;
         for (first, pages) in cache.parts(extent) {
             let part = Extent::whole(first.get(), pages);

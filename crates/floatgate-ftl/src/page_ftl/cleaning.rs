@@ -260,14 +260,24 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool) {
         let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         self.cleaner.sorted.clear();
-        for &(ppn, owner) in valid {
-            let Owner::Data(lpn) = owner else { unreachable!("translation pages keep together") };
-            let relocation = Relocation { lpn, stream, clock, now_ns };
-            let to = match anew {
-                true => self.placement.classify(relocation),
-                false => self.placement.moved(relocation),
-            };
-            self.cleaner.sorted.push((to, ppn, owner));
+        let lpn = |owner| match owner {
+            Owner::Data(lpn) => lpn,
+            Owner::Translation(_) => unreachable!("translation pages keep together"),
+        };
+        let relocation = |owner| Relocation { lpn: lpn(owner), stream, clock, now_ns };
+        let Some(&(_, first)) = valid.first() else { return };
+        if let Some(guest) = self.placement.as_guest() {
+            let lpns = valid.iter().map(|&(_, owner)| lpn(owner));
+            let pages = valid.iter().zip(guest.sort(lpns, relocation(first)));
+            self.cleaner.sorted.extend(pages.map(|(&(ppn, owner), &to)| (to, ppn, owner)));
+        } else {
+            for &(ppn, owner) in valid {
+                let to = match anew {
+                    true => self.placement.classify(relocation(owner)),
+                    false => self.placement.moved(relocation(owner)),
+                };
+                self.cleaner.sorted.push((to, ppn, owner));
+            }
         }
         self.cleaner.sorted.sort_unstable_by_key(|&(to, ppn, _)| (to, ppn.get()));
     }

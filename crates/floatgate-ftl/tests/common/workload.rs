@@ -40,7 +40,7 @@ impl Workload {
 
     /// An aligned request of whole pages.
     pub fn pages(op: Op, first: u64, pages: u64, page_bytes: u64) -> Request {
-        Request { at_ns: 0, op, offset: first * page_bytes, length: pages * page_bytes }
+        Request { at_ns: 0, op, offset: first * page_bytes, length: pages * page_bytes, stream: 0 }
     }
 
     fn op(&mut self) -> Op {
@@ -58,7 +58,7 @@ impl Workload {
         let op = self.op();
         self.now += self.rng.below(400);
         if op == Op::Flush {
-            return Request { at_ns: self.now, op, offset: 0, length: 0 };
+            return Request { at_ns: self.now, op, offset: 0, length: 0, stream: 0 };
         }
         // A trim reaches over translation pages; a quarter of the accesses go to a few hot pages.
         let longest = if op == Op::Trim { 4 * self.mix.pages_max } else { self.mix.pages_max };

@@ -8,7 +8,7 @@ use floatgate_ftl::parameters::Refusal;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::victim::VictimConfig;
 
-use super::{Config, ConfigError, expect};
+use super::{Config, ConfigError, expect, is_guest};
 
 impl Config {
     /// The shape of a drive before its size is decided: one erase unit, one logical page, map
@@ -46,7 +46,10 @@ impl Config {
     pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
         let name = &self.mapping.scheme;
         let config = self.map_config(self.provisional_geometry()?);
-        demands(name, &config).ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
+        let guest = is_guest(name).then(Demands::default);
+        demands(name, &config)
+            .or(guest)
+            .ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
     }
 
     /// What mappings are told.
@@ -61,11 +64,16 @@ impl Config {
         ages_in_map: bool,
     ) -> PlacementConfig {
         let config = PlacementConfig::new(geometry).with(&|s, key| self.policies.value(s, key));
-        PlacementConfig { ages_in_map, ..config }
+        let (handles, isolation) = (self.placement.handles as u8, self.placement.isolation.0);
+        PlacementConfig { ages_in_map, handles, isolation, ..config }
     }
 
-    /// Whether the placement looks at the nanoseconds of the device's clock.
+    /// Whether the placement looks at the nanoseconds of the device's clock. One that is in no
+    /// table is told them, and may.
     pub(crate) fn placement_reads_time(&self) -> Result<bool, ConfigError> {
+        if is_guest(&self.placement.scheme) {
+            return Ok(true);
+        }
         let placements = self.placement_config(self.provisional_geometry()?, false);
         Ok(AnyPlacement::reads_time(&self.placement.scheme, &placements))
     }
@@ -90,6 +98,10 @@ impl Config {
 
     /// What policies ask of the config and of their own parameters.
     pub(super) fn check_demands(&self) -> Result<(), ConfigError> {
+        if let Some(streams) = self.placement.streams {
+            let text = "only with a placement in Python, python:NAME".to_owned();
+            expect(is_guest(&self.placement.scheme), "placement.streams", &streams, text)?;
+        }
         let geometry = self.provisional_geometry()?;
         let of_mappings = self.map_config(geometry).refusal();
         let of_placements = || self.placement_config(geometry, false).refusal();

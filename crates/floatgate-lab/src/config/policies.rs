@@ -33,6 +33,20 @@ const FTLS: &[Row] = with_first!(PAGE, LOG_BLOCKS);
 /// No buffer, and each buffer.
 const CHOICES: &[Row] = with_first!(NONE, BUFFERS);
 
+/// What the name of a policy begins with that is in no table.
+const GUEST: &str = "python:";
+
+/// The same as a pattern: what follows is the name that the policy has in Python.
+const GUEST_PATTERN: &str = "^python:.+";
+
+/// The axes of which there can be policies that are in no table.
+const GUESTS: &[&str] = &["mapping", "placement", "victim", "buffer"];
+
+/// Whether this is the name of a policy that is in no table.
+pub(crate) fn is_guest(name: &str) -> bool {
+    name.strip_prefix(GUEST).is_some_and(|name| !name.is_empty())
+}
+
 /// One way in which devices differ.
 pub(super) struct Axis {
     /// Its name.
@@ -55,7 +69,13 @@ macro_rules! axes {
 
             $(pub fn $axis(_: &mut SchemaGenerator) -> Schema {
                 let names: Vec<&str> = super::$TABLE.iter().map(|row| row.name).collect();
-                json_schema!({ "type": "string", "enum": names })
+                match super::GUESTS.contains(&stringify!($axis)) {
+                    true => json_schema!({
+                        "type": "string",
+                        "anyOf": [{ "enum": names }, { "pattern": super::GUEST_PATTERN }],
+                    }),
+                    false => json_schema!({ "type": "string", "enum": names }),
+                }
             })*
         }
     };
@@ -71,7 +91,9 @@ axes! {
 }
 
 /// Axis by axis, every policy: `name`, `doc`, `source`, and `parameters`, the keys of the config
-/// table that bears the policy's name, each with `name`, `doc`, `default` and what is `expected`.
+/// table that bears the policy's name, each with `name`, `doc`, `default` and what is `expected`. A
+/// table that bears an axis's name is that of the axis: the placement `host` has its keys among
+/// those of all placements.
 pub fn policies() -> Value {
     let axes = AXES.iter().map(|axis| {
         let rows: Vec<Value> = axis.policies.iter().map(row).collect();
@@ -81,7 +103,8 @@ pub fn policies() -> Value {
 }
 
 fn row(&Row { name, doc, source, .. }: &Row) -> Value {
-    let parameters: Vec<Value> = schema::section(name)
+    let own = schema::section(name).filter(|_| AXES.iter().all(|axis| axis.name != name));
+    let parameters: Vec<Value> = own
         .into_iter()
         .flatten()
         .map(|(key, leaf)| {

@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
-use super::{Config, ConfigError, Moment, parameters};
+use super::{Config, ConfigError, Moment, is_guest, parameters};
 use crate::suggest::nearest;
 use crate::units::{Rate, Size, Time};
 
@@ -86,7 +86,8 @@ pub(super) fn expected(leaf: &Value) -> String {
     let names = names(leaf);
     if !names.is_empty() {
         let one_of = if names.len() > 1 { "one of " } else { "" };
-        return format!("{one_of}{}", names.join(", "));
+        let guests = if takes_guests(leaf) { ", or python:NAME" } else { "" };
+        return format!("{one_of}{}{guests}", names.join(", "));
     }
     let example = leaf["default"].as_str().unwrap_or("10ms");
     let bounds = || format!("from {} to {}", text(&leaf["x-minimum"]), text(&leaf["x-maximum"]));
@@ -123,7 +124,8 @@ pub(super) fn expected(leaf: &Value) -> String {
 fn accepts(leaf: &Value, value: &toml::Value) -> bool {
     let names = names(leaf);
     if !names.is_empty() {
-        return value.as_str().is_some_and(|name| names.contains(&name));
+        let is_known = |name| names.contains(&name) || takes_guests(leaf) && is_guest(name);
+        return value.as_str().is_some_and(is_known);
     }
     match leaf["format"].as_str() {
         Some("size") => {
@@ -175,9 +177,15 @@ fn in_range(leaf: &Value, x: f64) -> bool {
 
 /// The names that a key can have: from a table of policies, or the variants of an enum.
 fn names(leaf: &Value) -> Vec<&str> {
-    let of_table = leaf["enum"].as_array().into_iter().flatten();
+    let table = if takes_guests(leaf) { &leaf["anyOf"][0]["enum"] } else { &leaf["enum"] };
+    let of_table = table.as_array().into_iter().flatten();
     let of_enum = leaf["oneOf"].as_array().into_iter().flatten().map(|row| &row["const"]);
     of_table.chain(of_enum).filter_map(Value::as_str).collect()
+}
+
+/// Whether a key names a policy, which may be one that is in no table.
+fn takes_guests(leaf: &Value) -> bool {
+    leaf["anyOf"][1]["pattern"].is_string()
 }
 
 fn text(value: &Value) -> &str {

@@ -4,6 +4,7 @@
 
 use floatgate_ftl::nand::{PAGE_TYPES, Stripe};
 use floatgate_ftl::page_ftl::{Destination, Scope};
+use floatgate_ftl::placement::Isolation;
 use floatgate_ftl::queue::{Arrivals, Dispatch};
 use floatgate_ftl::victim::Tie;
 use schemars::JsonSchema;
@@ -172,13 +173,28 @@ pub struct Placement {
     /// How written pages are sorted into streams.
     #[schemars(schema_with = "names::placement")]
     pub scheme: String,
+    /// Streams of a policy in Python, 1 to 200; set by the run that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u8", range(min = 1, max = 200))]
+    pub streams: Option<u8>,
     /// Which stream the pages that cleaning moves go to.
     pub gc_destination: Chosen<Destination>,
+    /// For "host": placement handles, 1 to 128. A write names one by its `stream`.
+    #[schemars(range(min = 1, max = 128))]
+    pub handles: u32,
+    /// For "host": whether what cleaning moves stays apart by handle, too.
+    pub isolation: Chosen<Isolation>,
 }
 
 impl Default for Placement {
     fn default() -> Self {
-        Self { scheme: "single".into(), gc_destination: Chosen(Destination::Scheme) }
+        Self {
+            scheme: "single".into(),
+            streams: None,
+            gc_destination: Chosen(Destination::Scheme),
+            handles: 8,
+            isolation: Chosen(Isolation::Initially),
+        }
     }
 }
 

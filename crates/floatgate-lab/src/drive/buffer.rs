@@ -4,6 +4,7 @@ use floatgate_ftl::buffer::{Buffer, BufferConfig};
 use floatgate_ftl::device::WriteBuffer;
 use floatgate_ftl::geometry::Geometry;
 
+use super::Guests;
 use crate::config::{Config, ConfigError, expect};
 
 /// The buffer of a drive, if it has one.
@@ -13,8 +14,9 @@ use crate::config::{Config, ConfigError, expect};
 pub(super) fn build(
     config: &Config,
     geometry: &Geometry,
+    guests: &mut dyn Guests,
 ) -> Result<Option<WriteBuffer>, ConfigError> {
-    let Some(buffer) = policy(config, geometry)? else { return Ok(None) };
+    let Some(buffer) = policy(config, geometry, guests)? else { return Ok(None) };
     Ok(Some(WriteBuffer::new(buffer, config.buffer.acknowledge.0, config.buffer.ram_page.0)))
 }
 
@@ -24,7 +26,11 @@ pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
     config.buffer.block_pages_for(page_bytes, geometry.pages_per_unit())
 }
 
-fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, ConfigError> {
+fn policy(
+    config: &Config,
+    geometry: &Geometry,
+    guests: &mut dyn Guests,
+) -> Result<Option<Buffer>, ConfigError> {
     let section = &config.buffer;
     if !section.exists() {
         return Ok(None);
@@ -36,6 +42,9 @@ fn policy(config: &Config, geometry: &Geometry) -> Result<Option<Buffer>, Config
     let values = |name: &str, key: &str| config.policies.value(name, key);
     let config =
         BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages).with(&values);
+    if let Some(guest) = guests.buffer(geometry, &config) {
+        return Ok(Some(Buffer::guest(guest, &config)));
+    }
     let buffer = Buffer::new(&section.scheme, &config);
     buffer.map(Some).ok_or_else(|| ConfigError::unknown_policy("buffer.scheme", &section.scheme))
 }

@@ -195,7 +195,7 @@ impl Make for Maker<'_> {
 
     fn page_mapped<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
         let Self { config, plan, seed, found, ledger } = self;
-        let page = page_config::<M>(config, plan, seed, true)?;
+        let page = page_config::<M>(config, plan, seed, true, &mut ())?;
         let (ftl, mount) = match found {
             Some(flash) => {
                 let Ok(found) = PageFtl::recover(flash, mapping, page, plan.log_pages);

@@ -13,7 +13,7 @@ use floatgate_ftl::nand::Nand;
 use floatgate_ftl::queue::{Arbiter, Dispatch, Queue};
 
 use super::cut::{Cuttable, Ledger, Medium};
-use super::{Plan, buffer};
+use super::{Guests, Plan, buffer};
 use crate::config::{Config, ConfigError};
 
 /// Queues and write buffer of a drive.
@@ -29,6 +29,15 @@ pub(super) struct HostSide {
 impl HostSide {
     /// The front of a planned drive.
     pub(super) fn new(config: &Config, plan: &Plan) -> Result<Self, ConfigError> {
+        Self::with(config, plan, &mut ())
+    }
+
+    /// The same with guests.
+    pub(super) fn with(
+        config: &Config,
+        plan: &Plan,
+        guests: &mut dyn Guests,
+    ) -> Result<Self, ConfigError> {
         let (arrivals, dispatch) = (config.queue.arrivals.0, config.queue.dispatch.0);
         let (depth, queues) = (config.queue.depth as usize, config.queue.queues as usize);
         let straight = queues == 1 && dispatch == Dispatch::Parallel;
@@ -37,7 +46,7 @@ impl HostSide {
             geometry: plan.geometry,
             queue: Queue::new(depth, arrivals),
             arbiter: (!straight).then(arbiter),
-            buffer: buffer::build(config, &plan.geometry)?,
+            buffer: buffer::build(config, &plan.geometry, guests)?,
             link: HostLink::new(config.host.command.0, config.host.interrupt.0)
                 .over(config.link.bandwidth.0.map(NonZeroU64::get), config.link.latency.0),
             shrd: (plan.log_pages > 0)

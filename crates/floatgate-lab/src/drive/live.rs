@@ -49,13 +49,12 @@ pub trait Live: Send {
     /// A request beyond the drive, or a failed file.
     fn begin(&mut self, request: Request) -> Result<Begun, LiveError>;
 
-    /// Begins writes of these bytes, each from an offset on, that have come at the same time. If
-    /// there are several they cover whole pages.
+    /// Begins writes, each with its bytes, that have come at the same time. If there are several
+    /// they cover whole pages.
     ///
     /// # Errors
     /// As [`Live::begin`].
-    fn begin_writes(&mut self, at_ns: u64, writes: Vec<(u64, Vec<u8>)>)
-    -> Result<Begun, LiveError>;
+    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Begun, LiveError>;
 
     /// What was begun, and changed, is on the disk when this returns. It takes no simulated time.
     ///
@@ -92,7 +91,8 @@ pub trait Live: Send {
     /// # Errors
     /// A page that cannot be read, a request beyond the drive, or a failed file.
     fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<(), LiveError> {
-        let request = Request { at_ns: 0, op: Op::Read, offset, length: into.len() as u64 };
+        let request =
+            Request { at_ns: 0, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
         let answer = self.begin(request)?.sound()?.answer;
         let (file, _) = self.medium().shared();
         answer.fetch(&file, into)
@@ -103,7 +103,9 @@ pub trait Live: Send {
     /// # Errors
     /// As [`Live::read`]: what a write leaves of a page must be read.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), LiveError> {
-        self.begin_writes(0, vec![(offset, bytes.to_vec())])?.sound().map(drop)
+        let length = bytes.len() as u64;
+        let write = Request { at_ns: 0, op: Op::Write, offset, length, stream: 0 };
+        self.begin_writes(vec![(write, bytes.to_vec())])?.sound().map(drop)
     }
 
     /// Forgets the pages that lie within these bytes: they read as zeros.
@@ -111,7 +113,7 @@ pub trait Live: Send {
     /// # Errors
     /// A request beyond the drive, or a failed file.
     fn trim(&mut self, offset: u64, length: u64) -> Result<(), LiveError> {
-        self.begin(Request { at_ns: 0, op: Op::Trim, offset, length }).map(drop)
+        self.begin(Request { at_ns: 0, op: Op::Trim, offset, length, stream: 0 }).map(drop)
     }
 
     /// Makes all that was acknowledged durable.
@@ -119,7 +121,7 @@ pub trait Live: Send {
     /// # Errors
     /// A failed file.
     fn flush(&mut self) -> Result<(), LiveError> {
-        self.begin(Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0 })?;
+        self.begin(Request { at_ns: 0, op: Op::Flush, offset: 0, length: 0, stream: 0 })?;
         self.sync()
     }
 
@@ -223,18 +225,12 @@ impl<D: Front> Live for Drive<D> {
         self.run(&[request])
     }
 
-    fn begin_writes(
-        &mut self,
-        at_ns: u64,
-        writes: Vec<(u64, Vec<u8>)>,
-    ) -> Result<Begun, LiveError> {
-        let length = |bytes: &[u8]| bytes.len() as u64;
-        writes.iter().try_for_each(|(offset, bytes)| self.admit(*offset, length(bytes)))?;
+    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Begun, LiveError> {
+        let requests: Vec<_> = writes.iter().map(|(request, _)| *request).collect();
+        requests.iter().try_for_each(|request| self.admit(request.offset, request.length))?;
         self.medium_mut().locate_reads(false);
-        let write = |offset, length| Request { at_ns, op: Op::Write, offset, length };
-        let requests: Vec<_> =
-            writes.iter().map(|(offset, bytes)| write(*offset, length(bytes))).collect();
-        self.front.ssd_mut().data_mut().begin(writes);
+        let data = writes.into_iter().map(|(request, bytes)| (request.offset, bytes));
+        self.front.ssd_mut().data_mut().begin(data.collect());
         self.run(&requests)
     }
 

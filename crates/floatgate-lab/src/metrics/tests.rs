@@ -105,7 +105,7 @@ fn served(
     blame: [u64; PARTS],
 ) -> (Request, Completion) {
     let length = bytes.end - bytes.start;
-    let request = Request { at_ns: arrival_ns, op, offset: bytes.start, length };
+    let request = Request { at_ns: arrival_ns, op, offset: bytes.start, length, stream: 0 };
     let done_ns = arrival_ns + blame.iter().sum::<u64>();
     (request, Completion { arrival_ns, done_ns, blame: Blame(blame) })
 }

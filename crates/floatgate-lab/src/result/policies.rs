@@ -116,6 +116,8 @@ pub struct PlacementResult {
     pub extents_most: Option<u32>,
     /// Translation pages read to sample page ages.
     pub sample_reads: u64,
+    /// Writes of the host with a placement handle that the drive does not have: they went to 0.
+    pub unknown_handles: u64,
 }
 
 impl PlacementResult {
@@ -130,6 +132,7 @@ impl PlacementResult {
             extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),
             extents_most: extents.map(|extents| extents.most),
             sample_reads: readings.counters.sample_reads,
+            unknown_handles: readings.counters.unknown_handles,
         }
     }
 }

@@ -36,6 +36,7 @@ impl Filler<'_> {
                 op: Op::Write,
                 offset: page(n) * self.page_bytes,
                 length: self.page_bytes,
+                stream: 0,
             }));
             self.device.run(&self.batch, &mut self.done);
             self.control.advance(self.batch.len())?;
@@ -55,7 +56,10 @@ impl Filler<'_> {
             let (offset, pages) = (first * self.page_bytes, most.min(self.pages - first));
             let length = pages * self.page_bytes;
             self.done.clear();
-            self.device.run(&[Request { at_ns: 0, op: Op::Write, offset, length }], &mut self.done);
+            self.device.run(
+                &[Request { at_ns: 0, op: Op::Write, offset, length, stream: 0 }],
+                &mut self.done,
+            );
             self.control.advance(pages as usize)?;
         }
         Ok(())

@@ -23,8 +23,8 @@ impl Served {
         let waiter = Waiter::new(entered, 1);
         let mut state = self.with_room();
         let at_ns = state.stamp(entered);
-        let request = Request { at_ns, op: Op::Read, offset, length: into.len() as u64 };
-        let begun = state.begin(request, 0, &waiter)?;
+        let request = Request { at_ns, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
+        let begun = state.begin(request, &waiter)?;
         let reading = state.drive()?.reading();
         // From under the lock on: nothing is erased before the bytes have been fetched.
         let held = reading.hold();

@@ -11,8 +11,6 @@ use std::path::PathBuf;
 
 use floatgate_ftl::request::Request;
 
-use super::Stream;
-
 /// The recording.
 #[derive(Debug)]
 pub(super) struct Recorder {
@@ -38,8 +36,8 @@ impl Recorder {
     }
 
     /// Adds a request, unless writing has failed before.
-    pub fn add(&mut self, request: &Request, stream: Stream) {
-        let Request { at_ns, op, offset, length } = *request;
+    pub fn add(&mut self, request: &Request) {
+        let Request { at_ns, op, offset, length, stream } = *request;
         let at_ns = self.base_ns + at_ns;
         self.last_ns = at_ns;
         let mut record = [0; 32];

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 
+use super::ServeError;
 use super::history::History;
 use super::pacing::Waiter;
 use super::recorder::Recorder;
 use super::shadow::Shadow;
 use super::waiting::Write;
-use super::{ServeError, Stream};
 use crate::drive::live::{Begun, Live, Opened, Timekeeping};
 use crate::metrics::Metrics;
 use crate::run::metrics;
@@ -137,15 +137,10 @@ impl State {
     }
 
     /// Begins a request; what it does is done when this returns, and its time may come later.
-    pub fn begin(
-        &mut self,
-        request: Request,
-        stream: Stream,
-        waiter: &Arc<Waiter>,
-    ) -> Result<Begun, ServeError> {
+    pub fn begin(&mut self, request: Request, waiter: &Arc<Waiter>) -> Result<Begun, ServeError> {
         let seen = self.as_the_drive_sees(request);
         let begun = self.drive()?.begin(seen)?;
-        self.note(&[(request, stream, Arc::clone(waiter))], &begun);
+        self.note(&[(request, Arc::clone(waiter))], &begun);
         Ok(begun)
     }
 
@@ -155,11 +150,11 @@ impl State {
         let mut asked = Vec::with_capacity(writes.len());
         for Write { offset, bytes, stream, waiter } in writes {
             let length = bytes.len() as u64;
-            noted.push((Request { at_ns, op: Op::Write, offset, length }, stream, waiter));
-            asked.push((offset, bytes));
+            let request = Request { at_ns, op: Op::Write, offset, length, stream };
+            asked.push((self.as_the_drive_sees(request), bytes));
+            noted.push((request, waiter));
         }
-        let at_ns = if self.has_clock() { at_ns } else { 0 };
-        let begun = self.drive()?.begin_writes(at_ns, asked)?;
+        let begun = self.drive()?.begin_writes(asked)?;
         self.note(&noted, &begun);
         Ok(begun)
     }
@@ -169,10 +164,10 @@ impl State {
         if self.has_clock() { request } else { Request { at_ns: 0, ..request } }
     }
 
-    fn note(&mut self, requests: &[(Request, Stream, Arc<Waiter>)], begun: &Begun) {
-        for (at, (request, stream, waiter)) in requests.iter().enumerate() {
+    fn note(&mut self, requests: &[(Request, Arc<Waiter>)], begun: &Begun) {
+        for (at, (request, waiter)) in requests.iter().enumerate() {
             if let Some(recorder) = &mut self.recorder {
-                recorder.add(request, *stream);
+                recorder.add(request);
             }
             self.shadows.iter_mut().for_each(|shadow| shadow.ask(request));
             match begun.done.get(at) {

@@ -5,7 +5,8 @@ use floatgate_ftl::request::{Op, Request};
 use crate::config::ConfigError;
 
 /// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read,
-/// 1 write, 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count.
+/// 1 write, 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count. None
+/// has a placement handle.
 ///
 /// # Errors
 /// Columns of different lengths, or a code that is none; nothing is appended then. Rows are counted
@@ -35,7 +36,7 @@ pub fn append_requests(
     let rows = at_ns.iter().zip(op).zip(offset).zip(length);
     let request = |(((&at_ns, &op), &offset), &length)| {
         let op = Op::from_code(op).unwrap_or(Op::Flush);
-        Request { at_ns, op, offset, length }
+        Request { at_ns, op, offset, length, stream: 0 }
     };
     out.extend(rows.map(request));
     Ok(())
@@ -47,7 +48,7 @@ pub(super) fn played(
     request: Request,
     time_scale: f64,
 ) -> Result<Request, ConfigError> {
-    let Request { at_ns, op, offset, length } = request;
+    let Request { at_ns, op, offset, length, stream } = request;
     let (offset, length) = if op == Op::Flush { (0, 0) } else { (offset, length) };
     if offset.checked_add(length).is_none() {
         return Err(ConfigError::new(format!(
@@ -59,7 +60,7 @@ pub(super) fn played(
             "row {row}: time {at_ns} ns x {time_scale}: expected less than 2^64 ns"
         )));
     };
-    Ok(Request { at_ns: scaled, op, offset, length })
+    Ok(Request { at_ns: scaled, op, offset, length, stream })
 }
 
 fn scaled(at_ns: u64, time_scale: f64) -> Option<u64> {

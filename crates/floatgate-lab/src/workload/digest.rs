@@ -34,6 +34,10 @@ impl Digest {
         for word in [request.at_ns, request.op as u64, request.offset, request.length] {
             self.word(word);
         }
+        // Most have none, and the digests that they had before there were any.
+        if request.stream != 0 {
+            self.word(!u64::from(request.stream));
+        }
     }
 
     /// Of what is given so often.

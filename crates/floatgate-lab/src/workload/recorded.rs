@@ -12,13 +12,16 @@ use crate::config::ConfigError;
 /// Requests in a piece of memory. All pieces are of one size, so that none is moved to grow.
 const CHUNK: usize = 1 << 16;
 
-/// Requests as columns: 25 bytes each, without the padding of a struct.
+/// Requests as columns: 25 bytes each, without the padding of a struct, and 2 more where there are
+/// placement handles.
 #[derive(Clone)]
 struct Chunk {
     at_ns: Vec<u64>,
     op: Vec<Op>,
     offset: Vec<u64>,
     length: Vec<u64>,
+    /// Empty as long as none has a handle.
+    stream: Vec<u16>,
 }
 
 impl Chunk {
@@ -28,6 +31,7 @@ impl Chunk {
             op: Vec::with_capacity(CHUNK),
             offset: Vec::with_capacity(CHUNK),
             length: Vec::with_capacity(CHUNK),
+            stream: Vec::new(),
         }
     }
 }
@@ -111,7 +115,7 @@ impl Recorded {
     }
 
     fn append(&mut self, request: Request) {
-        let Request { at_ns, op, offset, length } = request;
+        let Request { at_ns, op, offset, length, stream } = request;
         self.digest.request(&request);
         self.span_bytes = self.span_bytes.max(offset + length);
         self.requests += 1;
@@ -124,6 +128,10 @@ impl Recorded {
         chunk.op.push(op);
         chunk.offset.push(offset);
         chunk.length.push(length);
+        if stream != 0 || !chunk.stream.is_empty() {
+            chunk.stream.resize(chunk.at_ns.len() - 1, 0);
+            chunk.stream.push(stream);
+        }
     }
 }
 
@@ -145,6 +153,7 @@ impl Workload for Recorded {
                 op: chunk.op[row],
                 offset: chunk.offset[row],
                 length: chunk.length[row],
+                stream: chunk.stream.get(row).copied().unwrap_or(0),
             }));
             left -= end - row;
             let done = end == chunk.at_ns.len();
@@ -155,6 +164,10 @@ impl Workload for Recorded {
 
     fn fork(&self) -> Box<dyn Workload + Send> {
         Box::new(self.clone())
+    }
+
+    fn has_streams(&self) -> bool {
+        self.chunks.iter().any(|chunk| !chunk.stream.is_empty())
     }
 
     fn summary(&self) -> Summary {

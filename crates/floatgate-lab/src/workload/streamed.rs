@@ -93,7 +93,8 @@ impl Streamed {
         time_scale: f64,
     ) -> Result<Self, ConfigError> {
         check_options(repeat, time_scale)?;
-        let last = Request { at_ns: extent.last_ns, op: Op::Flush, offset: 0, length: 0 };
+        let last =
+            Request { at_ns: extent.last_ns, op: Op::Flush, offset: 0, length: 0, stream: 0 };
         let last_ns = played(0, last, time_scale)?.at_ns;
         check_repeats(repeat, 0, last_ns, extent.requests)?;
         let (digest, digesting) = (Arc::default(), Arc::default());
@@ -215,6 +216,11 @@ impl Workload for Streamed {
         let mut fork = self.clone();
         fork.skip = self.skip.max(self.reading.given);
         Box::new(fork)
+    }
+
+    /// It is not known before they are read.
+    fn has_streams(&self) -> bool {
+        true
     }
 
     fn summary(&self) -> Summary {

@@ -144,10 +144,11 @@ impl<S: Source> Synthetic<S> {
             self.now_ns += self.burst * self.gap_ns();
         }
         if op == Op::Flush {
-            return Some(Request { at_ns, op, offset: 0, length: 0 });
+            return Some(Request { at_ns, op, offset: 0, length: 0, stream: 0 });
         }
         let (offset, length) = self.source.next(op, &mut self.rng);
-        Some(Request { at_ns, op, offset, length })
+        let stream = self.source.stream().unwrap_or(0);
+        Some(Request { at_ns, op, offset, length, stream })
     }
 }
 
@@ -185,5 +186,9 @@ impl<S: Source + Send + 'static> Workload for Synthetic<S> {
 
     fn stands_for(&self) -> Option<String> {
         self.source.stands_for()
+    }
+
+    fn has_streams(&self) -> bool {
+        self.source.stream().is_some()
     }
 }

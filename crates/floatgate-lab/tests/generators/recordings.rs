@@ -38,7 +38,7 @@ fn repeats_follow_after_a_mean_gap() {
     // Scaled: 10, 12, 18; a duration of 8, a mean gap of 4.
     let times: Vec<u64> = requests.iter().map(|r| r.at_ns).collect();
     assert_eq!(times, [10, 12, 18, 22, 24, 30, 34, 36, 42]);
-    assert_eq!(requests[2], Request { at_ns: 18, op: Op::Flush, offset: 0, length: 0 });
+    assert_eq!(requests[2], Request { at_ns: 18, op: Op::Flush, offset: 0, length: 0, stream: 0 });
     assert_eq!(requests[5].op, Op::Flush);
 }
 

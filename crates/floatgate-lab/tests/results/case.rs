@@ -40,12 +40,13 @@ pub(crate) fn requests() -> Vec<Request> {
         at_ns += rng.below(8_000_000);
         let length = 1 + rng.below(8 * PAGE);
         let offset = rng.below(SPAN - length);
-        let whole = Request { at_ns, op: Op::Write, offset: offset / PAGE * PAGE, length: PAGE };
+        let whole =
+            Request { at_ns, op: Op::Write, offset: offset / PAGE * PAGE, length: PAGE, stream: 0 };
         match rng.below(100) {
-            0..30 => Request { at_ns, op: Op::Read, offset, length },
-            30..40 => Request { at_ns, op: Op::Trim, offset, length },
-            40..43 => Request { at_ns, op: Op::Flush, offset: 0, length: 0 },
-            43..70 => Request { at_ns, op: Op::Write, offset, length },
+            0..30 => Request { at_ns, op: Op::Read, offset, length, stream: 0 },
+            30..40 => Request { at_ns, op: Op::Trim, offset, length, stream: 0 },
+            40..43 => Request { at_ns, op: Op::Flush, offset: 0, length: 0, stream: 0 },
+            43..70 => Request { at_ns, op: Op::Write, offset, length, stream: 0 },
             _ => whole,
         }
     };
@@ -130,6 +131,7 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
         op: Op::Write,
         offset: page * PAGE,
         length: PAGE,
+        stream: 0,
     });
     device.run(&fill.collect::<Vec<_>>(), &mut Vec::new());
     device.write_back();

@@ -192,7 +192,8 @@ fn a_bound_on_placements_is_told_of_trims() {
     for (trimmed, stream) in [(512, 15), (511, 0)] {
         let mut recorded = Recorded::new("brief", 1, 1.0).unwrap();
         for page in 0..2000 {
-            let request = |op, length| Request { at_ns: 0, op, offset: page * 512, length };
+            let request =
+                |op, length| Request { at_ns: 0, op, offset: page * 512, length, stream: 0 };
             recorded.push(&[request(Op::Write, 512), request(Op::Trim, trimmed)]).unwrap();
         }
         let config = config(None, &[("placement.scheme", "oracle")]);

@@ -91,6 +91,7 @@ impl Stand {
             offset: number(&record[8..16]),
             length: number(&record[16..24]),
             op: Op::from_code(record[24]).unwrap(),
+            stream: u16::from_le_bytes(record[28..30].try_into().unwrap()),
         });
         records.collect()
     }

@@ -68,7 +68,7 @@ fn asked(requests: &[Request], sets: Sets<'_>) -> RunResult {
 
 /// A request at a time in microseconds, of so many pages from a page on.
 fn ask(op: Op, at_us: u64, page: u64, pages: u64) -> Request {
-    Request { at_ns: 1000 * at_us, op, offset: page * PAGE, length: pages * PAGE }
+    Request { at_ns: 1000 * at_us, op, offset: page * PAGE, length: pages * PAGE, stream: 0 }
 }
 
 /// So many requests at once, each of the next page.

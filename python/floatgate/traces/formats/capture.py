@@ -72,6 +72,7 @@ class _Reader:
             pl.lit(0, pl.UInt32).alias("device"),
             wide("w2", "w3").alias("offset"),
             wide("w4", "w5").alias("length"),
+            pl.col("w7").cast(pl.UInt16).alias("stream"),
         )
         if frame.height:
             self._latest = frame["time"][-1]

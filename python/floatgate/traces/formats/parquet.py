@@ -17,7 +17,17 @@ from typing import Any
 import polars as pl
 
 from .. import gaps
-from ..model import FLUSH, IS_REQUEST, NO_REQUESTS, NUMBER_LIMIT, SCHEMA, Parsed, Trace, TraceError
+from ..model import (
+    FLUSH,
+    IS_REQUEST,
+    NO_REQUESTS,
+    NUMBER_LIMIT,
+    SCHEMA,
+    STREAM,
+    Parsed,
+    Trace,
+    TraceError,
+)
 from ..text import Head
 from .base import Format, Whole
 
@@ -142,7 +152,7 @@ def metadata(trace: Trace) -> dict[str, str]:
 
 
 def from_frame(frame: pl.DataFrame) -> Parsed:
-    """Checks a frame with the columns of a trace (`device` optional) and takes it over.
+    """Checks a frame with the columns of a trace (`device`, `stream` optional) and takes it over.
 
     Raises `TraceError` naming the column that is missing, of another kind, null or out of range.
     """
@@ -153,7 +163,7 @@ def from_frame(frame: pl.DataFrame) -> Parsed:
             f"there are {', '.join(frame.columns[:12]) or 'none'}"
         )
     columns = []
-    for name in _NEEDED:
+    for name in [*_NEEDED, *(name for name in STREAM if name in frame.columns)]:
         kind = frame.schema[name]
         bad = frame[name].null_count() or not kind.is_integer()
         if bad or _out_of_range(frame[name]):
@@ -162,24 +172,28 @@ def from_frame(frame: pl.DataFrame) -> Parsed:
                 f"column {name}: expected integers from {low} to {high - 1} and no nulls; "
                 f"it is {kind} from {frame[name].min()!s} to {frame[name].max()!s}"
             )
-        columns.append(pl.col(name).cast(pl.Int64 if name == "at_ns" else SCHEMA[name]))
+        if name in SCHEMA:
+            columns.append(pl.col(name).cast(pl.Int64 if name == "at_ns" else SCHEMA[name]))
     flush = pl.col("op") == FLUSH
     place = [pl.when(flush).then(0).otherwise(column) for column in columns[2:]]
     device = pl.col("device") if "device" in frame.columns else pl.lit(0, pl.UInt32)
     if frame.select(device).to_series().null_count():
         raise TraceError("column device: expected a device in every row; some are null")
+    streams = [pl.col("stream").cast(pl.UInt16)] if "stream" in frame.columns else []
     taken = frame.select(
         columns[0].alias("time"),
         columns[1].alias("op"),
         device.alias("device"),
         place[0].cast(pl.UInt64).alias("offset"),
         place[1].cast(pl.UInt64).alias("length"),
+        *streams,
     )
     return Parsed(taken, UNITS, candidates=taken.height)
 
 
 def _limits(name: str) -> tuple[int, int]:
-    return {"at_ns": (-(1 << 62), 1 << 62), "op": (0, FLUSH + 1)}.get(name, (0, NUMBER_LIMIT))
+    limits = {"at_ns": (-(1 << 62), 1 << 62), "op": (0, FLUSH + 1), "stream": (0, 1 << 16)}
+    return limits.get(name, (0, NUMBER_LIMIT))
 
 
 def _out_of_range(column: pl.Series) -> bool:
@@ -190,7 +204,8 @@ def _out_of_range(column: pl.Series) -> bool:
 
 FORMAT = Format(
     "parquet",
-    "Parquet with the columns at_ns, op, device, offset, length (or a directory of such files)",
+    "Parquet with the columns at_ns, op, device, offset, length, perhaps stream (or a directory of "
+    "such files)",
     "this project",
     _claims,
     lambda: Whole(_read),

@@ -59,7 +59,7 @@ impl Drive {
     fn run(&mut self, op: Op, pages: Range<u64>) -> u64 {
         let (offset, length) = (64 * pages.start, 64 * (pages.end - pages.start));
         let mut done = vec![];
-        self.0.run(&[Request { at_ns: 0, op, offset, length }], &mut done);
+        self.0.run(&[Request { at_ns: 0, op, offset, length, stream: 0 }], &mut done);
         self.0.check();
         assert_eq!(done[0].blame.0[Part::Buffer as usize], done[0].blame.total());
         done[0].blame.total()

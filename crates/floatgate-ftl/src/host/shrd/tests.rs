@@ -6,7 +6,7 @@ use alloc::vec;
 const PAGE: u64 = 4096;
 
 fn request(op: Op, first: u32, pages: u64) -> Request {
-    Request { at_ns: 0, op, offset: u64::from(first) * PAGE, length: pages * PAGE }
+    Request { at_ns: 0, op, offset: u64::from(first) * PAGE, length: pages * PAGE, stream: 0 }
 }
 
 fn write(first: u32, pages: u64) -> Request {

@@ -4,7 +4,7 @@ use super::*;
 use crate::request::Op;
 
 fn request(at_ns: u64, offset: u64) -> Request {
-    Request { at_ns, op: Op::Write, offset, length: 1 }
+    Request { at_ns, op: Op::Write, offset, length: 1, stream: 0 }
 }
 
 /// A drive that takes 100 for each command: which requests it begins, when they had arrived, when

@@ -253,7 +253,7 @@ impl Make for Maker<'_> {
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
         let Self { description, plan, stored, is_new } = self;
-        let page = page_config::<M>(&description.config, plan, description.seed, false)?;
+        let page = page_config::<M>(&description.config, plan, description.seed, false, &mut ())?;
         let flash = under_clock(stored, plan);
         let (ftl, mount) = if is_new {
             let Ok(ftl) = PageFtl::with_log(flash, mapping, page, plan.log_pages);

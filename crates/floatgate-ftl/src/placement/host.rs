@@ -1,0 +1,146 @@
+//! Host: the host says by a placement handle what is to lie together, as with flexible data
+//! placement (NVM Express TP4146, 2022; Allison et al., "Towards Efficient Flash Caches with
+//! Emerging NVMe Flexible Data Placement SSDs", EuroSys 2025).
+//!
+//! Each handle has a reclaim unit: here an erase unit that is open. What cleaning moves
+//!
+//! - shares erase units with what it moves of other handles, and with nothing that is written, if
+//!   the handles are *initially isolated*;
+//! - stays with its handle, if they are *persistently isolated*.
+//!
+//! A write with a handle that the drive does not have goes to handle 0, and is counted: the
+//! standard has the drive choose, and log an event. Writes that do not name any have handle 0.
+//! Decided here: a page keeps the handle of its last write while a write buffer has it. A drive
+//! would keep that beside its buffer; memory for it is not counted.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use crate::saved::State;
+
+crate::choice! {
+    /// How far data of different placement handles are kept apart.
+    pub enum Isolation {
+        /// Until cleaning moves them: what it moves shares erase units.
+        Initially = "initially",
+        /// For good.
+        Persistently = "persistently",
+    }
+}
+
+/// A stream for each handle, and one before them for what cleaning moves if that is shared.
+#[derive(Clone, Debug)]
+pub struct Host {
+    handles: u8,
+    /// The stream of handle 0.
+    first: u8,
+    /// By page: the handle of its last write.
+    given: Vec<u8>,
+    unknown: u64,
+}
+
+crate::state!(Host { given, unknown } fixed { handles, first });
+
+impl Host {
+    /// No page written.
+    pub fn new(config: &PlacementConfig) -> Self {
+        let given = vec![0; config.geometry.logical_pages() as usize];
+        Self { handles: config.handles, first: first(config), given, unknown: 0 }
+    }
+
+    /// One for each handle, and one for what cleaning moves if that is shared.
+    pub fn streams(config: &PlacementConfig) -> u8 {
+        config.handles + first(config)
+    }
+}
+
+fn first(config: &PlacementConfig) -> u8 {
+    u8::from(config.isolation == Isolation::Initially)
+}
+
+impl Placement for Host {
+    const SORTS_MOVED: bool = true;
+
+    #[inline]
+    fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
+        let known = u8::try_from(handle).ok().filter(|&handle| handle < self.handles);
+        self.unknown += u64::from(known.is_none());
+        self.given[lpns.start as usize..lpns.end as usize].fill(known.unwrap_or(0));
+    }
+
+    #[inline(always)]
+    fn stream(&mut self, write: HostWrite) -> u8 {
+        self.first + self.given[write.lpn.index()]
+    }
+
+    #[inline]
+    fn moved(&mut self, relocation: Relocation) -> u8 {
+        if self.first > 0 { 0 } else { relocation.stream }
+    }
+
+    /// As if its handle were written now.
+    fn classify(&self, relocation: Relocation) -> u8 {
+        self.first + self.given[relocation.lpn.index()]
+    }
+
+    fn unknown_handles(&self) -> u64 {
+        self.unknown
+    }
+
+    fn reset_counters(&mut self) {
+        self.unknown = 0;
+    }
+
+    fn state(&mut self) -> Option<&mut dyn State> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::*;
+    use super::*;
+
+    fn host(isolation: Isolation) -> Host {
+        let config = PlacementConfig { handles: 3, isolation, ..config(100) };
+        assert_eq!(Host::streams(&config), if isolation == Isolation::Initially { 4 } else { 3 });
+        Host::new(&config)
+    }
+
+    #[test]
+    fn pages_go_with_the_handle_of_their_last_write() {
+        for (isolation, first) in [(Isolation::Initially, 1), (Isolation::Persistently, 0)] {
+            let mut host = host(isolation);
+            host.labelled(10..20, 2);
+            host.labelled(15..16, 1);
+            for (lpn, handle) in [(9, 0), (10, 2), (14, 2), (15, 1), (16, 2), (19, 2), (20, 0)] {
+                assert_eq!(host.stream(write(lpn)), first + handle, "page {lpn}");
+                assert_eq!(host.classify(relocation(lpn, 0)), first + handle);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cleaning_moves_is_shared_or_stays() {
+        for stream in 0..3 {
+            assert_eq!(host(Isolation::Initially).moved(relocation(7, stream)), 0);
+            assert_eq!(host(Isolation::Persistently).moved(relocation(7, stream)), stream);
+        }
+    }
+
+    #[test]
+    fn a_handle_that_there_is_not_is_counted_and_is_handle_0() {
+        let mut host = host(Isolation::Persistently);
+        host.labelled(0..100, 2);
+        for handle in [3, 255, 256, 258, u16::MAX] {
+            host.labelled(5..6, handle);
+            assert_eq!(host.stream(write(5)), 0);
+            assert_eq!(host.stream(write(6)), 2);
+        }
+        assert_eq!(host.unknown_handles(), 5);
+        host.reset_counters();
+        assert_eq!(host.unknown_handles(), 0);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the page-mapped engine is made of: policies of the tables, or guests.
+
+use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::page_ftl::PageConfig;
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig, streams};
+use floatgate_ftl::unit_table::FreeOrder;
+use floatgate_ftl::victim::victim;
+
+use super::{Guests, Plan};
+use crate::config::{Config, ConfigError, WearLeveling, is_guest};
+
+/// Which free unit is opened next, whatever the engine.
+pub(super) fn free_order(config: &Config) -> FreeOrder {
+    match config.cleaning.wear_leveling {
+        WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
+        WearLeveling::None => FreeOrder::First,
+    }
+}
+
+/// What the page-mapped engine is told of the drive of a plan.
+pub(super) fn page_config<M: Mapping>(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+    verify: bool,
+    guests: &mut dyn Guests,
+) -> Result<PageConfig, ConfigError> {
+    let geometry = plan.geometry;
+    let policy = &config.cleaning.victim;
+    let ages_in_map = config.map_demands()?.keeps_ages;
+    let placements = config.placement_config(geometry, ages_in_map);
+    let count = streams_of(config, &placements)?;
+    let placement = match guests.placement(&geometry) {
+        Some(guest) => AnyPlacement::guest(guest, count),
+        None => {
+            let scheme = &config.placement.scheme;
+            AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?
+        }
+    };
+    let levelled = plan.cleaning.wear_gap.is_some();
+    let streams = PageConfig::frontiers(
+        placement.streams(),
+        M::ON_FLASH,
+        levelled,
+        plan.log_pages,
+        plan.cleaning.slc.is_some(),
+    );
+    let of_victims = config.victim_config(geometry.units(), streams, seed);
+    Ok(PageConfig {
+        geometry,
+        placement,
+        victim: guests
+            .victim(&geometry, &of_victims)
+            .or_else(|| victim(policy, &of_victims))
+            .ok_or_else(|| ConfigError::unknown_policy("cleaning.victim", policy))?,
+        cleaning: plan.cleaning,
+        free_order: free_order(config),
+        verify,
+        journal: plan.journal,
+    })
+}
+
+/// How many streams the placement of a config sorts into.
+pub(super) fn streams_of(config: &Config, placements: &PlacementConfig) -> Result<u8, ConfigError> {
+    let scheme = &config.placement.scheme;
+    let guest = config.placement.streams.filter(|_| is_guest(scheme));
+    streams(scheme, placements).or(guest).ok_or_else(|| unknown_placement(scheme))
+}
+
+fn unknown_placement(scheme: &str) -> ConfigError {
+    ConfigError::unknown_policy("placement.scheme", scheme)
+}

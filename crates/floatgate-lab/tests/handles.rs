@@ -1,0 +1,216 @@
+//! Placement handles: what the host keeps apart stays apart, and what that is worth.
+
+use floatgate_ftl::request::{Op, Request};
+use floatgate_lab::config::Config;
+use floatgate_lab::result::{Facts, RunResult};
+use floatgate_lab::run::{Control, Options, RunError, run};
+use floatgate_lab::workload::{Recorded, Workload, generator};
+
+const PAGE: u64 = 512;
+
+/// The result of a drive of 384 units of 16 pages with a tenth of spare space.
+fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> RunResult {
+    let small = [
+        ("flash.page", "512B"),
+        ("flash.pages_per_block", "16"),
+        ("flash.blocks", "384"),
+        ("capacity.spare_factor", "0.1"),
+    ];
+    let sets = [&small, sets].concat();
+    let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let config = Config::load(None, None, &sets).expect("these settings are right");
+    let options =
+        Options { span_bytes: workload.span_bytes(), seed: 5, verify: true, start_cache: None };
+    match run(&config, workload, Facts::default(), options, &Control::default()) {
+        Ok(result) => result,
+        Err(RunError::Config(error)) => panic!("{error}"),
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn tenants(keys: &str, sets: &[(&str, &str)]) -> RunResult {
+    let spec = format!("tenants:span=2764800,size=512,writes=60k,{keys}");
+    result(&mut *generator(&spec, 1).expect(&spec), sets)
+}
+
+fn amplification(result: &RunResult) -> f64 {
+    result.write_amplification.expect("there were writes")
+}
+
+const APART: [(&str, &str); 3] = [
+    ("placement.scheme", "host"),
+    ("placement.handles", "4"),
+    ("placement.isolation", "persistently"),
+];
+const AT_FIRST: [(&str, &str); 2] = [("placement.scheme", "host"), ("placement.handles", "4")];
+
+#[test]
+fn tenants_that_write_in_order_cost_no_copy_if_each_has_a_handle() {
+    for ratio in ["1", "2", "3"] {
+        let keys = format!("tenants=4,ratio={ratio}");
+        for sets in [&APART[..], &AT_FIRST] {
+            let apart = tenants(&keys, sets);
+            assert_eq!(amplification(&apart), 1.0, "{keys} {sets:?}");
+            assert!(apart.flash.erases.gc > 1000, "{}", apart.flash.erases.gc);
+        }
+        // At one rate what was written together is overwritten together, whoever wrote it.
+        let mixed = amplification(&tenants(&keys, &[]));
+        assert!(if ratio == "1" { mixed == 1.0 } else { mixed > 1.1 }, "{keys}: {mixed}");
+    }
+}
+
+/// Each of them is kept apart, or shares a handle with the one that writes at random. Victims are
+/// chosen by cost and benefit: the fewest valid pages are those of the oldest unit of a tenant in
+/// order, just before it is empty by itself.
+#[test]
+fn a_noisy_neighbour_in_the_same_handle_spoils_it() {
+    let keys = "tenants=4,random=1,ratio=1";
+    let sets = [&APART[..], &[("cleaning.victim", "cost_benefit")]].concat();
+    let apart = tenants(keys, &sets);
+    let copies = |tenant: usize| {
+        let stream = &apart.placement.streams[tenant];
+        stream.gc_pages as f64 / stream.host_pages as f64
+    };
+    assert!((0..3).all(|quiet| 3.0 * copies(quiet) < copies(3)), "{:?}", apart.placement.streams);
+    // Tenants 1 and 3 share one, then all do.
+    let two = tenants(&format!("{keys},handles=2"), &sets);
+    let one = tenants(&format!("{keys},handles=1"), &sets);
+    let [apart, two, one] = [&apart, &two, &one].map(amplification);
+    assert!(apart < two && two < one, "{apart} {two} {one}");
+}
+
+#[test]
+fn what_cleaning_moves_is_in_a_stream_of_its_own_or_with_its_handle() {
+    let keys = "tenants=4,random=4,ratio=1";
+    let gc = |result: &RunResult| -> Vec<u64> {
+        result.placement.streams.iter().map(|stream| stream.gc_pages).collect()
+    };
+    let at_first = tenants(keys, &AT_FIRST);
+    assert_eq!(gc(&at_first)[1..], [0; 4]);
+    assert_eq!(at_first.placement.streams[0].host_pages, 0);
+    assert!(gc(&at_first)[0] > 0);
+    let apart = tenants(keys, &APART);
+    assert!(gc(&apart).iter().all(|&pages| pages > 0), "{:?}", gc(&apart));
+}
+
+/// All that is counted but what is named beside it.
+fn counted(result: &RunResult) -> String {
+    format!("{:?} {:?} {:?}", result.flash, result.placement.streams, result.wear)
+}
+
+#[test]
+fn a_drive_with_one_handle_is_one_without() {
+    let one = [("placement.handles", "1"), ("placement.isolation", "persistently")];
+    for mapping in ["ideal", "dftl"] {
+        let mapping = [("mapping.scheme", mapping), ("mapping.cache", "4KiB")];
+        let host = [&mapping[..], &one, &[("placement.scheme", "host")]].concat();
+        let keys = "tenants=3,random=1,handles=1,reads=0.2,trim=0.05,flush=0.01";
+        assert_eq!(counted(&tenants(keys, &host)), counted(&tenants(keys, &mapping)));
+    }
+}
+
+/// Writes of one page, with handles.
+fn writes(handles: impl Iterator<Item = u16>) -> Recorded {
+    let mut recorded = Recorded::new("handles", 1, 1.0).expect("once");
+    let requests: Vec<_> = handles
+        .zip(0..)
+        .map(|(stream, at)| Request {
+            at_ns: at,
+            op: Op::Write,
+            offset: at * 7 % 5000 * PAGE,
+            length: PAGE,
+            stream,
+        })
+        .collect();
+    recorded.push(&requests).expect("requests in order");
+    recorded
+}
+
+#[test]
+fn a_page_keeps_its_handle_in_the_buffer() {
+    let host = |result: &RunResult| -> Vec<u64> {
+        result.placement.streams.iter().map(|stream| stream.host_pages).collect()
+    };
+    let all = || writes((0..20_000).map(|at| at % 3));
+    let straight = result(&mut all(), &APART);
+    assert_eq!(host(&straight), [6667, 6667, 6666, 0]);
+    let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "64KiB")];
+    let sets = [&APART[..], &buffer].concat();
+    let through = [&sets[..], &[("buffer.acknowledge", "write_through")]].concat();
+    assert_eq!(host(&result(&mut all(), &through)), [6667, 6667, 6666, 0]);
+    // What is not programmed is still in the buffer, as much of each handle.
+    let back = result(&mut all(), &sets);
+    let held = host(&straight).into_iter().zip(host(&back)).map(|(all, out)| all - out);
+    let held: Vec<u64> = held.collect();
+    assert!(held[0] > 30 && held[..3].iter().all(|of| of.abs_diff(held[0]) < 2), "{held:?}");
+}
+
+#[test]
+fn a_handle_that_the_drive_does_not_have_is_counted_and_warned_of() {
+    let all = || (0..6000).map(|at| [0, 3, 4, 300][at % 4]);
+    let wrong = result(&mut writes(all()), &APART);
+    assert_eq!(wrong.placement.unknown_handles, 3000);
+    assert_eq!(wrong.placement.streams[0].host_pages, 4500);
+    let warned = |result: &RunResult, words: &str| {
+        result.warnings.iter().any(|warning| warning.contains(words))
+    };
+    assert!(warned(&wrong, "3000 writes named a placement handle"), "{:?}", wrong.warnings);
+    let none = result(&mut writes((0..6000).map(|_| 0)), &APART);
+    assert!(warned(&none, "separates nothing"), "{:?}", none.warnings);
+    let right = result(&mut writes((0..6000).map(|at| at % 2)), &APART);
+    assert!(!warned(&right, "placement handle"), "{:?}", right.warnings);
+    // A drive that does not look at them says nothing.
+    let single = result(&mut writes(all()), &[]);
+    assert!(!warned(&single, "placement handle") && single.placement.unknown_handles == 0);
+}
+
+#[test]
+fn recordings_keep_handles_and_differ_by_them() {
+    let handles = |count| (0..count).map(|at| if at < 70_000 { 0 } else { at as u16 });
+    let mut with = writes(handles(80_000));
+    let mut found = Vec::new();
+    with.next_batch(&mut found, usize::MAX).expect("in memory");
+    assert!(found.iter().map(|request| request.stream).eq(handles(80_000)));
+    let digest = |recorded: &Recorded| recorded.summary().digest;
+    let none = writes((0..80_000).map(|_| 0));
+    assert_ne!(digest(&with), digest(&none));
+    assert_eq!(digest(&with), digest(&writes(handles(80_000))));
+}
+
+/// A tenant in order visits its part place by place, and each has its share of the writes.
+#[test]
+fn tenants_write_their_parts_at_their_rates() {
+    let spec = "tenants:span=400KiB,size=4KiB,tenants=4,random=1,ratio=2,handles=3,writes=150k";
+    let mut workload = generator(spec, 3).expect(spec);
+    assert_eq!(workload.span_bytes(), 400 << 10);
+    let mut all = Vec::new();
+    workload.next_batch(&mut all, usize::MAX).expect("made");
+    let mut next = [0; 3];
+    let mut writes = [0; 4];
+    for request in &all {
+        let (tenant, place) = (request.offset / (100 << 10), request.offset % (100 << 10) / 4096);
+        writes[tenant as usize] += 1;
+        assert_eq!(u64::from(request.stream), tenant % 3);
+        if let Some(next) = next.get_mut(tenant as usize) {
+            assert_eq!(place, *next);
+            *next = (place + 1) % 25;
+        }
+    }
+    for (tenant, count) in writes.into_iter().enumerate() {
+        let expected = 10_000 << tenant;
+        // Five standard deviations of a binomial distribution.
+        let far = 5.0 * f64::from(expected).sqrt();
+        assert!((f64::from(count) - f64::from(expected)).abs() < far, "{tenant}: {count}");
+    }
+    for (wrong, expected) in [
+        ("tenants=0", "expected 1 to 128"),
+        ("random=5", "expected 0 to 4"),
+        ("handles=5", "expected 1 to 4"),
+        ("ratio=0.5", "expected a number from 1 to 16"),
+        ("size=101KiB", "expected at least 4 requests"),
+    ] {
+        let spec = format!("tenants:span=400KiB,writes=1,{wrong}");
+        let error = generator(&spec, 3).err().expect(&spec).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

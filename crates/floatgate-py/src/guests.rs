@@ -1,0 +1,213 @@
+//! Policies in Python as guests of the engine.
+//!
+//! `floatgate.guests.calls` stands on the other side: it has checked the policies, and makes arrays
+//! of the bytes that it is given. What a policy raises is kept here until the run has ended, which
+//! it is asked to at once; from then on no policy is asked again.
+
+mod buffer;
+mod mapping;
+mod placement;
+mod shapes;
+mod victim;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
+use floatgate_ftl::device::pages;
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::mapping::{AnyMapping, MapConfig};
+use floatgate_ftl::placement::GuestPlacement;
+use floatgate_ftl::request::{Op, Request};
+use floatgate_ftl::victim::{Victim, VictimConfig};
+use floatgate_lab::drive::Guests;
+use floatgate_lab::run::{Control, RunError};
+use pyo3::exceptions::PyAssertionError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use buffer::Held;
+pub(crate) use mapping::MapAccess;
+use mapping::Mapped;
+use placement::{Ahead, Placed};
+pub(crate) use shapes::{BufferShape, DriveShape, HostWrite, MapShape, Reclaimed};
+use victim::Chosen;
+
+/// Where the drive is in the requests of the host.
+#[derive(Clone, Copy)]
+struct At {
+    /// Whether it is being brought to its start state.
+    is_start: bool,
+    /// The request that it was given last, and how many there were before.
+    request: Option<(u64, Request)>,
+}
+
+/// What the guests of a run have in common: where the run is, and what went wrong.
+pub(crate) struct Border {
+    control: Arc<Control>,
+    has_failed: AtomicBool,
+    fault: Mutex<Option<(PyErr, At)>>,
+    at: Mutex<At>,
+}
+
+impl Border {
+    /// What a policy says; once one has failed, `instead`.
+    fn ask<T>(&self, instead: T, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
+        if self.has_failed.load(Ordering::Relaxed) {
+            return instead;
+        }
+        Python::attach(call).unwrap_or_else(|error| {
+            self.fail(error);
+            instead
+        })
+    }
+
+    fn fail(&self, error: PyErr) {
+        self.has_failed.store(true, Ordering::Relaxed);
+        locked(&self.fault).get_or_insert((error, *locked(&self.at)));
+        self.control.cancel();
+    }
+
+    /// What a policy has raised, told by `told` with the request that it was asked for; none if all
+    /// went well.
+    pub(crate) fn fault(&self, py: Python<'_>, told: &Py<PyAny>) -> Option<PyErr> {
+        let (error, at) = locked(&self.fault).take()?;
+        let request = at.request.map(|(number, request)| {
+            (number + 1, format!("{:?}", request.op).to_lowercase(), request.offset, request.length)
+        });
+        let cause = error.into_value(py);
+        let told = told.call1(py, (cause, at.is_start, request));
+        Some(told.map_or_else(|error| error, |error| PyErr::from_value(error.into_bound(py))))
+    }
+}
+
+/// What `run` returns; an assertion that fails is a fault of the guests, which are all that is new.
+pub(crate) fn guarded<T>(
+    border: &Border,
+    run: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        let text = text.unwrap_or_default();
+        border.fail(PyAssertionError::new_err(format!("the drive is not as it should be: {text}")));
+        Err(RunError::Cancelled)
+    })
+}
+
+/// A panic elsewhere has left nothing half-done here.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How an answer is shown in an error.
+fn shown(answer: &Bound<'_, PyAny>) -> String {
+    answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string())
+}
+
+/// Whole numbers as the bytes of an array of int64.
+fn bytes<'py>(py: Python<'py>, numbers: impl Iterator<Item = i64>) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = numbers.flat_map(i64::to_ne_bytes).collect();
+    PyBytes::new(py, &bytes)
+}
+
+/// The policies of a run: what `floatgate.guests.calls` has made of each, none for one of a table.
+pub(crate) struct PyGuests {
+    border: Arc<Border>,
+    placement: Option<Py<PyAny>>,
+    victim: Option<Py<PyAny>>,
+    mapping: Option<Py<PyAny>>,
+    buffer: Option<Py<PyAny>>,
+    ahead: Option<Arc<Mutex<Ahead>>>,
+    log2_page: u32,
+}
+
+impl PyGuests {
+    /// From the attributes `placement`, `victim`, `mapping` and `buffer`.
+    pub(crate) fn new(given: &Bound<'_, PyAny>, control: &Arc<Control>) -> PyResult<Self> {
+        let named = |name| {
+            let policy = given.getattr(name)?;
+            PyResult::Ok((!policy.is_none()).then(|| policy.unbind()))
+        };
+        let at = At { is_start: true, request: None };
+        Ok(Self {
+            border: Arc::new(Border {
+                control: Arc::clone(control),
+                has_failed: AtomicBool::new(false),
+                fault: Mutex::new(None),
+                at: Mutex::new(at),
+            }),
+            placement: named("placement")?,
+            victim: named("victim")?,
+            mapping: named("mapping")?,
+            buffer: named("buffer")?,
+            ahead: None,
+            log2_page: 0,
+        })
+    }
+
+    /// What is to be asked for what went wrong.
+    pub(crate) fn border(&self) -> Arc<Border> {
+        Arc::clone(&self.border)
+    }
+
+    /// Tells a policy of the drive that it is for.
+    fn start<S>(&self, policy: &Py<PyAny>, shape: S)
+    where
+        (S,): for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        self.border.ask((), |py| policy.call_method1(py, "start", (shape,)).map(drop));
+    }
+}
+
+impl Guests for PyGuests {
+    fn placement(&mut self, geometry: &Geometry) -> Option<Box<dyn GuestPlacement>> {
+        let policy = self.placement.take()?;
+        self.start(&policy, DriveShape::new(geometry));
+        self.log2_page = geometry.log2_page_bytes();
+        let made = Python::attach(|py| Placed::new(py, policy, &self.border));
+        let (placed, ahead) = made.map_err(|error| self.border.fail(error)).ok()?;
+        self.ahead = ahead;
+        Some(Box::new(placed))
+    }
+
+    fn victim(&mut self, geometry: &Geometry, _: &VictimConfig) -> Option<Box<dyn Victim + Send>> {
+        let policy = self.victim.take()?;
+        self.start(&policy, DriveShape::new(geometry));
+        Some(Box::new(Chosen::new(policy, &self.border)))
+    }
+
+    fn mapping(&mut self, config: &MapConfig) -> Option<AnyMapping> {
+        let policy = self.mapping.take()?;
+        self.start(&policy, MapShape::new(config));
+        Some(AnyMapping::of(Mapped::new(policy, config.geometry, &self.border)))
+    }
+
+    fn buffer(
+        &mut self,
+        geometry: &Geometry,
+        config: &BufferConfig,
+    ) -> Option<Box<dyn GuestBuffer>> {
+        let policy = self.buffer.take()?;
+        self.start(&policy, BufferShape::new(geometry, config));
+        Some(Box::new(Held::new(policy, &self.border)))
+    }
+
+    fn upcoming(&mut self, requests: &[Request]) {
+        let Some(ahead) = &self.ahead else { return };
+        let mut ahead = locked(ahead);
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
+            ahead.expect(pages(request, self.log2_page), request.at_ns);
+        }
+        ahead.sort(&self.border);
+    }
+
+    fn begin(&mut self, number: u64, request: &Request) {
+        locked(&self.border.at).request = Some((number, *request));
+    }
+
+    fn started(&mut self) {
+        *locked(&self.border.at) = At { is_start: false, request: None };
+    }
+}

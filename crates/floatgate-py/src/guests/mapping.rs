@@ -1,0 +1,152 @@
+//! A mapping cache in Python.
+
+use std::sync::Arc;
+
+use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::mapping::{Access, AccessKind, MapOp, MapStats, Mapping, Residency};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::{Border, bytes, shown};
+
+/// What is done with a map entry, as a policy sees it.
+#[pyclass(frozen, get_all, module = "floatgate")]
+pub(crate) struct MapAccess {
+    lpn: u32,
+    tpn: u32,
+    kind: &'static str,
+    remaining: u32,
+    first: bool,
+    mapped: bool,
+}
+
+/// The mapping of a drive.
+pub(super) struct Mapped {
+    policy: Py<PyAny>,
+    geometry: Geometry,
+    hears_assigned: bool,
+    stats: MapStats,
+    border: Arc<Border>,
+}
+
+impl Mapped {
+    pub(super) fn new(policy: Py<PyAny>, geometry: Geometry, border: &Arc<Border>) -> Self {
+        let hears_assigned =
+            border.ask(false, |py| policy.getattr(py, "hears_assigned")?.extract(py));
+        let (stats, border) = (MapStats::default(), Arc::clone(border));
+        Self { policy, geometry, hears_assigned, stats, border }
+    }
+
+    /// The work that a method answers.
+    fn asked(
+        &self,
+        method: &str,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Py<PyAny>>,
+    ) -> Vec<MapOp> {
+        self.border.ask(Vec::new(), |py| {
+            let answer = call(self.policy.bind(py))?.into_bound(py);
+            if answer.is_none() {
+                return Ok(Vec::new());
+            }
+            let found = answer.extract::<Vec<(String, u32)>>().ok();
+            found.and_then(|ops| ops.iter().map(|op| self.op(op)).collect()).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "{method}() returned {}: expected a list of (\"fetch\", \"update\" or \
+                     \"rewrite\", translation page from 0 to {}), or None",
+                    shown(&answer),
+                    self.geometry.translation_pages() - 1
+                ))
+            })
+        })
+    }
+
+    fn op(&self, (kind, tpn): &(String, u32)) -> Option<MapOp> {
+        let tpn = (*tpn < self.geometry.translation_pages()).then(|| Tpn::new(*tpn))?;
+        match kind.as_str() {
+            "fetch" => Some(MapOp::Fetch(tpn)),
+            "update" => Some(MapOp::Update(tpn)),
+            "rewrite" => Some(MapOp::Rewrite(tpn)),
+            _ => None,
+        }
+    }
+}
+
+/// Operations that program a translation page.
+fn programs(ops: &[MapOp]) -> usize {
+    ops.iter().filter(|op| !matches!(op, MapOp::Fetch(_))).count()
+}
+
+impl Mapping for Mapped {
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        let Access { lpn, kind, remaining, first, mapped } = access;
+        let tpn = self.geometry.translation_page(lpn);
+        let kind = match kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Trim => "trim",
+        };
+        let (lpn, page) = (lpn.get(), tpn.get());
+        let given = MapAccess { lpn, tpn: page, kind, remaining, first, mapped };
+        let ops =
+            self.asked("access", |policy| Ok(policy.call_method1("access", (given,))?.unbind()));
+        let missed = ops.contains(&MapOp::Fetch(tpn)) || ops.contains(&MapOp::Update(tpn));
+        self.stats.hits += u64::from(!missed);
+        self.stats.misses += u64::from(missed);
+        io.extend(ops);
+    }
+
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        let most = moved.len().min(self.geometry.translation_pages() as usize);
+        let ops = self.asked("relocated", |policy| {
+            let lpns = bytes(policy.py(), moved.iter().map(|(lpn, _)| lpn.get().into()));
+            Ok(policy.call_method1("relocated", (lpns,))?.unbind())
+        });
+        if programs(&ops) > most {
+            let text = format!(
+                "relocated() returned {} programs: expected at most {most}, one for each page \
+                 moved or translation page",
+                programs(&ops)
+            );
+            return self.border.fail(PyValueError::new_err(text));
+        }
+        io.extend(ops);
+    }
+
+    fn residency(&self, lpn: Lpn) -> Residency {
+        self.border.ask(Residency::Clean, |py| {
+            let answer = self.policy.bind(py).call_method1("residency", (lpn.get(),))?;
+            match answer.extract::<String>().as_deref() {
+                Ok("absent") => Ok(Residency::Absent),
+                Ok("clean") => Ok(Residency::Clean),
+                Ok("dirty") => Ok(Residency::Dirty),
+                _ => Err(PyValueError::new_err(format!(
+                    "residency() returned {}: expected \"absent\", \"clean\" or \"dirty\"",
+                    shown(&answer)
+                ))),
+            }
+        })
+    }
+
+    fn assigned(&mut self, lpn: Lpn, _: Ppn, io: &mut Vec<MapOp>) {
+        if self.hears_assigned {
+            let given = (lpn.get(),);
+            let ops = self
+                .asked("assigned", |policy| Ok(policy.call_method1("assigned", given)?.unbind()));
+            io.extend(ops);
+        }
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        let ops = self.asked("flush", |policy| Ok(policy.call_method0("flush")?.unbind()));
+        io.extend(ops);
+    }
+
+    fn stats(&self) -> MapStats {
+        self.stats
+    }
+
+    fn reset_counters(&mut self) {
+        self.stats = MapStats::default();
+    }
+}

@@ -1,0 +1,147 @@
+//! A placement in Python: asked page by page, or for all pages of a batch of requests.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::placement::{self as engine, GuestPlacement, Relocation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::{Border, HostWrite, Reclaimed, bytes, locked, shown};
+
+/// The streams of the pages that are written next, for a policy that is asked for many at a time.
+pub(super) struct Ahead {
+    policy: Py<PyAny>,
+    /// Page, pages of its request, and when that arrives.
+    expected: Vec<(u32, u32, u64)>,
+    sorted: VecDeque<(u32, u8)>,
+    /// Pages before the first that is expected.
+    clock: u64,
+}
+
+impl Ahead {
+    /// A request that writes pages comes.
+    pub(super) fn expect(&mut self, pages: Range<u64>, at_ns: u64) {
+        let count = (pages.end - pages.start) as u32;
+        self.expected.extend(pages.map(|page| (page as u32, count, at_ns)));
+    }
+
+    /// Asks for the streams of all that is expected.
+    pub(super) fn sort(&mut self, border: &Border) {
+        let expected = &self.expected;
+        if expected.is_empty() {
+            return;
+        }
+        let streams = border.ask(Vec::new(), |py| {
+            let lpns = bytes(py, expected.iter().map(|page| page.0.into()));
+            let counts = bytes(py, expected.iter().map(|page| page.1.into()));
+            let arrivals = bytes(py, expected.iter().map(|page| page.2 as i64));
+            let given = (lpns, counts, arrivals, self.clock);
+            self.policy.call_method1(py, "stream_batch", given)?.extract::<Vec<u8>>(py)
+        });
+        self.sorted.extend(expected.iter().zip(streams).map(|(page, stream)| (page.0, stream)));
+        self.clock += expected.len() as u64;
+        self.expected.clear();
+    }
+
+    /// The stream of the next page, which is this one. Pages before it were not written after all.
+    fn next(&mut self, lpn: u32) -> Option<u8> {
+        while let Some((page, stream)) = self.sorted.pop_front() {
+            if page == lpn {
+                return Some(stream);
+            }
+        }
+        None
+    }
+}
+
+/// The placement of a drive.
+pub(super) struct Placed {
+    policy: Py<PyAny>,
+    /// What is called for each page.
+    stream: Py<PyAny>,
+    ahead: Option<Arc<Mutex<Ahead>>>,
+    streams: u8,
+    sorts_moved: bool,
+    hears_trims: bool,
+    hears_reclaims: bool,
+    border: Arc<Border>,
+}
+
+impl Placed {
+    /// With what it is asked ahead, if it is.
+    pub(super) fn new(
+        py: Python<'_>,
+        policy: Py<PyAny>,
+        border: &Arc<Border>,
+    ) -> PyResult<(Self, Option<Arc<Mutex<Ahead>>>)> {
+        let flag = |name| policy.getattr(py, name)?.extract::<bool>(py);
+        let ahead = flag("is_batched")?.then(|| {
+            let (expected, sorted) = (Vec::new(), VecDeque::new());
+            let policy = policy.clone_ref(py);
+            Arc::new(Mutex::new(Ahead { policy, expected, sorted, clock: 0 }))
+        });
+        let placed = Self {
+            stream: policy.getattr(py, "stream")?,
+            streams: policy.getattr(py, "streams")?.extract(py)?,
+            sorts_moved: flag("sorts_moved")?,
+            hears_trims: flag("hears_trims")?,
+            hears_reclaims: flag("hears_reclaims")?,
+            ahead: ahead.clone(),
+            border: Arc::clone(border),
+            policy,
+        };
+        Ok((placed, ahead))
+    }
+
+    fn stream_of(&self, py: Python<'_>, write: engine::HostWrite) -> PyResult<u8> {
+        let answer = self.stream.bind(py).call1((HostWrite::from(write),))?;
+        let stream = answer.extract::<u8>().ok().filter(|&stream| stream < self.streams);
+        stream.ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "stream() returned {}: expected an int from 0 to {}",
+                shown(&answer),
+                self.streams - 1
+            ))
+        })
+    }
+}
+
+impl GuestPlacement for Placed {
+    fn stream(&mut self, write: engine::HostWrite) -> u8 {
+        match &self.ahead {
+            None => self.border.ask(0, |py| self.stream_of(py, write)),
+            Some(ahead) => locked(ahead).next(write.lpn.get()).unwrap_or(0),
+        }
+    }
+
+    fn sorts_moved(&self) -> bool {
+        self.sorts_moved
+    }
+
+    fn moved(&mut self, pages: &[Lpn], of: Relocation, streams: &mut Vec<u8>) {
+        let stay = vec![of.stream; pages.len()];
+        let found = self.border.ask(stay, |py| {
+            let lpns = bytes(py, pages.iter().map(|lpn| lpn.get().into()));
+            let given = (lpns, of.stream, of.clock, of.now_ns);
+            self.policy.call_method1(py, "moved", given)?.extract::<Vec<u8>>(py)
+        });
+        streams.extend(found);
+    }
+
+    fn trimmed(&mut self, lpn: Lpn) {
+        if self.hears_trims {
+            let given = (lpn.get(),);
+            self.border.ask((), |py| self.policy.call_method1(py, "trimmed", given).map(drop));
+        }
+    }
+
+    fn reclaimed(&mut self, unit: engine::Reclaimed) {
+        if self.hears_reclaims {
+            let given = (Reclaimed::from(unit),);
+            self.border.ask((), |py| self.policy.call_method1(py, "reclaimed", given).map(drop));
+        }
+    }
+}

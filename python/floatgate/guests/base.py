@@ -1,0 +1,118 @@
+"""What all policies in Python have in common, and what they are checked for when they are made."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+from .._core import RunError
+
+OURS = ("check", "fit", "calls")
+"""Methods of a base class that are not for policies to define."""
+
+
+class PolicyError(RunError):
+    """A policy in Python raised an exception, or answered something that it cannot.
+
+    The exception itself, with its traceback, is the `__cause__`.
+    """
+
+    number: int | None = None
+    """Which request the drive had been given last, counted from 1; None before the first."""
+    op: str | None = None
+    """What it is: "read", "write", "trim" or "flush"."""
+    offset: int | None = None
+    """Its first byte."""
+    length: int | None = None
+    """Its bytes."""
+    is_start: bool = False
+    """Whether it is one of those that bring the drive to its start state."""
+
+
+class _Checked(type):
+    """Checks a policy when it is made."""
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        policy = super().__call__(*arguments, **options)
+        policy.check()
+        return policy
+
+
+class Policy(metaclass=_Checked):
+    """A policy in Python. Subclass `Placement`, `Victim`, `Mapping` or `WriteBuffer`, not this."""
+
+    KEY: ClassVar[str] = ""
+    """The key of the config that names such a policy."""
+    AXIS: ClassVar[str] = ""
+    """The axis that it is on, as `floatgate policies` has it."""
+    REQUIRED: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Of each group of methods a policy must define exactly one."""
+
+    source: ClassVar[str] = "a policy in Python"
+    """Where it is from, such as a paper: shown by `floatgate policies`."""
+
+    name: str = ""
+    """What a config calls it, after "python:". Not set: the name of the class."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def start(self, drive: Any) -> None:
+        """A run begins: whatever the policy has kept of an earlier one is to be forgotten."""
+
+    def check(self) -> None:
+        """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
+        mine, base = type(self), self._base()
+        for group in self.REQUIRED:
+            defined = [name for name in group if _defines(mine, base, name)]
+            if len(defined) != 1:
+                found = " and ".join(defined) or "none of them"
+                raise TypeError(
+                    f"{mine.__name__} defines {found}: expected "
+                    + (" or ".join(f"{name}()" for name in group))
+                )
+        for name, method in vars(base).items():
+            if inspect.isfunction(method) and name not in OURS and not name.startswith("_"):
+                _check_arguments(mine, name, method)
+        name = self.name
+        if not isinstance(name, str) or not name or any(c.isspace() for c in name):
+            raise ValueError(f"{mine.__name__}.name is {name!r}: expected text without spaces")
+
+    def fit(self, config: dict[str, Any]) -> None:
+        """Sets in a resolved config what the policy asks of the drive.
+
+        Raises ConfigError for a drive that it cannot be on.
+        """
+
+    def calls(self) -> Any:
+        """What the engine asks in the policy's place."""
+        raise NotImplementedError
+
+    @classmethod
+    def _base(cls) -> type[Policy]:
+        """What this is a subclass of: the class that says what the engine asks."""
+        return next(one for one in cls.__mro__ if "KEY" in vars(one))
+
+    def defines(self, name: str) -> bool:
+        """Whether the policy has a method of its own, which the engine then asks."""
+        return _defines(type(self), self._base(), name)
+
+
+def _defines(mine: type, base: type, name: str) -> bool:
+    return getattr(mine, name) is not getattr(base, name)
+
+
+def _check_arguments(mine: type, name: str, expected: Any) -> None:
+    """Raises TypeError for a method that cannot be called as the engine does."""
+    given = getattr(mine, name)
+    names = list(inspect.signature(expected).parameters)
+    if not callable(given):
+        raise TypeError(f"{mine.__name__}.{name} is {given!r}: expected a method")
+    try:
+        inspect.signature(given).bind(*names)
+    except TypeError as error:
+        raise TypeError(
+            f"{mine.__name__}.{name}{inspect.signature(given)}: expected ({', '.join(names)})"
+        ) from error

@@ -1,0 +1,125 @@
+"""From a policy where a config has a name to the name, and to the engine beside the config."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._core import ConfigError
+from . import registry
+from .base import Policy, PolicyError
+
+PREFIX = "python:"
+"""What the name of a policy in Python begins with in a config."""
+
+KEYS = ("placement.scheme", "cleaning.victim", "mapping.scheme", "buffer.scheme")
+"""The keys of a config that can name one."""
+
+NameOf = dict[str, Policy]
+"""The policies that a caller has given, by their names in a config."""
+
+
+def taken(value: Any, given: NameOf, key: str = "") -> Any:
+    """`value` with the name of each policy in its place, which `given` then knows.
+
+    A table such as {"placement": Mine()} stands for {"placement": {"scheme": Mine()}}.
+    """
+    if isinstance(value, Mapping):
+        return {
+            name: taken(one, given, f"{key}.{name}" if key else name) for name, one in value.items()
+        }
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [taken(one, given, key) for one in value]
+    if not isinstance(value, Policy):
+        if isinstance(value, type) and issubclass(value, Policy):
+            raise ConfigError(f"{key}: the class {value.__name__}; expected {value.__name__}()")
+        return value
+    section, _, leaf = value.KEY.partition(".")
+    if key not in (value.KEY, section):
+        raise ConfigError(f"{key}: {value.name} is a policy for {value.KEY}")
+    name = PREFIX + value.name
+    if given.setdefault(name, value) is not value:
+        raise ConfigError(f"{key}: two policies are called {value.name}; give one another name")
+    return {leaf: name} if key == section else name
+
+
+@dataclass(frozen=True)
+class Guests:
+    """The policies in Python of one drive, by the keys of its config that name them."""
+
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.policies)
+
+    @classmethod
+    def of(cls, config: str, given: NameOf) -> tuple[str, Guests]:
+        """Those of a resolved config: from `given`, or from packages; and the config with what
+        they ask of the drive.
+
+        Raises ConfigError for a name that nobody has, or a drive that they cannot be on.
+        """
+        if f'"{PREFIX}' not in config:
+            return config, cls()
+        table = json.loads(config)
+        found = {}
+        for key in KEYS:
+            section, _, leaf = key.partition(".")
+            name = table[section][leaf]
+            if name.startswith(PREFIX):
+                policy = given[name] if name in given else registry.made(name[len(PREFIX) :])
+                if key != policy.KEY:
+                    raise ConfigError(f'{key} = "{name}": it is a policy for {policy.KEY}')
+                policy.check()
+                policy.fit(table)
+                found[key] = policy
+        return json.dumps(table), cls(found)
+
+    def copied(self) -> Guests:
+        """The same policies for another run; what two of them share stays shared."""
+        return Guests(copy.deepcopy(dict(self.policies)))
+
+    # What the engine asks.
+
+    @property
+    def placement(self) -> Any:
+        """The placement, if it is one of these."""
+        return self._calls("placement.scheme")
+
+    @property
+    def victim(self) -> Any:
+        """The victim policy, if it is one of these."""
+        return self._calls("cleaning.victim")
+
+    @property
+    def mapping(self) -> Any:
+        """The mapping cache, if it is one of these."""
+        return self._calls("mapping.scheme")
+
+    @property
+    def buffer(self) -> Any:
+        """The buffer policy, if it is one of these."""
+        return self._calls("buffer.scheme")
+
+    def _calls(self, key: str) -> Any:
+        return self.policies[key].calls() if key in self.policies else None
+
+    def failure(
+        self, cause: BaseException, is_start: bool, request: tuple[int, str, int, int] | None
+    ) -> PolicyError:
+        """The error of a run in which a policy has raised `cause`."""
+        names = " or ".join(policy.name for policy in self.policies.values())
+        when = "before the first request"
+        if request is not None:
+            number, op, offset, length = request
+            of = "of the drive's fill" if is_start else "of the trace"
+            when = f"at request {number} {of} ({op}, offset {offset}, length {length})"
+        error = PolicyError(f"{names}, {when}: {type(cause).__name__}: {cause}")
+        if request is not None:
+            error.number, error.op, error.offset, error.length = request
+        error.is_start = is_start
+        error.__cause__ = cause
+        return error

@@ -1,0 +1,79 @@
+"""Mappings and buffers in Python that are wrong: each ends the run, and it is said how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from guest_policies import HOTCOLD, SETS, Clusters, LastUsed, NoCache
+
+import floatgate as fg
+
+SMALL = {"mapping.cache": "2KiB", "buffer.capacity": "128KiB", "buffer.block_pages": 8}
+
+
+def _run(sets: dict[str, Any], **options: Any) -> fg.Result:
+    return fg.run(HOTCOLD, set={**SETS, **SMALL, **sets}, **options)
+
+
+class Liar(NoCache):
+    """It never writes the map."""
+
+    def assigned(self, lpn: int) -> list[fg.MapOp]:
+        return []
+
+
+class Wrong(NoCache):
+    """It answers accesses as it is told to."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def access(self, access: fg.MapAccess) -> Any:
+        return self.answer
+
+
+class Vague(NoCache):
+    def residency(self, lpn: int) -> str:
+        return "perhaps"
+
+
+class Busy(NoCache):
+    def relocated(self, lpns: Any) -> list[fg.MapOp]:
+        return [("update", 0)] * (len(lpns) + 1)
+
+
+class Elsewhere(LastUsed):
+    def victim(self, blocks: Any) -> int:
+        return int(blocks.max()) + 1
+
+
+class Forgetful(Clusters):
+    def trimmed(self, lpn: int) -> None:
+        raise KeyError(lpn)
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        ({"mapping.scheme": Wrong([("burn", 0)])}, r"access\(\) returned .*\"fetch\", \"update\""),
+        ({"mapping.scheme": Wrong([("fetch", 1 << 20)])}, "translation page from 0 to"),
+        ({"mapping.scheme": Wrong("fetch")}, r"access\(\) returned 'fetch'"),
+        ({"mapping.scheme": Vague()}, r"residency\(\) returned 'perhaps'"),
+        ({"mapping.scheme": Busy()}, r"relocated\(\) returned \d+ programs: expected at most"),
+        ({"buffer.scheme": Elsewhere()}, r"victim\(\) returned .* blocks that it was given"),
+        ({"placement.scheme": Forgetful()}, r"at request \d+ of the trace \(trim, .*KeyError"),
+    ],
+)
+def test_nonsense_is_an_error(sets: dict[str, Any], said: str) -> None:
+    with pytest.raises(fg.PolicyError, match=said):
+        _run(sets)
+
+
+def test_a_map_that_is_out_of_date_is_found_when_it_is_verified() -> None:
+    sets = {**SETS, **SMALL, "mapping.scheme": Liar(), "start.fill": "none"}
+    trace = "uniform:span=8MiB,writes=500"
+    with pytest.raises(fg.PolicyError, match="the map on flash is out of date") as caught:
+        fg.run(trace, set=sets, verify=True)
+    assert isinstance(caught.value.__cause__, AssertionError)
+    assert fg.run(trace, set=sets).flash.programs.map == 0

@@ -1,0 +1,102 @@
+"""Policies of installed packages: found by their entry points, listed, and named by a config."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CODE = '''
+import floatgate as fg
+
+class Short(fg.Placement):
+    """Short writes are hot.
+
+    More of it.
+    """
+
+    source = "a test"
+    streams = 2
+
+    def stream(self, write):
+        return int(write.request_pages <= 4)
+
+class Needy(fg.Victim):
+    def __init__(self, what):
+        pass
+
+    def pick(self, candidates):
+        return 0
+'''
+
+POINTS = """[floatgate.policies]
+short = small_policies:Short
+needy = small_policies:Needy
+gone = small_policies:Gone
+number = small_policies:__name__
+"""
+
+TRACE = "uniform:span=2MiB,writes=2k,seed=1"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment with a package as `pip install --target` leaves one."""
+    target = tmp_path_factory.mktemp("installed")
+    about = target / "small_policies-1.0.dist-info"
+    about.mkdir()
+    (target / "small_policies.py").write_text(CODE)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: small-policies\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(POINTS)
+    return {**os.environ, "PYTHONPATH": str(target)}
+
+
+def _floatgate(environment: dict[str, str], *arguments: str) -> Any:
+    command = [sys.executable, "-m", "floatgate", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_policies_of_packages_are_listed(installed: dict[str, str], tmp_path: Path) -> None:
+    found = json.loads(_floatgate(installed, "policies", "--json").stdout)
+    rows = {row["name"]: row for rows in found.values() for row in rows}
+    assert rows["python:short"] in found["placement"]
+    assert rows["python:short"]["doc"] == "Short writes are hot."
+    assert rows["python:short"]["source"] == "a test"
+    assert "cannot be loaded: AttributeError" in rows["python:gone"]["doc"]
+    assert "expected a subclass of floatgate.Placement" in rows["python:number"]["doc"]
+    assert "Short writes are hot." in _floatgate(installed, "policies", "python:short").stdout
+    assert "python:short" not in _floatgate(dict(os.environ), "policies").stdout
+
+
+def test_a_config_names_them(installed: dict[str, str], tmp_path: Path) -> None:
+    drive = tmp_path / "drive.toml"
+    drive.write_text('preset = "classic"\n[placement]\nscheme = "python:short"\n')
+    run = ("run", TRACE, "--json", "-q", "--set", "start.fill=random")
+    by_file = _floatgate(installed, *run, "--device", str(drive))
+    by_key = _floatgate(installed, *run, "--set", "placement.scheme=python:short")
+    built_in = _floatgate(installed, *run, "--set", "placement.scheme=length")
+    documents = [json.loads(done.stdout) for done in (by_file, by_key, built_in)]
+    assert documents[0]["flash"] == documents[1]["flash"] == documents[2]["flash"]
+    assert documents[0]["config"]["placement"]["streams"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("absent", "no installed package has this policy"),
+        ("needy", "is a policy for cleaning.victim|cannot be made"),
+        ("gone", "cannot be loaded"),
+    ],
+)
+def test_a_policy_that_cannot_be_had_is_an_error(
+    installed: dict[str, str], name: str, said: str
+) -> None:
+    done = _floatgate(installed, "run", TRACE, "--set", f"placement.scheme=python:{name}")
+    assert done.returncode == 2
+    assert any(part in done.stderr for part in said.split("|")), done.stderr
+    assert done.stderr.count("\n") == 1

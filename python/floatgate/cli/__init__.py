@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import (
+    advise,
     calibrate,
     compare,
     crash,
@@ -21,7 +22,9 @@ from . import (
     run,
     serve,
     streams,
+    study,
     trace,
+    tune,
 )
 from .commands import App
 from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
@@ -31,6 +34,11 @@ app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out 
 app.command(
     epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
 )(compare.compare)
+app.command(epilog="Example: floatgate advise trace.csv.zst --out advice")(advise.advise)
+app.command(
+    epilog="Example: floatgate tune zipf:span=64MiB,writes=100k --objective write_amplification "
+    "--vary cleaning.victim=greedy,cat --vary capacity.spare_factor=0.05..0.2"
+)(tune.tune)
 app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
 app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)
 app.command(
@@ -40,6 +48,7 @@ app.command(
 app.command(epilog="Example: floatgate precondition --device classic --workload zipf:theta=0.8")(
     precondition.precondition
 )
+app.add_typer(study.app, name="study", help="Run large sweeps, and show what there is of them.")
 app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
 app.add_typer(
     image.app, name="image", help="Create and inspect images: the flash of a drive in a file."

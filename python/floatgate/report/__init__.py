@@ -5,29 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .advice import write_advice
     from .hotness import write_hotness
     from .map_curve import write_map_curve
     from .page import write_report
     from .pictures import write_pictures
     from .preconditioning import write_precondition
     from .tables import summary_rows
+    from .tuning import write_tuned
 
 __all__ = [
     "summary_rows",
+    "write_advice",
     "write_hotness",
     "write_map_curve",
     "write_pictures",
     "write_precondition",
     "write_report",
+    "write_tuned",
 ]
 
 _HOMES = {
     "summary_rows": "tables",
+    "write_advice": "advice",
     "write_hotness": "hotness",
     "write_map_curve": "map_curve",
     "write_pictures": "pictures",
     "write_precondition": "preconditioning",
     "write_report": "page",
+    "write_tuned": "tuning",
 }
 
 

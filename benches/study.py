@@ -1,0 +1,152 @@
+"""What a study costs around its runs: time of each on threads and on Ray, memory for many.
+
+    python benches/study.py [RUNS] [--ray]
+
+RUNS (1000 without it) tiny runs one after the other: in all, in the engine alone, and the rest,
+per run. Then the driver alone, with an executor that gives rows without running anything, for
+10,000 and for 100,000 runs: time per run, and the most memory that a process with this had.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from floatgate import _core, sources, studies
+from floatgate.run_options import RunOptions
+from floatgate.studies.plan import Plan
+from floatgate.studies.tasks import Task, run
+
+TRACE = "uniform:span=256KiB,writes=10"
+SET = {"timing": "none", "flash.blocks": 32}
+DRIVER = [10_000, 100_000]
+
+
+def document(runs: int) -> dict[str, Any]:
+    """A study of so many runs, of ten configs."""
+    shares = [0.1 + 0.05 * i for i in range(10)]
+    return {
+        "traces": [TRACE],
+        "set": SET,
+        "grid": {"capacity.spare_factor": shares},
+        "seeds": runs // len(shares),
+    }
+
+
+class Copying(Executor):
+    """Runs one task, and gives its row for all others."""
+
+    def __init__(self) -> None:
+        self.row: dict[str, Any] | None = None
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        task: Task = args[0]
+        if self.row is None:
+            self.row = fn(task)
+        future: Future[Any] = Future()
+        future.set_result(self.row | {"run": task.digest, "seed": task.how.seed})
+        return future
+
+
+def engine_alone(runs: int) -> float:
+    """Seconds that the engine takes for all runs of the study, called with nothing around it."""
+    study = studies.Study.parse(document(runs))
+    tasks = [*Plan(study.spec, study.base, lambda _: []).tasks()]
+    workloads = [sources.open_source(TRACE, RunOptions(seed=t.how.seed)).workload for t in tasks]
+    start = time.perf_counter()
+    for task, workload in zip(tasks, workloads, strict=True):
+        assert workload is not None
+        _core.simulate(
+            task.drive.config,
+            workload,
+            seed=task.how.seed,
+            span_bytes=None,
+            verify=False,
+            start_cache=None,
+            device=task.drive.device,
+            skipped=0,
+            notes=[],
+            control=_core.Control(),
+            turns=_core.Turns(1),
+            reading=None,
+        )
+    return time.perf_counter() - start
+
+
+def timed(runs: int, executor: Executor, in_flight: int) -> float:
+    """Seconds of a study, from the document to the last row on disk."""
+    with tempfile.TemporaryDirectory() as directory:
+        start = time.perf_counter()
+        found = studies.study(
+            document(runs), out=Path(directory) / "out", executor=executor, in_flight=in_flight
+        )
+        took = time.perf_counter() - start
+        assert found.counts()["done"] == runs
+    return took
+
+
+def local(runs: int) -> None:
+    alone = engine_alone(runs)
+    with ThreadPoolExecutor(1) as executor:
+        whole = timed(runs, executor, 4)
+    report("one thread", runs, whole, alone)
+
+
+def on_ray(runs: int) -> None:
+    from floatgate.studies.on_ray import RayExecutor
+
+    alone = engine_alone(runs)
+    with RayExecutor(None, 256 << 20) as executor:
+        # The workers are begun, and have imported everything.
+        warm = [executor.submit(run, task) for task in _some(runs)]
+        for future in warm:
+            future.result()
+        whole = timed(runs, executor, executor.in_flight())
+    report("Ray, all cores", runs, whole, alone)
+
+
+def _some(runs: int) -> list[Task]:
+    study = studies.Study.parse(document(runs))
+    return [*Plan(study.spec, study.base, lambda _: []).tasks()][:20]
+
+
+def report(name: str, runs: int, whole: float, alone: float) -> None:
+    rest = (whole - alone) / runs * 1e3
+    print(
+        f"{name}: {runs:,} runs, {whole / runs * 1e3:.2f} ms each; the engine alone "
+        f"{alone / runs * 1e3:.2f} ms; the rest {rest:.2f} ms",
+        flush=True,
+    )
+
+
+def driver(runs: int) -> None:
+    """In a process of its own, as memory never becomes less."""
+    took = timed(runs, Copying(), 64)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"driver alone: {runs:,} runs, {took / runs * 1e3:.2f} ms each, {most:.0f} MiB", flush=True
+    )
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    if "--driver" in words:
+        driver(int(words[-1]))
+        return
+    numbers = [int(word) for word in words if word.isdecimal()]
+    runs = numbers[0] if numbers else 1000
+    local(runs)
+    if "--ray" in words:
+        on_ray(runs)
+    for many in DRIVER:
+        subprocess.run([sys.executable, __file__, "--driver", str(many)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""`floatgate tune` against random search of the same length: the best write amplification found.
+
+For each trace, both samplers with the same seeds; the median over the seeds, and how often the
+estimator is the better one. What is searched: placement, victim, and their parameters.
+
+    .venv/bin/python benches/tune.py [--aged] TRACE...
+
+With `--aged` the drive was written over at random, and a shorter part of the trace is played: for
+traces whose own writes leave little to clean.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import floatgate as fg
+from floatgate.tuning.search import tune
+
+TRIALS = 30
+SEEDS = (1, 2, 3, 4, 5)
+LIMIT = 300_000
+"""Requests of a trace, so that all of it takes minutes."""
+
+DRIVE = {"timing": "none", "flash.pages_per_block": 256, "capacity.spare_factor": 0.07}
+VARY = {
+    "placement.scheme": "single,dac,sepbit,autostream,eti,mbf",
+    "placement.gc_destination": "scheme,cold",
+    "cleaning.victim": "greedy,fifo,cost_benefit,cat,d_choices",
+    "dac.regions": "2..12",
+    "sepbit.units": "1..64:log",
+    "autostream.chunk": "64KiB..4MiB",
+    "d_choices.d": "2..64:log",
+}
+
+AGED = {"start.fill": "random"}
+AGED_LIMIT = 40_000
+
+
+def main(arguments: list[str]) -> None:
+    """A line for each trace and seed, then the medians."""
+    is_aged = "--aged" in arguments
+    drive, limit = ({**DRIVE, **AGED}, AGED_LIMIT) if is_aged else (DRIVE, LIMIT)
+    for file in (one for one in arguments if one != "--aged"):
+        trace = fg.read_trace(file, limit=limit)
+        best: dict[str, list[float]] = {"tpe": [], "random": []}
+        for seed in SEEDS:
+            for sampler, found in best.items():
+                begun = time.perf_counter()
+                tuned = tune(
+                    trace,
+                    objective="write_amplification",
+                    vary=VARY,
+                    set=drive,
+                    trials=TRIALS,
+                    seed=seed,
+                    sampler=sampler,
+                )
+                states = [one.state for one in tuned.trials]
+                (value,) = tuned.best.values or (0.0,)
+                found.append(value)
+                goal = tuned.goals[0]
+                print(
+                    f"{Path(file).name} {sampler} seed {seed}: {value:.4f}, default "
+                    f"{goal.default:.4f}, bound {goal.bound}, pruned {states.count('pruned')} of "
+                    f"{TRIALS}, {time.perf_counter() - begun:.0f} s, {tuned.best.settings}",
+                    flush=True,
+                )
+        pairs = list(zip(best["tpe"], best["random"], strict=True))
+        told = ", ".join(f"{name} {median(found):.4f}" for name, found in best.items())
+        wins, ties = sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)
+        print(f"{Path(file).name}: medians {told}; tpe better {wins}, equal {ties} of {len(pairs)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

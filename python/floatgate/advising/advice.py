@@ -1,0 +1,193 @@
+"""`advise`: the questions of a storage engineer to a trace, asked one after the other."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from floatgate import configs, curves, hot_data, sources
+from floatgate.configs import Device
+from floatgate.curves import curve_of
+from floatgate.jobs import Progress
+from floatgate.run_options import RunOptions
+from floatgate.traces import read_trace, trace_info
+from floatgate.traces.model import Trace
+
+from . import answers, excerpts
+from .answers import QUESTIONS
+from .lines import Advice, Line, unknown
+from .sampled import PAGE, Requests, Steady, requests_of, steady_states
+from .streams import ONE, known_streams, named
+
+SPARES = (0.07, 0.15, 0.28)
+"""Spare factors of the steady states."""
+
+APART = 0.15
+"""Spare factor at which separations are compared."""
+
+DEVICE = "tlc-enterprise"
+"""The drive whose times and endurance are taken."""
+
+WORN = (DEVICE, "qlc-capacity")
+"""Drives whose life is told."""
+
+HEURISTICS = (
+    {"placement.scheme": "dac"},
+    {"placement.scheme": "dac", "cleaning.victim": "cat"},
+    {"placement.scheme": "sepbit"},
+    {"placement.scheme": "sepbit", "cleaning.victim": "cost_benefit"},
+)
+"""Those that ask for no size in pages, so that a sample does not change what they do."""
+
+ORACLES = (
+    {"placement.scheme": "oracle"},
+    {"placement.scheme": "oracle", "cleaning.victim": "cat"},
+)
+"""Placements that know the future: which victims go best with them depends on the workload."""
+
+NEXT = "A longer trace, of several times what it spans (floatgate trace info tells)."
+
+
+def advise(
+    trace: Any,
+    *,
+    device: Device = DEVICE,
+    seed: int = 1,
+    format: str | None = None,
+    close_gaps: str | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Advice:
+    """What a trace asks of a drive: seven questions, each with its confidence and what is next.
+
+    Footprint and skew; steady write amplification at 7, 15 and 28 % spare; what separating hot from
+    cold data would buy; memory of the map; life on drives of TLC and QLC; p99 on `device` with the
+    trace's own timing; streams that the host could name. Steady states are simulated on samples of
+    the pages, without time. What a trace cannot tell is said in its line instead of a number.
+
+    `trace`, `device`, `format`, `close_gaps` and `limit` are as for `run`. Raises ConfigError or
+    TraceError (both ValueError) for what is wrong with the call, RunError where a run fails.
+    """
+    how = RunOptions(seed=seed, format=format, close_gaps=close_gaps, limit=limit)
+    configs.resolve(device, {})
+    if progress is not None:
+        progress("read", 0, 0)
+    source, read = _read(trace, how)
+    info = trace_info(read)
+    hot = hot_data.hotness_of(source, hot_data.parse_options(), progress)
+    curve = curve_of(source, PAGE, None, progress)
+    whole = requests_of(read)
+    asked = _Asked(read, whole, seed, progress)
+    lines = (
+        answers.footprint(info, hot, whole.pages * PAGE),
+        *asked.steady(),
+        answers.map_memory(curve),
+        asked.life(device, info["duration_s"]),
+        excerpts.latency(read, device, info["duration_s"], seed, progress),
+        asked.streams(),
+    )
+    ordered = sorted(lines, key=lambda line: [*QUESTIONS].index(line.key))
+    notes = (*info["guessed"], *info["notes"])
+    return Advice(
+        read.name,
+        configs.name(device),
+        info["requests"],
+        info["duration_s"],
+        whole.pages * PAGE,
+        whole.every,
+        seed,
+        tuple(ordered),
+        notes,
+    )
+
+
+def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
+    """The requests, in memory, and a source of the same."""
+    if isinstance(trace, str) and sources.is_generator(trace):
+        opened = sources.open_source(trace, how)
+        source, read = curves.read_source(trace, seed=how.seed)
+        if how.limit is not None:
+            read = sources.first_requests(read, how.limit)
+            return opened, read
+        return source, read
+    if isinstance(trace, Trace):
+        read = sources.open_source(trace, how).held or trace
+    else:
+        read = read_trace(trace, format=how.format, close_gaps=how.close_gaps, limit=how.limit)
+    return sources.Source(read.name, RunOptions(seed=how.seed), None, read), read
+
+
+@dataclasses.dataclass
+class _Asked:
+    """The questions whose answers are steady states."""
+
+    trace: Trace
+    whole: Requests
+    seed: int
+    progress: Progress | None
+    plain: Steady | None = None
+    """One stream at the spare factor `APART`."""
+
+    def steady(self) -> list[Line]:
+        """Cleaning, and what separation changes."""
+        if reason := self.whole.missing:
+            keys = ("amplification", "separation")
+            return [unknown(key, QUESTIONS[key], reason, NEXT) for key in keys]
+        states = self._states(SPARES)
+        self.plain = next(state for state in states if state.spare_factor == APART)
+        found = self._states([APART], (*HEURISTICS, *ORACLES))
+        tried, oracles = found[: len(HEURISTICS)], found[len(HEURISTICS) :]
+        bound = min(oracles, key=lambda state: state.write_amplification)
+        named = [(_name(one), state) for one, state in zip(HEURISTICS, tried, strict=True)]
+        return [
+            answers.amplification(self.whole, states),
+            answers.separation(self.whole, self.plain, named, bound),
+        ]
+
+    def life(self, device: Device, duration_s: float) -> Line:
+        """Wear on the drives."""
+        if reason := self.whole.missing:
+            return unknown("life", QUESTIONS["life"], reason, NEXT)
+        found, refused = [], []
+        for one in dict.fromkeys((configs.name(device), *WORN)):
+            config = json.loads(configs.resolve(device if one == configs.name(device) else one, {}))
+            page = configs.page_bytes(config)
+            whole = self.whole if page == PAGE else requests_of(self.trace, page)
+            if (reason := whole.missing) is not None:
+                refused.append(f"{one}: {reason}")
+                continue
+            spare = configs.spare_factor(config)
+            cycles = config["flash"]["endurance"]
+            state = steady_states(whole, [spare], seed=self.seed, progress=self.progress)[0]
+            found.append((one, cycles, whole, state))
+        if not found:
+            return unknown("life", QUESTIONS["life"], "; ".join(refused), NEXT)
+        return answers.life(found, duration_s, refused)
+
+    def streams(self) -> Line:
+        """Streams by device or by size of write."""
+        if self.plain is None:
+            reason = self.whole.missing or ""
+            return unknown("streams", QUESTIONS["streams"], reason, NEXT)
+        ways, refused = known_streams(self.whole)
+        found = []
+        for way in ways:
+            (state,) = steady_states(
+                self.whole,
+                [APART],
+                arrange=lambda small, way=way: named(small, way),  # type: ignore[misc]
+                seed=self.seed,
+                progress=self.progress,
+            )
+            found.append((way, state))
+        apart = self._states([APART], [ONE])[0] if found else self.plain
+        return answers.streams(self.whole, (self.plain, apart), found, refused)
+
+    def _states(self, spares: Any, policies: Any = ({},)) -> list[Steady]:
+        return steady_states(self.whole, spares, policies, seed=self.seed, progress=self.progress)
+
+
+def _name(policy: Mapping[str, str]) -> str:
+    return " with ".join(policy.values())

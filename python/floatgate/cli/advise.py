@@ -1,0 +1,76 @@
+"""`floatgate advise`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options, output
+
+if TYPE_CHECKING:
+    from floatgate.advising.lines import Advice
+
+Drive = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE.toml",
+        help="The drive whose times and endurance are taken: a preset or a TOML file.",
+        autocompletion=options.presets,
+    ),
+]
+
+
+def advise(
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
+    device: Drive = "tlc-enterprise",
+    limit: options.Limit = None,
+    format: options.TraceFormat = None,
+    close_gaps: options.CloseGaps = None,
+    seed: options.Seed = 1,
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say what a trace asks of a drive, on one page: cleaning, map, life, tail, streams."""
+    with output.staged(out, force=force, inputs=[trace]) as part:
+        from floatgate.advising.advice import advise as ask
+
+        with output.progress_bar(quiet) as progress:
+            found = ask(
+                trace,
+                device=device,
+                limit=limit,
+                format=format,
+                close_gaps=close_gaps,
+                seed=seed,
+                progress=progress,
+            )
+        if part is not None:
+            from floatgate.report import write_advice
+
+            write_advice(found, part)
+    if json:
+        output.print_json(found.to_dict())
+    else:
+        _print(found)
+    if out:
+        output.say(f"page: {out / 'advice.html'}", quiet)
+
+
+def _print(found: Advice) -> None:
+    """The questions with their answers, and what casts doubt on them."""
+    from rich.text import Text
+
+    from .grids import fact_grid, print_messages
+
+    out = output.console()
+    out.print(Text(found.name, style="bold"))
+    for line in found.lines:
+        out.print()
+        out.print(Text(line.question, style="bold"))
+        facts = [("", line.answer), ("found", f"{line.found}. {line.method}".strip())]
+        facts += [("but", doubt) for doubt in line.doubts]
+        out.print(fact_grid([*facts, ("next", line.next)]))
+    print_messages(out, (), found.notes)

@@ -1,0 +1,220 @@
+"""`floatgate study`: large sweeps, and what there is of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from . import options, output
+from .commands import App
+from .failure import OneLineErrors
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from floatgate.studies import Dataset
+
+RUN = "run"
+"""The command that is meant where none is named."""
+
+
+class _RunsFiles(OneLineErrors):
+    """A group whose first argument may be a study file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As for any group; what names no command of it is a call of `run`."""
+        if args and args[0] not in {*self.commands, "-h", "--help"}:
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+app = App(
+    cls=_RunsFiles,
+    epilog="Example: floatgate study sweep.toml --out sweep; floatgate study status sweep",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
+Place = Annotated[
+    str, typer.Argument(metavar="DIR|FILE.toml", help="A study's --out, or its file.")
+]
+Out = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR|URL",
+        help="Where the runs are kept (default: floatgate-study-FILE without its suffix).",
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(metavar="I/N", help="Run part I of N; all parts may share one --out."),
+]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option(help="This machine, or the Ray cluster at RAY_ADDRESS (without it, a local one)."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing in --out.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of runs in parallel (default: one per core).")
+]
+
+
+@app.command(RUN, epilog="Example: floatgate study sweep.toml --out sweep --shard 1/4")
+def run(
+    file: File,
+    *,
+    shard: Shard = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    resume: Resume = False,
+    out: Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run every trace with every combination of values and every seed (the default command).
+
+    Each run is a row of a Parquet dataset, DIR/runs; one that fails has its error there.
+    """
+    if workers is not None and engine != "local":
+        raise typer.BadParameter("is for --engine local", param_hint="'--workers'")
+    target = out or _default_out(file)
+    with output.progress_bar(quiet) as progress:
+        from floatgate import studies
+
+        study = studies.Study.read(file)
+        with _executor(engine, workers, study.spec.memory) as (executor, in_flight):
+            found = studies.study(
+                study,
+                out=target,
+                executor=executor,
+                shard=shard,
+                resume=resume,
+                in_flight=in_flight,
+                progress=progress,
+            )
+    _tell(found, target, json, quiet)
+
+
+@app.command("status", epilog="Example: floatgate study status sweep")
+def status(place: Place, *, json: options.Json = False) -> None:
+    """Say how many runs of a study are done, have failed and are missing."""
+    found, target = _open(place)
+    counts = found.counts()
+    if json:
+        output.print_json({"out": target, **counts})
+        return
+    print(f"{target}: {_words(counts)}")
+    if counts["failed"]:
+        rows = found.frame(["status", "error"])
+        errors = rows.filter(status="failed")["error"].value_counts(sort=True, name="runs")
+        for error, runs in errors.head(10).iter_rows():
+            print(f"  {runs} failed: {error}")
+
+
+@app.command("report", epilog="Example: floatgate study report sweep --out sweep.html")
+def report(
+    place: Place,
+    *,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of the results; may be repeated."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write a page with plots.")
+    ] = None,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Show the means of each combination, as a table or as one HTML page with plots."""
+    from floatgate.studies import report as reports
+
+    found, _ = _open(place)
+    table = reports.summary(found, metric or reports.METRICS)
+    if out is not None:
+        with output.staged_file(out, force=force) as part:
+            part.write_text(reports.page(found, table, metric or reports.METRICS), "utf-8")
+    if json:
+        output.print_json(table.to_dicts())
+    elif out is None:
+        _print_table(reports.text_rows(table))
+
+
+@app.command("export", epilog="Example: floatgate study export sweep --out sweep.csv")
+def export(
+    place: Place,
+    *,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="A .csv, .json or .parquet; - prints CSV.")
+    ],
+    force: options.Force = False,
+) -> None:
+    """Write all rows into one file. Lists of texts are JSON in CSV."""
+    from floatgate.studies import report as reports
+
+    form = "csv" if str(out) == "-" else out.suffix.removeprefix(".")
+    if form not in reports.FORMS:
+        known = ", ".join(f".{one}" for one in reports.FORMS)
+        raise typer.BadParameter(f"{out}: expected a name with {known}", param_hint="'--out'")
+    found, target = _open(place)
+    with output.staged_file(out, force=force, inputs=[target]) as part:
+        reports.export(found.frame(), part, form)
+
+
+def _default_out(file: Path) -> str:
+    return f"floatgate-study-{file.stem}"
+
+
+def _open(place: str) -> tuple[Dataset, str]:
+    """The rows of a directory, or of the study whose file it is."""
+    from floatgate.studies import Dataset
+
+    target = _default_out(Path(place)) if place.endswith(".toml") else place
+    return Dataset.open(target), target
+
+
+@contextlib.contextmanager
+def _executor(
+    engine: str, workers: int | None, memory: int | None
+) -> Iterator[tuple[Executor | None, int | None]]:
+    """What runs are submitted to, and how many at a time; None where the study chooses."""
+    if engine == "ray":
+        from floatgate.studies.on_ray import RayExecutor
+
+        with RayExecutor(os.environ.get("RAY_ADDRESS"), memory) as ray:
+            yield ray, ray.in_flight()
+    elif workers is not None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(workers) as pool:
+            yield pool, 4 * workers
+    else:
+        yield None, None
+
+
+def _tell(found: Dataset, target: str, json: bool, quiet: bool) -> None:
+    counts = found.counts()
+    if json:
+        output.print_json({"out": target, **counts})
+    else:
+        output.say(f"{target}: {_words(counts)}", quiet)
+    if counts["failed"] and not quiet:
+        output.say(f"warning: {counts['failed']} failed; floatgate study status {target} says why")
+
+
+def _words(counts: dict[str, int]) -> str:
+    parts = [f"{counts['done']:,} of {counts['planned']:,} runs done"]
+    parts += [f"{counts[name]:,} {name}" for name in ("failed", "missing") if counts[name]]
+    return ", ".join(parts)
+
+
+def _print_table(rows: list[list[str]]) -> None:
+    from .grids import empty_table
+
+    table = empty_table(rows[0][:1], rows[0][1:])
+    for row in rows[1:]:
+        table.add_row(*row)
+    output.console().print(table)

@@ -1,0 +1,166 @@
+"""Advice as a page and pictures; in: `floatgate.advising.lines.Advice`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+
+from floatgate.advising.lines import Advice, Line, Number
+
+from . import page
+from .charts import Plot, inline_data, row_axis
+from .figure import Drawing, Figure
+from .files import write_frame, write_whole
+from .pictures import write_figure
+from .tables import Cell, Table
+from .values import ABSENT, count, fixed, measured, percent, size
+
+PICTURES = {
+    "amplification": ("", "Flash pages programmed for each page that the host writes."),
+    "separation": ("", "Flash pages programmed for each page that the host writes."),
+    "map": ("bytes", "Memory for map entries."),
+    "latency": ("us", "99 % of the requests take no longer."),
+    "streams": ("", "Flash pages programmed for each page that the host writes."),
+}
+"""Lines that are drawn: the unit of the numbers that are, and what these are."""
+
+AXES = {"": "Write amplification", "bytes": "Map memory, bytes", "us": "p99, µs"}
+
+WIDE = 50
+"""From this ratio of the most to the least on, the axis is logarithmic."""
+
+BAND = 44
+"""Height of a row in pixels."""
+
+
+def write_advice(found: Advice, directory: Path) -> list[Path]:
+    """Writes advice.html, advice.json, the numbers as a table, and the figures as SVG.
+
+    The directory must exist. Returns the paths of the page and of the pictures. Raises `OSError`
+    when a file cannot be written.
+    """
+    figures = [figure for line in found.lines if (figure := _figure(line)) is not None]
+    text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
+    write_whole(directory / "advice.json", (text + "\n").encode())
+    write_frame(directory / "numbers.parquet", numbers_frame(found))
+    path = directory / "advice.html"
+    write_whole(path, _page(found, figures).encode())
+    return [path, *(write_figure(figure, directory, "svg") for figure in figures)]
+
+
+def numbers_frame(found: Advice) -> pl.DataFrame:
+    """A row for each number: `question` (its key), `found`, `name`, `value`, `unit`, `low`,
+    `high`."""
+    rows = [
+        {"question": line.key, "found": line.found, **vars(number)}
+        for line in found.lines
+        for number in line.numbers
+    ]
+    text, real = pl.String, pl.Float64
+    schema = {"question": text, "found": text, "name": text, "value": real, "unit": text}
+    return pl.DataFrame(rows, schema={**schema, "low": real, "high": real})
+
+
+def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot:
+    """Dots with their intervals, a row each: `row`, `value`, `low`, `high`, and `words`."""
+    spread = max(points["high"].to_list()) / max(min(points["low"].to_list()), 1e-9)
+    scale = alt.Scale(type="log") if spread > WIDE else alt.Scale(zero=True, nice=True)
+    x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=title, tickCount=6, format="~s"))
+    base = alt.Chart(inline_data(points)).encode(y=row_axis(rows))
+    tooltip = [alt.Tooltip("row:N", title="Of"), alt.Tooltip("words:N", title=title)]
+    rule = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x=alt.X("low:Q"), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70).encode(x=x, tooltip=tooltip)
+    text = base.mark_text(align="left", dx=4, dy=-9, style="total", aria=False)
+    parts = rule + dots + text.encode(x=x, text="words:N")
+    plot: Plot = parts.properties(height=BAND * len(rows))
+    return plot
+
+
+def _figure(line: Line) -> Figure | None:
+    """The numbers of a line, drawn; None of a line that has none to draw."""
+    if line.key not in PICTURES or not line.numbers:
+        return None
+    unit, caption = PICTURES[line.key]
+    figure = Figure(line.key, line.question, f"{caption} {line.method} Next: {line.next}")
+    drawn = [number for number in line.numbers if number.unit == unit]
+    points = pl.DataFrame(
+        [
+            {
+                "row": number.name,
+                "value": number.value,
+                "low": number.value if number.low is None else number.low,
+                "high": number.value if number.high is None else number.high,
+                "words": words(number),
+            }
+            for number in drawn
+        ]
+    )
+    chart = chart_numbers(points, [number.name for number in drawn], AXES[unit])
+    figure.drawings.append(Drawing("", chart, f"{line.question} {line.answer}"))
+    figure.table = _numbers_table(line)
+    return figure
+
+
+def words(number: Number) -> str:
+    """A number for people, in its unit."""
+    if number.unit in ("bytes", "share"):
+        return size(number.value) if number.unit == "bytes" else percent(number.value)
+    if not number.unit:
+        return fixed(number.value, 2)
+    return f"{measured(number.value)} {'µs' if number.unit == 'us' else number.unit}"
+
+
+def _numbers_table(line: Line) -> Table:
+    rows = []
+    for number in line.numbers:
+        ends = (number.low, number.high)
+        shown = [
+            Cell(ABSENT if end is None else words(Number("", end, number.unit)), end)
+            for end in ends
+        ]
+        rows.append([Cell(number.name), Cell(words(number), number.value), *shown])
+    return Table(line.question, ["", "Value", "Least", "Most"], rows)
+
+
+def _lines_table(found: Advice) -> Table:
+    rows = [
+        [Cell(line.question), *map(Cell, (line.found, line.method, line.next))]
+        for line in found.lines
+    ]
+    titles = ["Question", "Confidence", "How", "What to measure next"]
+    return Table("How it was found, and what to measure next", titles, rows, frozenset(range(4)))
+
+
+def _told(line: Line) -> str:
+    """An answer with its confidence and its doubts."""
+    doubts = f" But: {'; '.join(line.doubts)}." if line.doubts else ""
+    return f"{line.answer} ({line.found}){doubts}"
+
+
+def _page(found: Advice, figures: list[Figure]) -> str:
+    facts = [
+        ("Trace", found.name),
+        ("Requests", count(found.requests)),
+        ("Duration", f"{fixed(found.duration_s, 1)} s"),
+        ("Spans", size(found.span_bytes)),
+        ("Sampled", f"one page in {found.sampled_every}"),
+        ("Drive of times and endurance", found.device),
+        ("Seed", str(found.seed)),
+    ]
+    return page.fill_page(
+        figures,
+        title=found.name,
+        subtitle="Advice · Floatgate",
+        runs=[found.name],
+        single=True,
+        warnings=[],
+        notes=[(note, []) for note in found.notes],
+        summary=Table("", [""], [[Cell("")]]),
+        overview=[(line.question, _told(line)) for line in found.lines],
+        varying=Table("", [], []),
+        details=[page.Details(found.name, facts, [], [_lines_table(found)])],
+    )

@@ -1,0 +1,126 @@
+"""Runs on a Ray cluster, as an executor like those of `concurrent.futures`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import partial
+from threading import Timer
+from typing import Any, TypeVar
+
+from floatgate import _core
+
+_T = TypeVar("_T")
+
+MEMORY = 1 << 30
+"""Bytes that a run claims where the study does not say how many."""
+
+TRIES = 4
+"""How often a run is begun whose worker, machine or memory was lost."""
+
+WAIT_S = 1.0
+"""Seconds before a run that was short of memory is begun again; twice as many each time."""
+
+
+class RayExecutor(Executor):
+    """Submits to the cluster at `address`; without one, to a cluster on this machine.
+
+    A run claims a core and `memory` bytes, so that a machine has no more runs than it has memory
+    for. One that was short of memory is begun again later, with twice the claim; one whose worker
+    or machine was lost, at once, by Ray. Raises ConfigError where Ray is not installed, where no
+    cluster is there, or where no machine has the memory.
+    """
+
+    def __init__(self, address: str | None, memory: int | None) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise _core.ConfigError(
+                "engine: ray is not installed; expected floatgate[ray]"
+            ) from error
+        self._ray = ray
+        self._memory = memory or MEMORY
+        self._mine = not ray.is_initialized()
+        if self._mine:
+            quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+            try:
+                ray.init(address=address or "local", **quiet)
+            except (ConnectionError, ValueError) as error:
+                words = " ".join(str(error).split())
+                raise _core.ConfigError(f"RAY_ADDRESS: {address}: {words}") from error
+        self._largest = _largest_memory(ray.nodes())
+        if self._memory > self._largest:
+            if self._mine:
+                ray.shutdown()
+            raise _core.ConfigError(
+                f"memory: {self._memory:,} bytes a run; no machine of the cluster has more than "
+                f"{self._largest:,}"
+            )
+
+    def in_flight(self) -> int:
+        """How many runs are submitted at a time: two for each core of the cluster."""
+        return max(2, 2 * int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        """Begins `fn` on the cluster; it and its arguments are pickled."""
+        future: Future[_T] = Future()
+        self._begin(future, partial(fn, *args, **kwargs), self._memory, 1)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leaves the cluster, which ends what is not done; a cluster of its own ends with it."""
+        if self._mine:
+            self._ray.shutdown()
+
+    def _begin(self, future: Future[_T], work: Callable[[], _T], claim: int, tries: int) -> None:
+        if future.cancelled():
+            return
+        options = {"num_cpus": 1, "memory": claim, "max_retries": TRIES}
+        ended = partial(self._ended, future, work, claim, tries)
+        try:
+            came = self._ray.remote(_call).options(**options).remote(work)
+            came.future().add_done_callback(ended)
+        except Exception as error:
+            # In a thread of its own nobody else would hear of it.
+            future.set_exception(error)
+
+    def _ended(
+        self,
+        future: Future[_T],
+        work: Callable[[], _T],
+        claim: int,
+        tries: int,
+        came: Future[_T],
+    ) -> None:
+        error = came.exception()
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(came.result())
+        elif tries >= TRIES or not self._may_be_tried(error):
+            future.set_exception(error)
+        else:
+            is_short = self._is_short(error)
+            delay = WAIT_S * 2 ** (tries - 1) if is_short else 0
+            larger = min(2 * claim, self._largest) if is_short else claim
+            timer = Timer(delay, self._begin, (future, work, larger, tries + 1))
+            timer.daemon = True
+            timer.start()
+
+    def _is_short(self, error: BaseException) -> bool:
+        return isinstance(error, (MemoryError, self._ray.exceptions.OutOfMemoryError))
+
+    def _may_be_tried(self, error: BaseException) -> bool:
+        lost = self._ray.exceptions
+        kinds = (lost.WorkerCrashedError, lost.NodeDiedError, lost.ObjectLostError)
+        return self._is_short(error) or isinstance(error, kinds)
+
+
+def _call(work: Callable[[], _T]) -> _T:
+    return work()
+
+
+def _largest_memory(nodes: list[dict[str, Any]]) -> int:
+    """Bytes that the machine of a cluster with the most of them has."""
+    alive = [node["Resources"] for node in nodes if node["Alive"]]
+    return max((int(of.get("memory", 0)) for of in alive), default=0)

@@ -1,0 +1,189 @@
+"""From a study to its runs, in their order, each with its digest."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from floatgate import _core, configs, sources
+from floatgate.builds import build
+from floatgate.configs import DEVICE, Resolved
+from floatgate.jobs import digest_of
+from floatgate.run_options import RunOptions
+from floatgate.traces import TraceError
+from floatgate.traces.source import contents, is_url
+
+from .spec import Options, Range, StudySpec, TraceSpec, Value
+from .tasks import Task
+
+CONFIGS = 4096
+"""Configs that are kept once they are resolved."""
+
+Combination = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One part of `parts` of a study: runs are dealt by their digests."""
+
+    part: int
+    """From 1."""
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Of "I/N". Raises ConfigError."""
+        part, slash, parts = text.partition("/")
+        if slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts):
+            return cls(int(part), int(parts))
+        raise _core.ConfigError(f"shard: {text!r} given; expected I/N with I from 1 to N")
+
+    def has(self, digest: str) -> bool:
+        """Whether a run is of this part."""
+        return int(digest, 16) % self.parts == self.part - 1
+
+
+@dataclass(frozen=True)
+class Played:
+    """A workload: a generator, a trace, or a volume of one."""
+
+    name: str
+    source: str
+    identity: str
+    """A generator's text, or a digest of a trace's bytes."""
+    options: Options
+    volume: str | None = None
+
+
+Split = Callable[[Played], Sequence[Played]]
+"""Gives the volumes of a trace."""
+
+
+class Plan:
+    """The runs of a study, but for those of a search, which come as it goes on.
+
+    Paths in the study are relative to `base`. Raises ConfigError or TraceError for what is wrong
+    with the study, when its runs are asked for.
+    """
+
+    def __init__(self, spec: StudySpec, base: Path, split: Split) -> None:
+        self.spec = spec
+        self._base = base
+        self._split = split
+        self._resolved = lru_cache(CONFIGS)(self._resolve)
+
+    def tasks(self) -> Iterator[Task]:
+        """Every trace with every combination and every seed, the last varying fastest."""
+        for played in self.played:
+            for values in combinations(self.spec):
+                yield from self._seeds(played, values)
+
+    def trial(self, proposed: Combination) -> Iterator[Task]:
+        """The runs of one trial of a search."""
+        for played in self.played:
+            for values in combinations(self.spec):
+                yield from self._seeds(played, values | proposed)
+
+    @cached_property
+    def played(self) -> list[Played]:
+        """The workloads, traces that are split already in their volumes."""
+        found: list[Played] = []
+        if any(spec.split for spec in self.spec.traces):
+            # Splitting takes long: what is wrong with a config is said before.
+            for values in combinations(self.spec):
+                self._resolved(tuple(values.items()))
+        for spec in self.spec.traces:
+            for one in self._opened(spec):
+                found += self._split(one) if spec.split else [one]
+        return found
+
+    def _opened(self, spec: TraceSpec) -> Iterator[Played]:
+        text = spec.trace
+        known = spec.given()
+        options = Options(**(self.spec.options.given() | known))
+        if sources.is_generator(text):
+            if spec.split:
+                raise _core.ConfigError(f"traces: {text} is a generator; it cannot be split")
+            # It says at once what is wrong with its text.
+            _core.Workload.generator(text, self.spec.seeds[0])
+            yield Played(text, text, text, options)
+            return
+        for name, source in self._files(text):
+            parts = [content.digest() for content in contents(source)]
+            yield Played(name, source, digest_of(*parts), options)
+
+    def _files(self, text: str) -> list[tuple[str, str]]:
+        """Names and places of the files that a trace means."""
+        if is_url(text):
+            return [(text, text)]
+        if Path(text).is_absolute() or not any(mark in text for mark in "*?["):
+            return [(text, str((self._base / text).resolve()))]
+        found = sorted(self._base.glob(text))
+        if not found:
+            raise TraceError(f"traces: no file is {text} in {self._base}")
+        return [(str(path.relative_to(self._base)), str(path.resolve())) for path in found]
+
+    def _seeds(self, played: Played, values: Combination) -> Iterator[Task]:
+        drive = self._resolved(tuple(values.items()))
+        how = RunOptions(**played.options.given())
+        if how.start_cache is not None:
+            how = replace(how, start_cache=str(self._base / how.start_cache))
+        # Start states that are kept change nothing but the time of a run.
+        told = asdict(replace(how, start_cache=None))
+        for seed in self.spec.seeds:
+            what = (played.identity, played.volume, told | {"seed": seed})
+            digest = digest_of(build(), drive.config, *what)
+            chosen = replace(how, seed=seed)
+            yield Task(
+                digest,
+                played.name,
+                played.source,
+                played.volume,
+                values,
+                drive,
+                chosen,
+                self.spec.memory,
+            )
+
+    def _resolve(self, values: tuple[tuple[str, Value], ...]) -> Resolved:
+        chosen: dict[str, Any] = dict(values)
+        device = chosen.pop(DEVICE, self.spec.device)
+        if isinstance(device, str) and device.endswith(".toml"):
+            device = str(self._base / device)
+        return configs.resolve_all(device, {**self.spec.settings, **chosen}, {})[0]
+
+
+def combinations(spec: StudySpec) -> Iterator[Combination]:
+    """The grid's last key varies slowest of all that follows it: `list`, then `random`."""
+    draws = [*_draws(spec)] if spec.random else [{}]
+    for values in itertools.product(*spec.grid.values()):
+        chosen = dict(zip(spec.grid, values, strict=True))
+        for point in spec.points or [{}]:
+            for drawn in draws:
+                yield chosen | point | drawn
+
+
+def _draws(spec: StudySpec) -> Iterator[Combination]:
+    assert spec.random is not None
+    random = Random(spec.random.seed)
+    for _ in range(spec.random.draws):
+        yield {key: _draw(of, random) for key, of in spec.random.keys.items()}
+
+
+def _draw(of: Range | list[Value], random: Random) -> Value:
+    if not isinstance(of, Range):
+        return random.choice(of)
+    if of.log:
+        # The ends of whole numbers are as likely as what is between them.
+        wider = 0.5 if of.whole else 0
+        value = math.exp(random.uniform(math.log(of.low - wider), math.log(of.high + wider)))
+        return min(max(round(value), int(of.low)), int(of.high)) if of.whole else value
+    if of.whole:
+        return random.randint(int(of.low), int(of.high))
+    return random.uniform(of.low, of.high)

@@ -1,0 +1,143 @@
+"""A run as a row: typed columns from the fields of a result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+import polars as pl
+
+from floatgate.result import Result
+from floatgate.result_types import ResultFields
+
+if TYPE_CHECKING:
+    from .tasks import Task
+
+Row = dict[str, Any]
+Schema = dict[str, Any]
+"""Polars types by the names of columns."""
+
+DONE, FAILED = "done", "failed"
+
+CONFIG = "config"
+"""The column of the whole config, as JSON text."""
+
+HOST = "engine."
+"""Columns that begin so are of the machine that ran it; all others are of the run alone."""
+
+LEADING: Schema = {
+    "run": pl.String,
+    "status": pl.String,
+    "error": pl.String,
+    "trace": pl.String,
+    "volume": pl.String,
+    "seed": pl.UInt64,
+}
+
+_TYPES: dict[Any, Any] = {
+    bool: pl.Boolean,
+    int: pl.Int64,
+    float: pl.Float64,
+    str: pl.String,
+    tuple[str, ...]: pl.List(pl.String),
+}
+
+
+def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
+    """The columns of a study in which these keys have these values.
+
+    First what tells a run from others, then what varies, then what came of it under the names that
+    it has in the result: `latency.all.p99_us`. Of lists only those of texts are there.
+    """
+    chosen = {key: _type_of(values) for key, values in varied.items()}
+    taken = {*LEADING, *chosen}
+    found = {name: kind for name, (kind, _) in _fields().items() if name not in taken}
+    return LEADING | chosen | found | {CONFIG: pl.String}
+
+
+def row_of(task: Task, came: Result | BaseException) -> Row:
+    """The row of a run that has ended, or of one that has failed."""
+    row: Row = {
+        "run": task.digest,
+        "status": DONE,
+        "error": None,
+        "trace": task.trace,
+        "volume": task.volume,
+        "seed": task.how.seed,
+    }
+    config = task.drive.config
+    if isinstance(came, Result):
+        # A run completes what its config leaves open.
+        config = json.dumps(came.config)
+        row = {name: of(came) for name, (_, of) in _fields().items()} | row
+    else:
+        row |= {"status": FAILED, "error": " ".join(str(came).split()) or type(came).__name__}
+    return row | dict(task.values) | {CONFIG: config}
+
+
+def frame_of(rows: Sequence[Row], columns: Schema) -> pl.DataFrame:
+    """The rows as a table with these columns; what a row does not have is null."""
+    data = {
+        name: pl.Series(name, [_fit(row.get(name), kind) for row in rows], dtype=kind)
+        for name, kind in columns.items()
+    }
+    return pl.DataFrame(data)
+
+
+def _fit(value: Any, kind: Any) -> Any:
+    if value is None:
+        return None
+    if kind == pl.Float64:
+        return float(value)
+    return plain(value) if kind == pl.String else value
+
+
+def plain(value: Any) -> str:
+    """A value as a config has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _type_of(values: Sequence[Any]) -> Any:
+    """The narrowest type of a column that has all the values."""
+    kinds = {type(value) for value in values}
+    if kinds == {int} and not all(abs(value) < 1 << 63 for value in values):
+        kinds = {str}
+    for known in ({bool}, {int}, {int, float}):
+        if kinds and kinds <= known:
+            return _TYPES[float if float in kinds else next(iter(kinds))]
+    return pl.String
+
+
+@cache
+def _fields() -> dict[str, tuple[Any, Callable[[Result], Any]]]:
+    """Type and reader of each column of a result."""
+    return _of(ResultFields, "", lambda result: result)
+
+
+def _of(kind: Any, prefix: str, owner: Callable[[Any], Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        one = next(one for one in kinds if one is not NoneType)
+        read = _reader(owner, name)
+        if is_dataclass(one):
+            found |= _of(one, f"{prefix}{name}.", read)
+        elif one in _TYPES:
+            found[f"{prefix}{name}"] = _TYPES[one], _listed(read) if get_args(one) else read
+    return found
+
+
+def _reader(owner: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    def read(result: Any) -> Any:
+        part = owner(result)
+        return None if part is None else getattr(part, name)
+
+    return read
+
+
+def _listed(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda result: [*(read(result) or ())]

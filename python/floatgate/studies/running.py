@@ -1,0 +1,245 @@
+"""A study: planned, run on an executor, kept as a dataset, and gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from floatgate import _core, jobs
+from floatgate.builds import build
+from floatgate.jobs import Progress
+
+from . import spec as specs
+from . import volumes
+from .dataset import Dataset
+from .execution import execute
+from .plan import Plan, Shard
+from .rows import Row, Schema, schema
+from .search import Trials
+from .spec import StudySpec
+from .store import Folder, Store, frames, head_of, status_of, write_head
+from .tasks import Task
+
+AHEAD = 4
+"""Runs in flight for each core, so that no worker waits for the next."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study file says, and the directory that paths in it are relative to."""
+
+    spec: StudySpec
+    base: Path
+
+    @classmethod
+    def read(cls, path: str | Path) -> Study:
+        """The study of a TOML file. Raises ConfigError."""
+        path = Path(path)
+        return cls(specs.read(path), path.parent.absolute())
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Study:
+        """The study of a document as TOML has it; paths are relative to the working directory."""
+        return cls(specs.parse(document), Path.cwd())
+
+    @property
+    def columns(self) -> Schema:
+        """The columns of its rows, with their Polars types."""
+        return schema(self.spec.varied)
+
+
+def study(
+    what: Study | Mapping[str, Any] | str | Path,
+    *,
+    out: str | Path,
+    executor: Executor | None = None,
+    shard: str | None = None,
+    resume: bool = False,
+    in_flight: int | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Runs a study and returns its rows, which are kept in `out`, a directory or a URL.
+
+    `what` is a `Study`, a document as in a study file, or the path of one. Runs are submitted to
+    `executor`, one of `concurrent.futures` or like them; without it, to a thread per core.
+    `in_flight` bounds how many are submitted and not ended (four per core without it). `shard`,
+    "I/N", runs the I-th of N parts, which may share one `out`. `resume` takes the rows that are
+    there and runs what is missing.
+
+    A run that fails is a row with its error. Raises ConfigError or TraceError for what is wrong
+    with the study or with `out`, RunError where the executor breaks, OSError where `out` cannot be
+    written.
+    """
+    found = what if isinstance(what, Study) else _study_of(what)
+    if in_flight is not None and in_flight < 1:
+        raise _core.ConfigError(f"in_flight: {in_flight} given; expected at least 1")
+    part = None if shard is None else Shard.parse(shard)
+    runner = _Runner(found, Folder(out), part, progress or (lambda *_: None))
+    runner.begin(resume)
+    with ExitStack() as stack:
+        chosen = executor or stack.enter_context(ThreadPoolExecutor(jobs.cores()))
+        runner.run(chosen, in_flight or AHEAD * jobs.cores())
+    return Dataset(runner.folder, runner.head)
+
+
+def _study_of(what: Mapping[str, Any] | str | Path) -> Study:
+    return Study.parse(what) if isinstance(what, Mapping) else Study.read(what)
+
+
+class _Runner:
+    """One call: what it has to run, and how far it is."""
+
+    def __init__(
+        self, study: Study, folder: Folder, shard: Shard | None, progress: Progress
+    ) -> None:
+        self.folder = folder
+        self.head: dict[str, Any] = {}
+        self._study = study
+        self._shard = shard
+        self._progress = progress
+        self._plan = Plan(study.spec, study.base, partial(volumes.split, folder))
+        self._store = Store(folder, study.columns)
+        self._missing: set[bytes] = set()
+        self._known: dict[str, Row] = {}
+        self._done = self._total = 0
+
+    def begin(self, resume: bool) -> None:
+        """Looks at what is there, then plans all runs, so that mistakes are found before any."""
+        search = self._study.spec.optuna
+        if search and self._shard:
+            raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
+        there = self._look(resume)
+        self._progress("plan", 0, 0)
+        if search:
+            one = sum(1 for _ in self._plan.trial({}))
+            planned, self._total = search.trials * one, search.trials * one
+            self._known = self._goals_of(there)
+        else:
+            planned = self._count(there, resume)
+        self.head = self._head() | {"runs": planned}
+        write_head(self.folder, self.head)
+
+    def run(self, executor: Executor, in_flight: int) -> None:
+        """Runs what is missing."""
+        self._tell()
+        flight = partial(execute, executor=executor, in_flight=in_flight)
+        try:
+            if self._study.spec.optuna:
+                self._search(flight)
+            else:
+                flight(self._waiting(), told=self._take, look=self._store.look)
+        finally:
+            self._store.flush()
+        self._tell()
+
+    def _look(self, resume: bool) -> dict[str, str]:
+        """The runs that have rows. Raises ConfigError where `out` is not for this study."""
+        place = self.folder.place
+        if not resume and self._shard is None and self.folder.names():
+            raise _core.ConfigError(
+                f"{place}: is not empty; --resume runs what is missing there, or give another --out"
+            )
+        head = head_of(self.folder)
+        if head is None:
+            # Traces are split before anything else is written, also by other parts.
+            if {*self.folder.names()} - {volumes.VOLUMES}:
+                raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
+            return {}
+        own = self._head()
+        for name, what in (("build", "build of the engine"), ("columns", "set of varied keys")):
+            if head[name] != own[name]:
+                raise _core.ConfigError(
+                    f"{place}: has runs of another {what}; expected another --out"
+                )
+        return status_of(self.folder)
+
+    def _head(self) -> dict[str, Any]:
+        study = self._study
+        return {
+            "version": _core.__version__,
+            "build": build(),
+            "varied": [*study.spec.varied],
+            "columns": {name: str(kind) for name, kind in study.columns.items()},
+            "study": study.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+        }
+
+    def _count(self, there: Mapping[str, str], resume: bool) -> int:
+        """How many runs the whole study has; `_missing` are those that are to be run here."""
+        seen: set[bytes] = set()
+        for task in self._plan.tasks():
+            key = bytes.fromhex(task.digest)
+            if key in seen:
+                continue
+            seen.add(key)
+            if self._shard is None or self._shard.has(task.digest):
+                self._total += 1
+                if task.digest not in there:
+                    self._missing.add(key)
+                elif not resume:
+                    raise _core.ConfigError(
+                        f"{self.folder.place}: has runs of this part already; "
+                        "--resume runs what is missing"
+                    )
+        self._done = self._total - len(self._missing)
+        return len(seen)
+
+    def _waiting(self) -> Iterator[Task]:
+        """What is to be run, each once."""
+        for task in self._plan.tasks():
+            key = bytes.fromhex(task.digest)
+            if key in self._missing:
+                self._missing.remove(key)
+                yield task
+
+    def _search(self, flight: Callable[..., None]) -> None:
+        search = self._study.spec.optuna
+        assert search is not None
+        trials, own = Trials(search), set[str]()
+        for batch in trials.batches():
+            runs = [(trial, [*self._plan.trial(proposed)]) for trial, proposed in batch]
+            wanted = {task.digest: task for _, tasks in runs for task in tasks}
+            own |= wanted.keys()
+            missing = [task for digest, task in wanted.items() if digest not in self._known]
+            flight(missing, told=self._take_trial, look=self._store.look)
+            for trial, tasks in runs:
+                trials.tell(trial, [self._known[task.digest] for task in tasks])
+            self._done += sum(len(tasks) for _, tasks in runs)
+            self._tell()
+        # Trials that propose the same again are no runs of their own.
+        self.head["runs"] = len(own)
+        write_head(self.folder, self.head)
+
+    def _goals_of(self, there: Mapping[str, str]) -> dict[str, Row]:
+        search = self._study.spec.optuna
+        assert search is not None
+        metrics = [*search.goals]
+        if unknown := [one for one in metrics if self._store.columns.get(one) not in _NUMBERS]:
+            raise _core.ConfigError(f"optuna: {unknown[0]} is no metric; expected a column of runs")
+        found: dict[str, Row] = {}
+        for frame in frames(self.folder, ["run", "status", *metrics]) if there else ():
+            found.update((row["run"], row) for row in frame.iter_rows(named=True))
+        return found
+
+    def _take_trial(self, row: Row) -> None:
+        search = self._study.spec.optuna
+        assert search is not None
+        self._known[row["run"]] = {name: row.get(name) for name in ("run", "status", *search.goals)}
+        self._store.add(row)
+
+    def _take(self, row: Row) -> None:
+        self._store.add(row)
+        self._done += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        self._progress("study", self._done, self._total)
+
+
+_NUMBERS = (pl.Int64, pl.Float64)

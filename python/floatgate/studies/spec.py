@@ -1,0 +1,263 @@
+"""What a study file says, checked: which keys vary and how, traces, seeds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from floatgate import _core
+from floatgate.optimizer import Direction
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Value = bool | int | float | str
+"""What a config key can be set to."""
+
+METRIC = "write_amplification"
+"""What a search makes small where the file does not say it."""
+
+
+def _dotted(table: Any, prefix: str = "") -> Any:
+    """Nested tables as keys with dots: TOML makes tables of `mapping.scheme = ...`.
+
+    A table with `from` and `to` is a range of values.
+    """
+    if not isinstance(table, Mapping):
+        return table
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and not {"from", "to"} & {*value}:
+            found |= _dotted(value, f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _some_different(values: list[Any]) -> list[Any]:
+    if not values or len({(type(value), value) for value in values}) < len(values):
+        raise ValueError("expected one or more values, all different")
+    return values
+
+
+def _number(value: Any) -> Any:
+    """A number, or the bytes of a size such as "64KiB"."""
+    if isinstance(value, str) and (size := _core.size_bytes(value)) is not None:
+        return size
+    return value
+
+
+Number = Annotated[int | float, BeforeValidator(_number)]
+Values = Annotated[list[Value], AfterValidator(_some_different)]
+
+
+class Strict(BaseModel):
+    """A table in which every key has a meaning."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Range(Strict):
+    """Numbers between two ends, both included: whole ones if the ends are whole, or sizes."""
+
+    low: Number = Field(alias="from")
+    high: Number = Field(alias="to")
+    log: bool = False
+    """Whether all orders of magnitude are alike, which needs numbers above 0."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Range:
+        if not self.low < self.high:
+            raise ValueError(f"from {self.low} to {self.high}; expected from below to")
+        if self.log and self.low <= 0:
+            raise ValueError(f"from {self.low} with log; expected numbers above 0")
+        return self
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are meant."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+
+Ranges = Annotated[dict[str, Range | Values], BeforeValidator(_dotted), Field(min_length=1)]
+Settings = Annotated[dict[str, Value], BeforeValidator(_dotted)]
+
+
+class Random(Strict):
+    """Combinations that are drawn at random."""
+
+    draws: int = Field(ge=1)
+    seed: int = 1
+    keys: Ranges
+
+
+class Search(Strict):
+    """Combinations that Optuna proposes, each after what came of those before it."""
+
+    trials: int = Field(ge=1)
+    seed: int = 1
+    batch: int = Field(default=8, ge=1)
+    """Trials that are proposed, and run, at a time."""
+    keys: Ranges
+    minimize: list[str] = []
+    maximize: list[str] = []
+
+    @property
+    def goals(self) -> dict[str, Direction]:
+        """Optuna's direction for each metric, which is a column of the results."""
+        found: dict[str, Direction] = dict.fromkeys(self.minimize, "minimize")
+        found |= dict.fromkeys(self.maximize, "maximize")
+        return found or {METRIC: "minimize"}
+
+
+class Options(Strict):
+    """The options of a run; `floatgate.run` says what each does."""
+
+    repeat: int | None = None
+    limit: int | None = None
+    addresses: str | None = None
+    time_scale: float | None = None
+    verify: bool | None = None
+    format: str | None = None
+    close_gaps: str | None = None
+    streams: str | None = None
+    start_cache: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that are given, by their names."""
+        found = {name: getattr(self, name) for name in Options.model_fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class TraceSpec(Options):
+    """What is played, with options of its own."""
+
+    trace: str = Field(min_length=1)
+    """A path, also with `*`; a URL, or a generator."""
+    split: Literal["volume"] | None = None
+    """Whether each volume of the trace is a workload of its own."""
+
+
+def _as_traces(traces: Any) -> Any:
+    given = traces if isinstance(traces, list) else [traces]
+    return [{"trace": one} if isinstance(one, str) else one for one in given]
+
+
+def _as_seeds(seeds: Any) -> Any:
+    """The seeds 1 to N for a number of them."""
+    counted = isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1
+    return [*range(1, seeds + 1)] if counted else seeds
+
+
+def _as_points(points: Any) -> Any:
+    return [_dotted(point) for point in points] if isinstance(points, list) else points
+
+
+Seed = Annotated[int, Field(ge=0, lt=1 << 64)]
+Seeds = Annotated[list[Seed], BeforeValidator(_as_seeds), AfterValidator(_some_different)]
+Traces = Annotated[list[TraceSpec], BeforeValidator(_as_traces), Field(min_length=1)]
+Points = Annotated[list[dict[str, Value]], BeforeValidator(_as_points)]
+Grid = Annotated[dict[str, Values], BeforeValidator(_dotted)]
+
+
+class StudySpec(Strict):
+    """A study: every trace, with every combination of values, with every seed.
+
+    The combinations are those of `grid` with each entry of `list`, with each draw of `random` or
+    each trial of `optuna`.
+    """
+
+    traces: Traces
+    device: str | None = None
+    settings: Settings = Field(default={}, alias="set")
+    options: Options = Options()
+    seeds: Seeds = [1]
+    grid: Grid = {}
+    points: Points = Field(default=[], alias="list")
+    random: Random | None = None
+    optuna: Search | None = None
+    memory: Annotated[int, BeforeValidator(_number), Field(gt=0)] | None = None
+    """Bytes that a run takes at most, for engines that place runs by memory."""
+
+    @model_validator(mode="after")
+    def _each_key_once(self) -> StudySpec:
+        places = {
+            "set": self.settings.keys(),
+            "grid": self.grid.keys(),
+            "list": {key for point in self.points for key in point},
+            "random": self.random.keys.keys() if self.random else (),
+            "optuna": self.optuna.keys.keys() if self.optuna else (),
+        }
+        if self.device is not None:
+            places["device"] = {"device"}
+        seen: dict[str, str] = {}
+        for place, keys in places.items():
+            for key in keys:
+                if key in seen:
+                    raise ValueError(f"{key} is in {seen[key]} and in {place}; expected one place")
+                seen[key] = place
+        return self
+
+    @property
+    def varied(self) -> dict[str, list[Any]]:
+        """The values of each key that varies: those of a range are its ends."""
+        found: dict[str, list[Any]] = {key: [*values] for key, values in self.grid.items()}
+        for point in self.points:
+            for key, value in point.items():
+                found.setdefault(key, []).append(value)
+        for drawn in (self.random, self.optuna):
+            for key, of in drawn.keys.items() if drawn else ():
+                whole = (lambda one: one) if not isinstance(of, Range) or of.whole else float
+                ends = [of.low, of.high] if isinstance(of, Range) else of
+                found[key] = [whole(one) for one in ends]
+        return found
+
+
+def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
+    """The study of a document as TOML has it. Raises ConfigError with the place in `where`."""
+    try:
+        return StudySpec.model_validate(dict(document))
+    except ValidationError as error:
+        raise _core.ConfigError(f"{where}: {_words(error)}") from None
+
+
+def read(path: Path) -> StudySpec:
+    """The study of a TOML file. Raises ConfigError."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise _core.ConfigError(f"{path}: no TOML: {error}") from error
+    return parse(document, str(path))
+
+
+def _words(error: ValidationError) -> str:
+    """The first thing that is wrong: where, what was given, what was expected."""
+    # Of a union, the errors of all its parts are told; the shortest place is the user's own.
+    first = min(error.errors(), key=lambda one: len(one["loc"]))
+    names = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
+    place = ".".join(name for name in names if name not in ("bool", "int", "float", "str", "Range"))
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {place}"
+    if first["type"] == "missing":
+        return f"{place} is missing"
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return f"{place}: {said}" if place else said
+    return f"{place} = {first['input']!r} given; {said[:1].lower()}{said[1:]}"

@@ -1,0 +1,201 @@
+"""Where a study's rows are: a Parquet dataset in a directory, or at any URL that fsspec knows."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from floatgate import _core
+from floatgate.report.files import write_whole
+from floatgate.traces.source import is_url, missing_packages
+
+from .rows import FAILED, Row, Schema, frame_of
+
+HEAD = "study.json"
+"""What the directory is of: the study, the engine's build, the columns, how many runs."""
+
+RUNS = "runs"
+"""The dataset in it."""
+
+ROWS = 1000
+"""Rows of a file of the dataset."""
+
+FLUSH_S = 2.0
+"""Seconds after which a row is written at the latest."""
+
+
+class Folder:
+    """A directory or a URL. What is written in it is there as a whole, or not at all.
+
+    Raises OSError where something cannot be read or written.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.place = str(place)
+        self._is_local = not is_url(self.place)
+        if self._is_local:
+            self.place = str(Path(self.place).absolute())
+        import fsspec  # type: ignore[import-untyped]
+
+        try:
+            self._system, self._root = fsspec.core.url_to_fs(self.place)
+        except (ImportError, ValueError) as error:
+            words = missing_packages(self.place, error)
+            raise _core.ConfigError(f"out: {place}: {words}") from error
+
+    def path(self, name: str) -> str:
+        """Of a file, as it is opened from anywhere."""
+        return f"{self.place.rstrip('/')}/{name}"
+
+    def names(self, folder: str = "", suffix: str = "") -> list[str]:
+        """The files in a folder of it, with that; none where there is none."""
+        with _said(self.path(folder)):
+            self._system.invalidate_cache()
+            try:
+                found = self._system.ls(self._inner(folder), detail=False)
+            except FileNotFoundError:
+                return []
+        names = (str(one).rstrip("/").rpartition("/")[2] for one in found)
+        start = f"{folder}/" if folder else ""
+        return sorted(start + name for name in names if name.endswith(suffix))
+
+    def read(self, name: str) -> bytes | None:
+        """A file's bytes; None where there is none."""
+        with _said(self.path(name)):
+            try:
+                return bytes(self._system.cat_file(self._inner(name)))
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Puts a file there: by renaming, or as one object."""
+        with _said(self.path(name)):
+            if self._is_local:
+                path = Path(self.path(name))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, content)
+            else:
+                self._system.pipe_file(self._inner(name), content)
+
+    def _inner(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}".rstrip("/")
+
+
+@contextmanager
+def _said(place: str) -> Iterator[None]:
+    """Makes an OSError with the place of what kinds of storage raise, each in its own way."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        words = " ".join(str(getattr(error, "strerror", None) or error).split())
+        raise OSError(f"{place}: {words or type(error).__name__}") from error
+
+
+class Store:
+    """The rows of a study that there are, and those that come."""
+
+    def __init__(self, folder: Folder, columns: Schema) -> None:
+        self.folder = folder
+        self.columns = columns
+        self._parts = {status: _Part(self, status) for status in ("", FAILED)}
+
+    def add(self, row: Row) -> None:
+        """Keeps a row; it is written soon. Raises OSError."""
+        self._parts[FAILED if row["status"] == FAILED else ""].add(row)
+
+    def look(self) -> None:
+        """Writes rows that have waited long enough. Raises OSError."""
+        for part in self._parts.values():
+            part.look()
+
+    def flush(self) -> None:
+        """Writes all rows. Raises OSError."""
+        for part in self._parts.values():
+            part.flush()
+
+
+class _Part:
+    """The file that grows: it is written again, as a whole, until it has `ROWS` rows."""
+
+    def __init__(self, store: Store, status: str) -> None:
+        self._store = store
+        self._prefix = f"{status}-" if status else ""
+        self._rows: list[Row] = []
+        self._written = 0
+        self._since = 0.0
+
+    def add(self, row: Row) -> None:
+        if self._written == len(self._rows):
+            self._since = time.monotonic()
+        self._rows.append(row)
+        if len(self._rows) >= ROWS:
+            self.flush()
+        else:
+            self.look()
+
+    def look(self) -> None:
+        if self._written < len(self._rows) and time.monotonic() - self._since > FLUSH_S:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._written == len(self._rows):
+            return
+        content = io.BytesIO()
+        frame_of(self._rows, self._store.columns).write_parquet(content)
+        # A run is in one file only, so that its digest names the file it is the first of.
+        name = f"{RUNS}/{self._prefix}{self._rows[0]['run']}.parquet"
+        self._store.folder.write(name, content.getvalue())
+        self._written = len(self._rows)
+        if self._written >= ROWS:
+            self._rows, self._written = [], 0
+
+
+def head_of(folder: Folder) -> dict[str, Any] | None:
+    """What the directory says that it is of; None where it says nothing.
+
+    Raises ConfigError where that is of something else.
+    """
+    text = folder.read(HEAD)
+    if text is None:
+        return None
+    try:
+        head = json.loads(text)
+        if isinstance(head, dict) and {"build", "columns", "runs", "study"} <= head.keys():
+            return head
+    except ValueError:
+        pass
+    raise _core.ConfigError(f"{folder.path(HEAD)}: expected what floatgate study has written")
+
+
+def write_head(folder: Folder, head: Mapping[str, Any]) -> None:
+    """Says what the directory is of. Raises OSError."""
+    folder.write(HEAD, (json.dumps(head, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def frames(folder: Folder, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """These columns of the files of the dataset, each as a table. Raises ConfigError."""
+    for name in folder.names(RUNS, ".parquet"):
+        content = folder.read(name)
+        if content is None:
+            continue
+        try:
+            yield pl.read_parquet(io.BytesIO(content), columns=[*columns])
+        except pl.exceptions.PolarsError as error:
+            raise _core.ConfigError(f"{folder.path(name)}: cannot be read: {error}") from error
+
+
+def status_of(folder: Folder) -> dict[str, str]:
+    """The status of each run that has a row, by its digest."""
+    found: dict[str, str] = {}
+    for frame in frames(folder, ["run", "status"]):
+        found.update(frame.iter_rows())
+    return found

@@ -1,0 +1,86 @@
+"""One run of a study: what it is, and what comes of it where it is run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+from floatgate import _core, runner, sources
+from floatgate.configs import Resolved
+from floatgate.run_options import RunOptions
+from floatgate.traces import TraceError
+
+from .rows import Row, row_of
+from .spec import Value
+
+OPENED = 8
+"""Traces that a process keeps open: runs of one trace come one after the other."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run; it can be sent to another process or machine."""
+
+    digest: str
+    """Equal for runs that give equal results: of config, requests, options, seed and build."""
+    trace: str
+    """The trace as the study has it."""
+    source: str
+    """What is opened: an absolute path, a URL or a generator."""
+    volume: str | None
+    values: Mapping[str, Value]
+    """What varies."""
+    drive: Resolved
+    how: RunOptions
+    memory: int | None
+    """Bytes that it takes at most, where that is known."""
+
+
+def run(task: Task) -> Row:
+    """Its row: of the result, or of the error of the config, the trace or the run.
+
+    Other errors, such as those of memory, are raised.
+    """
+    try:
+        source = _KNOWN.open(task.source, task.how)
+        return row_of(task, runner.simulate_one(source, task.drive, task.how))
+    except (_core.ConfigError, _core.RunError, TraceError, OSError) as error:
+        return row_of(task, error)
+
+
+class _Opened:
+    """The traces that were opened last; each is opened once, whoever asks meanwhile."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: OrderedDict[Any, Future[sources.Source]] = OrderedDict()
+
+    def open(self, source: str, how: RunOptions) -> sources.Source:
+        """The source. Raises what opening it raises, to all who ask."""
+        # A recording is the same with every seed.
+        key = source, how if sources.is_generator(source) else replace(how, seed=1)
+        with self._lock:
+            mine = key not in self._found
+            if mine:
+                self._found[key] = Future()
+            self._found.move_to_end(key)
+            found = self._found[key]
+            while len(self._found) > OPENED:
+                self._found.popitem(last=False)
+        if mine:
+            try:
+                opened = sources.open_source(source, how)
+                if how.addresses != "modulo":
+                    # It is laid out here, once, and not by all who play it.
+                    opened.load(None)
+                found.set_result(opened)
+            except BaseException as error:
+                found.set_exception(error)
+        return found.result()
+
+
+_KNOWN = _Opened()

@@ -1,0 +1,86 @@
+"""A trace of many volumes as a workload for each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from floatgate.traces import Stream, Trace, open_trace
+from floatgate.traces.write import parquet_bytes
+
+from .plan import Played
+from .spec import Options
+from .store import Folder
+
+VOLUMES = "volumes"
+"""The folder of a study's directory in which its traces are, volume by volume."""
+
+PIECE = 1 << 23
+"""Requests that are held, some 300 MB, before they are written."""
+
+INDEX = "volumes.json"
+
+
+def split(folder: Folder, played: Played) -> Sequence[Played]:
+    """The volumes of a trace, written into the study's directory unless they are there.
+
+    All parts of a study find them there. Raises TraceError, and OSError where it cannot be written.
+    """
+    place = f"{VOLUMES}/{played.identity}"
+    index = folder.read(f"{place}/{INDEX}")
+    names = json.loads(index) if index else _write(folder, place, played)
+    # The format was of the file, and the other options are of what is played.
+    options = Options(**(played.options.given() | {"format": None}))
+    return [
+        replace(
+            played,
+            source=folder.path(f"{place}/{_file(number, name)}"),
+            options=options,
+            volume=name,
+        )
+        for number, name in enumerate(names)
+    ]
+
+
+def _write(folder: Folder, place: str, played: Played) -> list[str]:
+    trace = open_trace(played.source, format=played.options.format)
+    about = trace.about if isinstance(trace, Stream) else trace
+    held: dict[int, list[pl.DataFrame]] = {}
+    pieces = requests = 0
+    for frame in frames_of(trace):
+        for part in frame.partition_by("device"):
+            held.setdefault(int(part["device"][0]), []).append(part)
+        requests += frame.height
+        if requests >= PIECE:
+            _put(folder, place, about, held, pieces)
+            held, pieces, requests = {}, pieces + 1, 0
+    _put(folder, place, about, held, pieces)
+    # It is written last: without it the volumes count as missing.
+    folder.write(f"{place}/{INDEX}", json.dumps(about.devices).encode())
+    return about.devices
+
+
+def frames_of(trace: Trace | Stream) -> Iterator[pl.DataFrame]:
+    """The requests of a trace, some at a time where it is long."""
+    return trace.batches() if isinstance(trace, Stream) else iter([trace.frame])
+
+
+def _put(
+    folder: Folder, place: str, about: Trace, held: dict[int, list[pl.DataFrame]], piece: int
+) -> None:
+    """One file more for each volume that has requests."""
+    for number, frames in held.items():
+        name = about.devices[number]
+        frame = pl.concat(frames).with_columns(device=pl.lit(0, pl.UInt32))
+        one = replace(about, name=name, frame=frame, devices=[name], notes=[], unparsed_lines=0)
+        path = f"{place}/{_file(number, name)}/{piece:06}.parquet"
+        folder.write(path, parquet_bytes(one))
+
+
+def _file(number: int, name: str) -> str:
+    """A name that any file system takes, for a folder of Parquet files."""
+    return f"{number}-{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}"

@@ -1,0 +1,215 @@
+"""`tune`: trials of configs on a trace, those that begin badly ended early."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from floatgate import _core, configs, jobs, sources
+from floatgate.comparison import comparison_table
+from floatgate.configs import Device, Resolved
+from floatgate.jobs import Job, Progress
+from floatgate.optimizer import Direction, check_installed, new_search
+from floatgate.result import Result
+from floatgate.run_options import RunOptions
+
+from .outcome import Goal, Tried, Tuned, front
+from .space import Asked, asked, check_axes
+
+if TYPE_CHECKING:
+    import optuna
+
+TRIALS = 40
+
+EARLY = 0.2
+"""Share of the requests after which a trial is looked at."""
+
+UNPRUNED = 5
+"""Trials that are never ended early: what the others are compared with."""
+
+ORACLE = {"placement.scheme": "oracle"}
+
+
+def tune(
+    trace: Any,
+    *,
+    objective: str | Sequence[str],
+    vary: Mapping[str, str | Sequence[Any]],
+    device: Device | None = None,
+    set: Mapping[str, Any] | None = None,
+    trials: int = TRIALS,
+    seed: int = 1,
+    sampler: str = "tpe",
+    prune: bool = True,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Tuned:
+    """The config that is best for a trace, or those that none is better than.
+
+    `objective` is the path of a number in a result, such as "write_amplification",
+    "latency.read.p99_us" or "max:throughput.iops"; several of them look for the Pareto front.
+    `vary` maps config keys to choices ("greedy,fifo", or a list), or to ranges: "1..12" of whole
+    numbers, "0.05..0.3" of others, "64KiB..4MiB" of sizes, which double from the first; ":log"
+    behind a range makes equal ratios equally likely. `sampler` is "tpe" (a tree-structured Parzen
+    estimator) or "random". All runs have the same `seed`, so that chance cancels, and so has
+    the sampler: the same call finds the same.
+
+    A trial is pruned if after a fifth of the requests it is worse in every objective than the
+    median of the trials before it. `device`, `set`, `trace` and the other options are as for `run`.
+    All keys, values and objectives are checked before any run. Raises as `run` does.
+    """
+    named = [objective] if isinstance(objective, str) else [*objective]
+    given = asked(named, vary, trials=trials, seed=seed, sampler=sampler, prune=prune)
+    check_axes(given.axes, device, set or {})
+    check_installed()
+    how = RunOptions(seed=seed, **options)
+    search = _Search(trace, given, device, dict(set or {}), how, progress)
+    return search.run()
+
+
+@dataclass
+class _Search:
+    """A search while it goes on."""
+
+    trace: Any
+    given: Asked
+    device: Device | None
+    set: dict[str, Any]
+    how: RunOptions
+    progress: Progress | None
+    tried: list[Tried] = field(default_factory=list)
+    known: dict[tuple[str, bool], tuple[float, ...]] = field(default_factory=dict)
+    """Objectives by config and whether they are of the early part: no run is made twice."""
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> Tuned:
+        """All of it: the drive as it is, the trials, the bound."""
+        if self.progress is not None:
+            self.progress("read", 0, 0)
+        self.whole = sources.open_source(self.trace, self.how)
+        requests = self.whole.load(None).workload.requests
+        once = requests // self.how.repeat
+        early = replace(self.how, limit=max(1, round(once * EARLY)), repeat=1)
+        self.part = sources.open_source(self.trace, early)
+        default = self._values(self._resolved({}), early=False)
+        self._study().optimize(self._try, n_trials=self.given.trials)
+        values = {
+            one.number: [
+                goal.sign * value
+                for goal, value in zip(self.given.objectives, one.values, strict=True)
+            ]
+            for one in self.tried
+            if one.values is not None
+        }
+        if not values:
+            reasons = {one.reason for one in self.tried}
+            raise _core.ConfigError(f"no trial was completed: {'; '.join(sorted(reasons)[:3])}")
+        best = front(values)
+        drives = [json.loads(self._resolved(self.tried[one].settings).config) for one in best]
+        return Tuned(
+            self.whole.name,
+            configs.name(self.device),
+            self.given.sampler,
+            self.given.seed,
+            early.limit or 0,
+            requests,
+            tuple(self._goals(default, self.tried[best[0]].settings)),
+            tuple(self.tried),
+            tuple(best),
+            tuple(configs.to_toml(drive) for drive in drives),
+            tuple(self.notes),
+        )
+
+    def _study(self) -> optuna.Study:
+        ways: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
+        directions = [ways[one.direction] for one in self.given.objectives]
+        return new_search(self.given.sampler, self.given.seed, directions)
+
+    def _try(self, trial: optuna.Trial) -> tuple[float, ...]:
+        """One trial, which optuna is told of: its values, or that it was ended."""
+        import optuna
+
+        if self.progress is not None:
+            self.progress("trials", trial.number, self.given.trials)
+        settings = {axis.key: axis.suggest(trial) for axis in self.given.axes}
+        early: tuple[float, ...] | None = None
+        state, reason, values = "complete", "", None
+        try:
+            drive = self._resolved(settings)
+            if self.given.prune and len(self._begun()) >= UNPRUNED:
+                early = self._values(drive, early=True)
+                reason = self._worse(early)
+            if not reason:
+                values = self._values(drive, early=False)
+                early = early or (self._values(drive, early=True) if self.given.prune else None)
+            else:
+                state = "pruned"
+        except _core.ConfigError as error:
+            state, reason = "refused", str(error)
+        except _core.RunError as error:
+            state, reason = "failed", str(error)
+        self.tried.append(Tried(trial.number, state, settings, early, values, reason))
+        if values is None:
+            if early is not None and len(early) == 1:
+                trial.report(early[0], step=1)
+            raise optuna.TrialPruned(reason)
+        return values
+
+    def _begun(self) -> list[tuple[float, ...]]:
+        return [one.early for one in self.tried if one.early is not None]
+
+    def _worse(self, early: Sequence[float]) -> str:
+        """Why a trial is ended; nothing where it goes on."""
+        middles = [median(column) for column in zip(*self._begun(), strict=True)]
+        goals = self.given.objectives
+        pairs = list(zip(goals, early, middles, strict=True))
+        if all(goal.sign * value > goal.sign * middle for goal, value, middle in pairs):
+            told = ", ".join(
+                f"{goal.metric} {value:.4g}, median {m:.4g}" for goal, value, m in pairs
+            )
+            return f"after {EARLY:.0%} of the requests worse than the median: {told}"
+        return ""
+
+    def _resolved(self, settings: Mapping[str, str]) -> Resolved:
+        return configs.resolve_all(self.device, {**self.set, **settings}, {})[0]
+
+    def _values(self, drive: Resolved, *, early: bool) -> tuple[float, ...]:
+        """The objectives of a drive, for all requests or for the early part."""
+        at = (drive.config, early)
+        if at not in self.known:
+            row = comparison_table([self._run(drive, early)], []).row(0, named=True)
+            found = []
+            for goal in self.given.objectives:
+                if (value := row.get(goal.metric)) is not None:
+                    found.append(float(value))
+                else:
+                    raise _core.ConfigError(
+                        f"objective: {goal.metric} does not exist in this run (nothing of the kind "
+                        "happened, or time is not simulated)"
+                    )
+            self.known[at] = tuple(found)
+        return self.known[at]
+
+    def _run(self, drive: Resolved, early: bool) -> Result:
+        source = self.part if early else self.whole
+        wrapped = configs.capacity(drive.config) if self.how.addresses == "modulo" else None
+        job = Job("", drive, source.load(wrapped), source.how)
+        return jobs.run_all([job], 1, None)[0]
+
+    def _goals(self, default: Sequence[float], settings: Mapping[str, str]) -> list[Goal]:
+        """The objectives with what bounds them: the oracle's placement on the best drive."""
+        found = []
+        for at, goal in enumerate(self.given.objectives):
+            bound, what = None, "no bound is known of it"
+            if "write_amplification" in goal.metric and goal.direction == "min":
+                try:
+                    drive = self._resolved({**settings, **ORACLE})
+                    bound = self._values(drive, early=False)[at]
+                    what = "placement by an oracle on the best drive: the best found, not a proof"
+                except (_core.ConfigError, _core.RunError) as error:
+                    what = f"no oracle on the best drive: {error}"
+            found.append(Goal(goal.metric, goal.direction, default[at], bound, what))
+        return found

@@ -1,0 +1,234 @@
+"""`floatgate advise`: known answers, what a trace cannot tell, the document and the process."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+from browser import Seen, browser
+from conftest import Cli
+from pydantic import TypeAdapter
+
+import floatgate as fg
+from floatgate import curves
+from floatgate.advising.lines import FOUND, Advice
+from floatgate.advising.sampled import COUNTED, loops_of, requests_of, sample, steady_states, thirds
+from floatgate.advising.streams import ONE, known_streams, named
+from floatgate.models import greedy
+from floatgate.report import write_advice
+
+__all__ = ["browser"]
+
+TRACES = Path(__file__).parent / "data" / "traces"
+UNIFORM = "uniform:span=96MiB,writes=120k,interarrival=100us"
+KEYS = ["footprint", "amplification", "separation", "map", "life", "latency", "streams"]
+
+
+@cache
+def _advice(trace: str) -> Advice:
+    return fg.advise(trace)
+
+
+def _trace(spec: str) -> fg.Trace:
+    return curves.read_source(spec, seed=1)[1]
+
+
+def _frame(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["at_ns", "op", "offset", "length"], orient="row")
+
+
+def test_uniform_writes_come_to_the_closed_form_from_a_sample() -> None:
+    whole = requests_of(_trace("uniform:span=1GiB,writes=1M"))
+    assert (whole.unit_pages, whole.every) == (256, 2)
+    for state in steady_states(whole, [0.28]):
+        law = greedy(1 / (1 - state.spare_factor), whole.unit_pages).write_amplification
+        assert state.write_amplification == pytest.approx(law, rel=0.015)
+        assert state.half_width is not None and state.half_width < 0.05 * law
+        assert state.is_steady
+
+
+def test_hot_and_cold_writes_come_to_the_full_simulation() -> None:
+    spec = "hotcold:span=1GiB,r=0.9,f=0.1,writes=1M"
+    whole = requests_of(_trace(spec))
+    assert whole.every == 2
+    (found,) = steady_states(whole, [0.28])
+    sets = {**COUNTED, "flash.pages_per_block": whole.unit_pages, "capacity.spare_factor": 0.28}
+    full, _ = thirds(loops_of(fg.run(spec, set=sets, repeat=whole.loops), whole.loops))
+    assert found.write_amplification == pytest.approx(full, rel=0.05)
+    law = greedy(1 / 0.72, whole.unit_pages).write_amplification
+    assert found.write_amplification > 1.1 * law, "one stream pays for the skew"
+
+
+def test_sequential_writes_cost_nothing() -> None:
+    found = _advice("sequential:span=96MiB,writes=4k,size=128KiB,interarrival=1ms")
+    for number in found["amplification"].numbers:
+        assert number.value == pytest.approx(1, abs=0.01)
+    assert "None of the schemes helps" in found["separation"].answer
+
+
+def test_a_uniform_trace_has_known_answers() -> None:
+    found = _advice(UNIFORM)
+    assert [line.key for line in found.lines] == KEYS
+    values = {number.name: number.value for line in found.lines for number in line.numbers}
+    # The drive has 384 units of 64 pages, which is what finite size costs: 3 % near 100.
+    assert values["15% spare"] == pytest.approx(greedy(1 / 0.85, 64).write_amplification, rel=0.03)
+    assert values["oracle"] < 0.75 * values["one stream"]
+    pages = (96 << 20) // 4096
+    whole = values["for all pages that are accessed"]
+    assert whole == pytest.approx(8 * pages, rel=0.01)
+    # A little less than nine tenths of the map: the trace ends before the longest reuses.
+    for hits, least in ((90, 0.8), (99, 0.93)):
+        assert least < values[f"for {hits} % of the hits"] / whole < hits / 100
+    endured = 7000 / values["tlc-enterprise: flash bytes per host byte"] / (1 - 0.1536)
+    assert values["tlc-enterprise: drive writes per day"] == pytest.approx(endured / 1826.25)
+    daily = 120_000 * 4096 / 12 * 86400 / found.span_bytes
+    years = values["tlc-enterprise: life at the trace's rate"]
+    assert years * daily * 365.25 == pytest.approx(endured, rel=0.001)
+    assert 10 < values["p99 of writes"] < 1000
+
+
+def test_a_sample_keeps_requests_in_one_piece_and_one_page_of_each_group() -> None:
+    whole = requests_of(_trace("uniform:span=1GiB,writes=20k,size=64KiB,trim=0.1"))
+    for seed in (1, 2):
+        small = sample(whole, 4, seed)
+        assert small.pages == whole.pages / 4
+        lengths = (small.frame["end"] - small.frame["first"]).unique().sort().to_list()
+        assert lengths == [4] or lengths == [3, 4, 5]
+        assert small.frame["end"].max() <= small.pages
+        assert small.page_writes == pytest.approx(whole.page_writes / 4, rel=0.001)
+    each = requests_of(_trace("sequential:span=64MiB,writes=16384"))
+    drawn = [sample(each, 4, seed).frame["offset"] // 4096 for seed in (1, 2)]
+    for pages in drawn:
+        assert (pages // 4).to_list() == list(range(4096))
+        assert {*(pages % 4)} == {0, 1, 2, 3}
+    assert 0.2 < (drawn[0] == drawn[1]).mean() < 0.3
+
+
+def test_streams_by_size_part_writes_that_die_together() -> None:
+    # Small writes go to the upper half over and over, long ones round the lower half.
+    span = 128 << 20
+    rows = []
+    for at in range(60_000):
+        small = at % 12
+        offset = (at * 7919 * 4096) % (span // 2) + span // 2 if small else at // 12 * 131072
+        length = 4096 if small else 131072
+        rows.append((at * 1000, 1, offset % span if small else offset % (span // 2), length))
+    whole = requests_of(fg.read_trace(_frame(rows)))
+    ways, refused = known_streams(whole)
+    assert [way.name for way in ways] == ["by size, to 16 KiB and larger"]
+    assert refused == ["by device: one device is written"]
+    small, settings = named(sample(whole, 1, 1), ways[0])
+    assert settings == {"placement.scheme": "host", "placement.handles": 2}
+    assert (small.frame["stream"] == (small.frame["length"] > 16384)).all()
+    single, parted = (
+        steady_states(whole, [0.15], arrange=how)[0].write_amplification
+        for how in (lambda one: (one, ONE), lambda one: named(one, ways[0]))
+    )
+    assert parted < 0.9 * single
+
+
+def test_each_device_has_a_stream() -> None:
+    rows = [(at * 1000, 1, (at * 7919 * 4096) % (8 << 20), 4096, 0) for at in range(30_000)] + [
+        (at * 1000 + 1, 1, at * 4096 % (64 << 20), 4096, 1) for at in range(40_000)
+    ]
+    frame = pl.DataFrame(
+        rows, schema=["at_ns", "op", "offset", "length", "device"], orient="row"
+    ).sort("at_ns")
+    ways, _ = known_streams(requests_of(fg.read_trace(frame)))
+    assert [way.name for way in ways] == ["by device, 2 of them"]
+    assert ways[0].share == pytest.approx(3 / 7)
+
+
+def test_handles_of_the_trace_are_streams() -> None:
+    frame = _frame([(at * 1000, 1, at * 7919 % 4096 * 4096, 4096) for at in range(9000)])
+    for handles, known in ((3, True), (1, False)):
+        stream = (pl.int_range(9000, eager=True) % handles).cast(pl.UInt16).alias("stream")
+        ways, refused = known_streams(requests_of(fg.read_trace(frame.with_columns(stream))))
+        assert ([way.name for way in ways] == ["by the handles of the trace"]) == known
+        assert any("nearly all writes have the same" in why for why in refused) != known
+    assert not ways
+
+
+def test_a_trace_without_writes_says_so_in_each_line() -> None:
+    found = fg.advise(_frame([(at * 1000, 0, at * 4096, 4096) for at in range(1000)]))
+    for key in ("amplification", "separation", "life", "streams"):
+        assert found[key].found == "not known" and not found[key].numbers
+        assert "the trace has no writes" in found[key].answer
+    assert "nothing is written" in found["footprint"].answer
+    assert "no page is accessed twice" in found["map"].answer
+    assert found["latency"].found == "simulated"
+
+
+def test_a_trace_that_overwrites_nothing_is_too_short() -> None:
+    found = _advice("sequential:span=64MiB,writes=512,size=128KiB,interarrival=1ms")
+    for key in ("amplification", "separation", "life", "streams"):
+        assert "too short: it writes a page 1.00 times" in found[key].answer
+
+
+def test_without_time_stamps_life_and_tail_are_not_known() -> None:
+    found = _advice("uniform:span=64MiB,writes=60k")
+    assert found["latency"].answer == "not known: the trace has no time stamps"
+    units = {number.unit for number in found["life"].numbers}
+    assert "DWPD" in units and "years" not in units
+    assert any("no time stamps" in doubt for doubt in found["life"].doubts)
+
+
+def test_command_prints_one_document_of_its_schema(cli: Cli) -> None:
+    done = cli("advise", UNIFORM, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, TypeAdapter(Advice).json_schema())
+    assert fg.Advice.from_dict(document) == _advice(UNIFORM), "the same in every process"
+    for line in document["lines"]:
+        assert line["found"] in FOUND and line["next"]
+        for number in line["numbers"]:
+            if number["low"] is not None:
+                assert number["low"] <= number["value"] <= number["high"]
+    del document["lines"][0]["found"]
+    with pytest.raises(ValueError, match="advice"):
+        fg.Advice.from_dict(document)
+
+
+def test_command_writes_a_page(cli: Cli, tmp_path: Path) -> None:
+    done = cli("advise", UNIFORM, "--out", "out", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("next") >= len(KEYS)
+    assert {file.name for file in (tmp_path / "out").iterdir()} >= {
+        *("advice.html", "advice.json", "numbers.parquet", "separation.svg", "map.svg"),
+    }
+    frame = pl.read_parquet(tmp_path / "out" / "numbers.parquet")
+    assert {"question", "found", "value", "low", "high"} <= {*frame.columns}
+    assert cli("advise", UNIFORM, "--out", "out").returncode == 2, "the directory is not empty"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nothing.csv",), "nothing.csv"),
+        ((UNIFORM, "--device", "nvme9"), "nvme9"),
+        ((UNIFORM, "--limit", "0"), "limit"),
+    ],
+)
+def test_command_refuses_what_is_wrong(cli: Cli, arguments: tuple[str, ...], words: str) -> None:
+    done = cli("advise", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_help_has_an_example(cli: Cli) -> None:
+    done = cli("advise", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Example: floatgate advise" in done.stdout
+
+
+def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
+    write_advice(_advice(UNIFORM), tmp_path)
+    with Seen(browser, tmp_path / "advice.html") as seen:
+        assert seen.complaints == []
+        assert seen.page.locator("#separation-0 svg path").count() > 5
+    with Seen(browser, tmp_path / "advice.html", width=360) as seen:
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants lock clean
+.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs lock clean
 
 help:
 	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
@@ -15,7 +15,8 @@ help:
 	@echo "make instructions  instructions per page along seven paths, held against a table (valgrind)"
 	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
-	@echo "make lock       renew requirements.lock and requirements-mutants.lock"
+	@echo "make docs       the documentation as a site, in site/"
+	@echo "make lock       renew requirements.lock and those of mutants and docs"
 
 $(VENV)/ready: requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -95,11 +96,20 @@ mutants: build $(VENV)/mutants-ready
 	$(BIN)/python tools/mutants.py $(FILES) $(if $(CHANGED),--changed $(CHANGED)) \
 		$(if $(SHARD),--shard $(SHARD)) $(if $(MINUTES),--minutes $(MINUTES))
 
+$(VENV)/docs-ready: requirements-docs.lock $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	touch $@
+
+# mkdocs.yml says what fails it. The variable keeps an advertisement off the terminal.
+docs: $(VENV)/docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 LOCK := $(BIN)/uv pip compile --quiet pyproject.toml --universal --python-version 3.10 \
 	--no-header --no-emit-index-url --no-emit-find-links
 lock: setup
 	$(LOCK) --group tools -o requirements.lock
 	$(LOCK) --group mutants --constraint requirements.lock -o requirements-mutants.lock
+	$(LOCK) --group docs --constraint requirements.lock -o requirements-docs.lock
 
 clean:
-	rm -rf $(VENV) target $(DEMO)
+	rm -rf $(VENV) target site $(DEMO)

@@ -4,7 +4,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs lock clean
+.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs release-tools wheel sbom licenses deny \
+	lock clean
 
 help:
 	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
@@ -16,7 +17,11 @@ help:
 	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
 	@echo "make docs       the documentation as a site, in site/"
-	@echo "make lock       renew requirements.lock and those of mutants and docs"
+	@echo "make wheel      a wheel for many Linuxes and a source distribution, in dist/; docs/release.md has the rest"
+	@echo "make sbom       what is in them and in an environment where they are installed, in dist/"
+	@echo "make licenses   renew third-party/: the licences of the crates that a wheel holds"
+	@echo "make deny       licences, sources and known holes of all crates, against deny.toml"
+	@echo "make lock       renew requirements.lock and those of mutants, docs and release"
 
 $(VENV)/ready: requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -51,7 +56,8 @@ test-rust:
 test-python: build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
 
-test-long: build
+# The wheel is built first: it is installed in a fresh environment of each Python.
+test-long: build wheel
 	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
 	$(BIN)/python -m pytest -q
 
@@ -61,6 +67,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
 
 bench: build
 	cargo bench --locked -p floatgate-ftl
@@ -104,12 +111,59 @@ $(VENV)/docs-ready: requirements-docs.lock $(VENV)/ready
 docs: $(VENV)/docs-ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+$(VENV)/release-ready: requirements-release.lock $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-release.lock
+	touch $@
+
+# What cargo brings of the tools below; the versions are those that docs/dependencies.md names.
+release-tools: $(VENV)/release-ready
+	command -v cargo-about >/dev/null || cargo install --locked --version 0.9.3 --features cli cargo-about
+	command -v cargo-cyclonedx >/dev/null || cargo install --locked --version 0.5.9 cargo-cyclonedx
+	command -v cargo-deny >/dev/null || cargo install --locked --version 0.20.2 cargo-deny
+
+# Zig links against glibc 2.17, which Linux distributions since 2014 have; one wheel serves all Pythons (abi3).
+# The tool writes about every crate beside its manifest; only what it says of the plugin is not in a wheel yet.
+WITH_ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
+TRIPLE := $(shell uname -m)-unknown-linux-gnu
+DIST := dist
+PARTS := target/sbom
+wheel: release-tools
+	rm -rf $(DIST) $(PARTS) && mkdir -p $(PARTS)
+	$(WITH_ZIG) cargo-zigbuild zigbuild --release --quiet --locked -p floatgate-nbdkit --target $(TRIPLE).2.17
+	cp target/$(TRIPLE)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part
+	mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN)
+	cargo cyclonedx --quiet --format json --target $(TRIPLE) --no-build-deps --override-filename sbom
+	mv crates/floatgate-nbdkit/sbom.json $(PARTS)/floatgate-nbdkit.cyclonedx.json
+	rm -f crates/*/sbom.json fuzz/sbom.json
+	$(WITH_ZIG) maturin build --release --quiet --locked --zig --compatibility manylinux2014 --out $(DIST) \
+		--sbom-include $(PARTS)/floatgate-nbdkit.cyclonedx.json
+	$(BIN)/maturin sdist --out $(DIST)
+	$(BIN)/twine check --strict $(DIST)/*
+
+# A wheel brings its own; this is of the Python packages that pip takes with it today.
+sbom: wheel
+	rm -rf $(PARTS)/venv && $(PYTHON) -m venv --without-pip $(PARTS)/venv
+	$(BIN)/uv pip install --quiet --python $(PARTS)/venv/bin/python $(DIST)/*.whl
+	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+		-o $(DIST)/floatgate-environment.cyclonedx.json $(PARTS)/venv/bin/python
+
+ABOUT := cargo about generate --config about.toml --locked about.hbs --manifest-path
+licenses: release-tools
+	$(ABOUT) crates/floatgate-py/Cargo.toml -o third-party/module.txt
+	$(ABOUT) crates/floatgate-nbdkit/Cargo.toml -o third-party/plugin.txt
+
+# Known holes are asked of a database on the web.
+CHECKS := advisories bans licenses sources
+deny:
+	cargo deny --locked check $(CHECKS)
+
 LOCK := $(BIN)/uv pip compile --quiet pyproject.toml --universal --python-version 3.10 \
 	--no-header --no-emit-index-url --no-emit-find-links
 lock: setup
 	$(LOCK) --group tools -o requirements.lock
 	$(LOCK) --group mutants --constraint requirements.lock -o requirements-mutants.lock
 	$(LOCK) --group docs --constraint requirements.lock -o requirements-docs.lock
+	$(LOCK) --group release --constraint requirements.lock -o requirements-release.lock
 
 clean:
-	rm -rf $(VENV) target site $(DEMO)
+	rm -rf $(VENV) target site dist $(DEMO)

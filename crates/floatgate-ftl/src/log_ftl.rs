@@ -39,7 +39,7 @@ pub struct LogFtlConfig {
     /// Which free unit is opened next.
     pub free_order: FreeOrder,
     /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
-    /// behind those of the geometry, as [`Layout::medium`] says.
+    /// behind those of the geometry, as [`Layout::medium`](crate::journal::Layout::medium) says.
     pub journal: Option<u64>,
 }
 

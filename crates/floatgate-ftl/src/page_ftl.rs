@@ -68,7 +68,7 @@ pub struct PageConfig {
     /// Whether the content of translation pages is kept, to be held against the true map.
     pub verify: bool,
     /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
-    /// behind those of the geometry, as [`Layout::medium`] says.
+    /// behind those of the geometry, as [`Layout::medium`](crate::journal::Layout::medium) says.
     pub journal: Option<u64>,
 }
 

@@ -1,9 +1,10 @@
 //! Parameters of policies: declared once, beside the policy that has them.
 //!
-//! [`parameters!`](crate::parameters) makes of one declaration the struct that the policy is given,
-//! its `Default`, and its table of [`Parameter`]s. Whoever reads a config takes schema, errors and
-//! documentation from that table, and hands the values back by name ([`Source`]); this crate knows
-//! no file format. [`choice!`](crate::choice) declares an enum whose variants have names.
+//! [`parameters!`](macro@crate::parameters) makes of one declaration the struct that the policy is
+//! given, its `Default`, and its table of [`Parameter`]s. Whoever reads a config takes schema,
+//! errors and documentation from that table, and hands the values back by name ([`Source`]); this
+//! crate knows no file format. [`choice!`](crate::choice) declares an enum whose variants have
+//! names.
 //!
 //! ```
 //! use floatgate_ftl::parameters::{Parameters, Range, Value};
@@ -124,7 +125,7 @@ pub type Source<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 /// Where the values of all policies come from, by the names of policy and parameter.
 pub type Sections<'a> = dyn Fn(&str, &str) -> Option<Value> + 'a;
 
-/// The parameters of one policy, made by [`parameters!`](crate::parameters). `()` has none.
+/// The parameters of one policy, made by [`parameters!`](macro@crate::parameters). `()` has none.
 pub trait Parameters: Default {
     /// What they are, in the order of the declaration.
     fn table() -> Vec<Parameter>;

@@ -1,6 +1,6 @@
 //! The result of a run: every number with its unit, declared once.
 //!
-//! These structs are the document that `--json` prints. Its JSON Schema ([`schema`]) comes from
+//! These structs are the document that `--json` prints. Its JSON Schema ([`schema()`]) comes from
 //! them, and the classes of the Python front come from that schema: a field that is added here,
 //! with a line that says its unit, is everywhere.
 //!

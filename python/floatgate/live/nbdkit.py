@@ -69,7 +69,10 @@ def find() -> str:
             "apt install nbdkit, or dnf install nbdkit"
         )
     if not PLUGIN.is_file():
-        raise RunError(f"{PLUGIN}: the nbdkit plugin was not built; make build does so")
+        raise RunError(
+            f"{PLUGIN}: this installation has no plugin for nbdkit: wheels for Linux have it, and "
+            "make build in a clone makes it; an installation from source (pip install .) does not"
+        )
     return found
 
 

@@ -1,10 +1,10 @@
 //! The macros that declare parameters, enums with names, and axes.
 
-/// Declares the parameters of a policy: see [the module](crate::parameters).
+/// Declares the parameters of a policy: see [the module](mod@crate::parameters).
 ///
-/// A field has a type, a default, and, unless it is a `bool` or a [`Choice`], a range: `from` or
-/// `above` the least `to` or `below` the greatest, those of sizes and durations in bytes and
-/// nanoseconds. An `Option` need not be set.
+/// A field has a type, a default, and, unless it is a `bool` or a
+/// [`Choice`](crate::parameters::Choice), a range: `from` or `above` the least `to` or `below` the
+/// greatest, those of sizes and durations in bytes and nanoseconds. An `Option` need not be set.
 #[macro_export]
 macro_rules! parameters {
     (

@@ -1,7 +1,7 @@
 //! The parameters of policies in a config: a section for each policy that has any.
 //!
 //! What they are, their defaults and their ranges stand beside the policies
-//! ([`floatgate_ftl::parameters`]); here are their text form and their part of the schema.
+//! ([`mod@floatgate_ftl::parameters`]); here are their text form and their part of the schema.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

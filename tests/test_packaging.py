@@ -1,0 +1,117 @@
+"""What is published says what it is: one version, every licence, a source that builds alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import floatgate
+from floatgate._core import RunError
+from floatgate.live import nbdkit
+
+ROOT = Path(__file__).resolve().parents[1]
+LINKED = {"module.txt": "floatgate-py", "plugin.txt": "floatgate-nbdkit"}
+"""The files of third-party/, and the crate of whose library each tells."""
+
+needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+
+
+def run(*command: str, cwd: Path = ROOT) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return done.stdout
+
+
+def test_there_is_one_version() -> None:
+    manifest = (ROOT / "Cargo.toml").read_text("utf-8")
+    [version] = re.findall(r'^version = "(.*)"$', manifest, re.MULTILINE)
+    assert floatgate.__version__ == version
+    for crate in ("ftl", "lab", "nbdkit", "py"):
+        own = (ROOT / f"crates/floatgate-{crate}/Cargo.toml").read_text("utf-8")
+        assert "version.workspace = true" in own, crate
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
+def test_the_changelog_has_the_version_or_there_was_no_release() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    heads = re.findall(r"^## \[(.+?)\]", changes, re.MULTILINE)
+    assert heads[0] == "Unreleased"
+    if heads[1:]:
+        assert heads[1] == floatgate.__version__
+    else:
+        assert "There has been no release yet" in changes
+
+
+@needs_cargo
+@pytest.mark.parametrize("file", LINKED)
+def test_the_licences_are_those_of_what_is_linked(file: str) -> None:
+    tree = ["tree", "--locked", "--package", LINKED[file], "--edges", "normal", "--prefix", "none"]
+    targets = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"]
+    linked = set()
+    for target in targets:
+        for line in run("cargo", *tree, "--target", target, "--format", "{p}").splitlines():
+            name, version = line.split()[:2]
+            # Macros run when it is built, and are not linked.
+            if not name.startswith("floatgate-") and "(proc-macro)" not in line:
+                linked.add(f"{name} {version.removeprefix('v')}")
+    text = (ROOT / "third-party" / file).read_text("utf-8")
+    told = set(re.findall(r"^  (\S+ \d\S*)", text, re.MULTILINE))
+    assert linked - told == set(), "make licenses renews it"
+    for head in re.findall(r"^={80}\n(.*)$", text, re.MULTILINE):
+        assert re.search(r"\((Apache|MIT|BSD|Unicode|CC0)", head), head
+
+
+@needs_cargo
+def test_the_source_distribution_builds_alone(tmp_path: Path) -> None:
+    maturin = shutil.which("maturin", path=str(Path(sys.executable).parent))
+    if maturin is None:
+        pytest.skip("maturin is not installed (make setup installs it)")
+    run(maturin, "sdist", "--out", str(tmp_path))
+    [packed] = tmp_path.glob("*.tar.gz")
+    assert packed.name == f"floatgate-{floatgate.__version__}.tar.gz"
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = tmp_path / packed.name.removesuffix(".tar.gz")
+    for name in ("LICENSE", "third-party/module.txt", "python/floatgate/py.typed"):
+        assert (source / name).is_file(), name
+    presets = {path.name for path in (ROOT / "devices").glob("*.toml")}
+    assert {path.name for path in (source / "devices").glob("*.toml")} == presets
+    # What the engine takes into itself at build time is there, too: a crate is told by its files.
+    metadata = json.loads(
+        run("cargo", "metadata", "--format-version", "1", "--no-deps", "--offline", cwd=source)
+    )
+    crates = {package["name"] for package in metadata["packages"]}
+    assert crates == {"floatgate-ftl", "floatgate-lab", "floatgate-py"}
+    for file in _included(source):
+        assert file.is_file(), file
+
+
+def _included(source: Path) -> list[Path]:
+    """Files that Rust code of a library takes in by include_str! or include_bytes!."""
+    found = []
+    for code in (source / "crates").glob("*/src/**/*.rs"):
+        for name in re.findall(r'include_(?:str|bytes)!\("(.*?)"\)', code.read_text("utf-8")):
+            found.append(code.parent / name)
+    assert found
+    return found
+
+
+@pytest.mark.skipif(shutil.which("cargo-deny") is None, reason="cargo-deny is not installed")
+def test_licences_and_sources_of_all_crates_are_allowed() -> None:
+    run("make", "deny", "CHECKS=bans licenses sources")
+
+
+def test_who_has_no_plugin_is_told_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nbdkit, "PLUGIN", tmp_path / "absent.so")
+    monkeypatch.setattr(nbdkit.shutil, "which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(RunError, match="no plugin for nbdkit: wheels for Linux have it"):
+        nbdkit.find()

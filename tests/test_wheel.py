@@ -1,0 +1,165 @@
+"""The wheel in dist/ (`make wheel`), installed by pip without Rust or this source in reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import floatgate
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKLOAD = "hotcold:span=64MiB,r=0.9,f=0.1,writes=50k"
+
+pytestmark = pytest.mark.long
+
+
+def _wheel() -> Path:
+    made = sorted((ROOT / "dist").glob("*.whl"))
+    if not made:
+        pytest.skip("there is no wheel in dist/ (make wheel makes it)")
+    [wheel] = made
+    return wheel
+
+
+def _pythons() -> Iterator[str]:
+    """Every Python from 3.10 on that this machine has, once a version; this one among them."""
+    wanted = [sys.executable, *(f"python3.{minor}" for minor in range(10, 20))]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    wanted += map(str, sorted(pyenv.glob("3.*/bin/python3")))
+    seen = set()
+    for name in wanted:
+        probe = "import sys, venv, ensurepip; print(*sys.version_info[:2])"
+        found = shutil.which(name)
+        done = found and subprocess.run([found, "-c", probe], capture_output=True, text=True)
+        if done and done.returncode == 0:
+            version = tuple(map(int, done.stdout.split()))
+            if version >= (3, 10) and version not in seen:
+                seen.add(version)
+                yield str(found)
+
+
+PYTHONS = list(_pythons())
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A virtual environment that has the wheel and nothing else."""
+
+    root: Path
+
+    def run(self, *command: str) -> str:
+        """Its standard output; without a compiler, Rust, or this source in reach."""
+        done = subprocess.run(
+            [self.root / "bin" / command[0], *command[1:]],
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env={"PATH": "/usr/sbin:/nowhere", "HOME": str(self.root), "LANG": "C.UTF-8"},
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module", params=PYTHONS, ids=lambda name: Path(name).resolve().name)
+def installed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Installed:
+    root = tmp_path_factory.mktemp("installed")
+    base = subprocess.run(
+        [request.param, "-c", "import sys; print(sys.base_prefix + '/bin/python3')"],
+        capture_output=True,
+        text=True,
+    )
+    python = base.stdout.strip() if Path(base.stdout.strip()).exists() else request.param
+    subprocess.run([python, "-m", "venv", root], check=True, timeout=300)
+    # Packages without a wheel would be compiled: none may be.
+    install = [root / "bin/python", "-m", "pip", "install", "--only-binary=:all:", _wheel()]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=900, cwd=root)
+    assert done.returncode == 0, done.stderr
+    return Installed(root)
+
+
+def test_it_runs_and_makes_a_report(installed: Installed) -> None:
+    assert installed.run("floatgate", "--version").split()[-1] == floatgate.__version__
+    installed.run("python", "-m", "pip", "check")
+    call = ["run", WORKLOAD, "--device", "classic", "--set", "start.fill=random"]
+    printed = installed.run("floatgate", *call, "--out", "report", "--json", "--force")
+    assert (installed.root / "report/report.html").stat().st_size > 100_000
+    ours = floatgate.run(WORKLOAD, device="classic", set={"start.fill": "random"})
+    assert json.loads(printed)["write_amplification"] == ours.write_amplification
+
+
+def test_every_command_is_there(installed: Installed) -> None:
+    printed = installed.run("floatgate", "--help")
+    commands = re.findall(r"^│ ([a-z]+) ", printed, re.MULTILINE)
+    assert len(commands) > 15
+    for command in commands:
+        installed.run("floatgate", command, "--help")
+
+
+def test_policies_of_packages_are_listed(installed: Installed) -> None:
+    assert "python:2r" in installed.run("floatgate", "policies")
+
+
+def test_extras_are_asked_for_by_name(installed: Installed) -> None:
+    probe = (
+        "import floatgate as fg\n"
+        "try: fg.tune('uniform:span=8MiB,writes=1k', objective='write_amplification',"
+        " vary={'capacity.spare_factor': '0.05..0.3'}, trials=2)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    assert "floatgate[search]" in installed.run("python", "-c", probe)
+
+
+def test_a_live_drive_is_served(installed: Installed) -> None:
+    if shutil.which("nbdkit") is None:
+        pytest.skip("nbdkit is not installed")
+    [plugin] = installed.root.rglob("libfloatgate_nbdkit.so")
+    # nbdkit loads it and asks what it is; the live tests do the rest with the one of this source.
+    dumped = subprocess.run(
+        ["nbdkit", plugin, "--dump-plugin"], capture_output=True, text=True, timeout=60
+    )
+    assert dumped.returncode == 0, dumped.stderr
+    assert "name=floatgate" in dumped.stdout
+    assert f"version={floatgate.__version__}" in dumped.stdout
+
+
+def test_it_installs_where_glibc_is_old() -> None:
+    wheel = _wheel()
+    auditwheel = shutil.which("auditwheel", path=str(Path(sys.executable).parent))
+    if auditwheel is None:
+        pytest.skip("auditwheel is not installed (make wheel installs it)")
+    assert re.search(r"-cp310-abi3-.*manylinux_2_17_", wheel.name)
+    done = subprocess.run([auditwheel, "show", wheel], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    told = re.sub(r"\s+", " ", done.stdout)
+    assert re.search(r'consistent with the following platform tag: "manylinux_2_17_', told), told
+
+
+def test_it_says_what_is_in_it() -> None:
+    with zipfile.ZipFile(_wheel()) as wheel:
+        names = wheel.namelist()
+        boms = {name: json.loads(wheel.read(name)) for name in names if "/sboms/" in name}
+        licences = [name for name in names if "/licenses/" in name]
+        told = {Path(name).name: wheel.read(name).decode("utf-8") for name in licences}
+    assert {"LICENSE", "module.txt", "plugin.txt"} == set(told)
+    for crate, file in (("floatgate-py", "module.txt"), ("floatgate-nbdkit", "plugin.txt")):
+        [bom] = [bom for name, bom in boms.items() if Path(name).name.startswith(crate)]
+        assert bom["bomFormat"] == "CycloneDX"
+        assert bom["metadata"]["component"]["version"] == floatgate.__version__
+        named = {f"{part['name']} {part['version']}" for part in bom["components"]}
+        told_of = set(re.findall(r"^  (\S+ \d\S*)", told[file], re.MULTILINE))
+        # The licences are also those of other processors' crates.
+        assert len(named & told_of) > 0.8 * len(told_of), told_of - named
+    assert not [name for name in names if name.startswith(("tests/", "benches/"))]

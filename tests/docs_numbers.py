@@ -141,6 +141,19 @@ def _tutorial(text: str, printed: Printed, _: Path) -> None:
     assert re.search(rf"{share} %\s+{size}\.\d+\sKiB\s+{spaced}\s", curve), curve
 
 
+def evictions(folder: Path) -> list[list[str]]:
+    """The rows of docs/decisions.md for a trace, but for its name: mean responses in ms."""
+    batches = pl.read_csv(folder / "batches" / "table.csv")
+    bounds = pl.read_csv(folder / "bounds" / "table.csv")
+    none, ideal = _ms(bounds)
+    means = _ms(batches)
+    return [[none, "false", *means[::2], ideal], ["", "true", *means[1::2], ""]]
+
+
+def _ms(table: pl.DataFrame) -> list[str]:
+    return [f"{mean / 1000:.1f}" for mean in table["latency.all.mean_us"]]
+
+
 HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "README.md": _readme,
     "docs/datasheet.md": _datasheet,

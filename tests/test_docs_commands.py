@@ -248,3 +248,26 @@ def test_the_commands_of_a_page_run_and_its_numbers_come_out(page: str, reader: 
 @pytest.mark.parametrize("page", _pages(long=True))
 def test_the_long_commands_of_a_page_run_too(page: str, reader: Reader) -> None:
     _follow(page, reader, long=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("msr-sample-rw20-80-10k.trace.zst", "MSR Cambridge, a window"),
+        ("umass-financial1-10k.ascii.zst", "UMass Financial1"),
+    ],
+)
+def test_what_batches_of_evictions_do_to_real_traces(name: str, title: str, reader: Reader) -> None:
+    """The commands of docs/decisions.md with the traces of its table."""
+    if not (docs_reader.SHARED / name).exists():
+        pytest.skip(f"{name} is no part of the repository, and not in {docs_reader.SHARED}")
+    (reader.folder / "TRACE").symlink_to(docs_reader.SHARED / name)
+    for command in WHOLE:
+        if command.page == "docs/decisions.md":
+            reader.does(command)
+    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    rows = text.partition(f"| {title}")[2].splitlines()[:2]
+    shown = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    shown[1] = shown[1][1:]
+    assert shown == docs_numbers.evictions(reader.folder)

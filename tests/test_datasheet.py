@@ -226,15 +226,6 @@ def test_every_preset_s_class_is_right() -> None:
         assert set(said) <= set(CLASS)
 
 
-@pytest.mark.long
-def test_the_sheet_in_the_documentation_is_what_comes_out(cli: Cli) -> None:
-    page = (Path(__file__).resolve().parents[1] / "docs" / "datasheet.md").read_text("utf-8")
-    shown = [line.strip() for line in page.splitlines()]
-    done = cli("devices", "small-nvme", "--measure", "-q")
-    missing = [line for line in done.stdout.splitlines() if line.strip() not in shown]
-    assert not missing, done.stdout
-
-
 CLASSED = ("small-nvme", "tlc-enterprise", "qlc-capacity", "tlc-client")
 
 OUTSIDE = {"qlc-capacity": {"random read"}}

@@ -1,0 +1,169 @@
+"""The numbers that pages print beside their commands, held against what the commands say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+Printed = dict[str, str]
+"""What each command of a page has printed, in their order."""
+
+
+def _of(printed: Printed, part: str) -> str:
+    """What the one command with `part` in it has printed, without the breaks of lines and of
+    thousands."""
+    [found] = [told for text, told in printed.items() if part in text]
+    return " ".join(re.sub(rf"(?<=\d){NARROW_SPACE}(?=\d)", "", found).split())
+
+
+def _number(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    assert found, f"{pattern}: {text}"
+    return found[1].replace(",", "")
+
+
+def _readme(text: str, printed: Printed, _: Path) -> None:
+    row = _number(r"\| `greedy` \| ([\d.]+) \|", text)
+    assert f"write amplification {row} " in _of(printed, "span=4GiB")
+
+
+def _datasheet(text: str, printed: Printed, _: Path) -> None:
+    shown = [line.strip() for line in text.splitlines()]
+    (told,) = printed.values()
+    missing = [line for line in told.splitlines() if line.strip() not in shown]
+    assert not missing, told
+
+
+def _faults(text: str, printed: Printed, _: Path) -> None:
+    [(share, least)] = re.findall(r"`spare_units` \|.*; (\d+) % of these, at least (\d+) \|", text)
+    _spare_units(_of(printed, "faults.spare_units=200"), 200)
+    for command, told in printed.items():
+        if "faults.wear_out=true" in command:
+            told = _of({command: told}, "")
+            units = _spare_units(told, int(least))
+            assert units * int(share) / 100 < int(least), "so the least number holds"
+            _worn_out(text, told)
+
+
+def _spare_units(told: str, expected: int) -> int:
+    """Holds how many erase units of 256 KiB are spare ones; how many are in service."""
+    flash = float(_number(r"all flash ([\d.]+) MiB", told))
+    part = float(_number(r"spare units ([\d.]+)%", told))
+    assert round(flash * part / 100 / 0.25) == expected
+    return int(_number(r"(\d+) erase units of 64 pages", told))
+
+
+def _worn_out(text: str, told: str) -> None:
+    """The drive ends, and when its units do is what the page says."""
+    spread = int(_number(r"after `flash.endurance` erases, plus or minus (\d+) %", text)) / 100
+    assert "warning: the drive became read-only, as its spare erase units were used up" in told
+    [(first, last)] = re.findall(r"erases per unit +(\d+) to (\d+)", told)
+    assert 500 * (1 - spread) <= int(first) < int(last) <= 500 * (1 + spread)
+
+
+def _hotness(text: str, printed: Printed, _: Path) -> None:
+    row = re.search(r"^\| `writes=2250k` \| 871628800 \| (.*) \|$", text, re.MULTILINE)
+    assert row
+    *means, extents = row[1].split(" | ")
+    told = _of(printed, "fitted:row=src2_0")
+    assert re.search(rf"pages {' '.join(means)} Merged", told), told
+    assert f"none merged {extents}.0 " in told, told
+
+
+def _images(_: str, __: Printed, folder: Path) -> None:
+    assert (folder / "copy.bin").read_bytes() == (folder / "boot.bin").read_bytes()
+
+
+def _map_curve(text: str, printed: Printed, _: Path) -> None:
+    stated = float(_number(r"\| Zipf 0.99, 64 GiB \| 100 M \| 1 % \| ([\d.]+) \|", text))
+    long = [told for command, told in printed.items() if "requests=100M" in command]
+    for told in long:
+        assert stated == round(float(_number(r"error is below ([\d.]+)%", told)) / 100, 3)
+
+
+def _recovery(text: str, printed: Printed, _: Path) -> None:
+    every = int(_number(r"every (\d+)th continues with requests", text))
+    most = int(_number(r"at most ([\d,]+) moments of the workload are explored", text))
+    (told,) = printed.values()
+    moments, all_moments = re.findall(r"at ([\d,]+) of the ([\d,]+) moments of 2,500", told)[0]
+    recoveries, left = re.findall(r"at ([\d,]+) of the ([\d,]+) of recoveries", told)[0]
+    counted = [int(number.replace(",", "")) for number in (moments, all_moments, recoveries, left)]
+    assert counted[0] == counted[1] <= most and counted[2] <= most < counted[3]
+    assert f"{counted[3] - counted[2]:,} of {left} moments of recoveries were left out" in told
+    assert f"{counted[0] // every:,} of which continued the workload" in told
+    assert "nothing was lost" in told
+
+
+def _slc(_: str, __: Printed, folder: Path) -> None:
+    """The command draws the cliff."""
+    rate = pl.read_parquet(folder / "cliff" / "timeline.parquet")["write_mb_s"]
+    cut = len(rate) // 4
+    assert rate[:cut].median() > 2 * rate[-cut:].median()
+
+
+def _time(text: str, printed: Printed, _: Path) -> None:
+    row = re.search(
+        r"Request ([\d,]+), a read of one page, took ([\d.]+) ms: ([\d.]+) of cleaning", text
+    )
+    assert row
+    told = _of(printed, "--lanes 12ms")
+    found = re.search(
+        r"Request (\d+), a read of 4 KiB .* took ([\d.]+) ms: cleaning ([\d.]+) ", told
+    )
+    assert found, told
+    assert found[1] == row[1].replace(",", "")
+    for said, measured in ((row[2], found[2]), (row[3], found[3])):
+        assert said == f"{float(measured):.1f}"
+
+
+def _tutorial(text: str, printed: Printed, _: Path) -> None:
+    """Of fio's log: another generator of Zipf requests has other numbers."""
+    _, _, fresh, aged, compared, curve, _ = printed.values()
+    rows = re.findall(r"^\| (0\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    assert len(rows) == 2
+    for factor, value in rows:
+        assert re.search(rf"^{factor}\s+{value}\s", compared, re.MULTILINE), compared
+    (shown,) = re.findall(r"^    write amplification  (.*)$", text, re.MULTILINE)
+    assert shown in fresh
+    assert "warning: write amplification is not that of a drive in long use" in fresh
+    (steady,) = re.findall(r"the write amplification is ([\d.]+):", text)
+    assert f"write amplification  {steady}" in aged
+    assert "warning" not in aged
+    size, entries, share = re.findall(
+        r"(\d+) KiB of map entries, ([\d,]+) of them, give (\d+) %", text
+    )[0]
+    spaced = entries.replace(",", r"\s")
+    assert re.search(rf"{share} %\s+{size}\.\d+\sKiB\s+{spaced}\s", curve), curve
+
+
+def evictions(folder: Path) -> list[list[str]]:
+    """The rows of docs/decisions.md for a trace, but for its name: mean responses in ms."""
+    batches = pl.read_csv(folder / "batches" / "table.csv")
+    bounds = pl.read_csv(folder / "bounds" / "table.csv")
+    none, ideal = _ms(bounds)
+    means = _ms(batches)
+    return [[none, "false", *means[::2], ideal], ["", "true", *means[1::2], ""]]
+
+
+def _ms(table: pl.DataFrame) -> list[str]:
+    return [f"{mean / 1000:.1f}" for mean in table["latency.all.mean_us"]]
+
+
+HELD: dict[str, Callable[[str, Printed, Path], None]] = {
+    "README.md": _readme,
+    "docs/datasheet.md": _datasheet,
+    "docs/faults.md": _faults,
+    "docs/hotness.md": _hotness,
+    "docs/images.md": _images,
+    "docs/map-curve.md": _map_curve,
+    "docs/recovery.md": _recovery,
+    "docs/slc.md": _slc,
+    "docs/time.md": _time,
+    "docs/tutorial.md": _tutorial,
+}
+"""Given the page, what its commands printed, and the folder that they ran in."""

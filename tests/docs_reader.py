@@ -1,0 +1,173 @@
+"""What a reader of the pages has that tests must make, and what tests cannot do.
+
+Each table says why, and `test_docs_commands.py` holds that each row is of a command that is there.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import zstandard
+from binary_traces import capture
+from docs_commands import ROOT
+
+SHARED = ROOT.parent / "shared" / "traces"
+DATA = ROOT / "tests" / "data" / "traces"
+
+PLACEHOLDERS = {"SIZE": "64KiB", "DIR": str(SHARED)}
+"""Words in capitals that stand for what the reader chooses."""
+
+NOT_OURS = {
+    "sudo": "needs root, and packages or a disk",
+    "apt": "installs packages of the system",
+    "pip": "installs packages from the network",
+    "cargo": "compiles for minutes, and installs; what it names is held to be there",
+    "rustup": "installs a compiler",
+    "make": "sets up an environment and builds; its targets and variables are held to be there",
+    "python": "benchmarks of minutes; the file and its options are held to be there",
+    "mkdir": "makes a place for a mount that needs root",
+    ".": "is the reader's shell, set up for what `make build` has made",
+    "blkparse": "needs what blktrace has recorded as root; a file that it wrote stands in",
+}
+"""Programs that no test runs."""
+
+NOT_RUN = {
+    r"floatgate paper \w+ --full": "takes 10 to 51 minutes (docs/papers/README.md)",
+    r"floatgate paper all --out papers": "takes 13 minutes; each page has its paper, and"
+    " test_paper_site.py the site",
+}
+"""Commands that no test runs, as patterns."""
+
+LONG = {
+    r"floatgate paper \w+": "takes one to three minutes",
+    r"floatgate paper \w+ --traces DIR --json": "takes as long, but for what is in the cache",
+    r"floatgate paper ncq --json": "the same",
+    r"floatgate run uniform:span=16MiB,writes=20M .*": "wears a drive out, 20 M writes",
+    r"floatgate study (?!--help).*": "90 runs, of which the others tell",
+    r"floatgate precondition (?!--workload uniform:).*": "five seeds of two starts and 15 recipes",
+    r"floatgate trace info zipf:span=64GiB,requests=100M .*": "100 M accesses",
+}
+"""Commands that take more than some 15 s, as patterns: the long tests run them."""
+
+
+def _requests() -> Iterator[tuple[int, str]]:
+    """Pages of 64 MiB, most of the requests to few of them; three reads to seven writes."""
+    chosen = random.Random(1)
+    for _ in range(20_000):
+        page = min(int(chosen.paretovariate(0.3)), 16_384) - 1
+        yield page, "R" if chosen.random() < 0.3 else "W"
+
+
+def _trace(path: Path) -> None:
+    lines = ["timestamp_us,op,offset_bytes,size_bytes"]
+    for number, (page, kind) in enumerate(_requests()):
+        lines.append(f"{number * 500},{kind},{page * 4096},4096")
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _columns(header: str, write: str, read: str, unit: int) -> Callable[[Path], None]:
+    """A table of disk, address, time, length and operation, with a header or without."""
+
+    def make(path: Path) -> None:
+        rows = [header] if header else []
+        for number in range(1000):
+            kind = read if number % 3 == 0 else write
+            place = number * 37 % 256 * 4096 // unit
+            rows.append(f"{number % 2},{place},{number * 100},{4096 // unit},{kind}")
+        path.write_text("\n".join(rows) + "\n", "utf-8")
+
+    return make
+
+
+def _spc(path: Path) -> None:
+    """The same in the format of UMass, in two volumes."""
+    lines = []
+    for number, (page, kind) in enumerate(_requests()):
+        lines.append(f"{page % 2},{page * 8},4096,{kind.lower()},{number * 0.0005:.6f}")
+    path.write_bytes(zstandard.compress(("\n".join(lines) + "\n").encode()))
+
+
+def _shared(path: Path) -> None:
+    if not (SHARED / path.name).exists():
+        pytest.skip(f"{path.name} is no part of the repository, and not in {SHARED}")
+    path.symlink_to(SHARED / path.name)
+
+
+def _recorded(path: Path) -> None:
+    """What a killed server leaves behind: a capture, and no trace yet."""
+    path.with_suffix("").unlink(missing_ok=True)
+    path.write_bytes(capture())
+
+
+def _study(path: Path) -> None:
+    """The first file of the page of studies."""
+    page = (ROOT / "docs" / "studies.md").read_text("utf-8")
+    [first, *_] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    path.write_text(first, "utf-8")
+
+
+def _played(path: Path) -> None:
+    """A trace as a recording is one."""
+    call = ["trace", "generate", "zipf:span=64MiB,requests=5k,reads=0.3", "-o", path]
+    subprocess.run([sys.executable, "-m", "floatgate", *map(str, call), "-q"], check=True)
+
+
+def _bytes(path: Path) -> None:
+    path.write_bytes(random.Random(1).randbytes(64 << 10))
+
+
+def _measured(path: Path) -> None:
+    """Two runs of a drive: a fill at 1.1, and volumes that rise to twice that."""
+    rows = ["run,namespace_gib,phase,host_volumes,wa"]
+    for name in ("drive-a", "drive-b"):
+        for phase, windows in (("seq fill", 20), ("uniform", 80)):
+            for window in range(windows):
+                risen = phase == "uniform" and window >= 10
+                rows.append(
+                    f"{name},8.0,{phase},{0.05 * (window + 0.5):.3f},{2.2 if risen else 1.1}"
+                )
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+
+
+def _drive(path: Path) -> None:
+    """A drive of 10 GiB of flash."""
+    flash = '[flash]\npage = "4KiB"\npages_per_block = 16384\nblocks = 160\n'
+    path.write_text(f'timing = "none"\n{flash}[capacity]\nspare_factor = 0.2\n', "utf-8")
+
+
+FILES: dict[str, Callable[[Path], None]] = {
+    "TRACE": _trace,
+    "X.parquet": _played,
+    "X.parquet.part": _recorded,
+    "boot.bin": _bytes,
+    "capture-pgbench-ext4-656k.csv.zst": _shared,
+    "disk.txt": lambda path: path.write_bytes((DATA / "queue.blkparse").read_bytes()),
+    "financial.spc.zst": _spc,
+    "mine.csv": _columns("", "w", "r", 1),
+    "theirs.csv": _columns("disk,lba,ts,n,rw", "1", "0", 512),
+    "start.toml": _drive,
+    "sweep.toml": _study,
+    "wa.csv": _measured,
+}
+"""Files that pages take for granted, and what makes them in the place of the reader."""
+
+
+def record(command: list[str], folder: Path) -> list[str]:
+    """Runs fio, which writes a log; without fio one like it is made, and that is told."""
+    if shutil.which("fio"):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return []
+    lines = ["fio version 3 iolog", "0 file add", "0 file open"]
+    for number, (page, kind) in enumerate(_requests()):
+        operation = "read" if kind == "R" else "write"
+        lines.append(f"{number * 30} file {operation} {page * 4096} 4096")
+    (folder / "my.log").write_text("\n".join(lines) + "\n", "utf-8")
+    return ["fio is not installed: the commands ran, the numbers are of fio's log"]

@@ -39,10 +39,13 @@ QUICK = {"timing": "none", "start.fill": "random"}
         ({"traces": [{"trace": "x", "split": "die"}]}, r"s: traces.0.split = 'die' given"),
         (TRACE | {"options": {"repeat": "x"}}, "s: options.repeat = 'x' given"),
         (TRACE | {"random": {"draws": 0, "keys": {"a": [1]}}}, "random.draws = 0 given"),
-        (TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 2, "to": 1}}}}, "expected from"),
+        (
+            TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 2, "to": 1}}}},
+            "from less to more",
+        ),
         (
             TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 0, "to": 1, "log": True}}}},
-            "random.keys.a: .*expected numbers above 0",
+            "random.keys.a: .*expected a range above 0",
         ),
     ],
 )

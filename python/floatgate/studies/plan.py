@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
@@ -11,15 +10,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from floatgate import _core, configs, sources
+from floatgate import _core, configs, ranges, sources
 from floatgate.builds import build
 from floatgate.configs import DEVICE, Resolved
 from floatgate.jobs import digest_of
+from floatgate.ranges import Value
 from floatgate.run_options import RunOptions
 from floatgate.traces import TraceError
 from floatgate.traces.source import contents, is_url
 
-from .spec import Options, Range, StudySpec, TraceSpec, Value
+from .spec import Options, StudySpec, TraceSpec
 from .tasks import Task
 
 CONFIGS = 4096
@@ -173,17 +173,4 @@ def _draws(spec: StudySpec) -> Iterator[Combination]:
     assert spec.random is not None
     random = Random(spec.random.seed)
     for _ in range(spec.random.draws):
-        yield {key: _draw(of, random) for key, of in spec.random.keys.items()}
-
-
-def _draw(of: Range | list[Value], random: Random) -> Value:
-    if not isinstance(of, Range):
-        return random.choice(of)
-    if of.log:
-        # The ends of whole numbers are as likely as what is between them.
-        wider = 0.5 if of.whole else 0
-        value = math.exp(random.uniform(math.log(of.low - wider), math.log(of.high + wider)))
-        return min(max(round(value), int(of.low)), int(of.high)) if of.whole else value
-    if of.whole:
-        return random.randint(int(of.low), int(of.high))
-    return random.uniform(of.low, of.high)
+        yield {key: ranges.draw(of, random) for key, of in spec.random.keys.items()}

@@ -110,6 +110,7 @@ def test_a_search_of_a_study_takes_every_form(tmp_path: Path) -> None:
         "mapping.cache": "4KiB..16KiB",
         "queue.depth": "1..4",
         "cleaning.victim": ["greedy", "fifo"],
+        "trace.reads": {"from": 0.0, "to": 0.5},
     }
     document = {"traces": [TRACE], "optuna": {"trials": 12, "keys": keys}}
     found = fg.study(document | {"set": {"timing": "none"}}, out=tmp_path / "out")
@@ -119,6 +120,7 @@ def test_a_search_of_a_study_takes_every_form(tmp_path: Path) -> None:
     assert {*rows["mapping.cache"]} <= {4096, 8192, 16384}
     assert {*rows["queue.depth"]} <= {1, 2, 3, 4}
     assert {*rows["cleaning.victim"]} == {"greedy", "fifo"}
+    assert rows["trace.reads"].is_between(0, 0.5).all() and rows["workload.reads"].max() > 0
     # Read again, it is the same study.
     again = fg.study(found.head["study"], out=tmp_path / "out", resume=True)
     assert again.frame(["run"]).equals(rows.select("run"))

@@ -39,10 +39,13 @@ QUICK = {"timing": "none", "start.fill": "random"}
         ({"traces": [{"trace": "x", "split": "die"}]}, r"s: traces.0.split = 'die' given"),
         (TRACE | {"options": {"repeat": "x"}}, "s: options.repeat = 'x' given"),
         (TRACE | {"random": {"draws": 0, "keys": {"a": [1]}}}, "random.draws = 0 given"),
-        (TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 2, "to": 1}}}}, "expected from"),
+        (
+            TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 2, "to": 1}}}},
+            "from less to more",
+        ),
         (
             TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 0, "to": 1, "log": True}}}},
-            "random.keys.a: .*expected numbers above 0",
+            "random.keys.a: .*expected a range above 0",
         ),
     ],
 )
@@ -61,6 +64,10 @@ def test_mistakes_are_told_with_their_place(document: dict[str, Any], said: str)
         ({"traces": ["no*.csv"]}, "traces: no file is no"),
         ({"traces": ["unifrom:span=1MiB"]}, "no generator 'unifrom'"),
         ({"traces": [{"trace": "uniform:span=1MiB", "split": "volume"}]}, "cannot be split"),
+        (TRACE | {"grid": {"trace.raeds": [0.5]}}, "unknown key `raeds`"),
+        (TRACE | {"grid": {"trace.reads": [0.5, 1.5]}}, "reads=1.5"),
+        (TRACE | {"grid": {"trace.span": ["2MiB"]}}, "span is given twice"),
+        (TRACE | {"set": {"trace.reads": 0.5}}, "trace"),
     ],
 )
 def test_mistakes_are_found_before_anything_runs(
@@ -130,6 +137,38 @@ def test_options_of_a_trace_come_before_those_of_all(tmp_path: Path) -> None:
     document = {"traces": [spec, {"trace": spec, "limit": 7}], "options": {"limit": 100}}
     found = fg.study(document | {"set": QUICK}, out=tmp_path)
     assert sorted(found.frame()["workload.requests"]) == [7, 100]
+
+
+def test_keys_of_generators_vary(tmp_path: Path) -> None:
+    document = {
+        "traces": ["uniform:writes=300", "hotcold:writes=300,r=0.9,f=0.1"],
+        "grid": {"trace": {"span": ["1MiB", "2MiB"]}, "capacity.spare_factor": [0.1, 0.2]},
+        "list": [{"trace.reads": 0.5}, {"trace.trim": 0.1}],
+    }
+    found = fg.study(document | {"set": QUICK}, out=tmp_path / "out")
+    rows = found.frame()
+    assert rows.height == found.counts()["done"] == 2 * 2 * 2 * 2
+    # The trace is named as the file has it; its keys are columns.
+    assert rows["trace"].unique(maintain_order=True).to_list() == sorted(document["traces"])
+    assert rows["trace.span"].unique().sort().to_list() == ["1MiB", "2MiB"]
+    assert rows.filter(pl.col("trace.reads").is_null())["workload.reads"].max() == 0
+    [one] = rows.filter(
+        pl.col("trace").str.starts_with("uniform"),
+        pl.col("capacity.spare_factor") == 0.2,
+        pl.col("trace.span") == "2MiB",
+        pl.col("trace.reads") == 0.5,
+    ).iter_rows(named=True)
+    alone = fg.run(
+        "uniform:writes=300,span=2MiB,reads=0.5", set=QUICK | {"capacity.spare_factor": 0.2}
+    )
+    assert one["workload.hash"] == alone.workload.hash
+    assert one["write_amplification"] == alone.write_amplification
+
+
+def test_a_recording_has_no_keys(many: Path, tmp_path: Path) -> None:
+    document = {"traces": [str(many)], "options": {"format": "msr"}}
+    with pytest.raises(fg.ConfigError, match=r"trace\.reads: .*many\.csv is no generator"):
+        fg.study(document | {"grid": {"trace.reads": [0.5]}}, out=tmp_path / "out")
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from floatgate.studies import Dataset
+    from floatgate.studies.report import Grid
 
 RUN = "run"
 """The command that is meant where none is named."""
@@ -115,7 +116,7 @@ def status(place: Place, *, json: options.Json = False) -> None:
             print(f"  {runs} failed: {error}")
 
 
-@app.command("report", epilog="Example: floatgate study report sweep --out sweep.html")
+@app.command("report", epilog="Example: floatgate study report sweep --columns mapping.scheme")
 def report(
     place: Place,
     *,
@@ -123,24 +124,32 @@ def report(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column of the results; may be repeated."),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Have a column for each value of this key."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Write a page with plots.")
     ] = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Show the means of each combination, as a table or as one HTML page with plots."""
+    """Show means of combinations and intervals over seeds, as a table or as a page with plots."""
+    if json and columns is not None and out is None:
+        raise typer.BadParameter("is for tables; JSON has every key", param_hint="'--columns'")
     from floatgate.studies import report as reports
 
     found, _ = _open(place)
-    table = reports.summary(found, metric or reports.METRICS)
+    metrics = list(dict.fromkeys(metric or reports.METRICS))
+    table = reports.summary(found, metrics)
+    shown = reports.grid(table, metrics, columns)
     if out is not None:
         with output.staged_file(out, force=force) as part:
-            part.write_text(reports.page(found, table, metric or reports.METRICS), "utf-8")
+            part.write_text(reports.page(found, table, metrics, columns), "utf-8")
     if json:
         output.print_json(table.to_dicts())
     elif out is None:
-        _print_table(reports.text_rows(table))
+        _print_table(shown, reports.MEANS)
 
 
 @app.command("export", epilog="Example: floatgate study export sweep --out sweep.csv")
@@ -211,10 +220,15 @@ def _words(counts: dict[str, int]) -> str:
     return ", ".join(parts)
 
 
-def _print_table(rows: list[list[str]]) -> None:
+def _print_table(grid: Grid, meaning: str) -> None:
+    from rich.text import Text
+
     from .grids import empty_table
 
-    table = empty_table(rows[0][:1], rows[0][1:])
-    for row in rows[1:]:
-        table.add_row(*row)
-    output.console().print(table)
+    table = empty_table(grid.heads[: grid.names], grid.heads[grid.names :])
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
+    out = output.console()
+    out.print(table)
+    out.print()
+    out.print(Text(meaning, style="dim"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
@@ -11,21 +10,27 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from floatgate import _core, configs, sources
+from floatgate import _core, configs, ranges, sources
 from floatgate.builds import build
 from floatgate.configs import DEVICE, Resolved
 from floatgate.jobs import digest_of
+from floatgate.ranges import Value
 from floatgate.run_options import RunOptions
 from floatgate.traces import TraceError
 from floatgate.traces.source import contents, is_url
 
-from .spec import Options, Range, StudySpec, TraceSpec, Value
+from .spec import Options, StudySpec, TraceSpec
 from .tasks import Task
+
+OF_TRACE = "trace."
+"""Keys that begin so are keys of the generators, where others are keys of the config."""
 
 CONFIGS = 4096
 """Configs that are kept once they are resolved."""
 
 Combination = dict[str, Value]
+
+Settings = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class Plan:
         self._base = base
         self._split = split
         self._resolved = lru_cache(CONFIGS)(self._resolve)
+        self._generated = lru_cache(CONFIGS)(self._generate)
 
     def tasks(self) -> Iterator[Task]:
         """Every trace with every combination and every seed, the last varying fastest."""
@@ -97,7 +103,7 @@ class Plan:
         if any(spec.split for spec in self.spec.traces):
             # Splitting takes long: what is wrong with a config is said before.
             for values in combinations(self.spec):
-                self._resolved(tuple(values.items()))
+                self._resolved(_parted(values)[0])
         for spec in self.spec.traces:
             for one in self._opened(spec):
                 found += self._split(one) if spec.split else [one]
@@ -110,8 +116,6 @@ class Plan:
         if sources.is_generator(text):
             if spec.split:
                 raise _core.ConfigError(f"traces: {text} is a generator; it cannot be split")
-            # It says at once what is wrong with its text.
-            _core.Workload.generator(text, self.spec.seeds[0])
             yield Played(text, text, text, options)
             return
         for name, source in self._files(text):
@@ -129,8 +133,25 @@ class Plan:
             raise TraceError(f"traces: no file is {text} in {self._base}")
         return [(str(path.relative_to(self._base)), str(path.resolve())) for path in found]
 
+    def _generate(self, played: Played, keys: Settings) -> Played:
+        """The workload with these keys behind its own. Raises ConfigError."""
+        text = played.source
+        if not sources.is_generator(text):
+            if keys:
+                raise _core.ConfigError(
+                    f"{OF_TRACE}{keys[0][0]}: {played.name} is no generator, it has no keys"
+                )
+            return played
+        for key, value in keys:
+            text += f"{',' if ':' in text else ':'}{key}={ranges.text(value)}"
+        # It says at once what is wrong with its text.
+        _core.Workload.generator(text, self.spec.seeds[0])
+        return replace(played, source=text, identity=text)
+
     def _seeds(self, played: Played, values: Combination) -> Iterator[Task]:
-        drive = self._resolved(tuple(values.items()))
+        of_drive, of_trace = _parted(values)
+        played = self._generated(played, of_trace)
+        drive = self._resolved(of_drive)
         how = RunOptions(**played.options.given())
         if how.start_cache is not None:
             how = replace(how, start_cache=str(self._base / how.start_cache))
@@ -151,12 +172,23 @@ class Plan:
                 self.spec.memory,
             )
 
-    def _resolve(self, values: tuple[tuple[str, Value], ...]) -> Resolved:
+    def _resolve(self, values: Settings) -> Resolved:
         chosen: dict[str, Any] = dict(values)
         device = chosen.pop(DEVICE, self.spec.device)
         if isinstance(device, str) and device.endswith(".toml"):
             device = str(self._base / device)
         return configs.resolve_all(device, {**self.spec.settings, **chosen}, {})[0]
+
+
+def _parted(values: Combination) -> tuple[Settings, Settings]:
+    """What is of the drive, and what is of the generator, without `OF_TRACE`."""
+    generator = tuple(
+        (key.removeprefix(OF_TRACE), value)
+        for key, value in values.items()
+        if key.startswith(OF_TRACE)
+    )
+    drive = ((key, value) for key, value in values.items() if not key.startswith(OF_TRACE))
+    return tuple(drive), generator
 
 
 def combinations(spec: StudySpec) -> Iterator[Combination]:
@@ -173,17 +205,4 @@ def _draws(spec: StudySpec) -> Iterator[Combination]:
     assert spec.random is not None
     random = Random(spec.random.seed)
     for _ in range(spec.random.draws):
-        yield {key: _draw(of, random) for key, of in spec.random.keys.items()}
-
-
-def _draw(of: Range | list[Value], random: Random) -> Value:
-    if not isinstance(of, Range):
-        return random.choice(of)
-    if of.log:
-        # The ends of whole numbers are as likely as what is between them.
-        wider = 0.5 if of.whole else 0
-        value = math.exp(random.uniform(math.log(of.low - wider), math.log(of.high + wider)))
-        return min(max(round(value), int(of.low)), int(of.high)) if of.whole else value
-    if of.whole:
-        return random.randint(int(of.low), int(of.high))
-    return random.uniform(of.low, of.high)
+        yield {key: ranges.draw(of, random) for key, of in spec.random.keys.items()}

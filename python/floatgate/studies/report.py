@@ -1,20 +1,23 @@
-"""A study for people: means of combinations as a table, a plot per axis, and all rows as a file."""
+"""A study for people: means and intervals as a table, a plot per axis, and all rows as a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import polars as pl
 
 from floatgate import _core
+from floatgate.intervals import mean_and_half_width
 from floatgate.report.charts import Plot, SweepAxis, chart_sweep, inline_data, row_axis
 from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
 from floatgate.report.tables import Cell, Table
-from floatgate.report.values import ABSENT, count, measured
+from floatgate.report.values import ABSENT, count, measured, ratio
 
 from .dataset import Dataset
 from .rows import DONE, FAILED
@@ -31,32 +34,99 @@ POINTS = 40
 LISTED = 500
 """Rows of the table in a page."""
 
+MEANS = "Means over seeds \N{PLUS-MINUS SIGN} half of the 95 % confidence interval (Student's t)"
+
 RUNS, BAD = "runs", "failed"
 
 
 def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
     """A row for each combination, over its seeds: the runs, those that failed, means of metrics.
 
-    Raises ConfigError for a metric that is no column of numbers.
+    `METRIC.ci95` is half the width of the mean's 95 % confidence interval, as in
+    `floatgate.intervals`, null for one run. Runs that failed or lack the metric are left out of
+    both. Raises ConfigError for a metric that is no column of numbers.
     """
     axes = _axes(study)
     rows = _rows(study, axes, metrics)
-    means = [pl.col(metric).mean() for metric in metrics]
     counted = [pl.len().alias(RUNS), (pl.col("status") == FAILED).sum().alias(BAD)]
-    found = rows.group_by(axes, maintain_order=True).agg(*counted, *means)
+    runs = [pl.col(metric).drop_nulls() for metric in metrics]
+    found = rows.group_by(axes, maintain_order=True).agg(*counted, *runs)
+    for metric in metrics:
+        pairs = [mean_and_half_width(values) for values in found[metric].to_list()]
+        found = found.drop(metric).with_columns(
+            pl.Series(metric, [mean for mean, _ in pairs], pl.Float64),
+            pl.Series(_half(metric), [half for _, half in pairs], pl.Float64),
+        )
     return found.sort(axes, nulls_last=True)
 
 
-def text_rows(table: pl.DataFrame) -> list[list[str]]:
-    """The heads and rows of a summary as text; columns that say nothing are left out."""
-    silent = ["volume"] if table["volume"].is_null().all() else []
-    silent += [] if table[BAD].sum() else [BAD]
-    shown = table.drop(silent)
-    return [shown.columns, *([*map(_text, row)] for row in shown.rows())]
+@dataclass(frozen=True)
+class Grid:
+    """A summary as text."""
+
+    heads: list[str]
+    rows: list[list[str]]
+    names: int
+    """The first columns, which say what a row is of."""
 
 
-def page(study: Dataset, table: pl.DataFrame, metrics: Sequence[str]) -> str:
-    """A page that needs no network: a plot per axis and metric, and the summary."""
+def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None) -> Grid:
+    """A row for each combination, and a column for each metric: the mean and half its interval.
+
+    With `across`, a key that varies: a column for each of its values instead, and a row for each
+    metric of the combinations of the others. What says nothing is left out: volumes, failures and
+    intervals where there are none, with `across` also keys of one value. Raises ConfigError for
+    an `across` that does not vary.
+    """
+    axes = table.columns[: table.columns.index(RUNS)]
+    names = [name for name in axes if not table[name].is_null().all()]
+    failed = [BAD] if table[BAD].sum() else []
+    if across is None:
+        rows = [
+            [_text(row[name]) for name in (*names, RUNS, *failed)]
+            + [_interval(row, metric) for metric in metrics]
+            for row in table.iter_rows(named=True)
+        ]
+        return Grid([*names, RUNS, *failed, *metrics], rows, len(names))
+    several = [name for name in names if table[name].n_unique() > 1]
+    if across not in several:
+        raise _core.ConfigError(
+            f"columns: {across} given; expected what varies: {', '.join(several) or 'nothing does'}"
+        )
+    names = [name for name in several if name != across]
+    values = table[across].unique(maintain_order=True).sort(nulls_last=True).to_list()
+    found: dict[tuple[Any, ...], dict[Any, dict[str, Any]]] = {}
+    for row in table.iter_rows(named=True):
+        found.setdefault(tuple(row[name] for name in names), {})[row[across]] = row
+    rows = [
+        [*map(_text, key), *([metric] if len(metrics) > 1 else [])]
+        + [_text(sum(cell[BAD] for cell in cells.values())) for _ in failed]
+        + [_interval(cells.get(value), metric) for value in values]
+        for key, cells in found.items()
+        for metric in metrics
+    ]
+    names += ["metric"] if len(metrics) > 1 else []
+    heads = [f"{across} = {_text(value)}" for value in values]
+    return Grid([*names, *failed, *heads], rows, len(names))
+
+
+def _half(metric: str) -> str:
+    return f"{metric}.ci95"
+
+
+def _interval(row: Mapping[str, Any] | None, metric: str) -> str:
+    """A mean and half its interval; of one run its number."""
+    if row is None or row[metric] is None:
+        return ABSENT
+    form = ratio if metric.endswith("write_amplification") else measured
+    mean, half = row[metric], row[_half(metric)]
+    return form(mean) if half is None else f"{form(mean)} \N{PLUS-MINUS SIGN} {form(half)}"
+
+
+def page(
+    study: Dataset, table: pl.DataFrame, metrics: Sequence[str], across: str | None = None
+) -> str:
+    """A page that needs no network: a plot per axis and metric, and the summary as a `grid`."""
     axes = _axes(study)
     rows = _rows(study, axes, metrics).filter(status=DONE)
     figures = [_figure(rows, axis, metrics) for axis in axes if rows[axis].n_unique() > 1]
@@ -64,11 +134,11 @@ def page(study: Dataset, table: pl.DataFrame, metrics: Sequence[str]) -> str:
     warnings = [f"{counts[BAD]} runs have failed"] if counts[BAD] else []
     if counts["missing"]:
         warnings.append(f"{counts['missing']} of {counts['planned']} runs are missing")
-    heads, *lines = text_rows(table)
+    shown = grid(table, metrics, across)
     notes = []
-    if len(lines) > LISTED:
-        notes.append(f"the table has the first {LISTED} of {len(lines)} combinations")
-    cells = [[Cell(text) for text in line] for line in lines[:LISTED]]
+    if len(shown.rows) > LISTED:
+        notes.append(f"the table has the first {LISTED} of {len(shown.rows)} rows")
+    cells = [[Cell(text) for text in line] for line in shown.rows[:LISTED]]
     tiles = {name: Cell(count(value)) for name, value in counts.items()}
     return workload_page(
         figures,
@@ -78,7 +148,7 @@ def page(study: Dataset, table: pl.DataFrame, metrics: Sequence[str]) -> str:
         warnings=warnings,
         summary=Table("Runs", ["", *tiles], [[Cell(""), *tiles.values()]]),
         facts=[("study", json.dumps(study.head["study"])), ("build", study.head["build"])],
-        table=Table("Means over seeds", heads, cells, frozenset(range(len(axes)))),
+        table=Table(MEANS, shown.heads, cells, frozenset(range(shown.names))),
     )
 
 

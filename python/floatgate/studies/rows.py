@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import polars as pl
 
+from floatgate.ranges import text
 from floatgate.result import Result
 from floatgate.result_types import ResultFields
 
@@ -93,12 +94,7 @@ def _fit(value: Any, kind: Any) -> Any:
         return None
     if kind == pl.Float64:
         return float(value)
-    return plain(value) if kind == pl.String else value
-
-
-def plain(value: Any) -> str:
-    """A value as a config has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return text(value) if kind == pl.String else value
 
 
 def _type_of(values: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from . import spec as specs
 from . import volumes
 from .dataset import Dataset
 from .execution import execute
-from .plan import Plan, Shard
+from .plan import OF_TRACE, Plan, Shard
 from .rows import Row, Schema, schema
 from .search import Trials
 from .spec import StudySpec
@@ -118,7 +118,10 @@ class _Runner:
         there = self._look(resume)
         self._progress("plan", 0, 0)
         if search:
-            one = sum(1 for _ in self._plan.trial({}))
+            # A generator may lack what the search gives it; a config is whole without.
+            varied = self._study.spec.varied.items()
+            first = {key: values[0] for key, values in varied if key.startswith(OF_TRACE)}
+            one = sum(1 for _ in self._plan.trial(first))
             planned, self._total = search.trials * one, search.trials * one
             self._known = self._goals_of(there)
         else:

@@ -7,10 +7,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from floatgate.optimizer import new_search
+from floatgate.ranges import suggest
 
 from .plan import Combination
 from .rows import DONE, Row
-from .spec import Range, Search, Value
+from .spec import Search
 
 if TYPE_CHECKING:
     import optuna
@@ -33,7 +34,8 @@ class Trials:
         while missing:
             count = min(missing, self._search.batch)
             asked = [self._study.ask() for _ in range(count)]
-            yield [(trial, self._proposed(trial)) for trial in asked]
+            keys = self._search.keys.items()
+            yield [(one, {key: suggest(of, one, key) for key, of in keys}) for one in asked]
             missing -= count
 
     def tell(self, trial: optuna.Trial, rows: Sequence[Row]) -> None:
@@ -47,20 +49,9 @@ class Trials:
         else:
             self._study.tell(trial, state=TrialState.FAIL)
 
-    def _proposed(self, trial: optuna.Trial) -> Combination:
-        return {key: _suggested(trial, key, of) for key, of in self._search.keys.items()}
-
 
 def mean_of(rows: Sequence[Mapping[str, Any]], metric: str) -> float | None:
     """The mean over runs; None where one has failed or does not have it."""
     values = [row.get(metric) for row in rows if row["status"] == DONE]
     known = [float(value) for value in values if value is not None]
     return fmean(known) if known and len(known) == len(rows) else None
-
-
-def _suggested(trial: optuna.Trial, key: str, of: Range | list[Value]) -> Value:
-    if not isinstance(of, Range):
-        return of[int(trial.suggest_categorical(key, [*range(len(of))]))]
-    if of.whole:
-        return trial.suggest_int(key, int(of.low), int(of.high), log=of.log)
-    return trial.suggest_float(key, of.low, of.high, log=of.log)

@@ -13,20 +13,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
+    PlainValidator,
     ValidationError,
     model_validator,
 )
 
-from floatgate import _core
+from floatgate import _core, ranges
 from floatgate.optimizer import Direction
+from floatgate.ranges import Value
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
-
-Value = bool | int | float | str
-"""What a config key can be set to."""
 
 METRIC = "write_amplification"
 """What a search makes small where the file does not say it."""
@@ -48,21 +48,8 @@ def _dotted(table: Any, prefix: str = "") -> Any:
     return found
 
 
-def _some_different(values: list[Any]) -> list[Any]:
-    if not values or len({(type(value), value) for value in values}) < len(values):
-        raise ValueError("expected one or more values, all different")
-    return values
-
-
-def _number(value: Any) -> Any:
-    """A number, or the bytes of a size such as "64KiB"."""
-    if isinstance(value, str) and (size := _core.size_bytes(value)) is not None:
-        return size
-    return value
-
-
-Number = Annotated[int | float, BeforeValidator(_number)]
-Values = Annotated[list[Value], AfterValidator(_some_different)]
+Values = Annotated[list[Value], AfterValidator(ranges.different)]
+Ranged = Annotated[ranges.Allowed, PlainValidator(ranges.read), PlainSerializer(ranges.document)]
 
 
 class Strict(BaseModel):
@@ -71,29 +58,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Range(Strict):
-    """Numbers between two ends, both included: whole ones if the ends are whole, or sizes."""
-
-    low: Number = Field(alias="from")
-    high: Number = Field(alias="to")
-    log: bool = False
-    """Whether all orders of magnitude are alike, which needs numbers above 0."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Range:
-        if not self.low < self.high:
-            raise ValueError(f"from {self.low} to {self.high}; expected from below to")
-        if self.log and self.low <= 0:
-            raise ValueError(f"from {self.low} with log; expected numbers above 0")
-        return self
-
-    @property
-    def whole(self) -> bool:
-        """Whether only whole numbers are meant."""
-        return isinstance(self.low, int) and isinstance(self.high, int)
-
-
-Ranges = Annotated[dict[str, Range | Values], BeforeValidator(_dotted), Field(min_length=1)]
+Ranges = Annotated[dict[str, Ranged], BeforeValidator(_dotted), Field(min_length=1)]
 Settings = Annotated[dict[str, Value], BeforeValidator(_dotted)]
 
 
@@ -168,7 +133,7 @@ def _as_points(points: Any) -> Any:
 
 
 Seed = Annotated[int, Field(ge=0, lt=1 << 64)]
-Seeds = Annotated[list[Seed], BeforeValidator(_as_seeds), AfterValidator(_some_different)]
+Seeds = Annotated[list[Seed], BeforeValidator(_as_seeds), AfterValidator(ranges.different)]
 Traces = Annotated[list[TraceSpec], BeforeValidator(_as_traces), Field(min_length=1)]
 Points = Annotated[list[dict[str, Value]], BeforeValidator(_as_points)]
 Grid = Annotated[dict[str, Values], BeforeValidator(_dotted)]
@@ -190,7 +155,7 @@ class StudySpec(Strict):
     points: Points = Field(default=[], alias="list")
     random: Random | None = None
     optuna: Search | None = None
-    memory: Annotated[int, BeforeValidator(_number), Field(gt=0)] | None = None
+    memory: Annotated[int, BeforeValidator(ranges.number), Field(gt=0)] | None = None
     """Bytes that a run takes at most, for engines that place runs by memory."""
 
     @model_validator(mode="after")
@@ -221,9 +186,7 @@ class StudySpec(Strict):
                 found.setdefault(key, []).append(value)
         for drawn in (self.random, self.optuna):
             for key, of in drawn.keys.items() if drawn else ():
-                whole = (lambda one: one) if not isinstance(of, Range) or of.whole else float
-                ends = [of.low, of.high] if isinstance(of, Range) else of
-                found[key] = [whole(one) for one in ends]
+                found[key] = ranges.ends(of)
         return found
 
 
@@ -252,7 +215,7 @@ def _words(error: ValidationError) -> str:
     # Of a union, the errors of all its parts are told; the shortest place is the user's own.
     first = min(error.errors(), key=lambda one: len(one["loc"]))
     names = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
-    place = ".".join(name for name in names if name not in ("bool", "int", "float", "str", "Range"))
+    place = ".".join(name for name in names if name not in ("bool", "int", "float", "str"))
     if first["type"] == "extra_forbidden":
         return f"unknown key {place}"
     if first["type"] == "missing":

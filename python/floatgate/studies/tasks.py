@@ -11,11 +11,11 @@ from typing import Any
 
 from floatgate import _core, runner, sources
 from floatgate.configs import Resolved
+from floatgate.ranges import Value
 from floatgate.run_options import RunOptions
 from floatgate.traces import TraceError
 
 from .rows import Row, row_of
-from .spec import Value
 
 OPENED = 8
 """Traces that a process keeps open: runs of one trace come one after the other."""

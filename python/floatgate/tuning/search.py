@@ -13,11 +13,12 @@ from floatgate.comparison import comparison_table
 from floatgate.configs import Device, Resolved
 from floatgate.jobs import Job, Progress
 from floatgate.optimizer import Direction, check_installed, new_search
+from floatgate.ranges import suggest
 from floatgate.result import Result
 from floatgate.run_options import RunOptions
 
 from .outcome import Goal, Tried, Tuned, front
-from .space import Asked, asked, check_axes
+from .space import Asked, Given, asked, check_axes, config_text
 
 if TYPE_CHECKING:
     import optuna
@@ -37,7 +38,7 @@ def tune(
     trace: Any,
     *,
     objective: str | Sequence[str],
-    vary: Mapping[str, str | Sequence[Any]],
+    vary: Mapping[str, Given],
     device: Device | None = None,
     set: Mapping[str, Any] | None = None,
     trials: int = TRIALS,
@@ -53,7 +54,8 @@ def tune(
     "latency.read.p99_us" or "max:throughput.iops"; several of them look for the Pareto front.
     `vary` maps config keys to choices ("greedy,fifo", or a list), or to ranges: "1..12" of whole
     numbers, "0.05..0.3" of others, "64KiB..4MiB" of sizes, which double from the first; ":log"
-    behind a range makes equal ratios equally likely. `sampler` is "tpe" (a tree-structured Parzen
+    behind a range makes equal ratios equally likely. Ranges as in a study file, {"from": 1, "to":
+    12, "log": True}, are taken, too. `sampler` is "tpe" (a tree-structured Parzen
     estimator) or "random". All runs have the same `seed`, so that chance cancels, and so has
     the sampler: the same call finds the same.
 
@@ -134,7 +136,9 @@ class _Search:
 
         if self.progress is not None:
             self.progress("trials", trial.number, self.given.trials)
-        settings = {axis.key: axis.suggest(trial) for axis in self.given.axes}
+        settings = {
+            key: config_text(of, suggest(of, trial, key)) for key, of in self.given.axes.items()
+        }
         early: tuple[float, ...] | None = None
         state, reason, values = "complete", "", None
         try:

@@ -1,0 +1,180 @@
+"""docs/studies/handles.toml: what placement handles are worth, and what docs/handles.md says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import floatgate as fg
+import floatgate.studies
+from floatgate.studies import report
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+FILE = DOCS / "studies" / "handles.toml"
+WA = "write_amplification"
+
+INITIALLY, PERSISTENTLY, SINGLE = "initially", "persistently", "no handles"
+
+Point = tuple[int, int, float, str, str]
+"""Tenants at random, ratio, spare factor, victims, and isolation or SINGLE."""
+
+
+class Found:
+    """Write amplification at each point for 1, 2 and 4 handles, and half of its interval."""
+
+    def __init__(self, study: fg.studies.Dataset) -> None:
+        assert study.counts()["failed"] == study.counts()["missing"] == 0
+        self.points: dict[Point, dict[int, tuple[float, float]]] = {}
+        for row in report.summary(study, [WA]).iter_rows(named=True):
+            single = row["placement.scheme"] == "single"
+            point = (
+                row["trace.random"],
+                row["trace.ratio"],
+                row["capacity.spare_factor"],
+                row["cleaning.victim"],
+                SINGLE if single else row["placement.isolation"],
+            )
+            cells = self.points.setdefault(point, {})
+            cells[row["trace.handles"]] = row[WA], row[f"{WA}.ci95"]
+
+    def holds(
+        self, claim: Callable[[Point], bool], random: set[int], **of: set[Any]
+    ) -> tuple[int, int]:
+        """At how many of the points with handles a claim holds, and how many there are."""
+        kinds = of.get("kinds", {INITIALLY, PERSISTENTLY})
+        points = [one for one in self.points if one[0] in random and one[4] in kinds]
+        points = [one for one in points if one[1] in of.get("ratios", {1, 2, 3})]
+        return sum(map(claim, points)), len(points)
+
+    def mean(self, point: Point, handles: int) -> float:
+        return self.points[point][handles][0]
+
+    def less(self, point: Point, handles: int, than: int) -> bool:
+        """By more than both intervals."""
+        (low, half), (high, other) = (self.points[point][one] for one in (handles, than))
+        return low + half < high - other
+
+    def costs_nothing(self, point: Point) -> bool:
+        return self.mean(point, 4) <= 1.03
+
+    def mixed_costs(self, point: Point) -> bool:
+        return self.mean(point, 1) >= 1.2
+
+    def more_is_better(self, point: Point) -> bool:
+        return self.less(point, 4, 2) and self.less(point, 2, 1)
+
+    def kept(self, point: Point) -> float:
+        """How much two handles have of what four have gained."""
+        one, two, four = (self.mean(point, handles) for handles in (1, 2, 4))
+        return (one - two) / (one - four)
+
+    def is_spoilt(self, point: Point) -> bool:
+        return self.kept(point) < 0.5
+
+    def stricter_is_no_worse(self, point: Point) -> bool:
+        """Beyond both intervals; asked of the points with persistent isolation."""
+        (low, half), (high, other) = (
+            self.points[(*point[:4], kind)][4] for kind in (PERSISTENTLY, INITIALLY)
+        )
+        return low - half <= high + other
+
+
+def test_the_effect_is_there_in_a_small_form_of_the_study(tmp_path: Path) -> None:
+    """A quarter of the span, units of a quarter, fewer points: the directions are the same."""
+    document = tomllib.loads(FILE.read_text("utf-8"))
+    assert document["traces"] == ["tenants:span=64MiB,tenants=4,writes=800k"]
+    document["traces"] = ["tenants:span=16MiB,tenants=4,writes=200k"]
+    document["set"]["flash"]["pages_per_block"] = 16
+    document["seeds"] = 2
+    grid = document["grid"]
+    grid["trace"]["ratio"], grid["capacity"]["spare_factor"] = [2], [0.15]
+    grid["trace"]["random"] = [0, 1, 2]
+    found = Found(fg.study(document, out=tmp_path / "out"))
+    logs, noisy, both = ([one for one in found.points if one[0] == many] for many in (0, 1, 2))
+    assert len(logs) == len(noisy) == len(both) == 6
+    for point in logs:
+        assert found.mixed_costs(point)
+        assert found.costs_nothing(point) == (point[4] != SINGLE)
+    for point in (one for one in noisy + both if one[4] != SINGLE):
+        # With a handle of its own a tenant at random costs less, and still something.
+        assert 1.03 < found.mean(point, 4) < found.mean(point, 1)
+    # Two noisy neighbours of four share a handle with a log each: nearly nothing is left.
+    for point in (one for one in both if one[4] != SINGLE):
+        assert found.kept(point) < 0.3 and found.is_spoilt(point)
+    for point, cells in found.points.items():
+        if point[4] == SINGLE:
+            # Who does not look at handles has the same for all; so has who has all in one.
+            assert cells[1] == cells[2] == cells[4]
+            assert cells[1] == found.points[(*point[:4], PERSISTENTLY)][1]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    return Found(fg.study(FILE, out=tmp_path_factory.mktemp("whole") / "out"))
+
+
+@pytest.mark.long
+def test_the_tables_are_of_the_study(whole: Found) -> None:
+    wrong, cells = wrong_cells(whole)
+    assert wrong == [] and cells == 16 * 4 + 9 * 6
+
+
+def wrong_cells(found: Found) -> tuple[list[str], int]:
+    """Cells of both tables of the page that are not of the runs, and how many it has."""
+    wrong, count = [], 0
+    for line in (DOCS / "handles.md").read_text("utf-8").splitlines():
+        words = [word.strip() for word in line.strip("|").split("|")]
+        if re.fullmatch(r"\d of 4", words[0]):
+            point = (int(words[0][0]), 2, 0.15, words[1])
+            expected = [text_of(found.points[(*point, SINGLE)][1])]
+            expected += [text_of(found.points[(*point, words[2])][many]) for many in (1, 2, 4)]
+            shown = words[3:]
+        elif re.fullmatch(r"0\.\d\d", words[0]):
+            point = (1, int(words[1]), float(words[0]))
+            expected = [
+                text_of(found.points[(*point, victim, INITIALLY)][many])
+                for victim in ("greedy", "cost_benefit")
+                for many in (1, 2, 4)
+            ]
+            shown = words[2:]
+        else:
+            continue
+        count += len(shown)
+        pairs = zip(shown, expected, strict=True)
+        wrong += [f"{line}: {own}, not {other}" for own, other in pairs if own != other]
+    return wrong, count
+
+
+def text_of(cell: tuple[float, float]) -> str:
+    return f"{cell[0]:.3f} ± {cell[1]:.3f}"
+
+
+@pytest.mark.long
+def test_the_verdicts_are_of_the_study(whole: Found) -> None:
+    text = (DOCS / "handles.md").read_text("utf-8")
+    lines = [line for line in text.splitlines() if re.match(r"\| \d\. ", line)]
+    assert [re.findall(r"(\d+) of (\d+)", line) for line in lines] == verdicts(whole)
+
+
+def verdicts(found: Found) -> list[list[tuple[str, str]]]:
+    """Where each claim of the file holds, as the page has it."""
+    everything = {INITIALLY, PERSISTENTLY, SINGLE}
+    strict = {PERSISTENTLY}
+    rows = [
+        [found.holds(found.costs_nothing, {0})],
+        [found.holds(found.mixed_costs, {0}, ratios={2, 3}, kinds=everything)],
+        [found.holds(found.more_is_better, {many}) for many in (1, 2, 4)],
+        [found.holds(found.is_spoilt, {1})],
+        [found.holds(found.stricter_is_no_worse, {many}, kinds=strict) for many in (1, 2, 4)],
+    ]
+    return [[(str(held), str(all_)) for held, all_ in row] for row in rows]

@@ -378,32 +378,36 @@ fn guests_are_told_of_every_request() {
     assert_eq!((seen.starts, seen.upcoming.len(), seen.failed), (1, 0, None));
 }
 
-/// The request at which the policy on `axis` fails when it is asked for the `nth` time.
-fn failure(axis: &'static str, nth: u64, sets: &[(&str, &str)]) -> u64 {
+/// The request at which the policy on `axis` fails when it is asked for the `nth` time, and whether
+/// that is one of the workload's.
+fn failure(axis: &'static str, nth: u64, fill: &'static str) -> (bool, u64) {
     let (border, guests) = ours(&[axis], false, false);
     border.seen.lock().expect("one thread").fails_at = Some(nth);
-    let sets = named(sets, &[axis], "1");
+    let sets = named(&[("start.fill", fill)], &[axis], "1");
     let spec = "sequential:span=2MiB,size=512,writes=20k";
     let error = play(spec, &sets, Some(guests), &border.control).expect_err("it fails");
     assert!(matches!(error, RunError::Cancelled), "{axis}: {error}");
     let seen = border.seen.lock().expect("one thread");
     let failed = seen.failed.expect("it was asked as often");
     assert!((failed..failed + 1024).contains(&seen.begun), "{axis}: {failed}, {}", seen.begun);
-    failed
+    (seen.starts == 1, failed)
 }
 
 #[test]
 fn a_guest_that_fails_ends_the_run_and_it_is_known_at_which_request() {
     // A page each: a look-up and a program.
-    assert_eq!(failure(PLACEMENT, 700, &[]), 700);
-    assert_eq!(failure(MAPPING, 3000, &[]), 3000);
+    assert_eq!(failure(PLACEMENT, 700, "none"), (true, 700));
+    assert_eq!(failure(MAPPING, 3000, "none"), (true, 3000));
+    // 5632 logical pages, of 6400, are filled before.
+    assert_eq!(failure(PLACEMENT, 700, "sequential"), (false, 700));
+    assert_eq!(failure(PLACEMENT, 5632, "sequential"), (false, 5632));
+    assert_eq!(failure(PLACEMENT, 5632 + 700, "sequential"), (true, 700));
     // Blocks of 4 pages in a buffer of 64: the first one leaves for page 65, the next for 69.
-    assert_eq!(failure(BUFFER, 1, &[]), 65);
-    assert_eq!(failure(BUFFER, 3, &[]), 73);
-    // Units of 16 pages that were written in order are empty: cleaning one gives room for 16.
-    let first = failure(VICTIM, 1, &[]);
-    assert!(first > 4096, "{first}: the drive holds so many");
-    for nth in 2..20 {
-        assert_eq!(failure(VICTIM, nth, &[]), first + 16 * (nth - 1));
+    assert_eq!(failure(BUFFER, 1, "none"), (true, 65));
+    assert_eq!(failure(BUFFER, 3, "none"), (true, 73));
+    // 400 units of 16 pages, and those of the reserve but the ones that stay free: page 6401 needs
+    // a unit more. Units that were written in order are empty: cleaning one gives room for 16.
+    for nth in 1..20 {
+        assert_eq!(failure(VICTIM, nth, "none"), (true, 6401 + 16 * (nth - 1)));
     }
 }

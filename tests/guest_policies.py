@@ -57,6 +57,38 @@ class Clusters(fg.Placement):
         self.regions[lpn] = -1
 
 
+class ByHandle(fg.Placement):
+    """As `host`: a stream for each handle, and with `shared` one for what cleaning moves."""
+
+    def __init__(self, handles: int, shared: bool) -> None:
+        self.first = int(shared)
+        self.streams = handles + self.first
+
+    def stream(self, write: fg.HostWrite) -> int:
+        return self.first + write.handle
+
+    def moved(self, pages: fg.MovedPages) -> Any:
+        return 0 if self.first else pages.stream
+
+
+class ByHandleBatch(fg.Placement):
+    """The same for many pages at a time."""
+
+    __init__ = ByHandle.__init__  # type: ignore[assignment]
+    moved = ByHandle.moved  # type: ignore[assignment]
+    first: int
+
+    def stream_batch(self, writes: fg.HostWrites) -> Any:
+        return self.first + writes.handle
+
+
+class ByHandleAgain(ByHandle):
+    """What cleaning moves is sorted by its handle, too."""
+
+    def moved(self, pages: fg.MovedPages) -> Any:
+        return self.first + pages.handle
+
+
 class Emptiest(fg.Victim):
     """As `greedy`."""
 
@@ -93,6 +125,62 @@ class NoCache(fg.Mapping):
         return None
 
 
+class Entries(fg.Mapping):
+    """As `dftl` with plain LRU: entries, of which `log` has what became of each."""
+
+    def start(self, drive: fg.MapShape) -> None:
+        self.entries, self.room = drive.entries_per_page, drive.cache_bytes // 8
+        self.cached: dict[int, bool] = {}
+        self.log: list[str] = []
+
+    def access(self, access: fg.MapAccess) -> list[fg.MapOp]:
+        dirty, work = access.kind != "read", []
+        if access.lpn in self.cached:
+            self.log.append("hit")
+            dirty |= self.cached.pop(access.lpn)
+        else:
+            self.log.append("miss")
+            if len(self.cached) == self.room:
+                work += self.evicted()
+            work.append(("fetch", access.tpn))
+        self.cached[access.lpn] = dirty
+        return work
+
+    def evicted(self) -> list[fg.MapOp]:
+        old = next(iter(self.cached))
+        dirty = self.cached.pop(old)
+        self.log.append("dirty" if dirty else "clean")
+        return [("update", old // self.entries)] if dirty else []
+
+    def relocated(self, lpns: Any) -> list[fg.MapOp]:
+        self.cached.update((int(lpn), True) for lpn in lpns if int(lpn) in self.cached)
+        pages = {int(lpn) // self.entries: None for lpn in lpns if int(lpn) not in self.cached}
+        return [("update", tpn) for tpn in pages]
+
+    def residency(self, lpn: int) -> str:
+        return {None: "absent", False: "clean", True: "dirty"}[self.cached.get(lpn)]
+
+    def flush(self) -> list[fg.MapOp]:
+        pages = {lpn // self.entries for lpn, dirty in self.cached.items() if dirty}
+        self.cached.update(dict.fromkeys(self.cached, False))
+        return [("update", tpn) for tpn in sorted(pages)]
+
+
+class Counting(Entries):
+    """The same, which tells what it does."""
+
+    def counts(self) -> fg.MapCounts:
+        dirty = self.log.count("dirty")
+        return fg.MapCounts(
+            evictions=self.log.count("clean") + dirty,
+            dirty_evictions=dirty,
+            prefetched=0,
+            prefetch_used=0,
+            prefetch_unused=0,
+            cache_bytes=8 * len(self.cached),
+        )
+
+
 class LastUsed(fg.WriteBuffer):
     """As `lru`."""
 
@@ -116,8 +204,26 @@ def counts(result: fg.Result) -> dict[str, Any]:
     document = result.to_dict()
     for key in ("engine", "config"):
         del document[key]
-    for key in ("placement", "buffer", "mapping"):
+    for key in ("placement", "buffer"):
         # What a policy in Python takes is not known.
-        for name in ("memory_bytes", "cache_bytes"):
-            (document[key] or {}).pop(name, None)
+        (document[key] or {}).pop("memory_bytes", None)
     return document
+
+
+def told(result: fg.Result) -> dict[str, Any]:
+    """The same of a run with a mapping in Python that tells no counts: without those."""
+    document = counts(result)
+    for name in UNTOLD:
+        del document["mapping"][name]
+    return document
+
+
+UNTOLD = (
+    "evictions",
+    "dirty_evictions",
+    "prefetched",
+    "prefetch_used",
+    "prefetch_unused",
+    "cache_bytes",
+)
+"""Of a mapping in Python, what is None in a result if its policy does not tell."""

@@ -14,9 +14,9 @@ from guest_policies import (
     HOTCOLD,
     SETS,
     Clusters,
+    Counting,
     Emptiest,
     LastUsed,
-    NoCache,
     Oldest,
     Short,
     ShortBatch,
@@ -40,7 +40,7 @@ def run(sets: dict[str, Any] | None = None, trace: Any = HOTCOLD, **options: Any
         (Clusters(), "placement.scheme", "dac"),
         (Emptiest(), "cleaning.victim", "greedy"),
         (Oldest(), "cleaning.victim", "fifo"),
-        (NoCache(), "mapping.scheme", "none"),
+        (Counting(), "mapping.scheme", "dftl"),
         (LastUsed(), "buffer.scheme", "lru"),
     ],
 )
@@ -51,6 +51,7 @@ def test_the_same_decisions_give_the_same_result(
         "placement.scheme": "dac",
         "mapping.scheme": "dftl",
         "mapping.cache": "2KiB",
+        "dftl.replacement": "lru",
         "buffer.capacity": "128KiB",
         "buffer.block_pages": 8,
     }

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .datasheet import DataSheet, measure_device
     from .guests.base import PolicyError
     from .guests.buffer import WriteBuffer
-    from .guests.mapping import MapOp, Mapping
+    from .guests.mapping import MapCounts, MapOp, Mapping
     from .guests.placement import HostWrites, MovedPages, Placement
     from .guests.victim import Candidates, Victim
     from .hot_data import Hotness, hotness
@@ -56,6 +56,7 @@ _HOMES = {
     "HostWrites": "guests.placement",
     "Hotness": "hot_data",
     "MapAccess": "_core",
+    "MapCounts": "guests.mapping",
     "MapOp": "guests.mapping",
     "MapShape": "_core",
     "Mapping": "guests.mapping",
@@ -104,6 +105,7 @@ __all__ = [
     "HostWrites",
     "Hotness",
     "MapAccess",
+    "MapCounts",
     "MapOp",
     "MapShape",
     "Mapping",

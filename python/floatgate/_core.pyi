@@ -221,6 +221,12 @@ class HostWrite:
     def request_pages(self) -> int:
         """Pages of the host request that it belongs to, from 1."""
     @property
+    def handle(self) -> int:
+        """The placement handle of the host's last write of it, 0 to 65,535; 0 if it named none. It
+        is what a trace has as `stream`: here a stream is what the placement answers. A page keeps
+        it while a write buffer has it; of a page that several requests have written to the buffer,
+        it is that of the last."""
+    @property
     def clock(self) -> int:
         """Pages that the host had written before it, since the drive was new."""
     @property

@@ -206,17 +206,18 @@ class MappingResult:
     """Look-ups that found their entry in the cache."""
     misses: int
     """Look-ups that did not."""
-    evictions: int
-    """Entries, or pages of them, that left the cache."""
-    dirty_evictions: int
+    evictions: int | None
+    """Entries, or pages of them, that left the cache; None, here and below, if a policy in Python
+    does not tell."""
+    dirty_evictions: int | None
     """Evictions of dirty entries, which write to flash."""
-    prefetched: int
+    prefetched: int | None
     """Entries prefetched."""
-    prefetch_used: int
+    prefetch_used: int | None
     """Prefetched entries that were accessed later."""
-    prefetch_unused: int
+    prefetch_unused: int | None
     """Prefetched entries that were evicted without an access."""
-    cache_bytes: int
+    cache_bytes: int | None
     """Memory of the cache in bytes."""
 
 

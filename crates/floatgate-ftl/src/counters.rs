@@ -190,6 +190,25 @@ pub struct MapStats {
     pub prefetch_used: u64,
     /// Those of them that were dropped before anyone asked.
     pub prefetch_unused: u64,
+    /// Which of them it cannot tell: those are 0.
+    pub untold: MapUntold,
+}
+
+/// What a mapping cannot tell of itself. Those of the table tell all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MapUntold {
+    /// [`MapStats::evictions`].
+    pub evictions: bool,
+    /// [`MapStats::dirty_evictions`].
+    pub dirty_evictions: bool,
+    /// [`MapStats::prefetched`].
+    pub prefetched: bool,
+    /// [`MapStats::prefetch_used`].
+    pub prefetch_used: bool,
+    /// [`MapStats::prefetch_unused`].
+    pub prefetch_unused: bool,
+    /// [`Counters::cache_bytes`].
+    pub cache_bytes: bool,
 }
 
 /// Units cleaned, by occasion.

@@ -28,7 +28,7 @@ pub use tlllp::{FetchMode, NodeVictim};
 use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
-pub use crate::counters::MapStats;
+pub use crate::counters::{MapStats, MapUntold};
 use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;

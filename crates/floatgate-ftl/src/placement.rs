@@ -214,10 +214,16 @@ macro_rules! placements {
                 }
             }
 
-            /// A placement from outside, that sorts into so many streams, at least 1.
-            pub fn guest(policy: Box<dyn GuestPlacement>, streams: u8) -> Self {
+            /// A placement from outside, that sorts the pages of a drive into so many streams, at
+            /// least 1.
+            pub fn guest(
+                policy: Box<dyn GuestPlacement>,
+                streams: u8,
+                geometry: &Geometry,
+            ) -> Self {
                 assert!(streams > 0, "a placement has a stream");
-                Self { scheme: Scheme::Guest(Guest::new(policy)), streams }
+                let guest = Guest::new(policy, geometry.logical_pages());
+                Self { scheme: Scheme::Guest(guest), streams }
             }
 
             /// The placement from outside, if it is one.

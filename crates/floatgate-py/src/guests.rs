@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
-use floatgate_ftl::device::pages;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{AnyMapping, MapConfig};
 use floatgate_ftl::placement::GuestPlacement;
@@ -198,7 +197,7 @@ impl Guests for PyGuests {
         let Some(ahead) = &self.ahead else { return };
         let mut ahead = locked(ahead);
         for request in requests.iter().filter(|request| request.op == Op::Write) {
-            ahead.expect(pages(request, self.log2_page), request.at_ns);
+            ahead.expect(request, self.log2_page);
         }
         ahead.sort(&self.border);
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -18,14 +20,43 @@ MapOp = tuple[str, int]
 entries and programs it anew, ("rewrite", tpn) programs one that is in memory as a whole."""
 
 
+@dataclass(frozen=True, slots=True)
+class MapCounts:
+    """What a mapping has counted since it was started. What is None is not in the result either.
+
+    A count never falls, and is told each time or never.
+    """
+
+    hits: int | None = None
+    """Accesses that found their entry. None, as `misses` then has to be: as the answers of `access`
+    have it."""
+    misses: int | None = None
+    """Accesses that did not."""
+    evictions: int | None = None
+    """Entries, or pages of them, that left the cache."""
+    dirty_evictions: int | None = None
+    """Those of them that had to be written back."""
+    prefetched: int | None = None
+    """Entries loaded before they were asked for."""
+    prefetch_used: int | None = None
+    """Those of them that were asked for while they were cached."""
+    prefetch_unused: int | None = None
+    """Those of them that left the cache before anyone asked."""
+    cache_bytes: int | None = None
+    """Bytes of memory that the cache takes now: this one may fall."""
+
+
+NAMES = tuple(field.name for field in fields(MapCounts))
+
+
 class Mapping(Policy):
-    """A mapping cache. A subclass defines all of its methods but `start` and `assigned`.
+    """A mapping cache. A subclass defines all of its methods but `start`, `assigned` and `counts`.
 
     The map is on flash, in translation pages of `entries_per_page` entries; the engine keeps the
     truth, does the work that the policy answers, and counts it. An access whose answer reads its
-    own translation page ("fetch" or "update") is counted as a miss, any other as a hit; evictions
-    are not counted. With `verify`, the map on flash is held against the truth: an entry that is
-    not "dirty" has to be there. The trait `Mapping` of the engine,
+    own translation page ("fetch" or "update") is counted as a miss, any other as a hit, unless
+    `counts` tells otherwise. With `verify`, the map on flash is held against the truth: an entry
+    that is not "dirty" has to be there. The trait `Mapping` of the engine,
     `crates/floatgate-ftl/src/mapping.rs`, is what built-in ones are.
     """
 
@@ -57,6 +88,11 @@ class Mapping(Policy):
         """Writes back all that is dirty, which stays cached and is clean: the work."""
         raise NotImplementedError
 
+    def counts(self) -> MapCounts:
+        """What it has counted since `start`, the drive's fill included: the result has what was
+        counted since the fill ended. Asked then, and whenever results are read."""
+        raise NotImplementedError
+
     def calls(self) -> MappingCalls:
         """What the engine asks in the policy's place."""
         return MappingCalls(self)
@@ -70,6 +106,8 @@ class MappingCalls:
         self.start = policy.start
         self.residency = policy.residency
         self.hears_assigned = policy.defines("assigned")
+        self.tells_counts = policy.defines("counts")
+        self._counted: tuple[int | None, ...] | None = None
 
     def access(self, access: MapAccess) -> Any:
         """The work of an access."""
@@ -86,6 +124,44 @@ class MappingCalls:
     def flush(self) -> Any:
         """The work of writing back."""
         return _list(self._policy.flush())
+
+    def counts(self) -> tuple[int | None, ...]:
+        """The fields of MapCounts, checked."""
+        told = self._policy.counts()
+        if not isinstance(told, MapCounts):
+            raise TypeError(f"counts() returned {told!r}: expected a floatgate.MapCounts")
+        if (told.hits is None) != (told.misses is None):
+            raise ValueError(
+                f"counts() returned {told}: expected both hits and misses, or neither of them"
+            )
+        counts = tuple(_count(name, getattr(told, name)) for name in NAMES)
+        before = counts if self._counted is None else self._counted
+        for name, now, was in zip(NAMES, counts, before, strict=True):
+            falls = now is not None and was is not None and now < was and name != "cache_bytes"
+            if falls or (now is None) != (was is None):
+                raise ValueError(f"counts() returned {name}={now} after {was}: {_EXPECTED[falls]}")
+        self._counted = counts
+        return counts
+
+
+_EXPECTED = {
+    True: "expected what was counted since start(), which never falls",
+    False: "expected it each time, or never",
+}
+
+
+def _count(name: str, count: Any) -> int | None:
+    if count is None:
+        return None
+    try:
+        whole = operator.index(count)
+    except TypeError:
+        whole = -1
+    if not 0 <= whole < 1 << 63:
+        raise ValueError(
+            f"counts() returned {name}={count!r}: expected an int of at least 0, or None"
+        )
+    return whole
 
 
 def _list(answer: Any) -> Any:

@@ -25,6 +25,9 @@ class HostWrites:
     """The page: 0 to `logical_pages` - 1."""
     request_pages: Integers
     """Pages of the request that it belongs to, from 1."""
+    handle: Integers
+    """The placement handle of that request, 0 to 65,535; 0 if it names none. It is what a trace has
+    as `stream`: here a stream is what the placement answers."""
     arrival_ns: Integers
     """When the request arrives, in nanoseconds of the trace; 0 while the drive is filled."""
     clock: Integers
@@ -37,6 +40,9 @@ class MovedPages:
 
     lpn: Integers
     """The pages."""
+    handle: Integers
+    """The placement handle of the host's last write of each, which may be under way or in a write
+    buffer. What SHRD writes to its log counts for none."""
     stream: int
     """The stream that they are in."""
     clock: int
@@ -129,17 +135,20 @@ class PlacementCalls:
         self.trimmed = policy.trimmed
         self.reclaimed = policy.reclaimed
 
-    def stream_batch(self, lpns: bytes, counts: bytes, arrivals: bytes, clock: int) -> bytes:
+    def stream_batch(
+        self, lpns: bytes, counts: bytes, handles: bytes, arrivals: bytes, clock: int
+    ) -> bytes:
         """The streams of pages that are about to be written, a byte each."""
         lpn = _integers(lpns)
         clocks = np.arange(clock, clock + len(lpn), dtype=np.int64)
-        writes = HostWrites(lpn, _integers(counts), _integers(arrivals), clocks)
+        requests = _integers(counts), _integers(handles), _integers(arrivals)
+        writes = HostWrites(lpn, *requests, clocks)
         return self._checked("stream_batch", self._policy.stream_batch(writes), lpn)
 
-    def moved(self, lpns: bytes, stream: int, clock: int, now_ns: int) -> bytes:
+    def moved(self, lpns: bytes, handles: bytes, stream: int, clock: int, now_ns: int) -> bytes:
         """The streams of pages that cleaning moves, a byte each."""
         lpn = _integers(lpns)
-        answer = self._policy.moved(MovedPages(lpn, stream, clock, now_ns))
+        answer = self._policy.moved(MovedPages(lpn, _integers(handles), stream, clock, now_ns))
         if np.ndim(answer) == 0:
             answer = np.full(len(lpn), answer)
         return self._checked("moved", answer, lpn)

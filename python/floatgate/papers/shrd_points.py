@@ -80,7 +80,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written, latency = max(work.write_pages, 1), result.latency
     loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
-    map_programs = TOGETHER * result.mapping.dirty_evictions
+    map_programs = TOGETHER * (result.mapping.dirty_evictions or 0)
     kind, *of = run.workload.split(", ")
     return Point(
         trace=run.workload,

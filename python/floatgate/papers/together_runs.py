@@ -369,7 +369,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         read_p99_us=latency.read.p99_us,
         write_mean_us=latency.write.mean_us,
         write_p99_us=latency.write.p99_us,
-        map_bytes=result.mapping.cache_bytes,
+        map_bytes=result.mapping.cache_bytes or 0,
         placement_bytes=result.placement.memory_bytes,
         buffer_bytes=(BUFFER if buffered else 0) + result.buffer.memory_bytes,
         host_bytes=result.host.memory_bytes,

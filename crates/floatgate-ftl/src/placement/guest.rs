@@ -1,25 +1,29 @@
 //! A placement that is in no table: it comes from outside of this crate.
 //!
-//! It is asked by a virtual call. Placements of the table are not: they know nothing of it.
+//! It is asked by a virtual call. Placements of the table are not: they know nothing of it. Of each
+//! page it is told the placement handle of the host's last write of it, buffered or not; memory
+//! for that is taken when a write names one.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use super::{HostWrite, Placement, Reclaimed, Relocation};
 use crate::addr::Lpn;
 
 /// What the engine asks of a placement from outside. Its streams are fewer than it has said.
 pub trait GuestPlacement: Send {
-    /// As [`Placement::stream`].
-    fn stream(&mut self, write: HostWrite) -> u8;
+    /// As [`Placement::stream`], with the handle that the host has named.
+    fn stream(&mut self, write: HostWrite, handle: u16) -> u8;
 
     /// Whether [`GuestPlacement::moved`] may answer another stream than the pages are in.
     fn sorts_moved(&self) -> bool;
 
-    /// Appends the stream of each page of a unit that cleaning moves. `of` has what they have in
-    /// common, and the first of them.
-    fn moved(&mut self, pages: &[Lpn], of: Relocation, streams: &mut Vec<u8>);
+    /// Appends the stream of each page of a unit that cleaning moves. `handles` are those of their
+    /// last writes; `of` has what the pages have in common, and the first of them.
+    fn moved(&mut self, pages: &[Lpn], handles: &[u16], of: Relocation, streams: &mut Vec<u8>);
 
     /// As [`Placement::trimmed`].
     fn trimmed(&mut self, lpn: Lpn);
@@ -31,33 +35,59 @@ pub trait GuestPlacement: Send {
 /// A placement from outside, and memory for the pages of a unit.
 pub struct Guest {
     policy: Box<dyn GuestPlacement>,
+    logical_pages: u32,
+    /// By page, the handle of its last write; empty before any is named.
+    given: Vec<u16>,
     pages: Vec<Lpn>,
+    handles: Vec<u16>,
     streams: Vec<u8>,
 }
 
 impl Guest {
-    pub(super) fn new(policy: Box<dyn GuestPlacement>) -> Self {
-        Self { policy, pages: Vec::new(), streams: Vec::new() }
+    pub(super) fn new(policy: Box<dyn GuestPlacement>, logical_pages: u32) -> Self {
+        let (pages, handles, streams) = (Vec::new(), Vec::new(), Vec::new());
+        Self { policy, logical_pages, given: Vec::new(), pages, handles, streams }
     }
 
     pub(super) fn sorts_moved(&self) -> bool {
         self.policy.sorts_moved()
     }
 
+    fn handle(&self, lpn: Lpn) -> u16 {
+        self.given.get(lpn.index()).copied().unwrap_or(0)
+    }
+
     /// The streams of pages of a unit that are moved together, in their order.
     pub fn sort(&mut self, pages: impl Iterator<Item = Lpn>, of: Relocation) -> &[u8] {
+        let mut handles = core::mem::take(&mut self.handles);
         self.pages.clear();
         self.pages.extend(pages);
+        handles.clear();
+        handles.extend(self.pages.iter().map(|&lpn| self.handle(lpn)));
         self.streams.clear();
-        self.policy.moved(&self.pages, of, &mut self.streams);
+        self.policy.moved(&self.pages, &handles, of, &mut self.streams);
+        self.handles = handles;
         assert_eq!(self.streams.len(), self.pages.len(), "a stream for each page");
         &self.streams
     }
 }
 
 impl Placement for Guest {
+    /// Not inlined: the path of policies of the table goes past it.
+    #[inline(never)]
+    fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
+        if self.given.is_empty() {
+            if handle == 0 {
+                return;
+            }
+            self.given = vec![0; self.logical_pages as usize];
+        }
+        self.given[lpns.start as usize..lpns.end as usize].fill(handle);
+    }
+
     fn stream(&mut self, write: HostWrite) -> u8 {
-        self.policy.stream(write)
+        let handle = self.handle(write.lpn);
+        self.policy.stream(write, handle)
     }
 
     fn moved(&mut self, relocation: Relocation) -> u8 {

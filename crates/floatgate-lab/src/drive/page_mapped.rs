@@ -31,7 +31,7 @@ pub(super) fn page_config<M: Mapping>(
     let placements = config.placement_config(geometry, ages_in_map);
     let count = streams_of(config, &placements)?;
     let placement = match guests.placement(&geometry) {
-        Some(guest) => AnyPlacement::guest(guest, count),
+        Some(guest) => AnyPlacement::guest(guest, count, &geometry),
         None => {
             let scheme = &config.placement.scheme;
             AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?

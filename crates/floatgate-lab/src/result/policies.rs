@@ -16,33 +16,35 @@ pub struct MappingResult {
     pub hits: u64,
     /// Look-ups that did not.
     pub misses: u64,
-    /// Entries, or pages of them, that left the cache.
-    pub evictions: u64,
+    /// Entries, or pages of them, that left the cache; None, here and below, if a policy in Python
+    /// does not tell.
+    pub evictions: Option<u64>,
     /// Evictions of dirty entries, which write to flash.
-    pub dirty_evictions: u64,
+    pub dirty_evictions: Option<u64>,
     /// Entries prefetched.
-    pub prefetched: u64,
+    pub prefetched: Option<u64>,
     /// Prefetched entries that were accessed later.
-    pub prefetch_used: u64,
+    pub prefetch_used: Option<u64>,
     /// Prefetched entries that were evicted without an access.
-    pub prefetch_unused: u64,
+    pub prefetch_unused: Option<u64>,
     /// Memory of the cache in bytes.
-    pub cache_bytes: u64,
+    pub cache_bytes: Option<u64>,
 }
 
 impl MappingResult {
     pub(super) fn new(readings: &Readings) -> Self {
         let map = readings.counters.map;
+        let unless = |is_untold: bool, count: u64| (!is_untold).then_some(count);
         Self {
             hit_ratio: ratio(map.hits, map.hits + map.misses),
             hits: map.hits,
             misses: map.misses,
-            evictions: map.evictions,
-            dirty_evictions: map.dirty_evictions,
-            prefetched: map.prefetched,
-            prefetch_used: map.prefetch_used,
-            prefetch_unused: map.prefetch_unused,
-            cache_bytes: readings.counters.cache_bytes,
+            evictions: unless(map.untold.evictions, map.evictions),
+            dirty_evictions: unless(map.untold.dirty_evictions, map.dirty_evictions),
+            prefetched: unless(map.untold.prefetched, map.prefetched),
+            prefetch_used: unless(map.untold.prefetch_used, map.prefetch_used),
+            prefetch_unused: unless(map.untold.prefetch_unused, map.prefetch_unused),
+            cache_bytes: unless(map.untold.cache_bytes, readings.counters.cache_bytes),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! A mapping cache in Python.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, AccessKind, MapOp, MapStats, Mapping, Residency};
+use floatgate_ftl::mapping::{Access, AccessKind, MapOp, MapStats, MapUntold, Mapping, Residency};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -21,21 +22,51 @@ pub(crate) struct MapAccess {
     mapped: bool,
 }
 
+/// What a policy has counted since it was started, each if it tells: hits, misses, evictions,
+/// dirty ones, entries prefetched, those used, those not; and the bytes of its cache now.
+type Told = [Option<u64>; 8];
+
 /// The mapping of a drive.
 pub(super) struct Mapped {
     policy: Py<PyAny>,
     geometry: Geometry,
     hears_assigned: bool,
-    stats: MapStats,
+    tells_counts: bool,
+    /// Accesses, as their answers have it.
+    hits: u64,
+    misses: u64,
+    /// What was told last, and when the counters were reset.
+    told: Cell<Told>,
+    before: Told,
     border: Arc<Border>,
 }
 
 impl Mapped {
     pub(super) fn new(policy: Py<PyAny>, geometry: Geometry, border: &Arc<Border>) -> Self {
-        let hears_assigned =
-            border.ask(false, |py| policy.getattr(py, "hears_assigned")?.extract(py));
-        let (stats, border) = (MapStats::default(), Arc::clone(border));
-        Self { policy, geometry, hears_assigned, stats, border }
+        let flag = |name| border.ask(false, |py| policy.getattr(py, name)?.extract(py));
+        let (hears_assigned, tells_counts) = (flag("hears_assigned"), flag("tells_counts"));
+        Self {
+            policy,
+            geometry,
+            hears_assigned,
+            tells_counts,
+            hits: 0,
+            misses: 0,
+            told: Cell::default(),
+            before: Told::default(),
+            border: Arc::clone(border),
+        }
+    }
+
+    /// What the policy has counted since it was started.
+    fn counted(&self) -> Told {
+        if self.tells_counts {
+            let told = self
+                .border
+                .ask(self.told.get(), |py| self.policy.call_method0(py, "counts")?.extract(py));
+            self.told.set(told);
+        }
+        self.told.get()
     }
 
     /// The work that a method answers.
@@ -91,8 +122,8 @@ impl Mapping for Mapped {
         let ops =
             self.asked("access", |policy| Ok(policy.call_method1("access", (given,))?.unbind()));
         let missed = ops.contains(&MapOp::Fetch(tpn)) || ops.contains(&MapOp::Update(tpn));
-        self.stats.hits += u64::from(!missed);
-        self.stats.misses += u64::from(missed);
+        self.hits += u64::from(!missed);
+        self.misses += u64::from(missed);
         io.extend(ops);
     }
 
@@ -143,10 +174,34 @@ impl Mapping for Mapped {
     }
 
     fn stats(&self) -> MapStats {
-        self.stats
+        let now = self.counted();
+        let of = |at: usize| now[at].map(|count| count - self.before[at].unwrap_or(0));
+        let (count, is_untold) = (|at| of(at).unwrap_or(0), |at: usize| now[at].is_none());
+        MapStats {
+            hits: of(0).unwrap_or(self.hits),
+            misses: of(1).unwrap_or(self.misses),
+            evictions: count(2),
+            dirty_evictions: count(3),
+            prefetched: count(4),
+            prefetch_used: count(5),
+            prefetch_unused: count(6),
+            untold: MapUntold {
+                evictions: is_untold(2),
+                dirty_evictions: is_untold(3),
+                prefetched: is_untold(4),
+                prefetch_used: is_untold(5),
+                prefetch_unused: is_untold(6),
+                cache_bytes: is_untold(7),
+            },
+        }
+    }
+
+    fn cache_bytes(&self) -> u64 {
+        self.told.get()[7].unwrap_or(0)
     }
 
     fn reset_counters(&mut self) {
-        self.stats = MapStats::default();
+        self.before = self.counted();
+        (self.hits, self.misses) = (0, 0);
     }
 }

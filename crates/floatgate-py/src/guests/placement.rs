@@ -1,21 +1,30 @@
 //! A placement in Python: asked page by page, or for all pages of a batch of requests.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::device::pages;
 use floatgate_ftl::placement::{self as engine, GuestPlacement, Relocation};
+use floatgate_ftl::request::Request;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{Border, HostWrite, Reclaimed, bytes, locked, shown};
 
+/// A page that is written soon.
+struct Expected {
+    page: u32,
+    /// Pages of its request, its handle, and when it arrives.
+    request_pages: u32,
+    handle: u16,
+    at_ns: u64,
+}
+
 /// The streams of the pages that are written next, for a policy that is asked for many at a time.
 pub(super) struct Ahead {
     policy: Py<PyAny>,
-    /// Page, pages of its request, and when that arrives.
-    expected: Vec<(u32, u32, u64)>,
+    expected: Vec<Expected>,
     sorted: VecDeque<(u32, u8)>,
     /// Pages before the first that is expected.
     clock: u64,
@@ -23,9 +32,12 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// A request that writes pages comes.
-    pub(super) fn expect(&mut self, pages: Range<u64>, at_ns: u64) {
-        let count = (pages.end - pages.start) as u32;
-        self.expected.extend(pages.map(|page| (page as u32, count, at_ns)));
+    pub(super) fn expect(&mut self, request: &Request, log2_page: u32) {
+        let pages = pages(request, log2_page);
+        let request_pages = (pages.end - pages.start) as u32;
+        let &Request { at_ns, stream: handle, .. } = request;
+        let expected = |page| Expected { page: page as u32, request_pages, handle, at_ns };
+        self.expected.extend(pages.map(expected));
     }
 
     /// Asks for the streams of all that is expected.
@@ -35,13 +47,14 @@ impl Ahead {
             return;
         }
         let streams = border.ask(Vec::new(), |py| {
-            let lpns = bytes(py, expected.iter().map(|page| page.0.into()));
-            let counts = bytes(py, expected.iter().map(|page| page.1.into()));
-            let arrivals = bytes(py, expected.iter().map(|page| page.2 as i64));
-            let given = (lpns, counts, arrivals, self.clock);
+            let lpns = bytes(py, expected.iter().map(|one| one.page.into()));
+            let counts = bytes(py, expected.iter().map(|one| one.request_pages.into()));
+            let handles = bytes(py, expected.iter().map(|one| one.handle.into()));
+            let arrivals = bytes(py, expected.iter().map(|one| one.at_ns as i64));
+            let given = (lpns, counts, handles, arrivals, self.clock);
             self.policy.call_method1(py, "stream_batch", given)?.extract::<Vec<u8>>(py)
         });
-        self.sorted.extend(expected.iter().zip(streams).map(|(page, stream)| (page.0, stream)));
+        self.sorted.extend(expected.iter().zip(streams).map(|(one, stream)| (one.page, stream)));
         self.clock += expected.len() as u64;
         self.expected.clear();
     }
@@ -96,8 +109,8 @@ impl Placed {
         Ok((placed, ahead))
     }
 
-    fn stream_of(&self, py: Python<'_>, write: engine::HostWrite) -> PyResult<u8> {
-        let answer = self.stream.bind(py).call1((HostWrite::from(write),))?;
+    fn stream_of(&self, py: Python<'_>, write: engine::HostWrite, handle: u16) -> PyResult<u8> {
+        let answer = self.stream.bind(py).call1((HostWrite::new(write, handle),))?;
         let stream = answer.extract::<u8>().ok().filter(|&stream| stream < self.streams);
         stream.ok_or_else(|| {
             PyValueError::new_err(format!(
@@ -110,9 +123,9 @@ impl Placed {
 }
 
 impl GuestPlacement for Placed {
-    fn stream(&mut self, write: engine::HostWrite) -> u8 {
+    fn stream(&mut self, write: engine::HostWrite, handle: u16) -> u8 {
         match &self.ahead {
-            None => self.border.ask(0, |py| self.stream_of(py, write)),
+            None => self.border.ask(0, |py| self.stream_of(py, write, handle)),
             Some(ahead) => locked(ahead).next(write.lpn.get()).unwrap_or(0),
         }
     }
@@ -121,11 +134,12 @@ impl GuestPlacement for Placed {
         self.sorts_moved
     }
 
-    fn moved(&mut self, pages: &[Lpn], of: Relocation, streams: &mut Vec<u8>) {
+    fn moved(&mut self, pages: &[Lpn], handles: &[u16], of: Relocation, streams: &mut Vec<u8>) {
         let stay = vec![of.stream; pages.len()];
         let found = self.border.ask(stay, |py| {
             let lpns = bytes(py, pages.iter().map(|lpn| lpn.get().into()));
-            let given = (lpns, of.stream, of.clock, of.now_ns);
+            let handles = bytes(py, handles.iter().map(|&handle| handle.into()));
+            let given = (lpns, handles, of.stream, of.clock, of.now_ns);
             self.policy.call_method1(py, "moved", given)?.extract::<Vec<u8>>(py)
         });
         streams.extend(found);

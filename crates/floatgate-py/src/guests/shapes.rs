@@ -74,14 +74,15 @@ impl BufferShape {
 pub(crate) struct HostWrite {
     lpn: u32,
     request_pages: u32,
+    handle: u16,
     clock: u64,
     now_ns: u64,
 }
 
-impl From<engine::HostWrite> for HostWrite {
-    fn from(write: engine::HostWrite) -> Self {
+impl HostWrite {
+    pub(super) fn new(write: engine::HostWrite, handle: u16) -> Self {
         let engine::HostWrite { lpn, request_pages, clock, now_ns } = write;
-        Self { lpn: lpn.get(), request_pages, clock, now_ns }
+        Self { lpn: lpn.get(), request_pages, handle, clock, now_ns }
     }
 }
 

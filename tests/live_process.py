@@ -43,7 +43,7 @@ with FakeDrive(Path(given["control"]), status), socket.socket(socket.AF_UNIX) as
         with open(given["record"], "wb") as file:
             file.write(open(os.environ["NBDKIT_CAPTURE"], "rb").read())
     while not stop.wait(0.05):
-        if os.environ.get("NBDKIT_CRASHES"):
+        if os.path.exists(os.environ.get("NBDKIT_CRASHES", "")):
             print("something broke", file=sys.stderr, flush=True)
             os.abort()
 """
@@ -59,7 +59,10 @@ main()
 
 
 def stand_in(folder: Path, status: dict[str, Any]) -> dict[str, str]:
-    """An nbdkit in `folder` that only answers on its control socket; the environment to use it."""
+    """An nbdkit in `folder` that only answers on its control socket; the environment to use it.
+
+    It crashes when there is a file that NBDKIT_CRASHES names.
+    """
     program = folder / "nbdkit"
     program.write_text(STAND_IN)
     program.chmod(0o755)

@@ -103,7 +103,9 @@ def test_people_are_told_how_to_attach_it_and_what_it_did(
 def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    with Serve(tmp_path, environment=environment | {"NBDKIT_CRASHES": "1"}) as server:
+    crash = tmp_path / "crash"
+    with Serve(tmp_path, environment=environment | {"NBDKIT_CRASHES": str(crash)}) as server:
+        crash.touch()
         assert server.status == 1
         assert "nbdkit ended with SIGABRT: something broke" in server.said
         assert server.said.startswith("something broke\n"), "all of it is passed on"
@@ -216,9 +218,11 @@ def test_what_a_killed_server_recorded_is_not_lost(
     done = cli("trace", "import", "x.parquet.part", "-o", "x.parquet")
     assert done.returncode == 0, done.stderr
     (tmp_path / "capture").write_bytes(capture())
-    crashing = {"NBDKIT_CAPTURE": str(tmp_path / "capture"), "NBDKIT_CRASHES": "1"}
+    crash = tmp_path / "crash"
+    crashing = {"NBDKIT_CAPTURE": str(tmp_path / "capture"), "NBDKIT_CRASHES": str(crash)}
     words = ("--record", "y.parquet")
     with Serve(tmp_path, *words, environment=environment | crashing) as server:
+        crash.touch()
         assert server.status == 1
     assert (
         pl.read_parquet(tmp_path / "y.parquet").rows()

@@ -182,7 +182,7 @@ def test_nothing_in_the_page_needs_the_network(tmp_path: Path) -> None:
     text = write_report(samples.typed([samples.sample()]), tmp_path / "report.html").read_text(
         "utf-8"
     )
-    head = text[: text.index(page._vega()[:200])]
+    head = text[: text.index(page.begin_script().result()[:200])]
     for word in ("src=", 'href="http', "@import", "url(", "<link", "https://"):
         assert word not in head.replace('$schema": "https://vega.github.io', ""), word
 

@@ -67,6 +67,10 @@ def paper(
         from floatgate import papers
         from floatgate.papers.cache import run_cache
 
+        if part:
+            from floatgate.report.page import begin_script
+
+            begin_script()
         kept = run_cache(lambda text: output.say(text, quiet)) if cache else None
         names = [listed.name for listed in papers.PAPERS] if name == ALL else [name]
         outcomes = []

@@ -106,7 +106,7 @@ def _over_lines(plot: Plot, rules: Sequence[tuple[str, float]]) -> Plot:
     for name, value in rules:
         rule = alt.Chart(_data([{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
-        drawn += mark.encode(y="value:Q", tooltip=[alt.Tooltip("run:N", title="Rule")])
+        drawn += mark.encode(y=alt.Y("value:Q"), tooltip=[alt.Tooltip("run:N", title="Rule")])
     return drawn
 
 
@@ -138,7 +138,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
             marks = [{"x": at, "y": up, "run": name} for name, at, up in chart.marks]
             base = alt.Chart(_data(marks)).encode(x=x, y=y)
             layers.append(base.mark_point(shape="cross", size=90, filled=True, color="black"))
-            layers.append(base.mark_text(align="left", dx=8).encode(text="run:N"))
+            layers.append(base.mark_text(align="left", dx=8).encode(text=alt.Text("run:N")))
         plot: Plot = alt.LayerChart(layer=layers, height=220)
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
@@ -207,7 +207,7 @@ def _bars(
         ends = [_ends(chart, row) for row in chosen]
         if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
             lines_over = base.properties(data=_data(spread))
-            layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2="high:Q"))
+            layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2=alt.X2("high:Q")))
     for name, value in rules:
         rule = alt.Chart(_data([{"value": value, "run": name}]))
         mark = rule.mark_rule(style="span", strokeDash=[7, 3])
@@ -236,7 +236,7 @@ def _axis_style(style: str) -> str:
 def _band_axis(bands: Sequence[str], height: int) -> alt.Y:
     return alt.Y(
         "row:N",
-        sort=list(bands),
+        sort=None,
         scale=alt.Scale(domain=list(bands)),
         axis=alt.Axis(
             title=None,

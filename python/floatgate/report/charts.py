@@ -231,7 +231,8 @@ def chart_sweep(
     if spread is not None and not spread.is_empty():
         ends = alt.Chart(inline_data(spread)).mark_rule(strokeWidth=1.5, aria=False)
         low = _metric_axis("low", domain, style)
-        lines += ends.encode(x=axis.encoding(), y=low, y2="high:Q", color=_line_colour(colours))
+        high, colour = alt.Y2("high:Q"), _line_colour(colours)
+        lines += ends.encode(x=axis.encoding(), y=low, y2=high, color=colour)
     if predicted is None or predicted.is_empty():
         return lines
     marks = alt.Chart(inline_data(predicted)).encode(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -117,7 +118,7 @@ def fill_page(
         font=Markup(theme.FONT),
         css=Markup(stylesheet()),
         javascript=Markup(_asset("report.js")),
-        vega=Markup(_vega()),
+        vega=Markup(begin_script().result()),
     )
 
 
@@ -169,6 +170,16 @@ def _details(run: Run, differing: Sequence[str]) -> Details:
 
 
 @cache
+def begin_script() -> Future[str]:
+    """Begins to make the script that all pages have, which takes a second, beside whatever goes on
+    before the first page is written."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(_vega)
+    finally:
+        pool.shutdown(wait=False)
+
+
 def _vega() -> str:
     """Vega, Vega-Lite and their embedding, from the library that also draws the pictures."""
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=SCHEMA)

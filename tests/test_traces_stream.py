@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +267,28 @@ def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = made[0].pages()
     for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
         monkeypatch.setattr(jobs, "SHARED_PAGES", room * pages)
-        assert [len(group) for group in jobs._groups(made, range(5), workers)] == sizes
+        assert [len(group.jobs) for group in jobs._groups(made, range(5), workers)] == sizes
+
+
+def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() -> None:
+    """Runs of a group wait for one another: with a group alone, one of two cores often had nothing
+    to do. No more drives are in memory for it than a group may have."""
+
+    def group(runs: int, pages: int) -> jobs.Group:
+        return jobs.Group(range(runs), pages)
+
+    def at_work(runs: int, pages: int) -> jobs.Underway:
+        return jobs.Underway(group(runs, pages), {Future() for _ in range(runs)})
+
+    half = jobs.SHARED_PAGES // 2
+    for underway, another, begins in [
+        ([], group(9, 9 * half), True),
+        ([at_work(1, 9 * half)], group(9, 9 * half), True),
+        ([at_work(5, half)], group(5, half), True),
+        ([at_work(5, half)], group(5, half + 1), False),
+        ([at_work(5, 1), at_work(5, 1)], group(5, 1), False),
+    ]:
+        assert jobs._has_room(underway, another, 2) == begins, (underway, another)
 
 
 def test_a_run_that_fails_does_not_lose_the_others(

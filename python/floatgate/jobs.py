@@ -28,7 +28,7 @@ POLL_SECONDS = 0.1
 """How often a waiting caller looks up: for progress, and for Ctrl-C."""
 
 SHARED_PAGES = 1 << 27
-"""Logical pages of the drives that share a reading: they take some 2 GiB of memory."""
+"""Logical pages of the drives of runs that share readings: they take some 2 GiB of memory."""
 
 VERIFIED = 4
 """How many times as much memory a page takes with `verify`."""
@@ -167,20 +167,24 @@ def run_all(
     turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]
     readings: list[_core.Reading] = []
-    running: set[Future[Result]] = set()
+    underway: list[Underway] = []
     with ThreadPoolExecutor(len(jobs) or 1) as pool:
         try:
-            while waiting or running:
+            while waiting or underway:
                 Signals.look()
-                while waiting and len(running) < workers:
+                while waiting and _has_room(underway, waiting[0], workers):
                     group = waiting.popleft()
-                    reading = _reading(jobs, group, turns)
+                    reading = _reading(jobs, group.jobs, turns)
                     readings += [reading] if reading else []
-                    for at in group:
+                    for at in group.jobs:
                         run = partial(_simulate, jobs[at], kept, controls[at], turns, reading)
                         futures[at] = pool.submit(run)
-                        running.add(futures[at])
-                running = wait(running, POLL_SECONDS, FIRST_COMPLETED).not_done
+                    underway.append(Underway(group, {futures[at] for at in group.jobs}))
+                running = {run for one in underway for run in one.running}
+                ended = wait(running, POLL_SECONDS, FIRST_COMPLETED).done
+                underway = [
+                    Underway(one.group, left) for one in underway if (left := one.running - ended)
+                ]
                 if progress is not None:
                     progress(*_sum(jobs, controls, futures))
         finally:
@@ -215,28 +219,56 @@ def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
     return found
 
 
-def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[list[int]]:
+@dataclass(frozen=True)
+class Group:
     """Jobs that run side by side, by their numbers: those that share a reading of their workload.
 
-    The drives of all of them are in memory at the same time, so that there are no more of them
-    than `workers` if they are large. Requests that are held in memory need no reading to share.
+    Requests that are held in memory need no reading to share.
     """
-    found: dict[Hashable, list[list[int]]] = {}
-    room: dict[Hashable, int] = {}
+
+    jobs: Sequence[int]
+    pages: int
+    """Logical pages of their drives, all of which are in memory at the same time."""
+
+
+@dataclass(frozen=True)
+class Underway:
+    """A group whose runs have begun."""
+
+    group: Group
+    running: set[Future[Result]]
+    """Those that have not ended."""
+
+
+def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[Group]:
+    """The jobs in groups, of no more than `workers` if their drives are large."""
+    found: dict[Hashable, list[Group]] = {}
     for at in missing:
         job = jobs[at]
         pages = job.pages() * (VERIFIED if job.how.verify else 1)
         key: Hashable = at if job.load.workload.is_held else id(job.load)
-        groups = found.setdefault(key, [[]])
-        room[key] = room.get(key, SHARED_PAGES) - pages
-        if room[key] < 0 and len(groups[-1]) >= workers:
-            groups.append([])
-            room[key] = SHARED_PAGES - pages
-        groups[-1].append(at)
+        groups = found.setdefault(key, [Group([], 0)])
+        last = groups.pop()
+        if last.pages + pages > SHARED_PAGES and len(last.jobs) >= workers:
+            groups.append(last)
+            last = Group([], 0)
+        groups.append(Group([*last.jobs, at], last.pages + pages))
     return deque(group for groups in found.values() for group in groups)
 
 
-def _reading(jobs: Sequence[Job], group: list[int], turns: _core.Turns) -> _core.Reading | None:
+def _has_room(underway: Sequence[Underway], group: Group, workers: int) -> bool:
+    """Whether the group can begin.
+
+    Those who share a reading wait for one another, so that a core would be idle with one group
+    alone; with large drives it is, for the memory of another group.
+    """
+    if sum(len(one.running) for one in underway) < workers:
+        return True
+    pages = group.pages + sum(one.group.pages for one in underway)
+    return len(underway) < workers and pages <= SHARED_PAGES
+
+
+def _reading(jobs: Sequence[Job], group: Sequence[int], turns: _core.Turns) -> _core.Reading | None:
     if len(group) < 2:
         return None
     return _core.Reading(jobs[group[0]].load.workload, len(group), turns)

@@ -85,6 +85,9 @@ def point(run: Run, **numbers: Any) -> Point:
         "utilization": 0.5,
         "queue_share": 0.0,
         "cleaning_time": 0.3,
+        "sampling": 0.01,
+        "cache_bytes": 32768,
+        "policy_bytes": 4008 if kind == ASA else 0,
         "volumes": 10.0,
         "write_bytes": SIZES.get(family),
         "overwrites": 3.0 if family in SIZES else None,
@@ -171,15 +174,30 @@ def _stated(key: str, where: tuple[str, str]) -> list[Case]:
     ]
 
 
-def _smaller(key: str, where: tuple[str, str]) -> list[Case]:
-    claim = f"smaller-{key}"
+def _lower(key: str, where: tuple[str, str]) -> list[Case]:
+    gc, time = f"gc-lower-{key}", f"response-lower-{key}"
     return [
-        Case(claim, FAILS_HERE, "20% of copies are more than half of 33", {where: _copies(0.83)}),
-        Case(claim, FAILS_HERE, "20% more are as far off", {where: _copies(1.25)}),
-        Case(claim, FAILS_HERE, "6% of response are more than half of 9", {where: _time(0.95)}),
-        Case(claim, FAILS_HERE, "there is no gain on Financial1", {F: _copies(1 / 0.67)}),
-        Case(claim, FAILS_HERE, "the effect there is a loss", {F: _copies(2.0)}),
-        Case(claim, AMBIGUOUS, "5%, by 15", {}, {where: _copies(0.15)}),
+        Case(gc, FAILS_HERE, "as many", {where: _copies(1 / 0.67)}),
+        Case(gc, FAILS_HERE, "0.4% are no order", {where: _copies(0.996 / 0.67)}),
+        Case(gc, HOLDS, "a tenth, of whatever size", {where: _copies(0.9 / 0.67)}),
+        Case(gc, HOLDS, "70%, of whatever size", {where: _copies(0.3 / 0.67)}),
+        Case(gc, AMBIGUOUS, "33%, by 40", {}, {where: _copies(0.4)}),
+        Case(time, FAILS_HERE, "as long, with a third of the copies", {where: _time(1 / 0.91)}),
+        Case(time, FAILS_HERE, "longer", {where: _time(1.09 / 0.91)}),
+        Case(time, HOLDS, "a third, of whatever size", {where: _time(0.67 / 0.91)}),
+        Case(time, AMBIGUOUS, "9%, by 9", {}, {where: _time(0.1)}),
+    ]
+
+
+def _smaller(key: str, where: tuple[str, str]) -> list[Case]:
+    gc, time = f"smaller-gc-{key}", f"smaller-response-{key}"
+    return [
+        Case(gc, FAILS_HERE, "20% of copies are more than half of 33", {where: _copies(0.83)}),
+        Case(gc, FAILS_HERE, "20% more are as far off", {where: _copies(1.25)}),
+        Case(gc, AMBIGUOUS, "5%, by 15", {}, {where: _copies(0.15)}),
+        Case(time, FAILS_HERE, "6% of response are more than half of 9", {where: _time(0.95)}),
+        Case(time, FAILS_HERE, "8% longer are as far off", {where: _time(1.09)}),
+        Case(time, AMBIGUOUS, "1%, by 8", {}, {where: _time(0.04)}),
     ]
 
 
@@ -200,6 +218,8 @@ def _larger(key: str, name: str) -> list[Case]:
 
 
 CASES = [
+    *_lower("financial1", F),
+    *_lower("synth", S9),
     *_stated("financial1", F),
     *_stated("synth", S9),
     *_smaller("cambridge", C),
@@ -222,6 +242,8 @@ CASES = [
     Case("overhead", FAILS_HERE, "10% more copies", {(SYNTH9, WITH): _copies(1.1)}),
     Case("overhead", FAILS_HERE, "10% slower", {(FINANCIAL1, WITH): _time(1.1)}),
     Case("overhead", AMBIGUOUS, "none, by 10%", {}, {(FINANCIAL1, WITH): _time(0.1)}),
+    Case("sampling", FAILS_HERE, "a tenth of the time", {S9: {"sampling": 10.0}}),
+    Case("sampling", AMBIGUOUS, "4%, by 4", {F: {"sampling": 4.0}}, {F: {"sampling": 0.4}}),
 ]
 CASES += [
     Case(claim, HOLDS, "it is as stated") for claim in dict.fromkeys(case.claim for case in CASES)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from floatgate.hot_data import Hotness
 from floatgate.intervals import mean_and_half_width
 from floatgate.report.values import count, fixed, measured, percent, ratio
 
-from .asa_claims import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes
+from .asa_measures import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes
 from .asa_runs import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9, Point
 from .paper import Bars, Column, Dots, Exhibit, Lines, Numbers, Row, change
 
@@ -36,7 +37,7 @@ def exhibits(points: Sequence[Point]) -> list[Exhibit]:
     ]
     found.append(_both_changes(points))
     found += [_by_line(points, spare) for spare in SPARES]
-    found += [_cache_sweep(points), _methods(points), _traffic(points)]
+    found += [_cache_sweep(points), _methods(points), _traffic(points), _memory(points)]
     return [exhibit for exhibit in found if exhibit.rows]
 
 
@@ -132,21 +133,23 @@ def _by_line(points: Sequence[Point], spare: str) -> Numbers:
     found = against_dftl(place_of(points, spare=spare), gc_writes)
     traces = list(dict.fromkeys(trace for trace, _ in found))
     rows = [
-        {"line": LABELS[line]} | {t: found[t, line]["value"] for t in traces if (t, line) in found}
+        {"line": LABELS[line]} | {t: found[t, line] for t in traces if (t, line) in found}
         for line in ("dftl", *SHOWN)
     ]
     return Numbers(
         key=f"gc-writes-{spare.removesuffix('%')}",
         title=f"GC page writes against DFTL, {spare} spare",
-        caption="Those of the map included; 1 is as many. A cache of 1/4, means over seeds.",
+        caption=(
+            "Those of the map included; 1 is as many. A cache of 1/4; 95% intervals over seeds."
+        ),
         rows=[row for row in rows if len(row) > 1],
-        columns=[Column("", "line"), *(Column(trace, trace, _three) for trace in traces)],
+        columns=[Column("", "line"), *(Column(trace, trace, _three_digits) for trace in traces)],
     )
 
 
 def _cache_sweep(points: Sequence[Point]) -> Lines:
     rows = [
-        {"trace": trace, "line": line, "share": share, "ratio": row["value"]}
+        {"trace": trace, "line": line, "share": share, **row}
         for cache, share in CACHES.items()
         for (trace, line), row in against_dftl(place_of(points, cache=cache), gc_writes).items()
         if line in ("dftl", *READINGS)
@@ -154,14 +157,18 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
     return Lines(
         key="caches",
         title="GC page writes by the size of the cache",
-        caption="Against DFTL with a cache of the same size, which is 1; 15% spare space.",
+        caption=(
+            "Against DFTL with a cache of the same size, which is 1; 15% spare space. Lines over "
+            "the dots: 95% intervals."
+        ),
         rows=rows,
-        metric="ratio",
+        metric="value",
         style=".3f",
         labels={line: LABELS[line] for line in ("dftl", *READINGS)},
         x="share",
         x_title="Entries of DFTL's cache, of its map",
         x_text=lambda value: {share: text for text, share in CACHES.items()}.get(value, ""),
+        spread="half",
     )
 
 
@@ -195,6 +202,7 @@ TRAFFIC: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "write_amplification": ("write amplification without the map", ratio),
     "cleaning_time": ("cleaning, of the mean", percent),
     "hit_ratio": ("map hit ratio", percent),
+    "sampling": ("samples, of the flash's time", percent),
     "emergency": ("emergency cleans", percent),
 }
 
@@ -208,28 +216,114 @@ def _traffic(points: Sequence[Point]) -> Numbers:
             if point.line in ("dftl", *SHOWN):
                 by_run.setdefault((point.trace, point.line), []).append(point)
         for (trace, line), runs in by_run.items():
-            cells = {name: _mean([getattr(p, name) for p in runs])["value"] for name in TRAFFIC}
+            cells = {name: _mean([getattr(p, name) for p in runs]) for name in TRAFFIC}
             rows.append({"trace": trace, "spare": spare, "line": LABELS[line], **cells})
     return Numbers(
         key="traffic",
         title="What cleaning does: data and translation apart",
         caption=(
             "Pages programmed by cleaning, and of its cleans those in which free units were so few "
-            "that the cheapest was taken, whatever CAT says. A cache of 1/4, means over seeds."
+            "that the cheapest was taken, whatever CAT says. A cache of 1/4; 95% intervals over "
+            "seeds."
         ),
         rows=rows,
         columns=[
             Column("Workload", "trace"),
             Column("Spare", "spare"),
             Column("FTL", "line"),
-            *(Column(title, name, text) for name, (title, text) in TRAFFIC.items()),
+            *(Column(title, name, _spread(text)) for name, (title, text) in TRAFFIC.items()),
         ],
         brief=False,
     )
 
 
-def _three(value: Any) -> str:
-    return fixed(value, 3)
+def _memory(points: Sequence[Point]) -> Numbers:
+    """Of one seed: nothing of it is random."""
+    rows: list[Row] = []
+    chosen = [p for p in place_of(points) if p.line in ("dftl", *READINGS) and p.seed == 1]
+    base = {p.trace: p.cache_bytes + p.policy_bytes for p in chosen if p.line == "dftl"}
+    for point in chosen:
+        if point.trace in base:
+            both = point.cache_bytes + point.policy_bytes
+            rows.append(
+                {
+                    "trace": point.trace,
+                    "line": LABELS[point.line],
+                    "cache": point.cache_bytes,
+                    "policy": point.policy_bytes,
+                    "ratio": both / base[point.trace],
+                }
+            )
+    order = list(base)
+    return Numbers(
+        key="memory",
+        title="Memory of the map's cache and of the placement, in bytes",
+        caption=(
+            "Arithmetic of sizes that are ours: 8 bytes an entry, 16 with its age, 4 a sampled "
+            "age. With as many entries the ages, 8 bytes an entry, stand beside the cache and are "
+            'not in it; with "DFTL\'s map" they take 4 bytes a page of the drive. A cache of 1/4.'
+        ),
+        rows=sorted(rows, key=lambda row: order.index(row["trace"])),
+        columns=[
+            Column("Workload", "trace"),
+            Column("FTL", "line"),
+            Column("cache", "cache", count),
+            Column("placement", "policy", count),
+            Column("both, of DFTL's", "ratio", ratio),
+        ],
+        brief=False,
+    )
+
+
+SHARES = (0.01, 0.1, 0.2)
+"""Of the pages that are written, the most written first."""
+
+
+def skew(found: Mapping[str, Hotness]) -> Numbers:
+    """Of each workload, played once."""
+    rows: list[Row] = []
+    for name, hotness in found.items():
+        tops = {top.pages_share: top.writes_share for top in hotness.skew.top}
+        rows.append(
+            {
+                "trace": name,
+                "written": hotness.written_pages,
+                "times": hotness.page_writes / hotness.written_pages,
+                "gini": hotness.skew.gini,
+                **{f"top{share:g}": tops[share] for share in SHARES},
+            }
+        )
+    return Numbers(
+        key="skew",
+        title="How skewed the writes are",
+        caption=(
+            "Of each workload once, in pages of 4 KiB. The paper names no measure: these are the "
+            "Gini coefficient of the writes per written page, and the share of the writes that "
+            "the most written pages have."
+        ),
+        rows=rows,
+        columns=[
+            Column("Workload", "trace"),
+            Column("pages written", "written", count),
+            Column("writes of each", "times", ratio),
+            Column("Gini", "gini", ratio),
+            *(Column(f"top {share:.0%}", f"top{share:g}", percent) for share in SHARES),
+        ],
+        brief=False,
+    )
+
+
+def _spread(text: Callable[[Any], str]) -> Callable[[Row], str]:
+    """A mean with half its interval, where there is one."""
+
+    def said(cell: Row) -> str:
+        half = f" ± {text(cell['half'])}" if cell["half"] else ""
+        return text(cell["value"]) + half
+
+    return said
+
+
+_three_digits = _spread(lambda value: fixed(value, 3))
 
 
 def _change(cell: Row) -> str:
@@ -252,6 +346,9 @@ COLUMNS = (
     Column("Data write amplification", "write_amplification", ratio),
     Column("Map hit ratio", "hit_ratio", percent),
     Column("Emergency cleans", "emergency", percent),
+    Column("Samples, of the flash's time", "sampling", percent),
+    Column("Map cache, bytes", "cache_bytes", count),
+    Column("Placement, bytes", "policy_bytes", count),
     Column("Cleaning", "cleaning_time", percent),
     Column("Utilization", "utilization", percent),
     Column("Volumes", "volumes", lambda value: fixed(value, 1)),

@@ -135,7 +135,7 @@ def _cache(share: float) -> ByFootprint:
 
 
 SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
-CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "1": 1.0}
+CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "all of the map": 1.0}
 
 AXES = (
     Axis(
@@ -237,7 +237,7 @@ AXES = (
 _DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
 _SAMPLED = {"asa.sample_source": "random_lpn"}
 """Ages of random pages, as the paper says, each a read of its translation page if it is not cached;
-the preset's are those of cached pages, which cost nothing."""
+the preset's are those of cached pages, which cost nothing, as its comment says why."""
 _ENTRIES = _SAMPLED | {"asa.entry_bytes": str(ENTRY)}
 
 LINES = (
@@ -317,6 +317,12 @@ class Point:
     """Of the mean response time, what was waiting for room in the command queue."""
     cleaning_time: float
     """Of the mean response time, what was told as cleaning."""
+    sampling: float
+    """Of the time in which the flash was at work, reads of the map for samples."""
+    cache_bytes: int
+    """Memory of the map's cache."""
+    policy_bytes: int
+    """Memory of the placement: samples and criteria, and ages that are not in the map."""
     volumes: float
     """Pages written by the host, in volumes of the drive."""
     write_bytes: float | None
@@ -360,10 +366,20 @@ def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str
         utilization=result.throughput.utilization or 0.0,
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
         cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        sampling=_sampling(result),
+        cache_bytes=result.mapping.cache_bytes or 0,
+        policy_bytes=result.placement.memory_bytes,
         volumes=result.workload.volumes_written,
         write_bytes=known.write_bytes if known else None,
         overwrites=known.overwrites if known else None,
     )
+
+
+def _sampling(result: Result) -> float:
+    """All reads take as long, and there is one die."""
+    busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
+    [reading] = result.dies.read
+    return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
 
 
 BUSY, WAITING = 0.95, 0.01

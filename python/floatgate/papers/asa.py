@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import PAPERS
 from .asa_claims import OPEN_CLAIMS, UNKNOWN_CLAIMS
+from .asa_example import worked_examples
 from .asa_figures import COLUMNS, LABELS, METHODS, SHOWN, exhibits, skew
 from .asa_runs import (
     DEVICE,
@@ -93,6 +94,7 @@ def reproduce(
     shown: list[Exhibit] = [
         axes_table(experiment, OPEN_CLAIMS),
         by_choice(experiment, "equal", judged),
+        *worked_examples(),
         *exhibits(list(points.values())),
         skew({work.name: bench.hotness(work.played.spec) for work in workloads if _is_plain(work)}),
         *maps,

@@ -129,6 +129,20 @@ class Bench:
         pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
 
+    def write_ends(self, played: Played, writes: int) -> int:
+        """The most different ends, in pages of 4 KiB, that so many of a trace's writes have, one
+        after another: where a write begins, and where what is behind it does."""
+        trace = self._open(played).held
+        assert trace is not None, "a generator says itself where its writes end"
+        frame = lay_out(trace, "span").frame.filter(op=WRITE)
+        ends = frame.select(
+            pl.concat_list(
+                pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
+            ).alias("end")
+        )
+        parts = ends.iter_slices(writes)
+        return max((part.explode("end")["end"].n_unique() for part in parts), default=0)
+
     def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
         """The device so set, resolved once for all that is played on it."""
         if settings not in self._drives:

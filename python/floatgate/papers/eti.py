@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench, Played
 from .eti_claims import MEMORY, claims_of
+from .eti_example import worked_example
 from .eti_figures import COLUMNS, exhibits
 from .eti_hot import (
     HOT_CLAIMS,
@@ -126,6 +127,7 @@ def reproduce(
             table_1(named),
             *merged(named),
             *exhibits(every),
+            worked_example(kept),
             *maps,
         ],
         claims=[*claims, (MEMORY, MEMORY.measure(every)), *of_hot],

@@ -90,3 +90,20 @@ def test_windows_of_a_trace_that_keeps_the_pages_it_does_not_touch(tmp_path: Pat
     [found] = bench.run([Task(played, settings)])
     assert (found.workload.writes, found.workload.footprint_pages) == (24, 16)
     assert "each round has its 4 windows in another order" in found.notes
+
+
+def test_how_many_different_ends_writes_have(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "at_ns": range(6),
+            "op": [1, 1, 0, 1, 1, 1],
+            "offset": [0, 4096, 1 << 20, 0, 8192 + 512, 4096],
+            "length": [8192, 8192, 4096, 4096, 512, 4096],
+        }
+    )
+    frame.write_parquet(tmp_path / "trace.parquet")
+    played, bench = Played(str(tmp_path / "trace.parquet")), Bench("asa14", None)
+    # Pages 0-1 and 1-2 end at 0, 1, 2 and 3; 0 and 2 at 0, 1, 2 and 3, too; 1 at 1 and 2.
+    assert bench.write_ends(played, 1) == 2
+    assert bench.write_ends(played, 2) == 4
+    assert bench.write_ends(played, 100) == 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from floatgate.papers.batch import Bench, Played, fold_pages, shuffle_windows
+from floatgate.papers.batch import Bench, Played, Task, fold_pages, shuffle_windows
 from floatgate.traces import read_trace
 
 
@@ -70,3 +70,40 @@ def test_how_often_a_round_writes_a_page(tmp_path: Path) -> None:
     # Pages 0 and 1, 1 again, and one far off: four writes of three pages; a read is none.
     played = Played(str(tmp_path / "trace.parquet"), repeat=7, dense=True)
     assert Bench("asa14", None).overwrites(played) == pytest.approx(4 / 3)
+
+
+def test_windows_of_a_trace_that_keeps_the_pages_it_does_not_touch(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "at_ns": range(8),
+            "op": [1] * 8,
+            "offset": [(1 << 20) * i for i in range(8)],
+            "length": [4096] * 8,
+        }
+    )
+    frame.write_parquet(tmp_path / "trace.parquet")
+    played = Played(str(tmp_path / "trace.parquet"), repeat=3, windows=4)
+    bench = Bench("asa14", None)
+    # Eight regions of 1 MiB are touched.
+    assert bench.span_bytes(played) == 8 << 20
+    settings = {"mapping.scheme": "ideal", "timing": "none", "queue.arrivals": "closed"}
+    [found] = bench.run([Task(played, settings)])
+    assert (found.workload.writes, found.workload.footprint_pages) == (24, 16)
+    assert "each round has its 4 windows in another order" in found.notes
+
+
+def test_how_many_different_ends_writes_have(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "at_ns": range(6),
+            "op": [1, 1, 0, 1, 1, 1],
+            "offset": [0, 4096, 1 << 20, 0, 8192 + 512, 4096],
+            "length": [8192, 8192, 4096, 4096, 512, 4096],
+        }
+    )
+    frame.write_parquet(tmp_path / "trace.parquet")
+    played, bench = Played(str(tmp_path / "trace.parquet")), Bench("asa14", None)
+    # Pages 0-1 and 1-2 end at 0, 1, 2 and 3; 0 and 2 at 0, 1, 2 and 3, too; 1 at 1 and 2.
+    assert bench.write_ends(played, 1) == 2
+    assert bench.write_ends(played, 2) == 4
+    assert bench.write_ends(played, 100) == 4

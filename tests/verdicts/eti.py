@@ -8,26 +8,30 @@ from types import SimpleNamespace
 from typing import Any
 
 from floatgate.papers.batch import Played
-from floatgate.papers.eti_claims import ROWS, SW1
 from floatgate.papers.eti_hot import (
     HOT_CLAIMS,
     LONG_TRACES,
-    NO_EXTENTS,
     WINDOWS,
     hot_experiment,
+    left_out,
 )
 from floatgate.papers.eti_lines import LARGER, MBF, MHF, SENSITIVE
 from floatgate.papers.eti_runs import (
     CHECKS,
     HOT_ENOUGH,
+    HP,
+    MSR_WINDOW,
     REAL,
     REAL_TRACES,
+    ROWS,
     STAND_IN,
+    SW1,
     SYNTHETIC,
     TABLE_1,
     Point,
     check,
     experiment_of,
+    in_a_loop,
     real,
     stand_in,
 )
@@ -36,9 +40,11 @@ from floatgate.papers.judging import OpenClaim, judge, runs_of
 from floatgate.papers.paper import HOLDS, Measured
 from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 
+_REAL = {trace: real(trace, trace.spec, 10_000, 10_000 << 12) for trace in REAL_TRACES}
 WORKLOADS = (
     *map(stand_in, TABLE_1),
-    *(real(trace, trace.spec, 10_000, 10_000 << 12) for trace in REAL_TRACES),
+    *_REAL.values(),
+    *(in_a_loop(trace, work) for trace, work in _REAL.items() if trace.quick),
     *(check(name, 2) for name in CHECKS),
 )
 WHOLE = experiment_of(WORKLOADS)
@@ -47,6 +53,8 @@ WASTE = {"single": 4.0, "eti": 2.0} | dict.fromkeys(LARGER, 2.4) | dict.fromkeys
 """Write amplifications of which every claim holds: ETI is 20 % below its rivals, which have 2.5 and
 in one variant of three 2.6; on SW1 all is less, and ETI hardly below."""
 RIVALS = dict.fromkeys((*MBF, *MHF), 2.5) | dict.fromkeys((MBF[1], MHF[1]), 2.6)
+NO_BETTER = {LARGER[0]: 2.51}
+"""Twice the bits, but on three traces: in 3 of 8 cases of stand-ins, and 4 of 12 of real traces."""
 LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *MHF), 1.02)
 
 
@@ -58,16 +66,18 @@ def point(run: Run, **numbers: Any) -> Point:
     """A run as the paper states it, but for these numbers."""
     kind, long = kind_of(run), run.workload == SW1
     waste = WASTE | RIVALS | (LITTLE if long else {})
+    waste |= {} if run.workload in ("src2_0", MSR_WINDOW, HP) else NO_BETTER
     eti = run.line.startswith("eti")
     known: dict[str, Any] = {
         "trace": run.workload,
         "kind": kind,
         "line": run.line,
-        **{axis: run.at(axis) for axis in ("skew", "cold", "copies", "unit")},
+        **{axis: run.at(axis) for axis in ("skew", "cold", "drift", "copies", "unit")},
         "seed": run.seed,
         "write_amplification": waste.get(run.line, 3.0),
         "hot_share": 0.5,
         "hot_writes": 0.5,
+        "ends": None if kind in (STAND_IN, SYNTHETIC) else 5_000,
         "victim_valid": 0.6,
         "memory_bytes": 9232 if eti else 0,
         "extents_mean": 50.0 if eti else None,
@@ -80,7 +90,7 @@ def point(run: Run, **numbers: Any) -> Point:
 
 
 Numbers = Mapping[tuple[str, str], Mapping[str, float]]
-"""By trace, or REAL for any that is not a stand-in, and line."""
+"""By trace, or REAL for any that is not a stand-in and has no numbers of its own, and line."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,7 @@ class Case:
         stated = point(run)
         trace = run.workload if stated.kind in (STAND_IN, SYNTHETIC) else REAL
         numbers = dict(self.numbers.get((trace, run.line), {}))
+        numbers |= self.numbers.get((run.workload, run.line), {})
         for name, width in self.scatter.get((trace, run.line), {}).items():
             numbers[name] = numbers.get(name, getattr(stated, name)) + width * (run.seed - 2)
         return replace(stated, **numbers)
@@ -127,10 +138,15 @@ CASES = [
     Case("src2_0-mbf", AMBIGUOUS, "20%, by 10", {}, _waste(0.2, "src2_0", "eti")),
     Case("src2_0-mhf", FAILS_HERE, "MHF is as good", _waste(2.0, "src2_0", "mhf-1")),
     Case("src2_0-mhf", AMBIGUOUS, "MHF scatters", {}, _waste(0.3, "src2_0", "mhf-1")),
+    Case("src2_0-drift", FAILS_HERE, "MHF is as good", _waste(2.0, "src2_0", "mhf-1")),
+    Case("src2_0-drift", AMBIGUOUS, "MHF scatters", {}, _waste(0.3, "src2_0", "mhf-1")),
     Case("headline", FAILS_HERE, "MHF is nowhere 5% worse", _on_each(2.1, "mhf-1")),
     Case("headline", FAILS_HERE, "far more on one", _waste(1.0, "usr_0", "eti")),
     Case("headline", AMBIGUOUS, "it scatters on all", {}, _on_each(0.3, "eti")),
     Case("headline-real", FAILS_HERE, "5% against one", _waste(2.1, REAL, "mbf-1")),
+    Case(
+        "headline-real", HOLDS, "on one of six", _waste(2.5, REAL, "eti") | _waste(2.0, HP, "eti")
+    ),
     Case("headline-real", AMBIGUOUS, "20%, by 10", {}, _waste(0.2, REAL, "eti")),
     # 5 traces and 6 variants: 27 of 30 are nine of ten.
     Case("almost-all", HOLDS, "27 of 30", _waste(2.0, "usr_0", *MBF)),
@@ -148,14 +164,37 @@ CASES = [
     Case("mbf", AMBIGUOUS, "one scatters", {}, _waste(0.5, "usr_0", "mbf-2")),
     Case("mbf-real", FAILS_HERE, "4% worse than one", _waste(1.92, REAL, "mbf-2")),
     Case("mbf-real", AMBIGUOUS, "one scatters", {}, _waste(0.5, REAL, "mbf-2")),
-    Case("larger-filters", HOLDS, "9.6% is less than 10", _waste(2.26, "usr_0", *LARGER)),
-    Case("larger-filters", FAILS_HERE, "10.4% is more", _waste(2.24, "usr_0", LARGER[1])),
-    Case("larger-filters", HOLDS, "0.8% lost", _waste(2.52, "usr_0", *LARGER)),
-    Case("larger-filters", FAILS_HERE, "1.2% lost", _waste(2.53, "usr_0", LARGER[0])),
-    Case("larger-filters", FAILS_HERE, "ETI gains nothing", _waste(2.5, "usr_0", "eti")),
-    Case("larger-filters", AMBIGUOUS, "one scatters", {}, _waste(0.2, "usr_0", LARGER[0])),
+    # Where the row is that of proj_0.
+    Case("larger-filters", HOLDS, "9.6% is less than 10", _waste(2.26, "proj_0", *LARGER)),
+    Case("larger-filters", FAILS_HERE, "10.4% is more", _waste(2.24, "proj_0", LARGER[1])),
+    Case("larger-filters", HOLDS, "0.8% lost", _waste(2.52, "proj_0", *LARGER)),
+    Case("larger-filters", FAILS_HERE, "1.2% lost", _waste(2.53, "proj_0", LARGER[0])),
+    Case("larger-filters", AMBIGUOUS, "one scatters", {}, _waste(0.2, "proj_0", LARGER[0])),
     Case("larger-filters-real", FAILS_HERE, "16%, of 20", _waste(2.1, REAL, LARGER[1])),
     Case("larger-filters-real", AMBIGUOUS, "one scatters", {}, _waste(0.2, REAL, LARGER[0])),
+    Case("larger-modest", FAILS_HERE, "they gain as much as ETI", _on_each(2.0, *LARGER)),
+    Case("larger-modest", FAILS_HERE, "they gain in 1 of 8", _on_each(2.5, LARGER[1])),
+    Case("larger-modest", AMBIGUOUS, "one scatters", {}, _on_each(0.2, LARGER[1])),
+    Case("larger-modest-real", FAILS_HERE, "16%, of 20", _waste(2.1, REAL, *LARGER)),
+    Case("larger-modest-real", AMBIGUOUS, "one scatters", {}, _waste(0.2, REAL, LARGER[1])),
+    Case("larger-cost", FAILS_HERE, "they gain in all", _on_each(2.4, *LARGER)),
+    Case("larger-cost", FAILS_HERE, "they lose in all", _on_each(2.52, *LARGER)),
+    Case("larger-cost", FAILS_HERE, "4% is not negligible", _on_each(2.6, *LARGER)),
+    Case(
+        "larger-cost",
+        AMBIGUOUS,
+        "0.8% or nothing",
+        _on_each(2.5, LARGER[1]),
+        _on_each(0.02, LARGER[1]),
+    ),
+    Case("larger-cost-real", FAILS_HERE, "they gain in all", _waste(2.4, REAL, *LARGER)),
+    Case(
+        "larger-cost-real",
+        AMBIGUOUS,
+        "0.8% or nothing",
+        _waste(2.5, REAL, LARGER[1]),
+        _waste(0.02, REAL, LARGER[1]),
+    ),
     Case("sensitivity", FAILS_HERE, "2.5% more", _waste(2.05, "usr_0", SENSITIVE[0])),
     Case("sensitivity", FAILS_HERE, "2.5% less", _waste(1.95, "usr_0", SENSITIVE[3])),
     Case("sensitivity", AMBIGUOUS, "by 2%", {}, _waste(0.04, "usr_0", SENSITIVE[0])),
@@ -175,8 +214,10 @@ CASES = [
     Case("gain-order", FAILS_HERE, "SW1 gains half", _waste(0.5, SW1, "eti")),
     Case("gain-order", FAILS_HERE, "one gains nothing", _waste(2.5, "usr_0", "eti")),
     Case("gain-order", AMBIGUOUS, "one scatters", {}, _waste(0.4, "usr_0", "eti")),
-    Case("memory", FAILS_HERE, "4 KB", {("uniform", "eti"): {"memory_bytes": 4096}}),
-    Case("memory", AMBIGUOUS, "9 KB, by 3", {}, {("uniform", "eti"): {"memory_bytes": 3000}}),
+    Case("extents-msr-real", FAILS_HERE, "70%", {(REAL, "eti"): {"extents_table": 0.7}}),
+    Case("extents-msr-real", AMBIGUOUS, "by 10", {}, {(REAL, "eti"): {"extents_table": 0.1}}),
+    Case("extents-apart", FAILS_HERE, "90% to 40", {(SW1, "eti"): {"extents_table": 0.4}}),
+    Case("extents-apart", AMBIGUOUS, "20%, by 5", {}, {(SW1, "eti"): {"extents_table": 0.05}}),
 ]
 CASES += [
     Case(claim, HOLDS, "it is as stated") for claim in dict.fromkeys(case.claim for case in CASES)
@@ -240,6 +281,8 @@ HOT_CASES = [
     HotCase("hot-extents", HOLDS, "2,000 are two thousand", hotness([2000.0], [0.0])),
     HotCase("hot-extents", FAILS_HERE, "2,001 are more", hotness([2001.0], [0.0])),
     HotCase("merged", HOLDS, "500", hotness([2000.0, 500.0], [0.0])),
+    HotCase("merged", HOLDS, "100", hotness([2000.0, 100.0], [0.0])),
+    HotCase("merged", FAILS_HERE, "99 are less", hotness([2000.0, 99.0], [0.0])),
     HotCase("merged", FAILS_HERE, "501 are more than a few", hotness([2000.0, 501.0], [0.0])),
     HotCase("half", HOLDS, "5% at half", hotness([100.0, 60.0, 50.0], [0.0, 0.9, 0.05])),
     HotCase("half", FAILS_HERE, "6% at half", hotness([100.0, 60.0, 50.0], [0.0, 0.0, 0.06])),
@@ -247,7 +290,10 @@ HOT_CASES = [
     HotCase("page-tracking", HOLDS, "100 for one", hotness([10.0], [0.0], 1000.0)),
     HotCase("page-tracking", FAILS_HERE, "99 for one", hotness([10.0], [0.0], 990.0)),
     HotCase("page-tracking", FAILS_HERE, "unless merged", hotness([20.0, 2.0], [0.0], 1000.0)),
+    HotCase("page-tracking-merged", HOLDS, "if merged", hotness([20.0, 2.0], [0.0], 1000.0)),
+    HotCase("page-tracking-merged", FAILS_HERE, "90 for one", hotness([20.0, 11.0], [0.0], 990.0)),
     HotCase("once", HOLDS, "3 pages", as_stated()),
+    HotCase("once", HOLDS, "3 pages, and no map", hotness([0.0], [0.0])),
     HotCase("once", FAILS_HERE, "1.9 pages", hotness([9.0], [0.0], length=1.9)),
     HotCase("once", FAILS_HERE, "10.2 pages", hotness([9.0], [0.0], length=10.2)),
 ]
@@ -256,7 +302,7 @@ HOT_CASES = [
 def looked(claim: OpenClaim[Any], found: Any, full: bool = True) -> Measured:
     """The claim where every trace is like this."""
     points = {run: found for run in runs_of(HOT, [claim], full)}
-    return judge(HOT, claim, points, full, NO_EXTENTS)
+    return judge(HOT, claim, points, full, left_out(claim))
 
 
 BY_HOT_KEY = {claim.key: claim for claim in HOT_CLAIMS}

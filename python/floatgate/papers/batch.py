@@ -36,9 +36,9 @@ class Played:
     dense: bool = False
     """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
     windows: int = 0
-    """A round of a dense trace is cut into so many windows, which each repetition plays in another
-    order, drawn from the seed; 0: every round is as recorded. Requests keep the time since the one
-    before them, so that a round takes as long."""
+    """A round of a trace is cut into so many windows, which each repetition plays in another order,
+    drawn from the seed; 0: every round is as recorded. Requests keep the time since the one before
+    them, so that a round takes as long."""
 
     @property
     def how(self) -> RunOptions:
@@ -129,6 +129,20 @@ class Bench:
         pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
 
+    def write_ends(self, played: Played, writes: int) -> int:
+        """The most different ends, in pages of 4 KiB, that so many of a trace's writes have, one
+        after another: where a write begins, and where what is behind it does."""
+        trace = self._open(played).held
+        assert trace is not None, "a generator says itself where its writes end"
+        frame = lay_out(trace, "span").frame.filter(op=WRITE)
+        ends = frame.select(
+            pl.concat_list(
+                pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
+            ).alias("end")
+        )
+        parts = ends.iter_slices(writes)
+        return max((part.explode("end")["end"].n_unique() for part in parts), default=0)
+
     def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
         """The device so set, resolved once for all that is played on it."""
         if settings not in self._drives:
@@ -138,7 +152,7 @@ class Bench:
     def _load(self, played: Played, seed: int = 1) -> sources.Load:
         source, key = self._open(played, seed), self._key(played, seed)
         if key not in self._loads:
-            self._loads[key] = _dense(source, played, seed) if played.dense else source.load(None)
+            self._loads[key] = _laid_out(source, played, seed)
         return self._loads[key]
 
     def _open(self, played: Played, seed: int = 1) -> sources.Source:
@@ -160,18 +174,40 @@ class Bench:
         return played, seed if played.windows or sources.is_generator(played.spec) else 1
 
 
+def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load:
+    if played.dense:
+        return _dense(source, played, seed)
+    return _in_windows(source, played, seed) if played.windows else source.load(None)
+
+
+def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:
+    """A trace with the pages that it does not touch, in rounds with windows in another order."""
+    trace, plain = source.held, source.load(None)
+    assert trace is not None, "a generator has no rounds"
+    frame = lay_out(trace, source.how.addresses).frame
+    workload, note = _in_rounds(source.name, frame, played, seed)
+    return replace(plain, workload=workload, notes=[*plain.notes, *note])
+
+
 def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
     """A trace of reads and writes without the pages that it does not touch."""
     trace = source.held
     assert trace is not None, "a generator says itself where its requests go"
     frame, pages = fold_pages(trace)
-    notes = ["addresses: pages of 4 KiB that are never touched are left out"]
-    repeat = played.repeat
-    if played.windows:
-        frame, repeat = shuffle_windows(frame, played.windows, repeat, seed), 1
-        notes.append(f"each round has its {played.windows} windows in another order")
-    workload = _core.Workload.recorded(source.name, frame, repeat, 1.0)
+    workload, note = _in_rounds(source.name, frame, played, seed)
+    notes = ["addresses: pages of 4 KiB that are never touched are left out", *note]
     return sources.Load(workload, pages * PAGE, notes, trace.unparsed_lines)
+
+
+def _in_rounds(
+    name: str, frame: pl.DataFrame, played: Played, seed: int
+) -> tuple[_core.Workload, list[str]]:
+    """All rounds of a trace, with what is to be said of their windows."""
+    if not played.windows:
+        return _core.Workload.recorded(name, frame, played.repeat, 1.0), []
+    rounds = shuffle_windows(frame, played.windows, played.repeat, seed)
+    note = f"each round has its {played.windows} windows in another order"
+    return _core.Workload.recorded(name, rounds, 1, 1.0), [note]
 
 
 def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -> pl.DataFrame:

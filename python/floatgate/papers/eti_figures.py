@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.models import (
     alpha_from_spare_factor,
     fifo_mixed,
@@ -14,11 +13,30 @@ from floatgate.models import (
 from floatgate.report.values import count, fixed, percent, ratio, size
 
 from .eti_lines import EVERY, FACTORS, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
-from .eti_runs import CHECKS, PAGES_PER_BLOCK, SPARE, STAND_IN, SYNTHETIC, Point
-from .paper import Bars, Column, Exhibit, Numbers, Row, change
+from .eti_points import (
+    PLACE,
+    Values,
+    by_seed,
+    changed,
+    mean_of,
+    of_one_size,
+    place_of,
+    with_interval,
+)
+from .eti_runs import (
+    CHECKS,
+    MSR_WINDOW,
+    PAGES_PER_BLOCK,
+    REAL_TRACES,
+    SPARE,
+    STAND_IN,
+    SW1,
+    SYNTHETIC,
+    Point,
+)
+from .eti_values import ENDS, FULL
+from .paper import Bars, Column, Exhibit, Numbers, Row
 
-DEFAULTS = {"skew": "0.6", "cold": "scattered", "copies": "their own", "unit": "commands"}
-PLACE = "Stand-ins: skew 0.6, cold data scattered. Whiskers: 95% intervals."
 GROUPS = (
     {line: "ETI" for line in ("eti", *SENSITIVE, *READINGS)}
     | {line: "MBF" for line in (*MBF, *LARGER)}
@@ -33,8 +51,10 @@ def exhibits(points: Sequence[Point]) -> list[Exhibit]:
         *figure_4(points),
         by_skew(points),
         against_each(points),
+        in_rounds(points),
         figure_5(points),
         figure_6(points),
+        memory(points),
         sensitivity(points),
         by_size(points),
         closed_forms(points),
@@ -43,63 +63,18 @@ def exhibits(points: Sequence[Point]) -> list[Exhibit]:
     return [exhibit for exhibit in found if exhibit.rows]
 
 
-def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    """The points of traces at the defaults, but for what is named; synthetic loads have none."""
-    wanted = DEFAULTS | place
-    return [
-        point
-        for point in points
-        if point.kind != SYNTHETIC
-        and all(getattr(point, axis) in (None, choice) for axis, choice in wanted.items())
-    ]
-
-
-Values = Mapping[tuple[str, str], Mapping[int, float]]
-
-
-def by_seed(points: Iterable[Point], metric: str = "write_amplification") -> Values:
-    """A metric by trace and line, and seed."""
-    found: dict[tuple[str, str], dict[int, float]] = {}
-    for point in points:
-        value = getattr(point, metric)
-        if value is not None:
-            found.setdefault((point.trace, point.line), {})[point.seed] = value
-    return found
-
-
-def _mean(values: Iterable[float]) -> Row:
-    mean, half = mean_and_half_width(list(values))
-    return {"value": mean, "half": half}
-
-
-def _changed(values: Values, trace: str, base: str, line: str) -> Row | None:
-    """The relative change from a line to another, over the seeds that both have."""
-    before, after = values.get((trace, base), {}), values.get((trace, line), {})
-    seeds = before.keys() & after.keys()
-    return _mean(after[seed] / before[seed] - 1 for seed in sorted(seeds)) if seeds else None
-
-
-def _with_interval(row: Row | None, said: str) -> str | None:
-    if row is None:
-        return None
-    if said == "change":
-        half = "" if row["half"] is None else f" ± {100 * row['half']:.1f}"
-        return change(row["value"]).replace("%", f"{half}%")
-    return f"{row['value']:.3f}" + ("" if row["half"] is None else f" ± {row['half']:.3f}")
-
-
 def figure_4(points: Sequence[Point]) -> list[Exhibit]:
     """Write amplification by scheme, as bars and as a table."""
-    values = by_seed(_shown(place_of(points)))
+    values = by_seed(of_one_size(place_of(points)))
     rows = [
-        {"trace": trace, "line": line, **_mean(seeds.values())}
+        {"trace": trace, "line": line, **mean_of(seeds.values())}
         for (trace, line), seeds in values.items()
         if line in (*FIGURE_4, *READINGS)
     ]
     traces = list(dict.fromkeys(row["trace"] for row in rows))
     table: list[Row] = [
         {"line": LABELS[line]}
-        | {row["trace"]: _with_interval(row, "") for row in rows if row["line"] == line}
+        | {row["trace"]: with_interval(row, "") for row in rows if row["line"] == line}
         for line in (*FIGURE_4, *READINGS)
         if any(row["line"] == line for row in rows)
     ]
@@ -126,19 +101,14 @@ def figure_4(points: Sequence[Point]) -> list[Exhibit]:
     ]
 
 
-def _shown(points: Iterable[Point]) -> list[Point]:
-    """The points of traces, without models of other sizes."""
-    return [point for point in points if ", " not in point.trace or point.kind != STAND_IN]
-
-
 def by_skew(points: Sequence[Point]) -> Bars:
     """What ETI changes against each rival, over the skew of the hot data."""
     rows: list[Row] = []
     for skew in dict.fromkeys(point.skew for point in points if point.skew is not None):
-        values = by_seed(p for p in _shown(place_of(points, skew=skew)) if p.skew is not None)
+        values = by_seed(p for p in of_one_size(place_of(points, skew=skew)) if p.skew is not None)
         for trace in dict.fromkeys(trace for trace, _ in values):
             for rival in (*MBF, *MHF, "single"):
-                if found := _changed(values, trace, rival, "eti"):
+                if found := changed(values, trace, rival, "eti"):
                     rows.append({"trace": trace, "skew": f"skew {skew}", "line": rival, **found})
     traces = dict.fromkeys(row["trace"] for row in rows)
     return Bars(
@@ -159,15 +129,12 @@ def by_skew(points: Sequence[Point]) -> Bars:
 
 def against_each(points: Sequence[Point]) -> Numbers:
     """What ETI changes against each rival, in per cent."""
-    values = by_seed(_shown(place_of(points)))
-    rivals = ("single", *MBF, *MHF, "direct")
+    values = by_seed(of_one_size(place_of(points)))
+    rivals = [rival for rival in ("single", *MBF, *MHF, "direct") if _has(values, rival)]
     traces = dict.fromkeys(trace for trace, line in values if line == "eti")
     rows: list[Row] = [
         {"trace": trace}
-        | {
-            rival: _with_interval(_changed(values, trace, rival, "eti"), "change")
-            for rival in rivals
-        }
+        | {rival: with_interval(changed(values, trace, rival, "eti"), "change") for rival in rivals}
         for trace in traces
     ]
     return Numbers(
@@ -179,16 +146,41 @@ def against_each(points: Sequence[Point]) -> Numbers:
     )
 
 
+def _has(values: Values, line: str) -> bool:
+    return any(known == line for _, known in values)
+
+
+def in_rounds(points: Sequence[Point]) -> Numbers:
+    """What ETI changes against each rival, on a short trace in windows and in a loop."""
+    values = by_seed(point for point in points if point.kind != STAND_IN)
+    rivals = (*MBF, *MHF)
+    rows: list[Row] = [
+        {"trace": name}
+        | {rival: with_interval(changed(values, name, rival, "eti"), "change") for rival in rivals}
+        for trace in REAL_TRACES
+        if (trace.looped, "eti") in values
+        for name in (trace.name, trace.looped)
+    ]
+    return Numbers(
+        key="rounds",
+        title="ETI against each rival, in windows and in a loop",
+        caption="Change of the write amplification. In a loop every page comes back at the same "
+        "distance; so far all short traces were played so. 95% intervals.",
+        rows=rows,
+        columns=[Column("", "trace"), *(Column(LABELS[rival], rival) for rival in rivals)],
+    )
+
+
 def figure_5(points: Sequence[Point]) -> Bars:
     """Larger filters and ETI, against MBF as it is."""
-    values = by_seed(_shown(place_of(points)))
+    values = by_seed(of_one_size(place_of(points)))
     lines = (*LARGER, "eti")
     rows = [
         {"trace": trace, "line": line, **found}
         for trace in dict.fromkeys(trace for trace, _ in values)
         if (trace, LARGER[0]) in values
         for line in lines
-        if (found := _changed(values, trace, MBF[0], line))
+        if (found := changed(values, trace, MBF[0], line))
     ]
     names = [f"{factor} times the bits" for factor in FACTORS]
     return Bars(
@@ -208,7 +200,7 @@ def figure_5(points: Sequence[Point]) -> Bars:
 
 def figure_6(points: Sequence[Point]) -> Bars:
     """Extents in use."""
-    chosen = [point for point in _shown(place_of(points)) if point.line == "eti"]
+    chosen = [point for point in of_one_size(place_of(points)) if point.line == "eti"]
     most = [p for p in chosen if p.extents_mean]
     shares = {
         "mean": by_seed(chosen, "extents_table"),
@@ -222,7 +214,7 @@ def figure_6(points: Sequence[Point]) -> Bars:
         },
     }
     rows = [
-        {"trace": trace, "line": line, **_mean(seeds.values())}
+        {"trace": trace, "line": line, **mean_of(seeds.values())}
         for line, values in shares.items()
         for (trace, _), seeds in values.items()
     ]
@@ -231,7 +223,7 @@ def figure_6(points: Sequence[Point]) -> Bars:
         title="Figure 6: extents in use",
         axis="Share of the table",
         caption="Of the extents that there can be (2,048 and, in a model, 64), over the write "
-        f"commands. {PLACE}",
+        f"commands. {PLACE}{_not_filled(chosen)}{_not_apart(chosen)}",
         rows=rows,
         metric="value",
         style=".1%",
@@ -242,16 +234,48 @@ def figure_6(points: Sequence[Point]) -> Bars:
     )
 
 
+def _not_filled(points: Iterable[Point]) -> str:
+    """What has to be known of a trace that cannot fill the table."""
+    ends = next((point.ends for point in points if point.trace == MSR_WINDOW), None)
+    if ends is None or ends >= ENDS:
+        return ""
+    return (
+        f" The writes of the {MSR_WINDOW} have at most {ends:,} different ends in a period: it "
+        f"cannot keep a table of {ENDS + 1:,} full, whatever ETI does."
+    )
+
+
+def _not_apart(points: Iterable[Point]) -> str:
+    """What has to be known of stand-ins that fill the table whatever they stand for."""
+    own = [p.extents_table or 0.0 for p in points if p.trace == SW1]
+    if not own or mean_of(own)["value"] < FULL:
+        return ""
+    return f" The stand-in of {SW1} fills the table as those of MSR do: it tells nothing apart."
+
+
+def memory(points: Sequence[Point]) -> Numbers:
+    """What the tables of Table 2 take."""
+    lines = ("eti", MBF[0], MHF[0])
+    # Models have less.
+    found = {p.line: p.memory_bytes for p in points if p.kind != STAND_IN and p.line in lines}
+    labels = {"eti": "ETI", MBF[0]: "MBF", MHF[0]: "MHF"}
+    return Numbers(
+        key="memory",
+        title="Memory",
+        caption="Bytes at the sizes of Table 2, by construction: 2,048 extents of 4.5 bytes, four "
+        "filters of 2,048 bits, 2,048 counters of 4 bits. Paper: ETI roughly 10 KB.",
+        rows=[{"line": labels[line], "bytes": found[line]} for line in lines if line in found],
+        columns=[Column("", "line"), Column("bytes", "bytes", count)],
+    )
+
+
 def sensitivity(points: Sequence[Point]) -> Numbers:
     """Change of the write amplification by ETI's parameters."""
-    values = by_seed(_shown(place_of(points)))
+    values = by_seed(of_one_size(place_of(points)))
     traces = dict.fromkeys(trace for trace, line in values if line in SENSITIVE)
     rows: list[Row] = [
         {"line": LABELS[line]}
-        | {
-            trace: _with_interval(_changed(values, trace, "eti", line), "change")
-            for trace in traces
-        }
+        | {trace: with_interval(changed(values, trace, "eti", line), "change") for trace in traces}
         for line in SENSITIVE
         if traces
     ]
@@ -270,9 +294,9 @@ def by_size(points: Sequence[Point]) -> Numbers:
     values = by_seed(p for p in place_of(points) if p.kind == STAND_IN)
     names = [trace for trace, line in values if line == "eti" and ", " in trace]
     rows: list[Row] = [
-        {"trace": trace, "single": _with_interval(_mean(values[trace, "single"].values()), "")}
+        {"trace": trace, "single": with_interval(mean_of(values[trace, "single"].values()), "")}
         | {
-            rival: _with_interval(_changed(values, trace, rival, "eti"), "change")
+            rival: with_interval(changed(values, trace, rival, "eti"), "change")
             for rival in (MBF[0], MHF[0], "single")
             if (trace, rival) in values and rival != "single"
         }
@@ -301,7 +325,7 @@ def closed_forms(points: Sequence[Point]) -> Bars:
         caption="ETI, MBF and MHF as in the paper. Greedy cleaning of many blocks in a steady "
         "state; hot/cold loads come near to it slowly. Whiskers: 95% intervals.",
         rows=[
-            {"trace": trace, "line": line, **_mean(seeds.values())}
+            {"trace": trace, "line": line, **mean_of(seeds.values())}
             for (trace, line), seeds in values.items()
         ],
         metric="value",
@@ -327,12 +351,12 @@ def _rules(mix: tuple[float, float] | None) -> list[tuple[str, float]]:
 
 def every_placement(points: Sequence[Point]) -> Numbers:
     """Write amplification of every placement with two victim policies."""
-    values = by_seed(_shown(place_of(points)))
+    values = by_seed(of_one_size(place_of(points)))
     traces = dict.fromkeys(trace for trace, line in values if line.endswith("-cb"))
     rows: list[Row] = [
         {"line": LABELS[line]}
         | {
-            trace: _with_interval(_mean(values[trace, line].values()), "")
+            trace: with_interval(mean_of(values[trace, line].values()), "")
             for trace in traces
             if (trace, line) in values
         }
@@ -355,6 +379,7 @@ COLUMNS = (
     Column("Scheme", "line"),
     Column("Skew", "skew"),
     Column("Cold data", "cold"),
+    Column("Moves", "drift"),
     Column("Copies", "copies"),
     Column("Period in", "unit"),
     Column("Seed", "seed", str),

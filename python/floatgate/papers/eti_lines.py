@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .experiment import Line
 
+PERIOD = 4096
 SIZES = {
     "eti.extents": 2048,
-    "eti.decay_period": 4096,
+    "eti.decay_period": PERIOD,
     "mbf.bits": 2048,
     "mbf.clear_every": 4096,
     "mhf.counters": 2048,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from floatgate.intervals import mean_and_half_width
 from floatgate.report.values import measured, percent
 
-from .paper import Bars, Column, Exhibit, Lines, Numbers, Row
+from .paper import Bars, Column, Exhibit, Lines, Row
 from .tlllp_runs import CACHES, LINES, Point
 
 LABELS = {line.key: line.label for line in LINES}
@@ -43,7 +42,7 @@ def exhibits(points: Sequence[Point]) -> list[Exhibit]:
     for start in ("fresh", "aged"):
         found += _by_workload(points, start)
     found += [_reductions(points, metric, title) for metric, title in _REDUCED.items()]
-    return [*found, _traffic(points)]
+    return found
 
 
 def place_of(points: Iterable[Point], **place: str) -> list[Point]:
@@ -58,10 +57,15 @@ def place_of(points: Iterable[Point], **place: str) -> list[Point]:
 
 def means(points: Iterable[Point], metric: str) -> dict[tuple[str, str], Row]:
     """By trace and line: the mean over seeds, and half its interval where anything is random."""
-    values: dict[tuple[str, str], list[float]] = {}
+    return {key: _mean(found) for key, found in values(points, metric).items()}
+
+
+def values(points: Iterable[Point], metric: str) -> dict[tuple[str, str], list[float]]:
+    """By trace and line, a value per seed."""
+    found: dict[tuple[str, str], list[float]] = {}
     for point in points:
-        values.setdefault((point.trace, point.line), []).append(getattr(point, metric))
-    return {key: _mean(found) for key, found in values.items()}
+        found.setdefault((point.trace, point.line), []).append(getattr(point, metric))
+    return found
 
 
 def _mean(values: Sequence[float]) -> Row:
@@ -77,7 +81,13 @@ def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> 
     found: list[Exhibit] = []
     for key, title, caption, style in METRICS:
         rows = [
-            {"trace": trace, "line": line, "share": share, FIELDS[key]: row["value"]}
+            {
+                "trace": trace,
+                "line": line,
+                "share": share,
+                FIELDS[key]: row["value"],
+                "half": row["half"],
+            }
             for cache, share in CACHES.items()
             for (trace, line), row in means(place_of(points, cache=cache), FIELDS[key]).items()
             if line in lines
@@ -85,7 +95,8 @@ def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> 
         chart = Lines(
             key=f"{key}{suffix}",
             title=f"{title}{', other schemes' if suffix else ''}",
-            caption=f"{caption}. Fresh drive, one request at a time; excerpts only.",
+            caption=f"{caption}. Fresh drive, one request at a time; excerpts only, whose figures "
+            "the paper prints no number of. Whiskers: 95% intervals, where requests are random.",
             rows=rows,
             metric=FIELDS[key],
             style=style,
@@ -94,6 +105,7 @@ def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> 
             x_title="Map cache, of the map of the pages that are touched",
             x_text=lambda value: {share: text for text, share in CACHES.items()}.get(value, ""),
             top=1.0 if style.endswith("%") else None,
+            spread="half",
         )
         found.append(chart)
     return found
@@ -166,63 +178,22 @@ def _reductions(points: Sequence[Point], metric: str, title: str) -> Exhibit:
     )
 
 
-TRAFFIC = {
-    "data_reads": "data reads",
-    "data_programs": "data programs",
-    "data_copies": "data copies",
-    "map_reads": "map reads",
-    "map_programs": "map programs",
-    "map_copies": "map copies",
-}
-
-
-def _traffic(points: Sequence[Point]) -> Numbers:
-    """Data and translation apart: what a page access of the host costs the flash."""
-    rows: list[Row] = []
-    for start in ("fresh", "aged"):
-        chosen = place_of(points, start=start)
-        columns: dict[str, dict[tuple[str, str], Row]] = {
-            name: means(chosen, name) for name in TRAFFIC
-        }
-        for trace, line in columns["map_reads"]:
-            if line in BARS:
-                cells: dict[str, Any] = {
-                    name: column[trace, line]["value"] for name, column in columns.items()
-                }
-                row = {"trace": trace, "start": start, "line": LABELS[line], **cells}
-                rows.append(row)
-    return Numbers(
-        key="traffic",
-        title="Data and translation traffic",
-        caption=(
-            "Flash operations per page access of the host; 15% spare space, a cache of 1/8, means "
-            "over seeds."
-        ),
-        rows=rows,
-        columns=[
-            Column("Trace", "trace"),
-            Column("Start", "start"),
-            Column("Scheme", "line"),
-            *(Column(title, name, "{:.3f}".format) for name, title in TRAFFIC.items()),
-        ],
-        brief=False,
-    )
-
-
 COLUMNS = (
     Column("Trace", "trace"),
     Column("Scheme", "line"),
     Column("Start", "start"),
-    Column("Spare", "spare"),
-    Column("Cache", "cache"),
+    Column("Spare space", "spare"),
+    Column("Cache, of the map", "cache"),
     Column("Arrivals", "arrivals"),
     Column("Seed", "seed", str),
     Column("Hit ratio", "hit_ratio", percent),
     Column("Mean, µs", "mean_us", measured),
     Column("Std dev, µs", "stdev_us", measured),
-    Column("Map reads", "map_reads", "{:.3f}".format),
-    Column("Map programs", "map_programs", "{:.3f}".format),
+    Column("Looked up before", "repeated", percent),
+    Column("Map reads an access", "map_reads", "{:.3f}".format),
+    Column("Map programs an access", "map_programs", "{:.3f}".format),
     Column("Prefetched used", "prefetch_used", percent),
-    Column("Cleaning", "cleaning_time", percent),
+    Column("Cleaning, of the mean", "cleaning_time", percent),
+    Column("Waiting, of the mean", "queue_share", percent),
     Column("Utilization", "utilization", percent),
 )

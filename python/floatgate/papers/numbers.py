@@ -1,0 +1,83 @@
+"""Tables that several papers have: means with intervals, and numbers that are met together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from floatgate.intervals import mean_and_half_width
+
+from .experiment import Axis, Experiment
+from .judging import OpenClaim
+from .paper import HOLDS, Column, Measured, Numbers, Row
+from .verdicts import AMBIGUOUS
+
+Judged = tuple[OpenClaim[Any], Measured]
+"""A claim with a domain, and what was found."""
+
+
+def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
+    """A mean over seeds with half its 95 % interval; alone where there is one value."""
+    mean, half = mean_and_half_width(values)
+    assert mean is not None, "a mean is of one value or more"
+    return said(mean) if half is None else f"{said(mean)} ± {said(half).lstrip('+')}"
+
+
+def met_at_once(
+    experiment: Experiment, whole: Judged, parts: Sequence[Judged], columns: Axis
+) -> Numbers:
+    """How many of a paper's numbers are met at each point of the claim that all of them are; the
+    choices of one of its axes are columns."""
+    axes = [key for key in whole[0].axes if key != columns.key]
+    table: dict[tuple[str, ...], Row] = {}
+    for place, cases in _cases_at(whole, parts):
+        row = table.setdefault(tuple(place[key] for key in axes), {key: place[key] for key in axes})
+        sure, unclear = cases.count(HOLDS), cases.count(AMBIGUOUS)
+        met = f"{sure} to {sure + unclear}" if unclear else str(sure)
+        row[place[columns.key]] = met + (" (left out)" if place["rejected"] else "")
+    seen = {place[columns.key] for place in whole[1].rows}
+    return Numbers(
+        key="met",
+        title="How many of the paper's numbers are met at once",
+        caption=f"Of {len(parts)}, within a factor of 1.5; a range where intervals leave some "
+        "open. What is left out of all verdicts is marked.",
+        rows=list(table.values()),
+        columns=[
+            *(Column(experiment.axis(key).text, key) for key in axes),
+            *(Column(one.key, one.key) for one in columns.choices if one.key in seen),
+        ],
+        brief=False,
+    )
+
+
+def met_in_pairs(whole: Judged, parts: Sequence[Judged]) -> Numbers:
+    """At how many points two of a paper's numbers are met for certain; with itself, each alone."""
+    known = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
+    of = range(len(parts))
+    rows = [
+        {"claim": f"({i + 1}) {claim.text}"}
+        | {f"({j + 1})": sum(case[i] == case[j] == HOLDS for case in known) for j in of}
+        for i, (claim, _) in enumerate(parts)
+    ]
+    return Numbers(
+        key="met-pairs",
+        title="Where two of the paper's numbers are met at once",
+        caption=f"Of {len(known)} points, those at which both hold for certain; what is left out "
+        "of all verdicts is left out.",
+        rows=rows if known else [],
+        columns=[Column("claim", "claim"), *(Column(f"({j + 1})", f"({j + 1})", str) for j in of)],
+        brief=False,
+    )
+
+
+def _cases_at(whole: Judged, parts: Sequence[Judged]) -> list[tuple[Row, list[str]]]:
+    """Each point of the claim that is on all of them, with the case of each."""
+    found = [
+        (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})
+        for claim, measured in parts
+    ]
+    return [(row, [cases[_at(row, axes)] for axes, cases in found]) for row in whole[1].rows]
+
+
+def _at(row: Row, axes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row[key] for key in axes)

@@ -1,0 +1,43 @@
+"""Requests that are written down, played on the engine: the examples that papers work through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floatgate import api
+from floatgate.traces.model import READ, SCHEMA, WRITE
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@dataclass(frozen=True)
+class Request:
+    """Pages that are read or written, from one on."""
+
+    first: int
+    pages: int = 1
+    write: bool = False
+    at_ns: int = 0
+
+
+def play(
+    requests: Sequence[Request], page_bytes: int, device: str, set: Mapping[str, str]
+) -> Result:
+    """The requests on a drive that nothing was written to, each page where it says."""
+    rows = [
+        (
+            request.at_ns,
+            WRITE if request.write else READ,
+            0,
+            request.first * page_bytes,
+            request.pages * page_bytes,
+        )
+        for request in requests
+    ]
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return api.run(frame, device=device, set={"start.fill": "none", **set}, addresses="span")

@@ -151,13 +151,14 @@ def _rate_gains(main: Sequence[Point]) -> Lines:
     )
 
 
-LAW = "(Q \N{MINUS SIGN} 1) \N{MULTIPLICATION SIGN} record / span"
+LAW = "1 \N{MINUS SIGN} (1 \N{MINUS SIGN} record / span) to the Q \N{MINUS SIGN} 1"
 
 
 def law(name: str, span_mib: int) -> float:
     """The share of commands for whose record another one is in the queue, where the queue is full
-    and the record stays for it: to first order what pins find."""
-    return (DEPTH - 1) * RECORDS[name] / (span_mib * MIB)
+    and the record stays for it: what pins find. To first order (Q - 1) x record / span, which is
+    above what can be where much of the span is queued."""
+    return 1 - (1 - RECORDS[name] / (span_mib * MIB)) ** (DEPTH - 1)
 
 
 def _over_spans(found: Sequence[Point]) -> Lines:
@@ -185,7 +186,8 @@ def _over_spans(found: Sequence[Point]) -> Lines:
     return Lines(
         key="gain-span",
         title="Hits over LRU against the span",
-        caption=f"A difference of hit ratios. The paper states no span. {INTERVALS}",
+        caption="A difference of hit ratios. The paper states no span. The law: the share of "
+        f"commands for whose record another one is in a full queue. {INTERVALS}",
         rows=sorted(rows, key=lambda row: list(RECORDS).index(row["trace"])),
         metric="value",
         style=".2%",

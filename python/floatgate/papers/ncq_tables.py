@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.report.values import count, fixed, measured, percent, ratio
 
 from .experiment import Experiment, Run
 from .judging import judge
-from .ncq_claims import CLAIMS, STATED, points
+from .ncq_claims import CLAIMS, points
 from .ncq_figures import (
     DEFAULTS,
     LABELS,
@@ -19,25 +18,17 @@ from .ncq_figures import (
     PLACE,
     Series,
     gains,
-    mean_of,
     place_of,
     values,
 )
 from .ncq_runs import AXES, CLAIMED, GAPS, IDLE, RECORDS, SIZES, SMALLEST, Point
-from .paper import HOLDS, Column, Exhibit, Measured, Numbers, Row, change
-from .verdicts import AMBIGUOUS
+from .numbers import spread
+from .paper import Column, Exhibit, Numbers, Row, change
 
 
 def tables(found: Sequence[Point]) -> list[Exhibit]:
     """All that there are runs for, but for what needs verdicts."""
     return [*_departures(found), _speeds(found), _merges(found)]
-
-
-def _spread(seeds: Sequence[float], said: Callable[[float], str]) -> str:
-    """A mean with half its interval."""
-    mean, half = mean_and_half_width(seeds)
-    assert mean is not None, "a series has a value"
-    return said(mean) if half is None else f"{said(mean)} ± {said(half).lstrip('+')}"
 
 
 def _departures(found: Sequence[Point]) -> list[Exhibit]:
@@ -111,13 +102,21 @@ def _row(
 ) -> list[Row]:
     """The row of a line on a workload, if it was run."""
     known = {str(mib): series[name, line, mib] for mib in SIZES if (name, line, mib) in series}
-    cells = {mib: _spread(seeds, said) for mib, seeds in known.items()}
+    cells = {mib: spread(seeds, said) for mib, seeds in known.items()}
     return [{"trace": name, "setup": label, **cells}] if cells else []
 
 
 def offered(name: str) -> float:
     """MB/s that a workload asks for."""
     return RECORDS[name] / 1e6 / (float(GAPS[name].removesuffix("ms")) / 1e3)
+
+
+SPEEDS: Mapping[str, Callable[[float], str]] = {
+    "write_mb_s": "{:.1f}".format,
+    "busy": percent,
+    "waiting": "{:.1f}".format,
+    "write_amplification": ratio,
+}
 
 
 def _speeds(found: Sequence[Point]) -> Numbers:
@@ -131,8 +130,8 @@ def _speeds(found: Sequence[Point]) -> Numbers:
         at = place_of(found, speed=speed, alignment=alignment)
         base = (name, "lru", SMALLEST)
         cells: Row = {
-            metric: mean_of(seeds)["value"]
-            for metric in ("write_mb_s", "busy", "waiting", "write_amplification")
+            metric: spread(seeds, said)
+            for metric, said in SPEEDS.items()
             if (seeds := values(at, metric).get(base))
         }
         if cells:
@@ -141,17 +140,18 @@ def _speeds(found: Sequence[Point]) -> Numbers:
     return Numbers(
         key="speeds",
         title="How fast the drives are",
-        caption=f"With LRU, {SMALLEST} MiB and a span of {DEFAULTS['span']}; means over seeds.",
+        caption=f"With LRU, {SMALLEST} MiB and a span of {DEFAULTS['span']}; means with 95% "
+        "intervals.",
         rows=rows,
         columns=[
             Column("Workload", "trace"),
             Column("Alignment", "alignment"),
             Column("Speed", "speed"),
             Column("Offered, MB/s", "offered", measured),
-            Column("Written, MB/s", "write_mb_s", measured),
-            Column("Busy", "busy", percent),
-            Column("Waiting", "waiting", lambda waiting: fixed(waiting, 1)),
-            Column("Programs per page written", "write_amplification", ratio),
+            Column("Written, MB/s", "write_mb_s"),
+            Column("Busy, of the time", "busy"),
+            Column("Commands that wait", "waiting"),
+            Column("Programs per page written", "write_amplification"),
         ],
         brief=False,
     )
@@ -166,7 +166,7 @@ def _merges(found: Sequence[Point]) -> Numbers:
         at = place_of(found, alignment=alignment, otherwise=ftl)
         for mib in (CLAIMED[0], CLAIMED[-1]):
             cells = {
-                kind: mean_of(seeds)["value"]
+                kind: spread(seeds, ratio if kind == "write_amplification" else "{:.3f}".format)
                 for kind in ("switch", "partial", "full", "write_amplification")
                 if (seeds := values(at, kind).get((name, line, mib)))
             }
@@ -177,7 +177,7 @@ def _merges(found: Sequence[Point]) -> Numbers:
     return Numbers(
         key="merges",
         title="Merges a command",
-        caption=f"A span of {DEFAULTS['span']}, {DEFAULTS['speed']}; means over seeds.",
+        caption=f"A span of {DEFAULTS['span']}, {DEFAULTS['speed']}; means with 95% intervals.",
         rows=rows,
         columns=[
             Column("Workload", "trace"),
@@ -185,42 +185,10 @@ def _merges(found: Sequence[Point]) -> Numbers:
             Column("FTL", "ftl"),
             Column("Buffer", "line"),
             Column("MiB", "mib", count),
-            Column("Switch", "switch", "{:.3f}".format),
-            Column("Partial", "partial", "{:.3f}".format),
-            Column("Full", "full", "{:.3f}".format),
-            Column("Programs per page written", "write_amplification", ratio),
-        ],
-        brief=False,
-    )
-
-
-def met_at_once(judged: Mapping[str, Measured]) -> Numbers:
-    """How many of the six numbers are met, drive by drive and span by span.
-
-    Those of hits do not depend on how far the sizes reach, and count with each range.
-    """
-    by_place: dict[tuple[str, ...], list[str]] = {}
-    fields = ("pins", "alignment", "reach", "span", "speed")
-    reaches = [choice.key for choice in next(a for a in AXES if a.key == "reach").choices]
-    for claim in STATED:
-        for row in judged[claim.key].rows:
-            for reach in [row["reach"]] if "reach" in row else reaches:
-                place = tuple((row | {"reach": reach})[field] for field in fields)
-                by_place.setdefault(place, []).append(row["case"])
-    table: dict[tuple[str, ...], Row] = {}
-    for place, cases in by_place.items():
-        row = table.setdefault(place[:4], dict(zip(fields, place[:4], strict=False)))
-        sure, unclear = cases.count(HOLDS), cases.count(AMBIGUOUS)
-        row[place[4]] = f"{sure} to {sure + unclear}" if unclear else str(sure)
-    speeds = dict.fromkeys(place[4] for place in by_place)
-    return Numbers(
-        key="met",
-        title="How many of the six numbers are met at once",
-        caption="Of six, within a factor of 1.5; a range where intervals leave some open.",
-        rows=list(table.values()),
-        columns=[
-            *(Column(field, field) for field in fields[:4]),
-            *(Column(speed, speed) for speed in speeds),
+            Column("Switch", "switch"),
+            Column("Partial", "partial"),
+            Column("Full", "full"),
+            Column("Programs per page written", "write_amplification"),
         ],
         brief=False,
     )

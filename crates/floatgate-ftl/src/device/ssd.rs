@@ -392,6 +392,10 @@ where
         self.io.clock().stand_still();
     }
 
+    fn go_on(&mut self) {
+        self.io.clock().go_on();
+    }
+
     /// Without a write buffer: queues are empty with the counters at zero.
     fn state(&mut self) -> Option<&mut dyn State> {
         match self.buffer {

@@ -74,9 +74,6 @@ pub trait Live: Send {
     /// The same, to let time pass. Requests are begun with their bytes.
     fn paced(&mut self) -> &mut dyn Paced;
 
-    /// Counters and clocks back to zero. Nothing may be under way.
-    fn reset_counters(&mut self);
-
     /// Whether a page of the host holds nothing, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
 
@@ -252,14 +249,6 @@ impl<D: Front> Live for Drive<D> {
 
     fn paced(&mut self) -> &mut dyn Paced {
         &mut self.front
-    }
-
-    fn reset_counters(&mut self) {
-        let takes_time = self.front.ssd().ftl().nand().clock().takes_time();
-        self.front.reset_counters();
-        if !takes_time {
-            self.front.stand_still();
-        }
     }
 
     fn is_hole(&self, lpn: Lpn) -> bool {

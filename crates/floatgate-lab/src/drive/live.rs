@@ -71,8 +71,8 @@ pub trait Live: Send {
     /// The drive that is simulated.
     fn device(&self) -> &dyn Paced;
 
-    /// The same, to let time pass. Requests are begun with their bytes.
-    fn paced(&mut self) -> &mut dyn Paced;
+    /// The drive that is simulated. Requests are begun with their bytes: by [`Live::begin`].
+    fn device_mut(&mut self) -> &mut dyn Paced;
 
     /// Whether a page of the host holds nothing, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
@@ -247,7 +247,7 @@ impl<D: Front> Live for Drive<D> {
         &self.front
     }
 
-    fn paced(&mut self) -> &mut dyn Paced {
+    fn device_mut(&mut self) -> &mut dyn Paced {
         &mut self.front
     }
 

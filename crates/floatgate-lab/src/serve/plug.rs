@@ -95,9 +95,9 @@ impl Served {
         }
         state.pass_time();
         let drive = state.drive().map_err(|error| error.to_string())?;
-        let (now, _) = drive.paced().time();
+        let (now, _) = drive.device().time();
         let around = Around::Time(now + window_ns / 2);
-        drive.paced().record(Recording { window_ns, around, spans_max: SPANS_MAX });
+        drive.device_mut().record(Recording { window_ns, around, spans_max: SPANS_MAX });
         drop(state);
         thread::sleep(Duration::from_nanos(window_ns) + LATER);
         let mut state = self.locked();

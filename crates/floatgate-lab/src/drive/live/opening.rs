@@ -214,7 +214,7 @@ fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenEr
 /// Time begins when the drive has been made or found, or never.
 fn begin_time(drive: &mut dyn Live, time: Timekeeping) {
     if time == Timekeeping::Simulated {
-        drive.paced().go_on();
+        drive.device_mut().go_on();
     }
 }
 

@@ -36,7 +36,8 @@ impl Served {
             return Err(ServeError::PowerOff.to_string());
         };
         let (begin, time) = (Instant::now(), state.time);
-        let opened = live::reopen(drive, time).map_err(|error| error.to_string())?;
+        let opened = live::reopen(drive, self.image.as_deref(), time);
+        let opened = opened.map_err(|error| error.to_string())?;
         *lock(&self.plug) = opened.drive.plug();
         let cuts = state.power.cuts + 1;
         let seconds = begin.elapsed().as_secs_f64();

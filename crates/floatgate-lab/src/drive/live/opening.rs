@@ -174,14 +174,19 @@ pub fn open_with(path: &Path, time: Timekeeping) -> Result<Opened, OpenError> {
     find(path, Stored::open(path)?, time)
 }
 
-/// Finds a drive again whose power failed: only what is in its image is left of it.
+/// Finds a drive again whose power failed: only what is in its image is left of it, in that file
+/// or in memory.
 ///
 /// # Errors
 /// As [`open_with`].
-pub fn reopen(drive: Box<dyn Live>, time: Timekeeping) -> Result<Opened, OpenError> {
+pub fn reopen(
+    drive: Box<dyn Live>,
+    path: Option<&Path>,
+    time: Timekeeping,
+) -> Result<Opened, OpenError> {
     let (file, _) = drive.medium().shared();
     drop(drive);
-    let path = Path::new(MEMORY);
+    let path = path.unwrap_or(Path::new(MEMORY));
     find(path, Stored::open_file(path, file)?, time)
 }
 

@@ -20,7 +20,7 @@ use crate::run::metrics;
 /// Requests of a window of the timeline.
 const WINDOW: u64 = 1 << 16;
 
-/// Who loses power how often, and what finding the drive again took.
+/// How often the power was lost, and what finding the drive again took the last time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Power {
     pub cuts: u64,

@@ -130,15 +130,13 @@ class Turns:
     def __init__(self, count: int) -> None: ...
 
 class Reading:
-    """One reading of a workload for so many runs, each of which takes part or leaves.
+    """One reading of a workload for so many runs, all of which must take part.
 
     They get the same requests from the same memory, and none is far ahead of the others. While one
     waits, another has its turn.
     """
 
     def __init__(self, workload: Workload, runs: int, turns: Turns) -> None: ...
-    def leave(self) -> None:
-        """One of the runs does not take part."""
     def stop(self) -> None:
         """Ends the runs that wait for requests, with Cancelled."""
 

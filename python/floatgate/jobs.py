@@ -156,8 +156,8 @@ def run_all(
     One that fails does not end the others. When they have ended, the first error is raised; its
     `results` are those of the other jobs, None where there is none.
     """
-    if kept is not None:
-        for job in jobs:
+    for job in jobs:
+        if kept is not None or job.how.start_cache:
             refuse_to_keep(job)
     if len(jobs) > 1:
         # Each run has policies of its own, as it has a drive of its own.
@@ -331,8 +331,6 @@ def _simulate(
     turns: _core.Turns,
     reading: _core.Reading | None,
 ) -> Result:
-    if job.how.start_cache:
-        refuse_to_keep(job)
     text = _core.simulate(
         job.drive.config,
         job.load.workload,

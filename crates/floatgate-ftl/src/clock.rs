@@ -239,8 +239,11 @@ pub trait Clock {
         Self::TAKES_TIME
     }
 
-    /// Nothing takes time from now on, until the counters are reset. Nothing may be under way.
+    /// Nothing takes time from now on. Nothing may be under way.
     fn stand_still(&mut self) {}
+
+    /// Whatever is begun takes its time again.
+    fn go_on(&mut self) {}
 
     /// The time up to which everything has been played, in nanoseconds.
     fn now(&self) -> u64;

@@ -59,9 +59,12 @@ pub trait Device: Send {
     /// do.
     fn write_back(&mut self) {}
 
-    /// Nothing takes time from now on, until the counters are reset: a drive does the same, in the
-    /// same order, as far as that does not depend on what is complete. Nothing may be under way.
+    /// Nothing takes time from now on: a drive does the same, in the same order, as far as that
+    /// does not depend on what is complete. Nothing may be under way.
     fn stand_still(&mut self) {}
+
+    /// The clock goes on.
+    fn go_on(&mut self) {}
 
     /// What changes while the drive is filled, if all of it can be saved. The counters are at zero.
     fn state(&mut self) -> Option<&mut dyn State> {

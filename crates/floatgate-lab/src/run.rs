@@ -14,7 +14,7 @@ use crate::config::{Config, Resolution};
 use crate::drive::{Guests, Plan, build, build_guided};
 use crate::metrics::Metrics;
 use crate::result::{Facts, RunResult, StartResult, Subject};
-use crate::warnings::{notes, warnings};
+use crate::warnings::{Of, notes, warnings};
 use crate::workload::Workload;
 
 pub use control::{Control, RunError};
@@ -89,8 +89,8 @@ pub fn run_with(
     let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
-    result.warnings = warnings(&result);
-    result.notes.extend(notes(&result));
+    result.warnings = warnings(&result, Of::Run);
+    result.notes.extend(notes(&result, Of::Run));
     result.notes.extend(note);
     Ok(result)
 }

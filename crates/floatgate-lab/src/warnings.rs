@@ -1,7 +1,8 @@
 //! What a reader of a result should know before believing it.
 //!
 //! A warning says that the numbers do not mean what they seem to, and what to change. A note
-//! says how they came about. Both are found in the result itself: whoever has one can ask.
+//! says how they came about. Both are found in the result itself: whoever has one, and knows whose
+//! it is, can ask.
 
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
@@ -18,12 +19,83 @@ const UNWRITTEN: f64 = 0.01;
 /// Share of the mean latency that may be waiting for a place in the queue.
 const BACKLOG: f64 = 0.5;
 
+/// Whose result it is: what can be done about a doubt depends on that.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Of {
+    /// A run's.
+    Run,
+    /// That of a drive beside a live one: it is simulated, and asked for what clients ask for.
+    Shadow,
+    /// A live drive's, whose flash was programmed so many times over in all its life.
+    Live {
+        /// Drive capacities.
+        volumes_ever: f64,
+    },
+}
+
+/// What can be done about doubts.
+struct Remedies {
+    /// Nothing was cleaned.
+    uncleaned: &'static str,
+    /// The drive is nearly new.
+    fresh: &'static str,
+    /// Write amplification has changed.
+    unsteady: &'static str,
+    /// There are few erase units.
+    few_units: &'static str,
+    /// Only one placement handle is used.
+    one_handle: &'static str,
+    /// What was read had not been written.
+    unwritten: &'static str,
+}
+
+const RUN: Remedies = Remedies {
+    uncleaned: "use more writes, --repeat, a smaller drive, or start.fill = \"steady\"",
+    fresh: "use start.fill = \"steady\", more writes, or --repeat",
+    unsteady: "use a longer run, --repeat, or start.fill = \"steady\"",
+    few_units: "use a larger workload, a larger flash.blocks, or smaller units \
+                (flash.superblock, flash.pages_per_block)",
+    one_handle: "a trace names handles in a column `stream`",
+    unwritten: "use start.fill = \"sequential\"",
+};
+
+/// It has the capacity of the live drive, and its requests.
+const SHADOW: Remedies = Remedies {
+    uncleaned: "wait for more writes, or use start.fill = \"steady\" for it",
+    fresh: "wait for more writes, or use start.fill = \"steady\" for it",
+    unsteady: "wait for more writes, or use start.fill = \"steady\" for it",
+    few_units: "use a larger flash.blocks, or smaller units (flash.superblock, \
+                flash.pages_per_block) for it",
+    one_handle: LIVE.one_handle,
+    unwritten: "use start.fill = \"sequential\" for it",
+};
+
+/// It is filled and aged by its clients alone.
+const LIVE: Remedies = Remedies {
+    uncleaned: "write more to it, or use a smaller --size",
+    fresh: "write more to it, or use a smaller --size",
+    unsteady: "begin anew when it is steady (floatgate ctl reset)",
+    few_units: "use a larger --size, or smaller units (flash.superblock, flash.pages_per_block)",
+    one_handle: "a client names a handle by its export, as `handle-1`",
+    unwritten: "write to them before",
+};
+
+impl Of {
+    fn remedies(self) -> &'static Remedies {
+        match self {
+            Self::Run => &RUN,
+            Self::Shadow => &SHADOW,
+            Self::Live { .. } => &LIVE,
+        }
+    }
+}
+
 /// Doubts about the numbers.
-pub fn warnings(result: &RunResult) -> Vec<String> {
+pub fn warnings(result: &RunResult, of: Of) -> Vec<String> {
     let mut warnings = Vec::new();
-    let drive = &result.drive;
+    let (drive, remedies) = (&result.drive, of.remedies());
     let logs = result.config.logs_least().is_some();
-    warnings.extend(amplification(result));
+    warnings.extend(amplification(result, of));
     if result.start.settled == Some(false) {
         warnings.push(format!(
             "the start state did not settle within start.volumes_max = {} volumes",
@@ -41,9 +113,8 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
         let cleaning = "cleaning has few victims to choose from";
         let what = if logs { "results depend on single log blocks" } else { cleaning };
         warnings.push(format!(
-            "only {} erase units: with fewer than {UNITS_FEW} {what}; use a larger workload, a \
-             larger flash.blocks, or smaller units (flash.superblock, flash.pages_per_block)",
-            drive.units
+            "only {} erase units: with fewer than {UNITS_FEW} {what}; {}",
+            drive.units, remedies.few_units
         ));
     }
     if drive.units_added > 0 {
@@ -54,14 +125,16 @@ pub fn warnings(result: &RunResult) -> Vec<String> {
             drive.units_added, drive.spare_factor
         ));
     }
-    warnings.extend(handles(result));
-    warnings.extend(window(result));
-    warnings.extend(reads_of_nothing(result));
+    warnings.extend(handles(result, remedies));
+    if of == Of::Run {
+        warnings.extend(window(result));
+    }
+    warnings.extend(reads_of_nothing(result, remedies));
     warnings
 }
 
 /// Placement handles that the drive does not have, or that separate nothing.
-fn handles(result: &RunResult) -> Option<String> {
+fn handles(result: &RunResult, remedies: &Remedies) -> Option<String> {
     let (config, streams) = (&result.config.placement, &result.placement.streams);
     let unknown = result.placement.unknown_handles;
     if unknown > 0 {
@@ -73,22 +146,24 @@ fn handles(result: &RunResult) -> Option<String> {
     }
     let written = streams.iter().filter(|stream| stream.host_pages > 0).count();
     (config.scheme == "host" && config.handles > 1 && written == 1).then(|| {
-        "all writes have the same placement handle: placement.scheme = \"host\" separates \
-         nothing; a trace names handles in a column `stream`"
-            .to_owned()
+        format!(
+            "all writes have the same placement handle: placement.scheme = \"host\" separates \
+             nothing; {}",
+            remedies.one_handle
+        )
     })
 }
 
 /// Reads that cost nothing, as there was nothing to read.
-fn reads_of_nothing(result: &RunResult) -> Option<String> {
+fn reads_of_nothing(result: &RunResult, remedies: &Remedies) -> Option<String> {
     let unwritten = result.workload.unwritten_pages_read as f64;
     let share = unwritten / result.workload.read_pages.max(1) as f64;
-    let (why, advice) = match result.config.start.fill {
+    let (why, advice) = match result.start.fill {
         Fill::None => {
-            let advice = "; use start.fill = \"sequential\"";
+            let advice = format!("; {}", remedies.unwritten);
             ("had never been written, or not since they were trimmed,", advice)
         }
-        _ => ("had been trimmed", ""),
+        _ => ("had been trimmed", String::new()),
     };
     (share > UNWRITTEN).then(|| {
         format!("{:.1} % of the pages read {why} and cost no flash read{advice}", 100.0 * share)
@@ -118,30 +193,33 @@ fn window(result: &RunResult) -> Option<String> {
 }
 
 /// Why write amplification is not that of a drive that has been in use for long.
-fn amplification(result: &RunResult) -> Option<String> {
+fn amplification(result: &RunResult, of: Of) -> Option<String> {
     if result.workload.write_pages == 0 {
         return None;
     }
-    let fresh = fresh(result);
+    let remedies = of.remedies();
+    let (fresh, is) = match of {
+        Of::Run | Of::Shadow => (fresh(result), "is that of an empty drive"),
+        // It may have been cleaned before its counters were at zero.
+        Of::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
+    };
     if result.flash.erases.total() == 0 {
         let logs = result.config.logs_least().is_some();
         let never = if logs { "merging never ran" } else { "cleaning never ran" };
-        return Some(format!(
-            "{never}: write amplification is that of an empty drive{}; use more writes, --repeat, \
-             a smaller drive, or start.fill = \"steady\"",
-            fresh.map_or(String::new(), |fresh| format!(" ({fresh})"))
-        ));
+        let fresh = fresh.map_or(String::new(), |fresh| format!(" ({fresh})"));
+        return Some(format!("{never}: write amplification {is}{fresh}; {}", remedies.uncleaned));
     }
     if let Some(fresh) = fresh {
         return Some(format!(
-            "write amplification is not that of a drive in long use: {fresh}; use \
-             start.fill = \"steady\", more writes, or --repeat"
+            "write amplification is not that of a drive in long use: {fresh}; {}",
+            remedies.fresh
         ));
     }
     let (before, after) = unsteady(&result.timeline)?;
     Some(format!(
         "not steady: write amplification was {before:.3} in the third quarter of the writes and \
-         {after:.3} in the last; use a longer run, --repeat, or start.fill = \"steady\""
+         {after:.3} in the last; {}",
+        remedies.unsteady
     ))
 }
 
@@ -162,12 +240,15 @@ fn fresh(result: &RunResult) -> Option<String> {
             (0.0, format!("a drive aged by {} of random pages", volumes(started)))
         }
     };
-    let expected = match result.config.logs_least() {
-        None => expected(result),
-        Some(_) => String::new(),
-    };
-    let text = || format!("{} were written to {to}{expected}", volumes(written));
+    let text = || format!("{} were written to {to}{}", volumes(written), expected(result));
     (started + written < AGED + filling).then(text)
+}
+
+/// The same of a live drive, which was erased when it was new.
+fn young(result: &RunResult, volumes_ever: f64) -> Option<String> {
+    let text =
+        || format!("{} were programmed in all its life{}", volumes(volumes_ever), expected(result));
+    (volumes_ever < AGED + 1.0).then(text)
 }
 
 /// Never more than it is, lest what falls short of a limit seem to reach it.
@@ -178,8 +259,11 @@ fn volumes(count: f64) -> String {
     }
 }
 
-/// What a page-mapped drive comes to.
+/// What a drive comes to if it is page-mapped.
 fn expected(result: &RunResult) -> String {
+    if result.config.logs_least().is_some() {
+        return String::new();
+    }
     let spare = result.drive.spare_factor;
     let (cleaning, factor) = match result.config.cleaning.victim.as_str() {
         "greedy" => ("greedy", greedy(spare, result.drive.pages_per_unit)),
@@ -235,21 +319,29 @@ fn unsteady(timeline: &Timeline) -> Option<(f64, f64)> {
     ((last - third).abs() > STEADY * third).then_some((third, last))
 }
 
-/// How the numbers came about.
-pub fn notes(result: &RunResult) -> Vec<String> {
-    let mut notes = Vec::new();
+/// What waits for a place in the queue, if that is most of the latency.
+fn backlog(result: &RunResult, of: Of) -> Option<String> {
+    let remedy = match of {
+        Of::Run => "use --time-scale, or queue.arrivals = \"closed\"",
+        Of::Shadow => "use queue.arrivals = \"closed\" for it",
+        // Its clients wait for it.
+        Of::Live { .. } => return None,
+    };
     let latency = &result.latency;
-    let (queue, mean) = (latency.blame_us.queue, latency.all.mean_us);
-    if let (Some(queue), Some(mean)) = (queue, mean)
-        && queue > BACKLOG * mean
-    {
-        notes.push(format!(
+    let (queue, mean) = (latency.blame_us.queue?, latency.all.mean_us?);
+    (queue > BACKLOG * mean).then(|| {
+        format!(
             "the drive does not keep up with the arrivals: {:.0} % of the latency is waiting for a \
-             place in the queue, so latencies describe the backlog; use --time-scale, or \
-             queue.arrivals = \"closed\"",
+             place in the queue, so latencies describe the backlog; {remedy}",
             100.0 * queue / mean
-        ));
-    }
+        )
+    })
+}
+
+/// How the numbers came about.
+pub fn notes(result: &RunResult, of: Of) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(backlog(result, of));
     if let Some(true) = result.start.settled {
         notes.push(format!(
             "the start state settled after {} volumes of random page writes",

@@ -187,11 +187,6 @@ impl Reading {
         Ok(Self { feed, seats: Mutex::new(seats) })
     }
 
-    /// One of the runs does not take part.
-    fn leave(&self) -> PyResult<()> {
-        self.seat().map(drop)
-    }
-
     /// Ends the runs that wait for requests.
     fn stop(&self) {
         self.feed.stop();

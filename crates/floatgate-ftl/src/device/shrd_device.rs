@@ -409,6 +409,10 @@ where
         self.drive.stand_still();
     }
 
+    fn go_on(&mut self) {
+        self.drive.go_on();
+    }
+
     fn set_future(&mut self, known: FutureKnowledge) {
         self.drive.set_future(known);
     }

@@ -1,12 +1,14 @@
 //! The drive: command queues and a write buffer before a translation layer.
 
+mod paced;
+
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::slice;
 
 use super::outstanding::{Outstanding, queued};
 use super::page_io::PageIo;
-use super::{Counters, Device, HostCounts, HostData, HostLink, Paced, WriteBuffer};
+use super::{Counters, Device, HostCounts, HostData, HostLink, WriteBuffer};
 use crate::addr::Lpn;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
@@ -390,6 +392,10 @@ where
         self.io.clock().stand_still();
     }
 
+    fn go_on(&mut self) {
+        self.io.clock().go_on();
+    }
+
     /// Without a write buffer: queues are empty with the counters at zero.
     fn state(&mut self) -> Option<&mut dyn State> {
         match self.buffer {
@@ -418,32 +424,5 @@ where
         if let Some(buffer) = &mut self.buffer {
             buffer.cut_power();
         }
-    }
-}
-
-impl<F, D> Paced for Ssd<F, D>
-where
-    F: Ftl<Medium: Nand<Error = Infallible>> + Send,
-    D: HostData<F::Medium> + Send,
-{
-    fn begin(&mut self, requests: &[Request]) -> u64 {
-        let first = self.outstanding.next();
-        match self.arbiter {
-            None => self.run_straight(requests, requests.len(), &mut Vec::new()),
-            Some(_) => self.run_arbitrated(requests, requests.len()),
-        }
-        first
-    }
-
-    fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
-        while self.outstanding.running() > 0 && self.io.now() < until {
-            self.play(until);
-        }
-        self.outstanding.tell_ended(ended);
-    }
-
-    fn time(&self) -> (u64, Option<u64>) {
-        let clock = self.io.ftl.nand().clock();
-        (clock.now(), clock.next())
     }
 }

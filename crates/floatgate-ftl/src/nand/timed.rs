@@ -408,11 +408,12 @@ impl<N: Nand> Nand for Timed<N> {
         flash.senses -= self.senses_saved;
     }
 
-    /// What is not complete will never be.
+    /// What is not complete will never be. A clock that stands still goes on standing still.
     fn reset_counters(&mut self) {
         self.inner.reset_counters();
-        let Core { timing, schedule, .. } = self.scheduler.core;
+        let Scheduler { core: Core { timing, schedule, .. }, stands_still, .. } = self.scheduler;
         self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
+        self.scheduler.stands_still = stands_still;
         (self.memory_reads, self.senses_saved) = ([0; Cause::ALL.len()], 0);
         self.open_units.clear();
         self.open_stripes.clear();

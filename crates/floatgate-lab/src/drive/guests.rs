@@ -108,6 +108,10 @@ impl Device for Guided {
         self.device.stand_still();
     }
 
+    fn go_on(&mut self) {
+        self.device.go_on();
+    }
+
     fn set_future(&mut self, known: FutureKnowledge) {
         self.device.set_future(known);
     }

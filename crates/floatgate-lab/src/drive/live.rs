@@ -71,11 +71,8 @@ pub trait Live: Send {
     /// The drive that is simulated.
     fn device(&self) -> &dyn Paced;
 
-    /// The same, to let time pass. Requests are begun with their bytes.
-    fn paced(&mut self) -> &mut dyn Paced;
-
-    /// Counters and clocks back to zero. Nothing may be under way.
-    fn reset_counters(&mut self);
+    /// The drive that is simulated. Requests are begun with their bytes: by [`Live::begin`].
+    fn device_mut(&mut self) -> &mut dyn Paced;
 
     /// Whether a page of the host holds nothing, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
@@ -250,16 +247,8 @@ impl<D: Front> Live for Drive<D> {
         &self.front
     }
 
-    fn paced(&mut self) -> &mut dyn Paced {
+    fn device_mut(&mut self) -> &mut dyn Paced {
         &mut self.front
-    }
-
-    fn reset_counters(&mut self) {
-        let takes_time = self.front.ssd().ftl().nand().clock().takes_time();
-        self.front.reset_counters();
-        if !takes_time {
-            self.front.stand_still();
-        }
     }
 
     fn is_hole(&self, lpn: Lpn) -> bool {

@@ -217,5 +217,6 @@ pub(crate) fn reach(
     // A dirty cache would be paid for by the workload, and a larger cache would look worse.
     device.write_back();
     device.reset_counters();
+    device.go_on();
     Ok(started)
 }

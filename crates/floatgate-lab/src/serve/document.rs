@@ -16,7 +16,7 @@ use crate::config::Fill;
 use crate::drive::live::Opened;
 use crate::metrics::{programs, ratio};
 use crate::result::{Facts, RunResult, StartResult, Subject};
-use crate::warnings::{notes, warnings};
+use crate::warnings::{Of, notes, warnings};
 
 /// Share of spare that is left below which a drive warns, in per cent.
 const SPARE_THRESHOLD: f64 = 10.0;
@@ -201,8 +201,10 @@ impl State {
         };
         let metrics = self.metrics.so_far(drive.counters());
         let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
-        result.warnings = warnings(&result);
-        result.notes.extend(notes(&result));
+        let (programs, pages) = (drive.medium().programs_ever(), plan.user_pages());
+        let of = Of::Live { volumes_ever: programs as f64 / f64::from(pages) };
+        result.warnings = warnings(&result, of);
+        result.notes.extend(notes(&result, of));
         Ok(result)
     }
 }

@@ -1,8 +1,8 @@
 //! Requests of clients: begun under the lock, answered when the simulated drive has.
 //!
-//! Nobody but who waits lets time pass. One of them leads: he sleeps until something happens next
-//! in the drive, has it happen, and wakes whose requests have ended. Who has his answer passes the
-//! lead on. So a client that is alone waits for nobody.
+//! Nobody but who waits lets time pass. One of them leads: he sleeps until shortly before something
+//! happens next in the drive, watches the clock, has it happen, and wakes whose requests have
+//! ended. Who has his answer passes the lead on. So a client that is alone waits for nobody.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use super::waiting::Write;
 use super::{How, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
-/// The longest that anybody sleeps without a look.
+/// The longest that anybody but who leads sleeps without a look.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The longest that who leads sleeps.

@@ -36,7 +36,8 @@ impl Served {
             return Err(ServeError::PowerOff.to_string());
         };
         let (begin, time) = (Instant::now(), state.time);
-        let opened = live::reopen(drive, time).map_err(|error| error.to_string())?;
+        let opened = live::reopen(drive, self.image.as_deref(), time);
+        let opened = opened.map_err(|error| error.to_string())?;
         *lock(&self.plug) = opened.drive.plug();
         let cuts = state.power.cuts + 1;
         let seconds = begin.elapsed().as_secs_f64();
@@ -95,9 +96,9 @@ impl Served {
         }
         state.pass_time();
         let drive = state.drive().map_err(|error| error.to_string())?;
-        let (now, _) = drive.paced().time();
+        let (now, _) = drive.device().time();
         let around = Around::Time(now + window_ns / 2);
-        drive.paced().record(Recording { window_ns, around, spans_max: SPANS_MAX });
+        drive.device_mut().record(Recording { window_ns, around, spans_max: SPANS_MAX });
         drop(state);
         thread::sleep(Duration::from_nanos(window_ns) + LATER);
         let mut state = self.locked();

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::run::{Control, Measured, RunError, metrics, reach};
-use crate::warnings::{notes, warnings};
+use crate::warnings::{Of, notes, warnings};
 
 /// Requests that a shadow may be behind.
 const BEHIND_MAX: u64 = 1 << 20;
@@ -115,8 +115,8 @@ impl Played {
         let subject = Subject { config, plan, device: device.as_ref(), facts, start: *start };
         let metrics = measured.metrics().so_far(device.counters());
         let mut result = RunResult::new(&subject, &metrics, *seed, 0.0);
-        result.warnings = warnings(&result);
-        result.notes.extend(notes(&result));
+        result.warnings = warnings(&result, Of::Shadow);
+        result.notes.extend(notes(&result, Of::Shadow));
         result
     }
 }

@@ -20,7 +20,7 @@ use crate::run::metrics;
 /// Requests of a window of the timeline.
 const WINDOW: u64 = 1 << 16;
 
-/// Who loses power how often, and what finding the drive again took.
+/// How often the power was lost, and what finding the drive again took the last time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Power {
     pub cuts: u64,
@@ -198,7 +198,7 @@ impl State {
         let now = self.now_ns();
         let mut ended = Vec::new();
         if let Some(opened) = self.opened.as_mut().filter(|_| !self.running.is_empty()) {
-            opened.drive.paced().pass_time(now, &mut ended);
+            opened.drive.device_mut().pass_time(now, &mut ended);
         }
         for (number, completion) in &ended {
             let Some(Running { request, waiter }) = self.running.remove(number) else { continue };
@@ -236,7 +236,7 @@ impl State {
     pub fn reset(&mut self) {
         assert!(self.running.is_empty(), "counters are reset between requests");
         if let Some(Opened { drive, description, plan }) = &mut self.opened {
-            drive.reset_counters();
+            drive.device_mut().reset_counters();
             self.metrics = metrics(&description.config, plan);
         }
         (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());

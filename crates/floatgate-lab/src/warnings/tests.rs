@@ -51,11 +51,11 @@ impl Case {
     }
 
     fn warnings(&self) -> Vec<String> {
-        warnings(&self.result)
+        warnings(&self.result, Of::Run)
     }
 
     fn notes(&self) -> Vec<String> {
-        notes(&self.result)
+        notes(&self.result, Of::Run)
     }
 
     /// The only warning.
@@ -334,4 +334,72 @@ fn programs_of_the_map_are_noted() {
         assert_eq!(!notes.is_empty(), of_map.contains(&cause), "{name}");
         notes.iter().for_each(|note| contains(note, &["data_write_amplification does not"]));
     }
+}
+
+/// A result with every doubt that is the same for drives of all ages.
+fn doubtful() -> Case {
+    let mut case = Case::new(&[
+        ("start.fill", "none"),
+        ("flash.blocks", "127"),
+        ("placement.scheme", "host"),
+        ("placement.handles", "2"),
+        ("lanes.window", "1ms"),
+    ]);
+    case.result.workload.unwritten_pages_read = 500;
+    case.result.placement.streams[0].host_pages = 1;
+    case.result.throughput.device_seconds = Some(1.0);
+    case.result.latency.blame_us.queue = Some(3.0);
+    case.result.latency.all.mean_us = Some(4.0);
+    case.intervals(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
+    case
+}
+
+/// Warnings and notes have these parts, one each, and none of the others.
+fn says(case: &Case, of: Of, parts: &[&str], others: &[&str]) {
+    let said = [warnings(&case.result, of), notes(&case.result, of)].concat();
+    assert_eq!(said.len(), parts.len(), "{said:?}");
+    said.iter().zip(parts).for_each(|(text, part)| contains(text, &[part]));
+    for (text, other) in said.iter().flat_map(|text| others.iter().map(move |other| (text, other)))
+    {
+        assert!(!text.contains(other), "{other:?} is in {text:?}");
+    }
+}
+
+/// He has no trace, no start state, and no arrivals.
+#[test]
+fn who_has_a_live_drive_is_told_what_he_can_do() {
+    let mut case = doubtful();
+    let others = ["--repeat", "--time-scale", "start.", "queue.", "lanes.", "trace", "workload"];
+    for (cleans, volumes_ever, doubt) in [
+        (0, 2.99, "cleaning never ran: write amplification has nothing of it (2.99 volumes (drive"),
+        (0, 3.0, "cleaning never ran: write amplification has nothing of it; write more to it"),
+        (1, 2.99, "not that of a drive in long use: 2.99 volumes (drive capacities) were prog"),
+        (1, 3.0, "9.000 in the last; begin anew when it is steady (floatgate ctl reset)"),
+    ] {
+        case.result.flash.erases.gc = cleans;
+        let parts =
+            [doubt, "; use a larger --size", "export, as `handle-1`", "; write to them bef"];
+        says(&case, Of::Live { volumes_ever }, &parts, &others);
+    }
+}
+
+/// Its requests are those of the live drive, and so is its size.
+#[test]
+fn a_shadow_is_filled_and_aged_by_its_config() {
+    let mut case = doubtful();
+    let others = ["--repeat", "--time-scale", "--size", "lanes.", "trace", "workload"];
+    let aged = "start.fill = \"steady\" for it";
+    let mut parts = [
+        aged,
+        "flash.blocks",
+        "export, as `handle-1`",
+        "start.fill = \"sequential\" for it",
+        "queue.arrivals",
+    ];
+    says(&case, Of::Shadow, &parts, &others);
+    case.write(1);
+    says(&case, Of::Shadow, &parts, &others);
+    case.result.flash.erases.gc = 0;
+    parts[0] = "an empty drive (less than";
+    says(&case, Of::Shadow, &parts, &others);
 }

@@ -153,6 +153,7 @@ fn live(sets: Sets<'_>, lives: u64, requests: u64) {
     let (mut model, mut rng) = (Model::new(), Rng::new(3));
     let mut drive = place.create(sets);
     for life in 0..lives {
+        drive.device_mut().reset_counters();
         for _ in 0..requests {
             request(drive.as_mut(), &mut model, &mut rng);
         }

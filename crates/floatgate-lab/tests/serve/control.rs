@@ -152,6 +152,28 @@ fn a_worn_drive_says_so() {
     assert!(ever(&again) >= ever(&smart));
 }
 
+/// A drive is doubted for what it is, and not for what its config would fill it with.
+#[test]
+fn a_new_drive_is_doubted_until_it_was_written_over() {
+    let stand = stand();
+    let said = |key: &str| stand.status()["result"][key].to_string();
+    assert!(!said("warnings").contains("write amplification"), "nothing was written");
+    stand.served.write(0, &[1; 4096], LATER).unwrap();
+    stand.served.read(0, &mut [0; 8192]).unwrap();
+    let new = said("warnings");
+    for doubt in ["were programmed in all its life", "50.0 % of the pages read had never been"] {
+        assert!(new.contains(doubt), "{doubt:?} is not in {new}");
+    }
+    for key in ["warnings", "notes"] {
+        assert!(!said(key).contains("--repeat") && !said(key).contains("start."), "{}", said(key));
+    }
+    (0..4).for_each(|_| stand.served.zero(0, BYTES, false, LATER).unwrap());
+    stand.ask(&json!({"do": "reset"})).unwrap();
+    (0..64).for_each(|page| stand.served.write(page * 4096, &[2; 4096], LATER).unwrap());
+    let aged = said("warnings");
+    assert!(!aged.contains("write amplification"), "{aged}");
+}
+
 #[test]
 fn lanes_show_what_the_dies_do() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();

@@ -1,6 +1,8 @@
 //! The plug is pulled while clients work: what was flushed is there, all else is old or new.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -111,6 +113,19 @@ fn a_plug_that_is_pulled_empties_the_write_buffer() {
         stand.ask(&json!({"do": "plug"})).unwrap();
         assert_eq!(read(&stand.served, 0, PAGE), [if flushes { 7 } else { 0 }; PAGE]);
     }
+}
+
+/// What cannot be found again is told by its path, and has no power from then on.
+#[test]
+fn an_image_that_is_destroyed_is_told_by_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flash.img");
+    create(&path, &config(None, SMALL), PAGES * PAGE as u64, 3).unwrap();
+    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    File::options().write(true).open(&path).unwrap().write_all_at(&[0; PAGE], 0).unwrap();
+    let error = stand.ask(&json!({"do": "plug"})).unwrap_err();
+    assert!(error.contains(path.to_str().unwrap()), "{error}");
+    assert_eq!(stand.served.flush(), Err(ServeError::PowerOff));
 }
 
 /// A copy of a drive that works is an image of what would be found if its power failed then.

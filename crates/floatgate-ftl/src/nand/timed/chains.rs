@@ -41,6 +41,10 @@ impl Clock for Scheduler {
         self.stands_still = true;
     }
 
+    fn go_on(&mut self) {
+        self.stands_still = false;
+    }
+
     #[inline(always)]
     fn now(&self) -> u64 {
         self.core.now

@@ -380,3 +380,20 @@ fn what_takes_no_time_has_not_begun_when_it_is_played_until_then() {
     assert!(drive.ended.is_empty(), "the page was transferred, the cells begin now");
     assert_eq!(drive.times([program]), [11]);
 }
+
+#[test]
+fn a_clock_that_stands_still_does_so_until_it_goes_on() {
+    let mut drive = drive(SERIAL);
+    drive.clock().stand_still();
+    for page in 0..2 {
+        let program = drive.program(page, Cause::Host);
+        assert_eq!(drive.end(program), told(0, &[]));
+        drive.nand.reset_counters();
+    }
+    drive.clock().go_on();
+    let program = drive.program(2, Cause::Host);
+    assert_eq!(drive.times([program]), [PROGRAM]);
+    drive.nand.reset_counters();
+    let program = drive.program(3, Cause::Host);
+    assert_eq!(drive.times([program]), [PROGRAM], "with counters at zero it goes on, too");
+}

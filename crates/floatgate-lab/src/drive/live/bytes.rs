@@ -22,7 +22,7 @@ pub(super) struct HostBytes {
     page_bytes: usize,
     /// Whether a page stays after it was programmed, as in a write-through buffer.
     keeps: bool,
-    /// Requests in hand, in order: the first byte, and what is written. Of a read, the length.
+    /// Requests in hand, in order: the first byte, and what is written. Of a read, nothing.
     asked: Vec<(u64, Vec<u8>)>,
     /// The one whose pages are next.
     at: usize,

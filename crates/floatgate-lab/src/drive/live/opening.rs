@@ -111,7 +111,6 @@ pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(),
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
     let formatted = maker.make().map_err(OpenError::from).and_then(|mut drive| {
-        start_clock(drive.as_mut(), Timekeeping::None);
         drive.shut_down().map_err(|error| OpenError::Fault {
             path: path.to_path_buf(),
             error: error.to_string(),
@@ -155,7 +154,7 @@ pub fn in_memory(
     let description = description.running(time)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
     let mut drive = maker.make()?;
-    start_clock(drive.as_mut(), time);
+    begin_time(drive.as_mut(), time);
     Ok(Opened { drive, description, plan })
 }
 
@@ -175,14 +174,19 @@ pub fn open_with(path: &Path, time: Timekeeping) -> Result<Opened, OpenError> {
     find(path, Stored::open(path)?, time)
 }
 
-/// Finds a drive again whose power failed: only what is in its image is left of it.
+/// Finds a drive again whose power failed: only what is in its image is left of it, in that file
+/// or in memory.
 ///
 /// # Errors
 /// As [`open_with`].
-pub fn reopen(drive: Box<dyn Live>, time: Timekeeping) -> Result<Opened, OpenError> {
+pub fn reopen(
+    drive: Box<dyn Live>,
+    path: Option<&Path>,
+    time: Timekeeping,
+) -> Result<Opened, OpenError> {
     let (file, _) = drive.medium().shared();
     drop(drive);
-    let path = Path::new(MEMORY);
+    let path = path.unwrap_or(Path::new(MEMORY));
     find(path, Stored::open_file(path, file)?, time)
 }
 
@@ -208,16 +212,14 @@ fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenEr
     if let Some(error) = drive.medium().fault() {
         return Err(OpenError::fault(path, error));
     }
-    start_clock(drive.as_mut(), time);
+    begin_time(drive.as_mut(), time);
     Ok(Opened { drive, description, plan })
 }
 
-/// Time begins when the drive has been found, or never: what makes or finds a drive resets its
-/// clock.
-fn start_clock(drive: &mut dyn Live, time: Timekeeping) {
-    match time {
-        Timekeeping::None => drive.paced().stand_still(),
-        Timekeeping::Simulated => drive.paced().reset_counters(),
+/// Time begins when the drive has been made or found, or never.
+fn begin_time(drive: &mut dyn Live, time: Timekeeping) {
+    if time == Timekeeping::Simulated {
+        drive.device_mut().go_on();
     }
 }
 

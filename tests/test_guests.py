@@ -152,7 +152,7 @@ def test_nothing_is_kept_of_a_run_with_a_policy_in_python(tmp_path: Path) -> Non
         fg.compare(HOTCOLD, vary={"placement.scheme": [Short()]}, keep=tmp_path / "kept")
     # Before any other run begins, which would wait for this one to take part in their reading.
     vary = {"placement.scheme": ["single", Short()]}
-    with pytest.raises(fg.ConfigError, match="^hotcold[^ ]*, placement[^ ]*: keep, start_cache"):
+    with pytest.raises(fg.ConfigError, match=r"^hotcold[^ ]*, placement[^ ]*: keep, start_cache"):
         fg.compare(HOTCOLD, vary=vary, set=SETS, start_cache=tmp_path / "starts")
     assert list(tmp_path.iterdir()) == []
 

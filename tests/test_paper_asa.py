@@ -167,6 +167,9 @@ def test_what_is_left_out() -> None:
     assert is_left_out(point(run, utilization=0.95, queue_share=0.01))
     assert not is_left_out(point(run, utilization=0.94, queue_share=0.5))
     assert not is_left_out(point(run, utilization=1.0, queue_share=0.0))
+    assert is_left_out(point(run, data_copies=0)), "there is nothing that could be less"
+    other = Run("synth9/10", "asa-bytes", (), 1)
+    assert not is_left_out(point(other, data_copies=0)), "that is what it is for"
 
 
 def test_every_reason_for_a_range_is_given() -> None:

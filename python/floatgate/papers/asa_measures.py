@@ -38,7 +38,10 @@ def gc_reads(point: Point, map_too: bool = True) -> int:
 
 
 def relative(ours: float, theirs: float) -> float:
-    """A relative change, of something: a drive that was written ten times over was cleaned."""
+    """A relative change. From nothing to nothing there is none, and to something it is all of it;
+    where DFTL copies nothing, the filter leaves the point out."""
+    if theirs == 0:
+        return 1.0 if ours else 0.0
     return ours / theirs - 1
 
 

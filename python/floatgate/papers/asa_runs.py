@@ -394,7 +394,13 @@ for each page that it writes. With fewer, most ages are those of our repetition.
 def is_left_out(point: Point) -> bool:
     """Whether a run says nothing of the paper's workloads."""
     backlog = point.utilization >= BUSY and point.queue_share >= WAITING
-    return backlog or (point.overwrites is not None and point.overwrites < OVERWRITTEN)
+    once = point.overwrites is not None and point.overwrites < OVERWRITTEN
+    # In a loop, whole units can become invalid before they are cleaned.
+    idle = point.line == "dftl" and point.data_copies == 0
+    return backlog or once or idle
 
 
-LEFT_OUT = Filter("with a backlog, or of an excerpt that overwrites nearly nothing", is_left_out)
+LEFT_OUT = Filter(
+    "with a backlog, of an excerpt that overwrites nearly nothing, or where DFTL copies nothing",
+    is_left_out,
+)

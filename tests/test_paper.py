@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from floatgate.papers.paper import UNCHECKED, change
+from floatgate.papers.paper import OURS, UNCHECKED, change
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,8 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
         assert lines[at : at + len(block)] == block
     for kind in ("warning", "note"):
         printed = [line for line in lines if line.startswith(f"{kind}: ")]
-        assert printed == [f"{kind}: {text}" for text in document[f"{kind}s"]]
+        said = [OURS] if kind == "note" else []
+        assert printed == [f"{kind}: {text}" for text in (*said, *document[f"{kind}s"])]
     assert "up to 0%" not in done.stdout
     numbers = pl.read_csv(tmp_path / "here" / "numbers.csv", infer_schema_length=None)
     for row, run in zip(numbers.to_dicts(), document["runs"], strict=True):

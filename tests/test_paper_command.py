@@ -16,6 +16,7 @@ from floatgate.cli import app
 from floatgate.papers.page import claims_table
 from floatgate.papers.paper import (
     HOLDS,
+    OURS,
     UNCHECKED,
     Claim,
     Column,
@@ -213,7 +214,7 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr("floatgate.papers.page.write_outcome", lambda *_: None)
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: str, width: int = 160) -> tuple[str, list[tuple[str, bool]]]:
+    def call(*arguments: str, width: int = 400) -> tuple[str, list[tuple[str, bool]]]:
         done = CliRunner().invoke(app, ["paper", *arguments], env={"COLUMNS": str(width)})
         assert done.exit_code == 0, done.output
         assert (caches[-1] is None) == ("--no-cache" in arguments)
@@ -248,6 +249,7 @@ def test_text_has_claims_reasons_tables_warnings_and_notes(said: Any, tmp_path: 
         "TLLLP | 2.500 | –",
         "DFTL | 1.250 | 3.750",
         "warning: a warning",
+        f"note: {OURS}",
         "note: a note",
         "note: another",
     ]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations, product
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from floatgate.papers.paper import HOLDS
 from floatgate.papers.verdicts import (
@@ -73,6 +78,10 @@ AXES = (
     Named("start", "the start", ["fresh", "aged"]),
     Named("fetch", "the history", ["run", "prev"]),
 )
+SCATTERED = [
+    *(("7%", "fresh", "run"), ("7%", "aged", "prev"), ("15%", "aged", "run")),
+    *(("15%", "fresh", "prev"), ("25%", "fresh", "run")),
+]
 GRID = grid({axis.key: axis.choices for axis in AXES})
 
 
@@ -92,10 +101,37 @@ GRID = grid({axis.key: axis.choices for axis in AXES})
         ),
         (
             lambda p: p["spare"] == "25%" or tuple(p.values()) == ("7%", "aged", "prev"),
-            "holds where the spare space is 25%, and in 1 of the 8 other points",
+            (
+                "holds where the spare space is 7% and the start is aged and the history is prev, "
+                "or where the spare space is 25%"
+            ),
         ),
         (
             lambda p: (p["start"] == "aged") == (p["fetch"] == "prev"),
+            (
+                "holds where the start is fresh and the history is run, "
+                "or where the start is aged and the history is prev"
+            ),
+        ),
+        (
+            lambda p: tuple(p.values()) not in {("7%", "aged", "prev"), ("15%", "fresh", "run")},
+            (
+                "holds, but not where the spare space is 7% and the start is aged and the "
+                "history is prev, nor where the spare space is 15% and the start is fresh and the "
+                "history is run"
+            ),
+        ),
+        (
+            lambda p: p["spare"] == "25%" or tuple(p.values()) in SCATTERED[:3],
+            "holds where the spare space is 25%, and in 3 of the 8 other points",
+        ),
+        (
+            lambda p: tuple(p.values()) in SCATTERED,
+            "holds in 5 of 12 points, 3 of them among the 6 where the start is fresh",
+        ),
+        (
+            # As often with each choice.
+            lambda p: sum(axis.choices.index(p[axis.key]) for axis in AXES) % 2 == 0,
             "holds in 6 of 12 points",
         ),
     ],
@@ -110,3 +146,109 @@ def test_ambiguous_is_not_holding_and_is_told() -> None:
     assert worded(AXES, cases) == f"{NOWHERE}, ambiguous in 6 of 12 points"
     cases = [(p, AMBIGUOUS if p["start"] == "aged" else HOLDS) for p in GRID]
     assert worded(AXES, cases) == "holds where the start is fresh"
+
+
+@pytest.mark.parametrize(
+    ("case", "verdict"),
+    [
+        (HOLDS, "holds at the one point asked"),
+        (FAILS_HERE, "does not hold at the one point asked"),
+        (AMBIGUOUS, "ambiguous at the one point asked"),
+    ],
+)
+def test_one_point_is_not_everywhere(case: str, verdict: str) -> None:
+    assert worded(AXES, [(GRID[0], case)]) == worded((), [({}, case)]) == verdict
+
+
+def _is_said(box: str, place: Mapping[str, str]) -> bool:
+    """Whether the words of a box have the place."""
+    sides = (side.split(" is ") for side in box.split(" and "))
+    keys = {axis.text: axis.key for axis in AXES}
+    return all(place[keys[text]] in choices.split(" or ") for text, choices in sides)
+
+
+def _read(verdict: str, asked: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]] | None:
+    """The places where the words say that it holds, if they say it of each."""
+    if verdict in (EVERYWHERE, NOWHERE):
+        return list(asked) if verdict == EVERYWHERE else []
+    if told := re.fullmatch("holds, but not where (.*)", verdict):
+        boxes = told[1].split(", nor where ")
+        return [place for place in asked if not any(_is_said(box, place) for box in boxes)]
+    if (told := re.fullmatch("holds where (.*)", verdict)) and "other points" not in verdict:
+        boxes = told[1].split(", or where ")
+        return [place for place in asked if any(_is_said(box, place) for box in boxes)]
+    return None
+
+
+@given(st.dictionaries(st.sampled_from(range(len(GRID))), st.booleans(), min_size=2))
+@settings(max_examples=400, deadline=None)
+def test_the_words_say_exactly_where_it_holds(known: dict[int, bool]) -> None:
+    asked, good = [GRID[i] for i in known], [GRID[i] for i, held in known.items() if held]
+    verdict = worded(AXES, [(GRID[i], HOLDS if held else FAILS_HERE) for i, held in known.items()])
+    said = _read(verdict, asked)
+    if said is not None:
+        assert said == good
+        return
+    assert not _two_boxes(asked, good), "it could be said"
+    if told := re.fullmatch(r"holds where (.*), and in (\d+) of the (\d+) other points", verdict):
+        # Each side of a choice is a box of its own here.
+        sure = [p for p in asked if any(_is_said(one, p) for one in _sides(told[1]))]
+        others = [place for place in good if place not in sure]
+        assert all(place in good for place in sure)
+        assert (len(others), len(asked) - len(sure)) == (int(told[2]), int(told[3]))
+        return
+    told = re.fullmatch(
+        r"holds in (\d+) of (\d+) points(?:, (\d+|all) of them among the (\d+) where (.*))?",
+        verdict,
+    )
+    assert told is not None
+    assert (int(told[1]), int(told[2])) == (len(good), len(asked))
+    if told[5]:
+        counts = [sum(_is_said(told[5], p) for p in places) for places in (good, asked)]
+        assert counts == [len(good) if told[3] == "all" else int(told[3]), int(told[4])]
+        assert counts[0] / counts[1] > len(good) / len(asked)
+
+
+def _sides(told: str) -> list[str]:
+    """The parts of "the start is aged or the history is prev", each with its axis."""
+    texts = "|".join(axis.text for axis in AXES)
+    return re.split(f" or (?=(?:{texts}) is )", told)
+
+
+def _boxes_of(places: Sequence[Mapping[str, str]]) -> list[set[int]]:
+    """The numbers of the places that are in each box that there is."""
+    sides = [
+        [set(of) for n in range(1, len(axis.choices) + 1) for of in combinations(axis.choices, n)]
+        for axis in AXES
+    ]
+    return [
+        {
+            i
+            for i, p in enumerate(places)
+            if all(p[a.key] in s for a, s in zip(AXES, box, strict=True))
+        }
+        for box in product(*sides)
+    ]
+
+
+def _two_boxes(asked: Sequence[Mapping[str, str]], good: Sequence[Mapping[str, str]]) -> bool:
+    """Whether two boxes are what is good, or what is not: by trying all."""
+    wanted = {i for i, place in enumerate(asked) if place in good}
+    found = {frozenset(box) for box in _boxes_of(asked)}
+    return any(
+        a | b == of
+        for of in (wanted, set(range(len(asked))) - wanted)
+        for a in found
+        for b in found
+        if a <= of and b <= of
+    )
+
+
+def test_a_set_that_takes_long_is_counted() -> None:
+    """Of a domain of 4,096 points, those of a checkerboard: as many boxes as points."""
+    axes = [Named(f"a{i}", f"axis {i}", [str(n) for n in range(4)]) for i in range(6)]
+    cases = [
+        (place, HOLDS if sum(map(int, place.values())) % 2 else FAILS_HERE)
+        for place in grid({axis.key: axis.choices for axis in axes})
+    ]
+    assert worded(axes, cases) == "holds in 2048 of 4096 points"

@@ -146,7 +146,7 @@ def _print(outcome: Outcome) -> None:
     """The claims, a block each, tables of numbers, and what is to be known."""
     from rich.text import Text
 
-    from floatgate.papers.paper import Numbers
+    from floatgate.papers.paper import OURS, Numbers
 
     out = output.console()
     out.print(f"{outcome.title} ({outcome.citation}), {outcome.mode}\n")
@@ -156,7 +156,7 @@ def _print(outcome: Outcome) -> None:
             _print_numbers(exhibit)
     for kind, style, texts in (
         ("warning", "bold yellow", outcome.warnings),
-        ("note", "dim", outcome.notes),
+        ("note", "dim", (OURS, *outcome.notes)),
     ):
         for text in texts:
             out.print(Text.assemble((f"{kind}: ", style), text))

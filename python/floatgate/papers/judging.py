@@ -318,8 +318,10 @@ def _told(rows: Sequence[Row]) -> str:
     fixed = sum(not row["random"] for row in rows)
     seeds = sorted({row["seeds"] for row in rows if row["random"]})
     means = f"means of {' or '.join(map(str, seeds))} seeds" if seeds else ""
-    exact = f"nothing is random in {fixed}" if fixed else ""
+    exact = "nothing is random" + (f" in {fixed}" if seeds else "") if fixed else ""
     said = "; ".join(filter(None, (means, exact)))
+    if len(rows) == 1:
+        return f"one point ({said})"
     return f"{len(rows)} points: {counts} ({said})"
 
 

@@ -15,6 +15,7 @@ from floatgate.papers.judging import (
     Premise,
     axes_table,
     by_choice,
+    by_factor,
     judge,
     map_of,
     runs_of,
@@ -354,3 +355,36 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
     one = axes_table(replace(of, workloads=()), [_claim(axes=("cache",))])
     assert "no grid" not in one.caption
     assert "take long" not in one.caption
+
+
+def test_verdicts_with_other_factors_stand_beside() -> None:
+    sizes = {"small": 0.85, "middle": 1.0, "large": 1.9}
+
+    def of(run: Run) -> _Point:
+        return _Point(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+
+    stated = _claim(axes=("cache",), region=Region.about(1.0), text="it is 1")
+    relative = replace(stated, region=Region(1 / 1.5, 1.5), text="it is as stated")
+    others = [
+        replace(stated, region=Region(low=0.5)),
+        replace(stated, region=Region(-0.2, 0.2)),
+        replace(stated, region=Region(2.0, 5.0, 3.0)),
+    ]
+    points = {run: of(run) for run in runs_of(EXPERIMENT, [stated], True)}
+    claims = [stated, relative, *others]
+    judged = [(one, judge(EXPERIMENT, one, points, True, BUSY)) for one in claims]
+    judged.append((stated, judge(EXPERIMENT, stated, {}, True, BUSY)))
+    table = by_factor(EXPERIMENT, judged, points, True, BUSY)
+    assert [column.title for column in table.columns] == [
+        *("claim", "paper", "1.1", "1.25", "1.5", "2.0"),
+    ]
+    verdicts = {
+        "1.1": "holds where the cache is middle",
+        "1.25": "holds where the cache is small or middle",
+        "1.5": "holds where the cache is small or middle",
+        "2.0": EVERYWHERE,
+    }
+    assert table.rows == [
+        {"claim": text, "paper": "more"} | verdicts for text in ("it is 1", "it is as stated")
+    ]
+    assert judged[0][1].verdict == verdicts["1.5"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Axis, Experiment, Place, Run
 from .paper import HOLDS, UNCHECKED, Column, Measured, Numbers, Row
-from .verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region, worded
+from .verdicts import AMBIGUOUS, CASES, FACTORS, FAILS_HERE, TOLERANCE, Estimate, Region, worded
 
 Point = TypeVar("Point")
 """What a run is reduced to."""
@@ -171,6 +171,36 @@ def by_choice(
             *(Column(title, title) for title in ("claim", "paper")),
             *(Column(key, key) for key in choices),
         ],
+        brief=False,
+    )
+
+
+def by_factor(
+    experiment: Experiment,
+    judged: Sequence[tuple[OpenClaim[Point], Measured]],
+    points: Mapping[Run, Point],
+    full: bool,
+    reject: Filter[Point],
+) -> Numbers:
+    """Of each claim with a stated number, the verdicts if it had to be met more or less closely."""
+    rows: list[Row] = []
+    for claim, found in judged:
+        regions = {factor: claim.region.within(factor) for factor in FACTORS if found.rows}
+        verdicts = {
+            str(factor): judge(
+                experiment, replace(claim, region=region), points, full, reject
+            ).verdict
+            for factor, region in regions.items()
+            if region
+        }
+        if verdicts:
+            rows.append({"claim": claim.text, "paper": claim.paper} | verdicts)
+    return Numbers(
+        key="by-factor",
+        title="Verdicts by the factor within which a stated number is met",
+        caption=f"The claims have {TOLERANCE}; it decides where verdicts differ.",
+        rows=rows,
+        columns=[Column(title, title) for title in ("claim", "paper", *map(str, FACTORS))],
         brief=False,
     )
 

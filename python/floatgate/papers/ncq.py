@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from .judging import axes_table, judge, map_of, runs_of
+from .judging import axes_table, by_factor, judge, map_of, runs_of
 from .ncq_claims import CLAIMS, NOT_CHECKED
 from .ncq_figures import LABELS, figures
 from .ncq_runs import (
@@ -90,6 +90,7 @@ def reproduce(
         labels=LABELS,
         exhibits=[
             axes_table(experiment, CLAIMS),
+            by_factor(experiment, claims, points, full, IDLE),
             *figures(every),
             *tables(every),
             met_at_once({claim.key: found for claim, found in claims}),

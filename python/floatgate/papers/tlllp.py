@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench, Played
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, judge, map_of, runs_of
+from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
 from .paper import Exhibit, Outcome
 from .sources import Source, find_traces, missing_warning
 from .tlllp_claims import CLAIMS
@@ -87,7 +87,13 @@ def reproduce(
     claims = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in claims if found.rows]
     listed = next(paper for paper in PAPERS if paper.name == "tlllp")
-    shown: list[Exhibit] = [axes_table(experiment, CLAIMS), *exhibits(list(points.values())), *maps]
+    shown: list[Exhibit] = [
+        axes_table(experiment, CLAIMS),
+        *(by_choice(experiment, axis, claims) for axis in ("baseline", "start")),
+        by_factor(experiment, claims, points, full, BACKLOG),
+        *exhibits(list(points.values())),
+        *maps,
+    ]
     return Outcome(
         name=listed.name,
         title=listed.title,

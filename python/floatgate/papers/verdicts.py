@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from floatgate.intervals import mean_and_half_width
@@ -35,6 +35,8 @@ TOLERANCE = 1.5
 """A stated number is met within this factor of it. The TLLLP paper's two numbers for one effect,
 -12 % over its workloads and -16.64 % on one of them, are a factor of 1.39 apart: excerpts of such
 workloads cannot be asked for less than what lies between these workloads themselves."""
+FACTORS = (1.1, 1.25, TOLERANCE, 2.0)
+"""What verdicts are shown for beside: a tenth, a quarter, and twice."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,19 @@ class Region:
     """The number that the paper prints, if it does."""
 
     @classmethod
-    def about(cls, stated: float) -> Region:
-        """Within `TOLERANCE` of a number, which is not 0."""
-        ends = sorted((stated / TOLERANCE, stated * TOLERANCE))
+    def about(cls, stated: float, factor: float = TOLERANCE) -> Region:
+        """Within a factor of a number, which is not 0."""
+        ends = sorted((stated / factor, stated * factor))
         return cls(ends[0], ends[1], stated)
+
+    def within(self, factor: float) -> Region | None:
+        """The same with another factor than `TOLERANCE`; None where that does not make the ends.
+        Numbers that are relative to what is stated are about 1."""
+        stated = 1.0 if self.stated is None else self.stated
+        made = Region.about(stated)
+        if (made.low, made.high) != (self.low, self.high):
+            return None
+        return replace(Region.about(stated, factor), stated=self.stated)
 
     def case(self, ours: Estimate) -> str:
         """What is at a point of which we have this estimate."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from floatgate.papers.paper import UNCHECKED, change
+from floatgate.papers.paper import OURS, UNCHECKED, change
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,14 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
     # What is printed is what is written, and nothing is compared with a backlog that is not there.
     lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
     for i, claim in enumerate(document["claims"], 1):
-        said = (str(i), claim["claim"], claim["paper"], claim["ours"], claim["verdict"])
-        assert " | ".join(said) in lines
-        assert f"{i}: {claim['why']}" in lines
+        block = [f"{i} | {claim['claim']}"]
+        block += [f"{name} | {claim[name]}" for name in ("paper", "ours", "verdict", "why")]
+        at = lines.index(block[0])
+        assert lines[at : at + len(block)] == block
     for kind in ("warning", "note"):
         printed = [line for line in lines if line.startswith(f"{kind}: ")]
-        assert printed == [f"{kind}: {text}" for text in document[f"{kind}s"]]
+        said = [OURS] if kind == "note" else []
+        assert printed == [f"{kind}: {text}" for text in (*said, *document[f"{kind}s"])]
     assert "up to 0%" not in done.stdout
     numbers = pl.read_csv(tmp_path / "here" / "numbers.csv", infer_schema_length=None)
     for row, run in zip(numbers.to_dicts(), document["runs"], strict=True):

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from exhibits import printed
+from verdicts import HELD
 from verdicts.asa import CASES, WHOLE, Case, judged, point
 
 from floatgate.papers import asa as paper
@@ -40,7 +41,7 @@ from floatgate.papers.batch import Bench, Played
 from floatgate.papers.experiment import Experiment, Run
 from floatgate.papers.judging import runs_of
 from floatgate.papers.paper import HOLDS, UNCHECKED
-from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
@@ -58,12 +59,7 @@ def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
     claim = BY_KEY[case.claim]
     found = judged(WHOLE, replace(claim, axes=()), case.points(WHOLE, replace(claim, axes=())))
     assert [row["case"] for row in found.rows] == [case.case]
-    verdicts = {
-        HOLDS: EVERYWHERE,
-        FAILS_HERE: NOWHERE,
-        AMBIGUOUS: f"{NOWHERE}, ambiguous in 1 of 1",
-    }
-    assert found.verdict.startswith(verdicts[case.case])
+    assert found.verdict == AT_ONE[case.case]
 
 
 def test_every_claim_meets_evidence_for_each_case() -> None:
@@ -74,7 +70,7 @@ def test_every_claim_meets_evidence_for_each_case() -> None:
 @pytest.mark.parametrize("claim", OPEN_CLAIMS, ids=[claim.key for claim in OPEN_CLAIMS])
 def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
     evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
-    assert judged(WHOLE, claim, evidence).verdict == EVERYWHERE
+    assert judged(WHOLE, claim, evidence).verdict in HELD
     assert evidence.keys() <= set(runs_of(WHOLE, [claim], full=True))
     for family in claim.workloads:
         left = {run: one for run, one in evidence.items() if one.family != family}
@@ -156,7 +152,7 @@ def test_excerpts_that_overwrite_nothing_are_left_out_of_all_claims() -> None:
             }
             found = judged(WHOLE, claim, evidence)
             assert found.verdict == UNCHECKED
-            assert f"{LEFT_OUT.text}: {EVERYWHERE}" in found.why
+            assert any(f"{LEFT_OUT.text}: {held}" in found.why for held in HELD)
 
 
 def test_what_is_left_out() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from exhibits import by_key, cells, printed
+from verdicts import HELD
 from verdicts.shrd import CASES, RANDOM_ALL, WHOLE, Case, judged, losses, point
 
 from floatgate.papers import shrd as paper
@@ -32,7 +33,7 @@ from floatgate.papers.shrd_runs import (
     SOURCES,
 )
 from floatgate.papers.shrd_tables import COLUMNS, contour, expected_loads
-from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 
@@ -49,12 +50,7 @@ def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
     claim = replace(BY_KEY[case.claim], axes=())
     found = judged(claim, case.points(claim), RANDOM_ALL)
     assert [row["case"] for row in found.rows] == [case.case]
-    verdicts = {
-        HOLDS: EVERYWHERE,
-        FAILS_HERE: NOWHERE,
-        AMBIGUOUS: f"{NOWHERE}, ambiguous in 1 of 1",
-    }
-    assert found.verdict.startswith(verdicts[case.case])
+    assert found.verdict == AT_ONE[case.case]
 
 
 def test_every_claim_meets_evidence_for_each_case() -> None:
@@ -66,8 +62,8 @@ def test_every_claim_meets_evidence_for_each_case() -> None:
 def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
     evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
     quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
-    assert judged(claim, evidence, full=True).verdict == EVERYWHERE
-    assert judged(claim, quick).verdict == EVERYWHERE
+    assert judged(claim, evidence, full=True).verdict in HELD
+    assert judged(claim, quick).verdict in HELD
     assert quick.keys() <= evidence.keys()
     for name in claim.workloads:
         left = {run: one for run, one in quick.items() if not run.workload.startswith(name)}
@@ -106,7 +102,7 @@ def test_points_with_a_backlog_are_left_out_of_all_claims() -> None:
         }
         found = judged(claim, evidence)
         assert found.verdict == UNCHECKED
-        assert f"with a backlog: {EVERYWHERE}" in found.why
+        assert any(f"with a backlog: {held}" in found.why for held in HELD)
 
 
 def test_every_axis_has_a_reason_and_a_claim() -> None:

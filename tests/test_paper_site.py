@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from floatgate.cli import app
 from floatgate.papers.latex import escape, latex
-from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
+from floatgate.papers.paper import HOLDS, OURS, UNCHECKED, Measured
 from floatgate.papers.site import CANNOT, EVERYWHERE, NOWHERE, SOMEWHERE, UNCLEAR, kind_of
 from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 from floatgate.papers.verdicts import NOWHERE as NOWHERE_AT_ALL
@@ -48,7 +48,10 @@ def test_the_site_has_every_claim_and_every_paper(site: Path) -> None:
     assert claims.equals(pl.read_csv(site / "claims.csv"))
     assert claims["of"].to_list() == ["one"] * 3 + ["two"] * 3
     assert claims["kind"].to_list() == [EVERYWHERE, SOMEWHERE, CANNOT] * 2
+    assert OURS in (site / "index.html").read_text()
     for name in TWO:
+        assert OURS in (site / name / "paper.html").read_text()
+        assert OURS in (site / name / "claims.tex").read_text()
         document = json.loads((site / name / "results.json").read_text())
         assert document == json.loads(json.dumps(outcome_of(name).document()))
         assert r"50 \% \& more & 1" in (site / name / "table-1.tex").read_text()

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from exhibits import by_key, printed
+from verdicts import HELD
 from verdicts.tlllp import AGED, CASES, WHOLE, WORKLOADS, Case, judged, point
 
 from floatgate.papers import reproduce
@@ -36,7 +37,7 @@ from floatgate.papers.tlllp_runs import (
     reduce,
 )
 from floatgate.papers.tlllp_tables import bursts, tables
-from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
@@ -54,12 +55,7 @@ def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
     # Nothing is random to WebSearch and to nodes on fresh drives: those scatter nowhere.
     found = judged(AGED, replace(claim, axes=("start",)), case.points(AGED, claim))
     assert [row["case"] for row in found.rows] == [case.case]
-    verdicts = {
-        HOLDS: EVERYWHERE,
-        FAILS_HERE: NOWHERE,
-        AMBIGUOUS: f"{NOWHERE}, ambiguous in 1 of 1",
-    }
-    assert found.verdict.startswith(verdicts[case.case])
+    assert found.verdict == AT_ONE[case.case]
 
 
 def test_every_claim_meets_evidence_for_each_case() -> None:
@@ -71,7 +67,7 @@ def test_every_claim_meets_evidence_for_each_case() -> None:
 def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
     evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
     quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
-    assert judged(WHOLE, claim, quick).verdict == EVERYWHERE
+    assert judged(WHOLE, claim, quick).verdict in HELD
     assert quick.keys() <= evidence.keys()
     for family in claim.workloads:
         left = {run: one for run, one in quick.items() if one.family != family}
@@ -153,7 +149,7 @@ def test_places_with_a_backlog_are_left_out_of_all_claims() -> None:
         }
         found = judged(WHOLE, claim, evidence)
         assert found.verdict == UNCHECKED
-        assert f"with a backlog: {EVERYWHERE}" in found.why
+        assert any(f"with a backlog: {held}" in found.why for held in HELD)
 
 
 def test_a_backlog_is_a_busy_drive_for_which_requests_wait() -> None:

@@ -29,7 +29,7 @@ from .asa_runs import (
 )
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, by_choice, judge, map_of, runs_of
+from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
 from .paper import Claim, Exhibit, Measured, Outcome
 from .sources import find_traces, missing_warning
 
@@ -94,6 +94,7 @@ def reproduce(
     shown: list[Exhibit] = [
         axes_table(experiment, OPEN_CLAIMS),
         by_choice(experiment, "equal", judged),
+        by_factor(experiment, judged, points, full, LEFT_OUT),
         *worked_examples(),
         *exhibits(list(points.values())),
         skew({work.name: bench.hotness(work.played.spec) for work in workloads if _is_plain(work)}),

@@ -57,7 +57,7 @@ from .eti_runs import (
     stand_in,
 )
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, by_choice, judge, map_of, runs_of
+from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
 from .paper import Outcome
 from .sources import Source, find_traces, missing_warning
 
@@ -123,6 +123,7 @@ def reproduce(
         labels=LABELS,
         exhibits=[
             axes_table(experiment, asked),
+            by_factor(experiment, claims, points, full, HOT_ENOUGH),
             open_hot,
             table_1(named),
             *merged(named),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from .judging import OpenClaim, axes_table, judge, map_of, runs_of
+from .judging import OpenClaim, axes_table, by_factor, judge, map_of, runs_of
 from .ncq_beside import WORST_CLAIMS, all_speeds, finer, worst
 from .ncq_claims import ALL_SIX, CLAIMS, NOT_CHECKED, STATED
 from .ncq_examples import figure_2, table_1
@@ -102,6 +102,7 @@ def reproduce(
         labels=LABELS,
         exhibits=[
             axes_table(edge, [*CLAIMS, *WORST_CLAIMS]),
+            by_factor(experiment, claims, main, full, IDLE),
             *figures(every),
             *tables(every),
             *_together(experiment, claims, fine),

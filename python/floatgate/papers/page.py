@@ -18,7 +18,7 @@ from floatgate.report.tables import Cell, Table
 
 from .drawing import figure_of, number_table
 from .latex import latex
-from .paper import Numbers, Outcome
+from .paper import OURS, Numbers, Outcome
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
@@ -65,7 +65,7 @@ def claims_table(outcome: Outcome) -> Table:
         for claim, found in outcome.claims
     ]
     titles = ["Claim", "Paper", "Ours", "Verdict", "Why"]
-    return Table("Claims", titles, rows, frozenset(range(len(titles))))
+    return Table(f"Claims. {OURS}", titles, rows, frozenset(range(len(titles))))
 
 
 def _page(outcome: Outcome) -> str:
@@ -84,7 +84,7 @@ def _page(outcome: Outcome) -> str:
         runs=traces,
         single=False,
         warnings=[(text, everything) for text in outcome.warnings],
-        notes=[(text, everything) for text in outcome.notes],
+        notes=[(text, everything) for text in (OURS, *outcome.notes)],
         summary=claims_table(outcome),
         varying=Table("", [], []),
         details=_details(outcome),

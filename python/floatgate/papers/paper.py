@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 HOLDS = "holds"
 UNCHECKED = "cannot be checked"
+OURS = (
+    "Ours: from the least to the largest number over the points that count. At each it is that of "
+    "the worst of all that the claim compares (a workload, a line), which decides and is named "
+    "before it where there are several."
+)
+"""How to read our numbers beside those of the paper."""
 
 Evidence = TypeVar("Evidence")
 Row = dict[str, Any]
@@ -113,6 +119,10 @@ class Dots(Chart):
     """Places to hold the dots of each plot against, each with its name."""
     size: int = 3
     """Of a dot, in square pixels."""
+    x_spread: str = ""
+    """The column with half of the interval of `x`, which is drawn through the dot."""
+    spread: str = ""
+    """The same for the metric."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import PAPERS, shrd_crash
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Place, Run
-from .judging import axes_table, judge, map_of, runs_of
+from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
 from .paper import Claim, Exhibit, Measured, Outcome
 from .shrd_claims import CLAIMS, OUT_OF_REACH
 from .shrd_crash import NONE_LEFT_OUT, RECOVERY, Crashes
@@ -85,6 +85,8 @@ def reproduce(
     listed = next(paper for paper in PAPERS if paper.name == "shrd")
     shown: list[Exhibit] = [
         axes_table(experiment, CLAIMS),
+        by_choice(experiment, "controller", judged),
+        by_factor(experiment, judged, points, full, BACKLOG),
         worked_example(),
         *exhibits(list(points.values())),
         *(

@@ -17,7 +17,7 @@ from floatgate.report.page import stylesheet
 
 from . import verdicts
 from .page import claims_table, write_outcome
-from .paper import HOLDS, Measured, Outcome
+from .paper import HOLDS, OURS, Measured, Outcome
 
 EVERYWHERE, SOMEWHERE, UNCLEAR = "hold everywhere", "hold somewhere", "ambiguous"
 NOWHERE, CANNOT = "hold nowhere", "cannot be checked"
@@ -82,6 +82,7 @@ def _index(outcomes: Sequence[Outcome], directory: Path) -> str:
         subtitle="Claims and verdicts, reproduced by Floatgate",
         papers=papers,
         kinds=KINDS,
+        ours=OURS,
         light=Markup(theme.css_variables(theme.LIGHT)),
         dark=Markup(theme.css_variables(theme.DARK)),
         font=Markup(theme.FONT),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench, Played
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, judge, map_of, runs_of
+from .judging import axes_table, by_factor, judge, map_of, runs_of
 from .paper import Exhibit, Outcome
 from .sources import Source, find_traces, missing_warning
 from .tlllp_claims import CLAIMS
@@ -99,6 +99,7 @@ def reproduce(
     every = list(points.values())
     shown: list[Exhibit] = [
         axes_table(experiment, CLAIMS),
+        by_factor(experiment, claims, points, full, BACKLOG),
         *exhibits(every),
         *tables(experiment, claims, points, full),
         figure_1(),

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from floatgate.intervals import mean_and_half_width
 
+from . import boxes
 from .paper import HOLDS
 
 FAILS_HERE = "fails"
@@ -23,11 +24,19 @@ CASES = (FAILS_HERE, AMBIGUOUS, HOLDS)
 
 EVERYWHERE = "holds everywhere"
 NOWHERE = "holds nowhere"
+AT_ONE = {
+    HOLDS: "holds at the one point asked",
+    AMBIGUOUS: "ambiguous at the one point asked",
+    FAILS_HERE: "does not hold at the one point asked",
+}
+"""Verdicts of which one point is the domain."""
 
 TOLERANCE = 1.5
 """A stated number is met within this factor of it. The TLLLP paper's two numbers for one effect,
 -12 % over its workloads and -16.64 % on one of them, are a factor of 1.39 apart: excerpts of such
 workloads cannot be asked for less than what lies between these workloads themselves."""
+FACTORS = (1.1, 1.25, TOLERANCE, 2.0)
+"""What verdicts are shown for beside: a tenth, a quarter, and twice."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +77,19 @@ class Region:
     """The number that the paper prints, if it does."""
 
     @classmethod
-    def about(cls, stated: float) -> Region:
-        """Within `TOLERANCE` of a number, which is not 0."""
-        ends = sorted((stated / TOLERANCE, stated * TOLERANCE))
+    def about(cls, stated: float, factor: float = TOLERANCE) -> Region:
+        """Within a factor of a number, which is not 0."""
+        ends = sorted((stated / factor, stated * factor))
         return cls(ends[0], ends[1], stated)
+
+    def within(self, factor: float) -> Region | None:
+        """The same with another factor than `TOLERANCE`; None where that does not make the ends.
+        Numbers that are relative to what is stated are about 1."""
+        stated = 1.0 if self.stated is None else self.stated
+        made = Region.about(stated)
+        if (made.low, made.high) != (self.low, self.high):
+            return None
+        return replace(Region.about(stated, factor), stated=self.stated)
 
     def case(self, ours: Estimate) -> str:
         """What is at a point of which we have this estimate."""
@@ -94,7 +112,12 @@ class Named:
 
 
 def worded(axes: Sequence[Named], cases: Sequence[tuple[Mapping[str, str], str]]) -> str:
-    """The verdict over the points of a domain that were measured, at least one."""
+    """The verdict over the points of a domain that were measured, at least one.
+
+    Where two boxes of choices say exactly which points these are, in the shortest words for that.
+    """
+    if len(cases) == 1:
+        return AT_ONE[cases[0][1]]
     good = [place for place, case in cases if case == HOLDS]
     unclear = sum(case == AMBIGUOUS for _, case in cases)
     if len(good) == len(cases):
@@ -102,47 +125,64 @@ def worded(axes: Sequence[Named], cases: Sequence[tuple[Mapping[str, str], str]]
     if not good:
         return f"{NOWHERE}, ambiguous in {unclear} of {len(cases)} points" if unclear else NOWHERE
     bad = [place for place, case in cases if case != HOLDS]
-    if box := _box(axes, good, bad):
-        return f"holds where {box}"
-    if box := _box(axes, bad, good):
-        return f"holds, but not where {box}"
+    for most in (1, 2):
+        if told := [", or where ".join(union) for union in _boxes(axes, good, bad, most)]:
+            return f"holds where {min(told, key=len)}"
+        if told := [", nor where ".join(union) for union in _boxes(axes, bad, good, most)]:
+            return f"holds, but not where {min(told, key=len)}"
     return f"holds {_slices(axes, good, bad)}"
 
 
-def _box(
-    axes: Sequence[Named], inside: Sequence[Mapping[str, str]], outside: Sequence[Mapping[str, str]]
-) -> str:
-    """The choices on some axes that say exactly which points are inside; else nothing."""
-    sides = {axis.key: {place[axis.key] for place in inside} for axis in axes}
-
-    def tells(keys: Sequence[str]) -> bool:
-        return not any(all(place[key] in sides[key] for key in keys) for place in outside)
-
-    kept = [axis.key for axis in axes]
-    if not tells(kept):
-        return ""
-    for axis in axes:
-        fewer = [key for key in kept if key != axis.key]
-        kept = fewer if tells(fewer) else kept
-    return " and ".join(_said(axis, sides[axis.key]) for axis in axes if axis.key in kept)
+Places = Sequence[Mapping[str, str]]
 
 
-def _slices(
-    axes: Sequence[Named], good: Sequence[Mapping[str, str]], bad: Sequence[Mapping[str, str]]
-) -> str:
-    """The choices with which it holds whatever the others are, and how many points are left."""
+def _boxes(axes: Sequence[Named], inside: Places, outside: Places, most: int) -> list[list[str]]:
+    """The unions of so many boxes that are exactly the points inside, each box in words."""
+    every = [(axis.key, choice) for axis in axes for choice in axis.choices]
+    bit = {one: 1 << i for i, one in enumerate(every)}
+    whole = [sum(bit[axis.key, choice] for choice in axis.choices) for axis in axes]
+
+    def point(place: Mapping[str, str]) -> int:
+        return sum(bit[axis.key, place[axis.key]] for axis in axes)
+
+    def words(box: int) -> str:
+        sides = [{c for c in axis.choices if bit[axis.key, c] & box} for axis in axes]
+        kept = zip(axes, whole, sides, strict=True)
+        return " and ".join(_said(axis, side) for axis, all_of, side in kept if all_of & ~box)
+
+    others = list(map(point, outside))
+    found = boxes.unions(list(map(point, inside)), others, most)
+    return [[words(boxes.widened(box, whole, others)) for box in union] for union in found]
+
+
+def _slices(axes: Sequence[Named], good: Places, bad: Places) -> str:
+    """The choices with which it holds whatever the others are, and how many points are left; if
+    there are none, the choice with which it holds most often."""
     sure = {
         axis.key: {place[axis.key] for place in good} - {place[axis.key] for place in bad}
         for axis in axes
     }
     left = [p for p in good if all(p[key] not in choices for key, choices in sure.items())]
-    total = len(good) + len(bad)
     parts = [_said(axis, sure[axis.key]) for axis in axes if sure[axis.key]]
     if not parts:
-        return f"in {len(good)} of {total} points"
+        return f"in {len(good)} of {len(good) + len(bad)} points{_most(axes, good, bad)}"
     others = len(left) + len(bad)
     rest = f", and in {len(left)} of the {others} other points" if left else ""
     return f"where {' or '.join(parts)}{rest}"
+
+
+def _most(axes: Sequence[Named], good: Places, bad: Places) -> str:
+    """How often it holds with the choice with which it holds most often; nothing if it holds as
+    often with each."""
+    counted = []
+    for axis, choice in ((one, choice) for one in axes for choice in one.choices):
+        held, failed = (sum(place[axis.key] == choice for place in of) for of in (good, bad))
+        if held:
+            counted.append((held / (held + failed), held, held + failed, _said(axis, {choice})))
+    share, held, asked, words = max(counted, key=lambda one: one[:2])
+    is_alike = share == len(good) / (len(good) + len(bad))
+    number = "all" if held == len(good) else held
+    return "" if is_alike else f", {number} of them among the {asked} where {words}"
 
 
 def _said(axis: Named, choices: set[str]) -> str:

@@ -33,6 +33,17 @@ def _values(plot: Any) -> list[dict[str, Any]]:
     return [row for rows in told for row in rows]
 
 
+class _Layer:
+    """One layer of a plot, with the data that the plot has for it."""
+
+    def __init__(self, plot: dict[str, Any], layer: dict[str, Any]) -> None:
+        name = layer["data"].get("name")
+        self._layer = layer | {"datasets": {k: v for k, v in plot["datasets"].items() if k == name}}
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._layer
+
+
 def test_a_line_that_has_no_parameter_is_the_same_at_every_value() -> None:
     rows = [
         {"trace": "one", "line": "a", "size": 4, "hits": 0.25},
@@ -205,6 +216,54 @@ def test_dots_lie_beside_the_marks_that_they_are_held_against() -> None:
     text = drawing.chart.to_json(indent=None)
     assert '"domain": [-0.33, 0.25]' in text
     assert '"domain": [-0.5, 0]' in text
+
+
+def test_dots_have_intervals_both_ways_where_something_is_random() -> None:
+    rows = [
+        {"trace": "one", "line": "a", "at": 0.25, "time": -0.5, "dx": 0.125, "dy": 0.25},
+        {"trace": "one", "line": "b", "at": -0.5, "time": 0.5, "dx": None, "dy": 0.125},
+        {"trace": "two", "line": "a", "at": 0.0, "time": 0.0, "dx": None, "dy": None},
+    ]
+    figure = figure_of(
+        Dots(
+            key="k",
+            title="Time",
+            caption="",
+            rows=rows,
+            metric="time",
+            style=".2f",
+            labels=LABELS,
+            x="at",
+            x_title="At",
+            x_spread="dx",
+            spread="dy",
+        )
+    )
+    one, two = (drawing.chart.to_dict() for drawing in figure.drawings)
+    rules = [layer for layer in one["layer"] if layer["mark"]["type"] == "rule"]
+    ends = [
+        (
+            {name: part["field"] for name, part in rule["encoding"].items()},
+            [(row["colour"], row["low"], row["high"]) for row in _values(_Layer(one, rule))],
+        )
+        for rule in rules
+    ]
+    assert ends == [
+        (
+            {"x": "low", "x2": "high", "y": "y", "color": "colour"},
+            [("Line A", 0.125, 0.375)],
+        ),
+        (
+            {"x": "x", "y": "low", "y2": "high", "color": "colour"},
+            [("Line A", -0.75, -0.25), ("Line B", 0.375, 0.625)],
+        ),
+    ]
+    assert [layer["mark"]["type"] for layer in two["layer"]] == ["circle"], "nothing is random"
+    # All plots have the axes that hold every interval.
+    for plot in (one, two):
+        encoding = plot["layer"][0]["encoding"]
+        domains = [encoding[axis]["scale"]["domain"] for axis in "xy"]
+        assert domains == [[-0.5, 0.375], [-0.75, 0.625]]
 
 
 def test_a_table_tells_texts_from_numbers_and_what_is_missing() -> None:

@@ -77,7 +77,7 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
         spread = [
             {"colour": chart.labels[row["line"]], "at": float(row[chart.x])} | ends
             for row in rows
-            if row[chart.x] is not None and (ends := _ends(chart, row))
+            if row[chart.x] is not None and (ends := _ends(row, chart.metric, chart.spread))
         ]
         reached = [
             *(point["value"] for point in points),
@@ -122,20 +122,29 @@ def _add_bars(figure: Figure, chart: Bars) -> None:
 
 def _add_dots(figure: Figure, chart: Dots) -> None:
     names = [chart.labels[line] for line in _drawn(chart)]
-    x_scale = _scale([*(row[chart.x] for row in chart.rows), *(x for _, x, _ in chart.marks)])
-    y_scale = _scale([*(row[chart.metric] for row in chart.rows), *(y for *_, y in chart.marks)])
+    colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
+    across, up = (chart.x, chart.x_spread), (chart.metric, chart.spread)
+    x_scale = _scale([*_reached(chart.rows, *across), *(x for _, x, _ in chart.marks)])
+    y_scale = _scale([*_reached(chart.rows, *up), *(y for *_, y in chart.marks)])
+    x, x_low = (alt.X(f"{name}:Q", title=chart.x_title, scale=x_scale) for name in ("x", "low"))
+    y, y_low = (alt.Y(f"{name}:Q", title=chart.title, scale=y_scale) for name in ("y", "low"))
     for panel, rows in _panels(chart):
         points = [
             {"x": row[chart.x], "y": row[chart.metric], "colour": chart.labels[row["line"]]}
             for row in rows
         ]
-        x = alt.X("x:Q", title=chart.x_title, scale=x_scale)
-        y = alt.Y("y:Q", title=chart.title, scale=y_scale)
-        colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
         dots = alt.Chart(_data(points)).mark_circle(size=chart.size, opacity=0.6)
         layers = [dots.encode(x=x, y=y, color=colour)]
+        for of, ends in (
+            (across, {"x": x_low, "x2": alt.X2("high:Q"), "y": y}),
+            (up, {"x": x, "y": y_low, "y2": alt.Y2("high:Q")}),
+        ):
+            known = [point | _ends(row, *of) for point, row in zip(points, rows, strict=True)]
+            if spread := [point for point in known if "low" in point]:
+                rule = alt.Chart(_data(spread)).mark_rule(opacity=0.6, aria=False)
+                layers.append(rule.encode(**ends, color=colour))
         if chart.marks:
-            marks = [{"x": at, "y": up, "run": name} for name, at, up in chart.marks]
+            marks = [{"x": at, "y": high, "run": name} for name, at, high in chart.marks]
             base = alt.Chart(_data(marks)).encode(x=x, y=y)
             layers.append(base.mark_point(shape="cross", size=90, filled=True, color="black"))
             layers.append(base.mark_text(align="left", dx=8).encode(text=alt.Text("run:N")))
@@ -143,6 +152,12 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
         figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+
+
+def _reached(rows: Sequence[Row], column: str, spread: str) -> list[float]:
+    """The ends of all intervals, and the values that have none."""
+    ends = [_ends(row, column, spread) or {"at": row[column]} for row in rows]
+    return [value for end in ends for value in end.values()]
 
 
 def _data(rows: Sequence[Row]) -> alt.InlineData:
@@ -204,7 +219,7 @@ def _bars(
         text = base.mark_text(align="left", dx=5, yOffset=offset, style="total", aria=False)
         layers.append(bar.encode(color=colour, tooltip=tooltip))
         layers.append(text.encode(text=alt.Text("value:Q", format=chart.style)))
-        ends = [_ends(chart, row) for row in chosen]
+        ends = [_ends(row, chart.metric, chart.spread) for row in chosen]
         if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
             lines_over = base.properties(data=_data(spread))
             layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2=alt.X2("high:Q")))
@@ -223,9 +238,9 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     return known | {"run": run, "value": float(row[chart.metric])}
 
 
-def _ends(chart: Bars | Lines, row: Row) -> Row:
+def _ends(row: Row, column: str, spread: str) -> Row:
     """The interval of a value, if it has one."""
-    value, half = float(row[chart.metric]), row.get(chart.spread)
+    value, half = float(row[column]), row.get(spread)
     return {} if half is None else {"low": value - half, "high": value + half}
 
 

@@ -113,6 +113,10 @@ class Dots(Chart):
     """Places to hold the dots of each plot against, each with its name."""
     size: int = 3
     """Of a dot, in square pixels."""
+    x_spread: str = ""
+    """The column with half of the interval of `x`, which is drawn through the dot."""
+    spread: str = ""
+    """The same for the metric."""
 
 
 @dataclass(frozen=True, kw_only=True)

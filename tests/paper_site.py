@@ -17,8 +17,8 @@ TWO = ("one", "two")
 
 def found(*cases: str, left_out: tuple[str, ...] = ()) -> Measured:
     """What was found with these cases at the points of a domain."""
-    rows = [{"case": case, "rejected": False} for case in cases]
-    rows += [{"case": case, "rejected": True} for case in left_out]
+    rows = [{"case": case, "rejected": None} for case in cases]
+    rows += [{"case": case, "rejected": "with a backlog"} for case in left_out]
     return Measured("1.0", "in words", "why & how", rows=rows)
 
 

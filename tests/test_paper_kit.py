@@ -10,7 +10,15 @@ import pytest
 
 from floatgate.papers.batch import Played
 from floatgate.papers.experiment import Axis, Choice, Experiment, Line, Run, Workload
-from floatgate.papers.judging import Filter, OpenClaim, by_choice, judge, map_of, runs_of
+from floatgate.papers.judging import (
+    Filter,
+    OpenClaim,
+    Premise,
+    by_choice,
+    judge,
+    map_of,
+    runs_of,
+)
 from floatgate.papers.paper import HOLDS, UNCHECKED
 from floatgate.papers.verdicts import (
     AMBIGUOUS,
@@ -273,6 +281,31 @@ def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> No
     nothing = _judged(_claim(), lambda run: _Point(float(run.line != "old"), True))
     assert nothing.verdict == UNCHECKED
     assert nothing.why.startswith("all points are with a backlog; 12 points: 12 hold")
+
+
+def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
+    """New is more than old by 1, but nothing at all with a small cache; old is 1 on a fresh drive,
+    and anything on an aged one."""
+
+    def point(run: Run) -> _Point:
+        old = 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
+        gain = 0.0 if run.line == "old" or run.at("cache") == "small" else 1.0
+        return _Point(old + gain, run.at("cache") == "large" and run.at("start") == "aged")
+
+    premise: Premise[_Point] = Premise(
+        "with nothing old", lambda at: {"": at("W", "old").value}, Region(low=0.5)
+    )
+    found = _judged(_claim(premise=premise), point)
+    assert found.verdict == "holds where the cache is middle or large"
+    assert found.why.endswith(
+        "without leaving out 4 with nothing old and 2 with a backlog: "
+        "holds where the cache is middle or large"
+    ), "what is both is what every claim leaves out"
+    assert {row["rejected"] for row in found.rows if row["start"] == "fresh"} == {None}
+    never = replace(premise, region=Region(low=9.0))
+    found = _judged(_claim(premise=never, axes=("cache",)), point)
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith("all points are with nothing old; 3 points: 2 hold, 1 fail")
 
 
 def test_the_papers_number_stands_beside_ours() -> None:

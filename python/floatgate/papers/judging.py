@@ -34,6 +34,18 @@ Values = dict[str, float]
 
 
 @dataclass(frozen=True)
+class Premise(Generic[Point]):
+    """What a claim takes for granted. Where that is not sure, the whole interval of it, there is
+    nothing to ask, and the place is left out of the claim's verdict."""
+
+    text: str
+    """What is left out: "without a gain on Financial1"."""
+    measure: Callable[[At[Point]], Values]
+    """Of the lines and workloads of the claim."""
+    region: Region
+
+
+@dataclass(frozen=True)
 class OpenClaim(Generic[Point]):
     """One statement of the paper, and where it is asked whether it is true."""
 
@@ -53,6 +65,7 @@ class OpenClaim(Generic[Point]):
     """How a value is written."""
     full_axes: frozenset[str] = frozenset()
     """Of the axes, those that a quick reproduction leaves at their defaults."""
+    premise: Premise[Point] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,10 +116,12 @@ def judge(
     verdict = _verdict(experiment, claim, left) if left else UNCHECKED
     kept = left or rows
     why = [_told(kept), *_against(claim, kept)]
+    out = Counter(row["rejected"] for row in rows if row["rejected"])
     if not left:
-        why = [f"all points are {reject.text}", *why]
-    if len(left) < len(rows):
-        why.append(f"without leaving out {len(rows) - len(left)} {reject.text}: {beside}")
+        why = [f"all points are {' or '.join(out)}", *why]
+    if out:
+        told = " and ".join(f"{n} {text}" for text, n in out.items())
+        why.append(f"without leaving out {told}: {beside}")
     return Measured(
         _ours(claim, kept), verdict, "; ".join(why), _middle(experiment, kept), rows=rows
     )
@@ -191,7 +206,7 @@ def _row(
     place: Place,
     reject: Filter[Point],
 ) -> Row | None:
-    """A point of the map; None where a run is missing."""
+    """A point of the map, with what it is left out as, if it is; None where a run is missing."""
     seeds = range(1, 1 + FULL_SEEDS)
     runs = [
         [experiment.run_of(place, work, line, seed) for seed in seeds]
@@ -206,10 +221,9 @@ def _row(
     if not known:
         return None
     random = any(experiment.is_random(one[0]) for one in runs)
-    values = [claim.measure(At(experiment, points, place, seed)) for seed in known]
-    named = {name: Estimate.of([v[name] for v in values], random) for name in values[0]}
-    of, ours = _deciding(claim.region, named)
-    rejected = any(reject.rejects(points[one[i - 1]]) for one in runs for i in known)
+    ats = [At(experiment, points, place, seed) for seed in known]
+    of, ours = _deciding(claim.region, [claim.measure(at) for at in ats], random)
+    filtered = any(reject.rejects(points[one[i - 1]]) for one in runs for i in known)
     stated = claim.region.stated
     return {
         **{key: place[key] for key in claim.axes},
@@ -220,12 +234,22 @@ def _row(
         "random": random,
         "case": claim.region.case(ours),
         "paper_within": None if stated is None else ours.low <= stated <= ours.high,
-        "rejected": rejected,
+        "rejected": reject.text if filtered else _unmet(claim.premise, ats, random),
     }
 
 
-def _deciding(region: Region, named: Mapping[str, Estimate]) -> tuple[str, Estimate]:
-    """Of all that a claim compares, the worst: the claim holds as far as that does."""
+def _unmet(premise: Premise[Point] | None, ats: Sequence[At[Point]], random: bool) -> str | None:
+    """What a place is left out as, if what the claim takes for granted is not sure there."""
+    if premise is None:
+        return None
+    _, found = _deciding(premise.region, [premise.measure(at) for at in ats], random)
+    return None if premise.region.case(found) == HOLDS else premise.text
+
+
+def _deciding(region: Region, values: Sequence[Values], random: bool) -> tuple[str, Estimate]:
+    """Of all that is compared, with a value for each seed, the worst: a claim holds as far as that
+    does."""
+    named = {name: Estimate.of([v[name] for v in values], random) for name in values[0]}
     return min(
         named.items(), key=lambda item: (CASES.index(region.case(item[1])), region.margin(item[1]))
     )

@@ -63,9 +63,10 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
     # What is printed is what is written, and nothing is compared with a backlog that is not there.
     lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
     for i, claim in enumerate(document["claims"], 1):
-        said = (str(i), claim["claim"], claim["paper"], claim["ours"], claim["verdict"])
-        assert " | ".join(said) in lines
-        assert f"{i}: {claim['why']}" in lines
+        block = [f"{i} | {claim['claim']}"]
+        block += [f"{name} | {claim[name]}" for name in ("paper", "ours", "verdict", "why")]
+        at = lines.index(block[0])
+        assert lines[at : at + len(block)] == block
     for kind in ("warning", "note"):
         printed = [line for line in lines if line.startswith(f"{kind}: ")]
         assert printed == [f"{kind}: {text}" for text in document[f"{kind}s"]]

@@ -143,24 +143,14 @@ def _print_numbers(exhibit: Numbers) -> None:
 
 
 def _print(outcome: Outcome) -> None:
-    """The claims as a table, why those fail that do, tables of numbers, what is to be known."""
-    from rich.table import Table
+    """The claims, a block each, tables of numbers, and what is to be known."""
     from rich.text import Text
 
     from floatgate.papers.paper import Numbers
 
     out = output.console()
     out.print(f"{outcome.title} ({outcome.citation}), {outcome.mode}\n")
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title in ("", "claim", "paper", "ours", "verdict"):
-        table.add_column(title, overflow="fold", no_wrap=title in ("", "verdict"))
-    for i, (claim, found) in enumerate(outcome.claims, 1):
-        table.add_row(str(i), claim.text, claim.paper, found.ours, found.verdict)
-    out.print(table)
-    out.print()
-    for i, (_, found) in enumerate(outcome.claims, 1):
-        if found.why:
-            out.print(Text.assemble((f"{i}: ", "dim"), found.why))
+    _print_claims(outcome)
     for exhibit in outcome.exhibits:
         if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows:
             _print_numbers(exhibit)
@@ -170,3 +160,28 @@ def _print(outcome: Outcome) -> None:
     ):
         for text in texts:
             out.print(Text.assemble((f"{kind}: ", style), text))
+
+
+def _print_claims(outcome: Outcome) -> None:
+    """A block for each claim: side by side, such texts leave each other no room."""
+    from rich.table import Table
+    from rich.text import Text
+
+    blocks = Table.grid(padding=(0, 2, 0, 0))
+    blocks.add_column(style="dim", justify="right", no_wrap=True)
+    blocks.add_column(overflow="fold")
+    for i, (claim, found) in enumerate(outcome.claims, 1):
+        said = Table.grid(padding=(0, 2, 0, 0))
+        said.add_column(style="dim", no_wrap=True)
+        said.add_column(overflow="fold")
+        for name, text in (
+            ("paper", claim.paper),
+            ("ours", found.ours),
+            ("verdict", found.verdict),
+            ("why", found.why),
+        ):
+            if text:
+                said.add_row(name, Text(text))
+        blocks.add_row(str(i), Text(claim.text, style="bold"))
+        blocks.add_row("", said)
+    output.console().print(blocks)

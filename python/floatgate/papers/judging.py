@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Place, Run
+from .experiment import FULL_SEEDS, QUICK_SEEDS, Axis, Experiment, Place, Run
 from .paper import HOLDS, UNCHECKED, Column, Measured, Numbers, Row
 from .verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region, worded
 
@@ -177,26 +177,61 @@ def by_choice(
 
 def axes_table(experiment: Experiment, claims: Sequence[OpenClaim[Any]]) -> Numbers:
     """What the paper leaves open, over which range it is swept, and why."""
+    swept = [axis for axis in experiment.axes if len(axis.choices) > 1]
     rows = [
         {
             "axis": axis.text,
             "choices": ", ".join(choice.key for choice in axis.choices),
-            "quick": ", ".join(axis.side(False)),
+            "quick": ", ".join(_quick_choices(experiment, axis, claims)) or None,
             "paper": axis.paper or None,
             "reason": axis.reason,
             "claims": sum(axis.key in claim.axes for claim in claims),
         }
-        for axis in experiment.axes
+        for axis in swept
     ]
     titles = ("axis", "choices", "quick", "paper", "reason", "claims")
     return Numbers(
         key="domain",
         title="What the paper leaves open",
-        caption=f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random.",
+        caption=_asked_where(experiment, swept, claims),
         rows=rows,
         columns=[Column(title, title) for title in titles],
         brief=False,
     )
+
+
+def _quick_choices(
+    experiment: Experiment, axis: Axis, claims: Sequence[OpenClaim[Any]]
+) -> list[str]:
+    """Those with which a claim on the axis is asked quickly."""
+    places = [
+        place
+        for claim in claims
+        if axis.key in claim.axes
+        for place in places_of(experiment, claim, full=False)
+    ]
+    found = {place[axis.key] for place in places}
+    return [choice.key for choice in axis.choices if choice.key in found]
+
+
+def _asked_where(
+    experiment: Experiment, swept: Sequence[Axis], claims: Sequence[OpenClaim[Any]]
+) -> str:
+    """Which points of a domain are asked, of all that there are."""
+    asked = {key for claim in claims for key in claim.axes}
+    sizes = [axis.text for axis in swept if axis.ordered and axis.key in asked]
+    told = [f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random."]
+    if len(sizes) > 1:
+        told.append(
+            "With --full a claim is asked at every combination of its choices; quickly, where each "
+            f"of its sizes ({', '.join(sizes)}) is the least or the largest, and where all are in "
+            "the middle, which is no grid."
+        )
+    if any(work.slow for work in experiment.workloads):
+        told.append("Workloads that take long have quickly only the middle of the sizes.")
+    if any(axis.key not in asked for axis in swept):
+        told.append("What is of no claim is swept in a table of its own.")
+    return " ".join(told)
 
 
 def _row(

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 from exhibits import by_key, cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floatgate import _core, configs
-from floatgate.papers import together_drives, together_runs
+from floatgate import configs
+from floatgate.papers import together_runs
 from floatgate.papers.batch import Bench, Played
 from floatgate.papers.experiment import Experiment, Run, Workload
 from floatgate.papers.judging import judge, runs_of
-from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
+from floatgate.papers.paper import HOLDS, Measured
 from floatgate.papers.together_claims import QUESTIONS, claims_of, interaction
-from floatgate.papers.together_drives import FITTED, THETA, THETAS, UNIFORM, Measurements, key_of
-from floatgate.papers.together_drives import zipf_name as zipf
 from floatgate.papers.together_figures import WEIGHED, at_defaults, dominates, exhibits, weigh
 from floatgate.papers.together_runs import (
     ASA,
@@ -57,7 +52,7 @@ from floatgate.papers.together_runs import (
     reduce,
     why_refused,
 )
-from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -269,71 +264,6 @@ def test_why_an_excerpt_is_left_out() -> None:
     assert excerpt.why_not == ""
     assert "less than 2 times" in replace(excerpt, overwrites=1.99).why_not
     assert "more than the drive holds" in replace(excerpt, pages=fits + 1).why_not
-
-
-# The measured drives
-
-
-TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 1.1}, "m0": {0.2: 1.0, 0.8: 5.0}})
-DAC, ALONE = key_of("dac", "greedy"), key_of("single", "greedy")
-
-
-def evidence(dac: float, rise: float = 1.1) -> dict[tuple[str, str], list[float]]:
-    """Three seeds that are alike. One stream is a third too high; both are right when uniform."""
-    found = {(UNIFORM, line): [3.2] * 3 for line in (DAC, ALONE)}
-    for theta in THETAS:
-        found |= {(zipf(theta), line): [3.2] * 3 for line in (DAC, ALONE)}
-    found[zipf(THETA), DAC] = [dac] * 3
-    found[zipf(THETA), ALONE] = [3.2 * rise] * 3
-    return found
-
-
-def verdicts(found: Any, truth: Measurements | None = TRUTH) -> dict[str, Measured]:
-    return {claim.key: ours for claim, ours in together_drives.judged(found, truth)}
-
-
-def test_what_explains_a_measured_run() -> None:
-    good = verdicts(evidence(3.07))
-    assert (good["measured-some"].verdict, good["measured-single"].verdict) == (HOLDS, NOWHERE)
-    assert "dac, greedy" in good["measured-some"].why
-    assert verdicts(evidence(3.08))["measured-some"].verdict == NOWHERE, "2.7 % off"
-    uniform_off = evidence(3.0) | {(UNIFORM, DAC): [3.3] * 3}
-    assert verdicts(uniform_off)["measured-some"].verdict == NOWHERE, "uniform writes count, too"
-    seeds = evidence(3.0) | {(zipf(THETA), DAC): [2.9, 3.0, 3.1]}
-    assert "1 ambiguous" in verdicts(seeds)["measured-some"].why
-
-
-def test_without_measurements_nothing_is_judged() -> None:
-    for found in (verdicts({}, None), verdicts({})):
-        assert {ours.verdict for ours in found.values()} == {UNCHECKED}
-
-
-def test_the_rates_of_other_drives() -> None:
-    """The law of the one drive does not raise its writes under skew; those of the others fall."""
-    off = verdicts(evidence(3.0))["measured-rates"]
-    rise = math.log(1.1 / (3.0 / 3.2))
-    assert off.verdict == NOWHERE
-    assert off.number == pytest.approx(math.sqrt(rise**2 / 2)), "of two skews one is right"
-
-
-def test_a_doubted_rate_does_not_count() -> None:
-    found = together_drives.distance(evidence(3.0), TRUTH.ratios["m0"], "m0", ALONE)
-    assert found is not None
-    assert found.mean == 0, "five times as slow at 0.8, which is in doubt"
-
-
-def test_steady_is_the_last_fifth() -> None:
-    timeline = pl.DataFrame({"host_pages": [50, 90, 100], "write_amplification": [9.0, 2.0, 4.0]})
-    result: Any = SimpleNamespace(timeline=timeline)
-    assert together_drives.steady(result) == pytest.approx(3.0), "ten pages of each"
-
-
-def test_the_measured_drive_has_its_share_of_spare_space() -> None:
-    [place] = together_drives.EXPERIMENT.places((), True)
-    run = together_drives.EXPERIMENT.run_of(place, UNIFORM, ALONE, 1)
-    config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
-    pages = together_drives.span_pages(together_drives.SPARES[FITTED])
-    assert _core.logical_bytes(config, 0) == pages * 4096
 
 
 # Small runs

@@ -93,7 +93,8 @@ def reproduce(
     numbers = together_drives.by_seed(steadies)
     shown: list[Exhibit] = [axes_table(experiment, claims), *exhibits(list(points.values()), known)]
     if truth:
-        shown += [measured_table(numbers, truth), rates_table(numbers, truth)]
+        measured = (measured_table(numbers, truth), rates_table(numbers, truth))
+        shown += [table for table in measured if table.rows]
     listed = next(paper for paper in PAPERS if paper.name == "together")
     every: list[Point] = [
         *points.values(),

@@ -20,6 +20,8 @@ from .judging import Filter
 from .sources import Source
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from floatgate.result import Result
 
 DEVICE = "tlc-enterprise"
@@ -349,6 +351,18 @@ class Point:
     def memory_bytes(self) -> int:
         """Of the drive and of the host together."""
         return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
+
+
+def amplified(timeline: pl.DataFrame, begin: float) -> float:
+    """Write amplification from a page of the host on: of windows that it cuts, their part. All of
+    the run, if it is no longer."""
+    pages = [0.0, *map(float, timeline["host_pages"])]
+    begin = begin if begin < pages[-1] else 0.0
+    written = programs = 0.0
+    for i, wa in enumerate(timeline["write_amplification"]):
+        part = max(0.0, pages[i + 1] - max(pages[i], begin))
+        written, programs = written + part, programs + part * (wa or 0.0)
+    return programs / written
 
 
 def reduce(experiment: Experiment, run: Run, result: Result) -> Point:

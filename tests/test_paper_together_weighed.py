@@ -1,4 +1,4 @@
-"""All five on one drive, weighed: the front, and the traces that are played."""
+"""All five on one drive, weighed: the front, the traces that are played, the sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verdicts.together import TRACE, WHOLE, WORK, point
 from floatgate import _core, configs
 from floatgate.papers import together_runs
 from floatgate.papers.batch import Bench, Played
-from floatgate.papers.paper import HOLDS
+from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
 from floatgate.papers.sources import Source
 from floatgate.papers.together_figures import (
     BEATEN,
@@ -34,16 +34,21 @@ from floatgate.papers.together_runs import (
     ETI,
     LABELS,
     LINES,
+    NCQ,
     PAGE,
+    PAGES,
     RECORDED,
+    SHRD_CACHED,
     SPAN,
     SPARE_28,
     TLLLP,
+    UNIFORM,
     Point,
     amplified,
     blocks,
     experiment_of,
 )
+from floatgate.papers.together_sentence import SAID, summed_up
 from floatgate.papers.together_traces import LISTED, TRACES, Excerpt
 from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 
@@ -208,3 +213,39 @@ def test_a_whole_trace_is_on_a_drive_of_its_size_with_the_same_shares(line: str)
     assert settings.get("buffer.capacity", "3145728B") == f"{3 * together_runs.BUFFER}B"
     assert settings.get("host.log", "3145728B") == f"{3 * together_runs.LOG}B"
     assert _core.logical_bytes(configs.resolve(together_runs.DEVICE, settings), 0) >= pages * PAGE
+
+
+# The sentence
+
+
+def test_the_sentence_has_the_least_and_the_largest_of_the_runs() -> None:
+    def on(work: str, name: str, ours: float) -> list[Point]:
+        lines = dict.fromkeys((line for pair in SAID for line in pair), 2.0)
+        numbers = {**lines, "eti": ours, "asa": 2.2, DFTL: 4.0, TLLLP: 3.6}
+        found = [
+            p for line, wa in numbers.items() for p in runs(line, work, write_amplification=wa)
+        ]
+        found += [*runs(PAGES, work, map_traffic=1.0), *runs(SHRD_CACHED, work, map_traffic=1.5)]
+        queued = {"arrivals": "a full queue"}
+        found += runs("lru", work, queued, buffer_hits=0.5)
+        found += runs(NCQ, work, queued, buffer_hits=0.5 + ours / 100)
+        return [vary(p, trace=name) for p in found]
+
+    points = [*on(WORK, UNIFORM, 2.1), *on(WORK, "Zipf", 1.5), *on(TRACE, "t", 1.0)]
+    said = summed_up(points, None).replace("\N{MINUS SIGN}", "-")
+    assert "by -50.0% to -25.0% where pages differ in age, and by +5.0% on uniform writes" in said
+    assert "28% spare space for 15% by +0.0%" in said
+    assert (
+        "an eighth by +100.0%, which the best victims then change by -50.0% and TLLLP by -10.0%"
+        in said
+    )
+    assert "a full queue adds +1.0 points to +2.1 points of hits" in said
+    assert "the traffic of a cached map by +50.0%." in said
+    found = Measured("", UNCHECKED, "")
+    assert summed_up(points, found).endswith(
+        "; that one policy explains all measured drives: cannot be checked."
+    )
+
+
+def vary(one: Point, **changed: Any) -> Point:
+    return Point(**(vars(one) | changed))

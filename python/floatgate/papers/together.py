@@ -34,6 +34,7 @@ from .together_runs import (
     experiment_of,
     reduce,
 )
+from .together_sentence import summed_up
 from .together_traces import QUICK_TRACES, TRACES, excerpts
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
 NOTES = """\
 No paper: the questions are ours, and so are their numbers, which were written down before the \
-first run.
+first run, but for the one about all measured drives. That questions are asked on each workload, \
+and whole traces, came after results, too.
 The drive is the preset tlc-enterprise with 2 of its 32 dies and 64 MiB for the host, filled in \
 order and once over at random. Every line has the same flash; what a line keeps on flash, its map \
 or its log, it takes from the spare space.
@@ -101,6 +103,7 @@ def reproduce(
         measured = (measured_table(numbers, truth), rates_table(numbers, truth))
         shown += [table for table in measured if table.rows]
     of_drives = together_drives.judged(numbers, truth)
+    sentence = summed_up(every_run, of_drives[0][1] if truth else None)
     listed = next(paper for paper in PAPERS if paper.name == "together")
     every: list[Point] = [
         *every_run,
@@ -122,7 +125,7 @@ def reproduce(
             *missing_warning([s for s in missing if full or s.spec in QUICK_TRACES]),
             *([] if truth else [NO_DRIVES]),
         ],
-        notes=NOTES.splitlines(),
+        notes=[sentence, *NOTES.splitlines()],
     )
 
 

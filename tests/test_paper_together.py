@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 from exhibits import by_key, cells
-from hypothesis import given
-from hypothesis import strategies as st
 from verdicts import HELD
+from verdicts.together import CASES, CLAIMS, WA, WHOLE, WORK, asked, point
 
-from floatgate import _core, configs
-from floatgate.papers import together_drives, together_runs
+from floatgate import configs
+from floatgate.papers import together_runs
 from floatgate.papers.batch import Bench, Played
 from floatgate.papers.experiment import Experiment, Run, Workload
-from floatgate.papers.judging import judge, runs_of
-from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
-from floatgate.papers.together_claims import QUESTIONS, claims_of, interaction
-from floatgate.papers.together_drives import FITTED, THETA, THETAS, UNIFORM, Measurements, key_of
-from floatgate.papers.together_drives import zipf_name as zipf
-from floatgate.papers.together_figures import WEIGHED, at_defaults, dominates, exhibits, weigh
+from floatgate.papers.judging import axes_table, judge, runs_of
+from floatgate.papers.paper import HOLDS
+from floatgate.papers.together_claims import QUESTIONS, claims_of, interaction, judge_all, later
+from floatgate.papers.together_figures import at_defaults, exhibits, first_volume
 from floatgate.papers.together_runs import (
     ASA,
     BACKLOG,
     BASE,
     BELADY_MAP,
-    BOUNDS,
     DFTL,
     ETI,
     FIVE,
     LABELS,
     LINES,
-    LRU,
     NCQ,
     ORACLE,
     PAGES,
@@ -50,7 +42,6 @@ from floatgate.papers.together_runs import (
     SYNTHETIC,
     SYNTHETICS,
     TLLLP,
-    Excerpt,
     Point,
     backlogged,
     blocks,
@@ -58,79 +49,10 @@ from floatgate.papers.together_runs import (
     reduce,
     why_refused,
 )
-from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
 
 if TYPE_CHECKING:
     from floatgate.result import Result
-
-WORK, TRACE = "load", "trace"
-WHOLE = experiment_of(
-    (
-        Workload(WORK, SYNTHETIC, Played("uniform:span=1MiB"), random=True),
-        Workload(TRACE, RECORDED, Played("trace"), random=True),
-    )
-)
-CLAIMS = {claim.key: claim for claim in claims_of([WORK], [TRACE])}
-
-
-def point(run: Run, **changed: Any) -> Point:
-    """A run of nothing in particular."""
-    known = Point(
-        trace=run.workload,
-        family=WHOLE.workload(run.workload).family,
-        line=run.line,
-        spare=run.at("spare"),
-        arrivals=run.at("arrivals"),
-        seed=run.seed,
-        write_amplification=2.0,
-        read_mean_us=100.0,
-        read_p99_us=1000.0,
-        write_mean_us=10.0,
-        write_p99_us=20.0,
-        map_bytes=1000,
-        placement_bytes=0,
-        buffer_bytes=0,
-        host_bytes=0,
-        map_hits=0.5,
-        buffer_hits=0.5,
-        map_traffic=1.0,
-        utilization=0.5,
-        queue_share=0.0,
-    )
-    return replace(known, **changed)
-
-
-WA, READ, HITS, BUFFERED, TRAFFIC = (
-    *("write_amplification", "read_mean_us"),
-    *("map_hits", "buffer_hits", "map_traffic"),
-)
-CASES: dict[str, tuple[str, str, tuple[float, float, tuple[float, float]]]] = {
-    # Question: line, number, and the values with which it holds, fails, and differs by seed.
-    "eti": (ETI, WA, (1.9, 1.91, (1.85, 1.95))),
-    "asa": (ASA, WA, (1.9, 1.91, (1.85, 1.95))),
-    "oracle": (ORACLE, WA, (1.59, 1.61, (1.5, 1.7))),
-    "spare": (SPARE_28, WA, (1.98, 2.0, (1.9, 2.1))),
-    "buffer": (LRU, WA, (1.98, 2.0, (1.9, 2.1))),
-    "cached-map": (DFTL, WA, (2.19, 2.21, (2.1, 2.3))),
-    "map-bound": (BELADY_MAP, WA, (1.9, 1.91, (1.85, 1.95))),
-    "tlllp-hits": (TLLLP, HITS, (0.5, 0.49, (0.48, 0.52))),
-    "tlllp-reads": (TLLLP, READ, (100.0, 101.0, (90.0, 110.0))),
-    "ncq-writes": (NCQ, WA, (2.0, 2.02, (1.9, 2.1))),
-    "ncq-hits": (NCQ, BUFFERED, (0.52, 0.505, (0.45, 0.6))),
-    "shrd-map": (SHRD_CACHED, TRAFFIC, (0.5, 0.51, (0.4, 0.6))),
-    "shrd-reads": (SHRD_CACHED, READ, (109.0, 111.0, (100.0, 120.0))),
-    "sum": ("eti+ncq", WA, (2.09, 2.11, (2.0, 2.2))),
-}
-
-
-def asked(key: str, line: str, name: str, values: tuple[float, float]) -> Measured:
-    """The verdict on a question with a number of a line, which seeds have in turn."""
-    claim = CLAIMS[key]
-    evidence = {
-        run: point(run, **({name: values[run.seed % 2]} if run.line == line else {}))
-        for run in runs_of(WHOLE, [claim], full=False)
-    }
-    return judge(WHOLE, claim, evidence, False, BACKLOG)
 
 
 @pytest.mark.parametrize("family", [SYNTHETIC, RECORDED])
@@ -145,20 +67,56 @@ def test_a_question_on_evidence_made_by_hand(key: str, family: str) -> None:
 def test_every_question_is_asked_of_loads_and_of_traces() -> None:
     assert [question.key for question in QUESTIONS] == list(CASES)
     assert set(CLAIMS) == {f"{key}-{of}" for key in CASES for of in (SYNTHETIC, RECORDED)}
-    assert all(CLAIMS[f"{key}-{RECORDED}"].workloads == (TRACE,) for key in CASES)
+    assert CLAIMS[f"eti-{RECORDED}"].axes == ("trace", "spare")
 
 
-def test_the_worst_of_the_workloads_decides() -> None:
+def test_a_verdict_says_on_which_workload_beside_that_of_all() -> None:
     works = [Workload(n, SYNTHETIC, Played(n), random=True) for n in ("good", "bad")]
     experiment = experiment_of(works)
-    claim = next(c for c in claims_of(["good", "bad"], []) if c.key == f"eti-{SYNTHETIC}")
+    claim = next(c for c in claims_of([SYNTHETIC]) if c.key == f"eti-{SYNTHETIC}")
     wa = {("good", ETI): 1.0, ("bad", ETI): 1.99}
     evidence = {
         run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})
         for run in runs_of(experiment, [claim], full=False)
     }
-    found = judge(experiment, claim, evidence, False, BACKLOG)
-    assert {(row["of"], row["case"]) for row in found.rows} == {("bad", FAILS_HERE)}
+    [(_, found)] = judge_all(experiment, [claim], evidence, False)
+    assert found.verdict == "holds where the load is good"
+    assert found.why.endswith(f"of all synthetic loads: {NOWHERE}")
+    assert {(row["load"], row["of"], row["case"]) for row in found.rows} == {
+        ("good", "good", HOLDS),
+        ("bad", "bad", FAILS_HERE),
+    }
+    only = experiment_of(works[:1])
+    [(_, found)] = judge_all(only, [claim], evidence, False)
+    assert "of all" not in found.why, "there is one"
+
+
+def test_the_drive_is_no_axis_of_a_question() -> None:
+    works = [
+        Workload(f"{family} {i}", family, Played("x"), random=True)
+        for family in (SYNTHETIC, RECORDED)
+        for i in (1, 2)
+    ]
+    table = axes_table(experiment_of(works), list(CLAIMS.values()))
+    assert {row["axis"]: row["claims"] for row in table.rows} == {
+        **{"the load": len(CASES), "the trace": len(CASES)},
+        **{"the spare space": 4, "the arrival": 6},
+    }
+
+
+def test_verdicts_without_the_first_volume() -> None:
+    claim = CLAIMS[f"eti-{SYNTHETIC}"]
+    hits = CLAIMS[f"tlllp-hits-{SYNTHETIC}"]
+    evidence = {
+        run: point(run, **{WA: 2.0, "later_write_amplification": 1.0 if run.line == ETI else 2.0})
+        for run in runs_of(WHOLE, [claim, hits], full=False)
+    }
+    counted, without = (
+        judge_all(WHOLE, [claim, hits], each, False) for each in (evidence, later(evidence))
+    )
+    [row] = first_volume(counted, without).rows
+    assert (row["verdict"], row["moved"]) == (NOWHERE, EVERYWHERE)
+    assert row["claim"] == f"{claim.text} (on synthetic loads)", "hits do not depend on it"
 
 
 def test_places_with_a_backlog_are_left_out_beside_the_verdict_with_them() -> None:
@@ -188,43 +146,6 @@ def test_a_full_queue_is_no_backlog() -> None:
 def test_interactions() -> None:
     assert interaction(4.0, 2.0, 3.0, 1.5) == 0, "a half and three quarters make 3/8"
     assert interaction(4.0, 2.0, 3.0, 3.0) == 1, "together twice what their parts say"
-
-
-# The front
-
-
-NUMBERS = st.lists(
-    st.tuples(*[st.integers(0, 4) for _ in WEIGHED]), min_size=1, max_size=len(LINES)
-)
-
-
-@given(NUMBERS)
-def test_nothing_on_the_front_is_beaten_and_all_else_is(numbers: list[tuple[int, ...]]) -> None:
-    rows = [
-        {"trace": "t", "line": line.key, **dict(zip(WEIGHED, each, strict=True))}
-        for line, each in zip(LINES, numbers, strict=False)
-    ]
-    found = weigh(rows)
-    rivals = [row for row in found if row["front"] is not None]
-    front = [row for row in rivals if row["front"]]
-    assert all(not dominates(one, other) for one in rivals for other in front)
-    for row in rivals:
-        if not row["front"]:
-            assert any(dominates(one, row) for one in front)
-            assert row["by"]
-    left = [row["line"] for row in found if row["front"] is None]
-    assert set(left) <= {*BOUNDS, SPARE_28}, "bounds, and more flash, are no rivals"
-
-
-def test_other_workloads_are_no_rivals() -> None:
-    worse = {"memory_bytes": 2, "write_amplification": 2.0, "read_p99_us": 2.0}
-    better = {name: 1 for name in worse}
-    rows = [
-        {"trace": "a", "line": BASE, **worse},
-        {"trace": "b", "line": BASE, **better},
-        {"trace": "a", "line": ETI, **worse},
-    ]
-    assert [row["front"] for row in weigh(rows)] == [True, True, True]
 
 
 # What is on the drive
@@ -262,79 +183,6 @@ def test_the_drive_holds_the_span_and_no_more_units_than_that_takes(share: float
     pages = together_runs.SPAN // together_runs.PAGE
     assert int((1 - share) * units * together_runs.UNIT_PAGES) >= pages
     assert int((1 - share) * (units - 1) * together_runs.UNIT_PAGES) < pages
-
-
-def test_why_an_excerpt_is_left_out() -> None:
-    fits = together_runs.SPAN // together_runs.PAGE
-    excerpt = Excerpt(together_runs.TRACES[0], Played("x"), fits, 2.0)
-    assert excerpt.why_not == ""
-    assert "less than 2 times" in replace(excerpt, overwrites=1.99).why_not
-    assert "more than the drive holds" in replace(excerpt, pages=fits + 1).why_not
-
-
-# The measured drives
-
-
-TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 1.1}, "m0": {0.2: 1.0, 0.8: 5.0}})
-DAC, ALONE = key_of("dac", "greedy"), key_of("single", "greedy")
-
-
-def evidence(dac: float, rise: float = 1.1) -> dict[tuple[str, str], list[float]]:
-    """Three seeds that are alike. One stream is a third too high; both are right when uniform."""
-    found = {(UNIFORM, line): [3.2] * 3 for line in (DAC, ALONE)}
-    for theta in THETAS:
-        found |= {(zipf(theta), line): [3.2] * 3 for line in (DAC, ALONE)}
-    found[zipf(THETA), DAC] = [dac] * 3
-    found[zipf(THETA), ALONE] = [3.2 * rise] * 3
-    return found
-
-
-def verdicts(found: Any, truth: Measurements | None = TRUTH) -> dict[str, Measured]:
-    return {claim.key: ours for claim, ours in together_drives.judged(found, truth)}
-
-
-def test_what_explains_a_measured_run() -> None:
-    good = verdicts(evidence(3.07))
-    assert (good["measured-some"].verdict, good["measured-single"].verdict) == (HOLDS, NOWHERE)
-    assert "dac, greedy" in good["measured-some"].why
-    assert verdicts(evidence(3.08))["measured-some"].verdict == NOWHERE, "2.7 % off"
-    uniform_off = evidence(3.0) | {(UNIFORM, DAC): [3.3] * 3}
-    assert verdicts(uniform_off)["measured-some"].verdict == NOWHERE, "uniform writes count, too"
-    seeds = evidence(3.0) | {(zipf(THETA), DAC): [2.9, 3.0, 3.1]}
-    assert "1 ambiguous" in verdicts(seeds)["measured-some"].why
-
-
-def test_without_measurements_nothing_is_judged() -> None:
-    for found in (verdicts({}, None), verdicts({})):
-        assert {ours.verdict for ours in found.values()} == {UNCHECKED}
-
-
-def test_the_rates_of_other_drives() -> None:
-    """The law of the one drive does not raise its writes under skew; those of the others fall."""
-    off = verdicts(evidence(3.0))["measured-rates"]
-    rise = math.log(1.1 / (3.0 / 3.2))
-    assert off.verdict == NOWHERE
-    assert off.number == pytest.approx(math.sqrt(rise**2 / 2)), "of two skews one is right"
-
-
-def test_a_doubted_rate_does_not_count() -> None:
-    found = together_drives.distance(evidence(3.0), TRUTH.ratios["m0"], "m0", ALONE)
-    assert found is not None
-    assert found.mean == 0, "five times as slow at 0.8, which is in doubt"
-
-
-def test_steady_is_the_last_fifth() -> None:
-    timeline = pl.DataFrame({"host_pages": [50, 90, 100], "write_amplification": [9.0, 2.0, 4.0]})
-    result: Any = SimpleNamespace(timeline=timeline)
-    assert together_drives.steady(result) == pytest.approx(3.0), "ten pages of each"
-
-
-def test_the_measured_drive_has_its_share_of_spare_space() -> None:
-    [place] = together_drives.EXPERIMENT.places((), True)
-    run = together_drives.EXPERIMENT.run_of(place, UNIFORM, ALONE, 1)
-    config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
-    pages = together_drives.span_pages(together_drives.SPARES[FITTED])
-    assert _core.logical_bytes(config, 0) == pages * 4096
 
 
 # Small runs
@@ -406,11 +254,9 @@ def test_the_exhibits_of_a_small_run(small: list[Point]) -> None:
     assert len(cells(found["lines"])) == 1 + len(LINES)
     assert len(cells(found["interactions"])) == 1 + len(PAIRS)
     assert len(cells(found["refused"])) == 1 + len(REFUSED)
-    on_front = [
-        row["scheme"] for row in found["memory-write-amplification"].rows if "front" in row["line"]
-    ]
-    assert on_front
-    assert not set(on_front) & {*BOUNDS, SPARE_28}
+    states = {row["scheme"]: row["line"] for row in found["memory-write-amplification"].rows}
+    assert states[ETI] == "not told apart from one that beats it", "one seed tells nothing"
+    assert states[SPARE_28] == states[ORACLE] == "cannot be built so"
 
 
 def test_points_in_the_middle_are_those_of_tables(

@@ -5,15 +5,19 @@ Each question is worded as a claim with a number, so that it can fail. None is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from .judging import At, OpenClaim, Values
-from .paper import change
+from .experiment import Experiment, Run
+from .judging import At, OpenClaim, Values, judge
+from .paper import Measured, change
 from .together_runs import (
+    ANY,
     ASA,
+    BACKLOG,
     BASE,
     BELADY_MAP,
+    BY_WORKLOAD,
     DFTL,
     ETI,
     LRU,
@@ -28,7 +32,7 @@ from .together_runs import (
     TLLLP,
     Point,
 )
-from .verdicts import Region
+from .verdicts import CASES, Region, worded
 
 EFFECT = 0.005
 """Half a per cent, or half a point: what is less is no difference, as for the papers."""
@@ -42,14 +46,15 @@ NEAR = 0.1
 """What "close" allows, as for the papers."""
 HALF = 0.5
 
-Number = Callable[[Point], float | None]
+Number = Callable[[Point], float]
 
 
 def wa(point: Point) -> float:
     return point.write_amplification
 
 
-def mean_read(point: Point) -> float | None:
+def mean_read(point: Point) -> float:
+    assert point.read_mean_us is not None, "there are reads in all that is played"
     return point.read_mean_us
 
 
@@ -63,23 +68,18 @@ class Question:
     """The number, in short."""
     lines: tuple[str, ...]
     value: Callable[[At[Point], str], Values]
-    """By what decides, on one workload."""
+    """By what decides, on a workload."""
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
 
 
 def relative(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
-    """The relative change of a number from one line to another. Workloads without it have none."""
-
-    def value(at: At[Point], work: str) -> Values:
-        ours, theirs = of(at(work, line)), of(at(work, over))
-        return {} if ours is None or not theirs else {"": ours / theirs - 1}
-
-    return value
+    """The relative change of a number from one line to another."""
+    return lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
 
 
-def difference(of: Callable[[Point], float], line: str, over: str) -> Callable[..., Values]:
+def difference(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
     return lambda at, work: {"": of(at(work, line)) - of(at(work, over))}
 
 
@@ -106,7 +106,8 @@ def interactions(at: At[Point], work: str) -> Values:
     return found
 
 
-def points(value: float) -> str:
+def by_points(value: float) -> str:
+    """A difference of shares (0 to 1) in points."""
     return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
@@ -178,7 +179,7 @@ QUESTIONS = (
         (DFTL, TLLLP),
         difference(lambda point: point.map_hits, TLLLP, DFTL),
         Region(low=-EFFECT),
-        said=points,
+        said=by_points,
     ),
     Question(
         "tlllp-reads",
@@ -205,7 +206,7 @@ QUESTIONS = (
         difference(lambda point: point.buffer_hits or 0.0, NCQ, LRU),
         Region(low=POINT),
         ("arrivals",),
-        points,
+        by_points,
     ),
     Question(
         "shrd-map",
@@ -235,32 +236,66 @@ QUESTIONS = (
 )
 
 
-def claims_of(synthetic: Sequence[str], recorded: Sequence[str]) -> Iterator[OpenClaim[Point]]:
-    """Each question of all synthetic loads, and of all traces that there are."""
+def claims_of(families: Sequence[str]) -> Iterator[OpenClaim[Point]]:
+    """Each question of each of the families of workloads that there are."""
     for question in QUESTIONS:
-        yield _claim(question, SYNTHETIC, "synthetic loads", synthetic)
-        yield _claim(question, RECORDED, "traces", recorded)
+        for family in families:
+            yield _claim(question, family)
 
 
-def _claim(
-    question: Question, family: str, where: str, workloads: Sequence[str]
-) -> OpenClaim[Point]:
+WHERE = {SYNTHETIC: "synthetic loads", RECORDED: "traces"}
+
+
+def _claim(question: Question, family: str) -> OpenClaim[Point]:
+    axis, work = BY_WORKLOAD[family], ANY[family]
+
     def measure(at: At[Point]) -> Values:
-        return {
-            ", ".join(filter(None, (work, of))): number
-            for work in workloads
-            for of, number in question.value(at, work).items()
-        }
+        values = question.value(at, work)
+        return {f"{at.place[axis]}, {of}" if of else at.place[axis]: v for of, v in values.items()}
 
     return OpenClaim(
         f"{question.key}-{family}",
         question.text,
-        f"on all {where}",
+        f"on {WHERE[family]}",
         question.asked,
-        question.axes,
-        tuple(workloads),
+        (axis, *question.axes),
+        (work,),
         question.lines,
         measure,
         question.region,
         question.said,
     )
+
+
+def judge_all(
+    experiment: Experiment,
+    claims: Sequence[OpenClaim[Point]],
+    points: Mapping[Run, Point],
+    full: bool,
+) -> list[tuple[OpenClaim[Point], Measured]]:
+    """The claims with their verdicts, and beside them what would be said of all workloads."""
+    found = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in claims]
+    return [(claim, beside_all(experiment, claim, ours)) for claim, ours in found]
+
+
+def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
+    """The runs as if their first volume were not counted in what is programmed."""
+    return {
+        run: replace(point, write_amplification=point.later_write_amplification)
+        for run, point in points.items()
+    }
+
+
+def beside_all(experiment: Experiment, claim: OpenClaim[Point], found: Measured) -> Measured:
+    """The verdict with what it would be if the worst of the workloads decided for all of them."""
+    axis, *others = claim.axes
+    worst: dict[tuple[str, ...], str] = {}
+    for row in found.rows:
+        if not row["rejected"]:
+            place = tuple(row[key] for key in others)
+            worst[place] = min(worst.get(place, row["case"]), row["case"], key=CASES.index)
+    if not worst or len({row[axis] for row in found.rows}) == 1:
+        return found
+    cases = [(dict(zip(others, place, strict=True)), case) for place, case in worst.items()]
+    verdict = worded([experiment.axis(key).named for key in others], cases)
+    return replace(found, why=f"{found.why}; of all {claim.where.removeprefix('on ')}: {verdict}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from floatgate.intervals import mean_and_half_width
 from floatgate.report.values import count, fixed, measured, percent, size
 
-from .paper import Bars, Column, Dots, Exhibit, Numbers, Row, change
-from .together_claims import interaction
+from .judging import OpenClaim
+from .paper import HOLDS, Bars, Column, Dots, Exhibit, Measured, Numbers, Row, change
+from .together_claims import by_points, interaction
 from .together_runs import (
     ASA,
     BASE,
@@ -21,9 +22,10 @@ from .together_runs import (
     SPARE_28,
     SPARES,
     TLLLP,
-    Excerpt,
     Point,
 )
+from .together_traces import Excerpt
+from .verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region
 
 DEFAULTS = {"spare": "15%", "arrivals": "own times"}
 
@@ -32,15 +34,17 @@ MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memor
 WEIGHED = ("memory_bytes", "write_amplification", "read_p99_us")
 """Of which less is better. Writes are acknowledged from protected memory, so that their tail tells
 lines apart only once the drive falls behind: the tail that is weighed is that of reads."""
-FRONT = "front"
+FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
+"""What a line is among those that can be built of as much flash."""
 
 
 def exhibits(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
     """All that there are runs for."""
-    rows = weigh(summary(at_defaults(points)))
+    middle = at_defaults(points)
+    rows = weigh(summary(middle), middle)
     found: list[Exhibit] = [_everything(rows), _front(rows)]
     found += [_scatter(rows, *one) for one in SCATTERS]
-    found += [_by_spare(points), _prefetch(at_defaults(points)), _interactions(points)]
+    found += [_by_spare(points), _prefetch(middle), _interactions(middle)]
     found += [_refusals(), _excerpts(known)]
     return [exhibit for exhibit in found if exhibit.rows]
 
@@ -74,29 +78,51 @@ def _means(runs: Sequence[Point]) -> Row:
     return found
 
 
-def weigh(rows: Sequence[Row]) -> list[Row]:
-    """The rows with what they are in a choice among drives that can be built of as much flash:
-    on the front, beaten by others in all three, or no such drive."""
+def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
+    """The rows with what they are in a choice among drives that can be built of as much flash: on
+    the front if no other beats them, beaten, or not told apart from one that would beat them; none
+    of these if there is no such drive. `by` names the others."""
+    seeds: dict[tuple[str, str], dict[int, Point]] = {}
+    for point in points:
+        if can_be_built(point):
+            seeds.setdefault((point.trace, point.line), {})[point.seed] = point
     found = []
     for row in rows:
-        rivals = [r for r in rows if r["trace"] == row["trace"] and can_be_built(r)]
-        if not can_be_built(row):
+        own = seeds.get((row["trace"], row["line"]))
+        if own is None:
             found.append(row | {FRONT: None, "by": ""})
             continue
-        by = [LABELS[r["line"]] for r in rivals if dominates(r, row)]
-        found.append(row | {FRONT: not by, "by": ", ".join(by)})
+        rivals = {line: runs for (trace, line), runs in seeds.items() if trace == row["trace"]}
+        cases = {line: beats(runs, own) for line, runs in rivals.items() if line != row["line"]}
+        worst = max(cases.values(), key=CASES.index, default=FAILS_HERE)
+        by = [LABELS[line] for line, case in cases.items() if case == worst != FAILS_HERE]
+        found.append(row | {FRONT: STANDING[worst], "by": ", ".join(by)})
     return found
 
 
-def can_be_built(row: Row) -> bool:
-    """Whether a row is a drive of the same flash that knows no future, with all three numbers."""
-    return row["line"] not in (*BOUNDS, SPARE_28) and all(name in row for name in WEIGHED)
+STANDING = {HOLDS: BEATEN, AMBIGUOUS: UNCLEAR, FAILS_HERE: FRONT}
+"""What a line is by the case of the rival that comes nearest to beating it."""
 
 
-def dominates(one: Row, other: Row) -> bool:
-    """Whether a row is as good in all that is weighed and better in something, by the means."""
-    pairs = [(one[name], other[name]) for name in WEIGHED]
-    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
+def can_be_built(point: Point) -> bool:
+    """Whether it is a drive of the same flash that knows no future, with all three numbers."""
+    known = all(getattr(point, name) is not None for name in WEIGHED)
+    return known and point.line not in (*BOUNDS, SPARE_28)
+
+
+def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
+    """Whether a line has no more than another of all that is weighed, and less of something: surely
+    (all 95 % intervals of the differences by seed), surely not (one of them), or ambiguous."""
+    seeds = one.keys() & other.keys()
+    differences = [
+        Estimate.of([getattr(one[seed], name) - getattr(other[seed], name) for seed in seeds], True)
+        for name in WEIGHED
+    ]
+    if all(off.low == off.high == 0 for off in differences):
+        return FAILS_HERE
+    worst = min((Region(high=0.0).case(off) for off in differences), key=CASES.index)
+    less = any(off.high < 0 for off in differences)
+    return AMBIGUOUS if worst == HOLDS and not less else worst
 
 
 def _everything(rows: Sequence[Row]) -> Numbers:
@@ -126,6 +152,7 @@ def _everything(rows: Sequence[Row]) -> Numbers:
             Column("Host", "host_bytes", size),
             Column("Memory", "memory_bytes", size),
             Column("Utilization", "utilization", percent),
+            Column("Among drives", FRONT),
         ],
         brief=False,
     )
@@ -144,18 +171,19 @@ def _with_half(row: Row, name: str) -> str | None:
 def _front(rows: Sequence[Row]) -> Numbers:
     """Which lines nothing beats, by workload."""
     traces = list(dict.fromkeys(row["trace"] for row in rows))
-    lines = [key for key in LABELS if any(row["line"] == key and row[FRONT] for row in rows)]
-    known = {(row["trace"], row["line"]): row for row in rows}
+    known = {(row["trace"], row["line"]): row[FRONT] for row in rows if row[FRONT]}
     table = []
-    for line in lines:
-        marks = {t: _mark(known[t, line]) for t in traces if (t, line) in known}
-        table.append({"line": LABELS[line], "on": sum(m == FRONT for m in marks.values()), **marks})
+    for line in dict.fromkeys(line for _, line in known):
+        marks = {trace: known.get((trace, line)) for trace in traces}
+        on = sum(mark == FRONT for mark in marks.values())
+        table.append({"line": LABELS[line], "on": on, **marks})
     return Numbers(
         key="front",
         title="Lines on the front of memory, write amplification and p99 of reads",
         caption=(
-            "On the front: no other line has no more of all three, and less of one, by the means. "
-            "Bounds and the drive of more flash are no rivals. Lines on no front are not listed."
+            "Front: no other line has no more of all three and less of one. Beaten: one surely "
+            "has, by the 95% intervals of its differences with the same seeds. Not told apart: one "
+            "may have. Bounds and the drive of more flash are no rivals, and not listed."
         ),
         rows=table,
         columns=[
@@ -166,40 +194,45 @@ def _front(rows: Sequence[Row]) -> Numbers:
     )
 
 
-def _mark(row: Row) -> str:
-    return FRONT if row[FRONT] else "\N{MIDDLE DOT}"
-
-
 SCATTERS = (
     ("write_amplification", "Write amplification", ".2f"),
     ("read_p99_us", "p99 of reads, µs", ".0f"),
 )
+KINDS = {
+    FRONT: "on the front",
+    UNCLEAR: "not told apart from one that beats it",
+    BEATEN: "beaten in all three",
+    None: "cannot be built so",
+}
 
 
 def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
     """Every line by its memory, those on the front told from the others."""
-    kinds = {True: "on the front", False: "beaten in all three", None: "cannot be built so"}
     return Dots(
         key=f"memory-{metric.replace('_', '-')}",
         title=title,
-        caption="Means over seeds; 15% spare space, requests at their own times.",
+        caption=(
+            "Means over seeds with 95% intervals; 15% spare space, requests at their own times."
+        ),
         rows=[
             {
                 "trace": row["trace"],
-                "line": kinds[row[FRONT]],
+                "line": KINDS[row[FRONT]],
                 "scheme": row["line"],
                 "memory": row["memory_bytes"] / 1024,
                 metric: row[metric],
+                "half": row[f"{metric}_half"],
             }
             for row in rows
             if metric in row
         ],
         metric=metric,
         style=style,
-        labels={text: text for text in kinds.values()},
+        labels={text: text for text in KINDS.values()},
         x="memory",
         x_title="Memory, KiB",
         size=40,
+        spread="half",
     )
 
 
@@ -243,7 +276,7 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
     for trace, pairs in rows.items():
         row: Row = {"trace": trace}
         row["misses"] = _estimate([1 - base.map_hits for _, base in pairs], percent)
-        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], change)
+        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], by_points)
         for name in ("read_mean_us", "write_amplification"):
             both = [(getattr(our, name), getattr(base, name)) for our, base in pairs]
             if all(None not in one for one in both):
@@ -267,12 +300,12 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
 def _estimate(values: Sequence[float], text: Callable[[float], str]) -> str:
     mean, half = mean_and_half_width(values)
     assert mean is not None, "there is a run"
-    return text(mean) + (f" ± {half:.1%}" if half is not None else "")
+    return text(mean) + (f" ± {text(half).lstrip('+')}" if half is not None else "")
 
 
 def _interactions(points: Sequence[Point]) -> Numbers:
     """Of each pair, by workload: its write amplification over the product of its parts'."""
-    known = {(p.trace, p.line, p.seed): p.write_amplification for p in at_defaults(points)}
+    known = {(p.trace, p.line, p.seed): p.write_amplification for p in points}
     runs = [(trace, seed) for trace, line, seed in known if line == BASE]
     table: list[Row] = []
     for pair in PAIRS:
@@ -298,6 +331,42 @@ def _interactions(points: Sequence[Point]) -> Numbers:
     )
 
 
+Judged = Sequence[tuple[OpenClaim[Point], Measured]]
+
+
+def first_volume(counted: Judged, left_out: Judged) -> Numbers:
+    """Verdicts with the first volume and without it, of what depends on it."""
+    rows = [
+        {
+            "claim": f"{claim.text} ({claim.where})",
+            "ours": ours.ours,
+            "later": without.ours,
+            "verdict": ours.verdict,
+            "moved": "the same" if without.verdict == ours.verdict else without.verdict,
+        }
+        for (claim, ours), (_, without) in zip(counted, left_out, strict=True)
+        if [row["ours"] for row in ours.rows] != [row["ours"] for row in without.rows]
+    ]
+    return Numbers(
+        key="first-volume",
+        title="Verdicts without the first volume",
+        caption=(
+            "The first of the volumes that a workload writes is its way from the start of the "
+            "drive; verdicts count it. Here are all about what is programmed, once with it and "
+            "once without. Response times and hits are of whole runs."
+        ),
+        rows=rows,
+        columns=[
+            Column("Claim", "claim"),
+            Column("Ours", "ours"),
+            Column("Without the first volume", "later"),
+            Column("Verdict", "verdict"),
+            Column("Without the first volume", "moved"),
+        ],
+        brief=False,
+    )
+
+
 def _refusals() -> Numbers:
     return Numbers(
         key="refused",
@@ -317,8 +386,8 @@ def _excerpts(known: Sequence[Excerpt]) -> Numbers:
         key="traces",
         title="Traces: the unfiltered list",
         caption=(
-            "The first 10,000 requests of each. Left out is what writes a page less than twice on "
-            "average, and what does not fit; --quick runs two, and lists no others."
+            "The first 10,000 requests of each, and the whole of two on drives of their size. Left "
+            "out is what writes a page less than twice on average, and what does not fit."
         ),
         rows=[
             {
@@ -326,7 +395,7 @@ def _excerpts(known: Sequence[Excerpt]) -> Numbers:
                 "file": one.source.spec,
                 "pages": one.pages,
                 "overwrites": one.overwrites,
-                "why": one.why_not or "played",
+                "why": one.why_not or ("played" if one.is_played(False) else "played with --full"),
             }
             for one in known
         ],

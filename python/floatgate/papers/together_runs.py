@@ -5,21 +5,21 @@ Nothing here is a paper's. Every number was chosen before the first run; its rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floatgate import configs
 from floatgate._core import ConfigError
 
-from .batch import Bench, Played
-from .experiment import Axis, Choice, Experiment, Line, Run, Workload
+from .batch import Played
+from .experiment import Axis, Choice, Experiment, Line, Run, Settings, Workload
 from .judging import Filter
-from .sources import Source
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from floatgate.result import Result
 
 DEVICE = "tlc-enterprise"
@@ -78,19 +78,12 @@ in 36 us, and writes come every 800 us: room for a write amplification of 22. Un
 VOLUMES = 3
 """Of the drive that are written while it is measured: one in which cleaning finds what is hot, and
 two after it."""
-WINDOWS = 100
-"""Into which a round of an excerpt is cut, as for ASA-FTL: repetition is not to be its locality."""
-REQUESTS = 10_000
-"""Of each trace, its first: what the shortest of them have."""
-OVERWRITTEN = 2.0
-"""Writes of a page in an excerpt, on average, from which its pages have a last update of their own.
-The same for all traces, as for ASA-FTL."""
 
 
-def blocks(spare: float) -> int:
-    """Blocks of the drive that holds the span with this spare factor, in whole units."""
-    units = -(-SPAN // PAGE // UNIT_PAGES)
-    while int((1 - spare) * units * UNIT_PAGES) < SPAN // PAGE:
+def blocks(spare: float, pages: int = SPAN // PAGE) -> int:
+    """Blocks of the drive that holds so many pages with this spare factor, in whole units."""
+    units = int(pages / (1 - spare)) // UNIT_PAGES
+    while int((1 - spare) * units * UNIT_PAGES) < pages:
         units += 1
     return units * int(DRIVE["flash.superblock"])
 
@@ -246,73 +239,32 @@ SYNTHETICS = (
 )
 """No skew, the usual hot and cold, and the usual skew of key-value benchmarks (YCSB's)."""
 
-QUICK_TRACES = ("umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst")
-"""Those that the papers here have themselves and that keep devices apart, or are of one."""
-TRACES = tuple(
-    Source(name, RECORDED, file, REQUESTS)
-    for name, file in (
-        ("Financial1, 10k", QUICK_TRACES[0]),
-        ("MSR, 20% reads", QUICK_TRACES[1]),
-        ("Financial1, 50k", "umass-financial1-50k-pages.trace.zst"),
-        ("MSR, most throughput", "msr-sample-most-thpt-10k.trace.zst"),
-        ("WebSearch", "umass-websearch-25k.trace.zst"),
-        ("TPCC", "tpcc-7k.trace.zst"),
-        ("MSN file server", "msprod-msnfs-150k.trace.zst"),
-        ("DTRS", "msprod-dtrs-127k.trace.zst"),
-        ("CloudPhysics", "cloudphysics-114k.vscsi.zst"),
-        ("Nexus 5", "nexus5-installing-18k.txt.zst"),
-        ("PC", "pc-diskmon-87k.txt.zst"),
-        ("HP", "hp-hplajw-1week-45k.srt.zst"),
-        ("postmark, MSR", "ms-postmark-62k.trace.zst"),
-        ("pgbench", "capture-pgbench-ext4-656k.csv.zst"),
-        ("RocksDB", "capture-rocksdb-ext4-905k.csv.zst"),
-        ("postmark, f2fs", "capture-postmark-f2fs-996k.csv.zst"),
-    )
-)
-"""All that are in the directory of traces."""
-
-CORNERS = frozenset({"7%", "28%"})
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """The first requests of a trace, and whether they can be played."""
-
-    source: Source
-    played: Played
-    pages: int
-    """That are touched."""
-    overwrites: float
-
-    @property
-    def why_not(self) -> str:
-        """Why it is left out; nothing if it is not."""
-        if self.overwrites < OVERWRITTEN:
-            return f"writes a page less than {OVERWRITTEN:g} times"
-        return "touches more than the drive holds" if self.pages * PAGE > SPAN else ""
-
-    def workload(self, bench: Bench) -> Workload:
-        """Played until it has written the drive `VOLUMES` times, each round in another order."""
-        rounds = max(2, round(VOLUMES * SPAN / bench.written_bytes(self.played)))
-        played = replace(self.played, repeat=rounds, windows=WINDOWS)
-        return Workload(self.source.name, RECORDED, played, slow=CORNERS, random=True)
-
-
-def excerpts(bench: Bench, found: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
-    """The traces that there are, measured by the rules."""
-    for source, file in found:
-        played = Played(str(file), source.limit, dense=True)
-        pages = bench.span_bytes(played) // PAGE
-        yield Excerpt(source, played, pages, bench.overwrites(played))
+ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
+"""What a question calls the workload that the axis of its family says."""
+BY_WORKLOAD = {SYNTHETIC: "load", RECORDED: "trace"}
+"""The axis of each family: that of the workloads that there are."""
+WHY_THESE = {
+    SYNTHETIC: "No skew, the usual hot and cold, and the usual skew of key-value benchmarks.",
+    RECORDED: "All that are here and write a page twice on average, in their first 10,000 requests "
+    "or as a whole.",
+}
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     """What can be run. Lines and workloads go by their own names: there is no paper's."""
     names = [line.key for line in LINES] + [work.name for work in workloads]
     drive = Axis("drive", "the drive", (Choice("aged", DRIVE, random=True),), "the same for all")
+    families = dict.fromkeys(work.family for work in workloads)
+    played = [_played(family, workloads) for family in families]
     return Experiment(
-        DEVICE, (drive, *AXES), tuple(workloads), LINES, {name: name for name in names}
+        DEVICE, (drive, *played, *AXES), tuple(workloads), LINES, {name: name for name in names}
     )
+
+
+def _played(family: str, workloads: Sequence[Workload]) -> Axis:
+    axis, known = BY_WORKLOAD[family], [work for work in workloads if work.family == family]
+    choices = tuple(Choice(work.name, workloads={ANY[family]: work.name}) for work in known)
+    return Axis(axis, f"the {axis}", choices, WHY_THESE[family])
 
 
 @dataclass(frozen=True)
@@ -327,6 +279,8 @@ class Point:
     seed: int
     write_amplification: float
     """All programs of cleaning and of the map included, per page that the host writes."""
+    later_write_amplification: float
+    """The same without the first volume, in which cleaning finds what is hot."""
     read_mean_us: float | None
     read_p99_us: float | None
     write_mean_us: float | None
@@ -351,12 +305,30 @@ class Point:
         return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
 
 
+def size_of(settings: Settings, key: str) -> int:
+    """Bytes of a size as the settings here have it: "1024B"."""
+    return int(settings[key].removesuffix("B"))
+
+
+def amplified(timeline: pl.DataFrame, begin: float) -> float:
+    """Write amplification from a page of the host on: of windows that it cuts, their part. All of
+    the run, if it is no longer."""
+    pages = [0.0, *map(float, timeline["host_pages"])]
+    begin = begin if begin < pages[-1] else 0.0
+    written = programs = 0.0
+    for i, wa in enumerate(timeline["write_amplification"]):
+        part = max(0.0, pages[i + 1] - max(pages[i], begin))
+        written, programs = written + part, programs + part * (wa or 0.0)
+    return programs / written
+
+
 def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     """The numbers of a run that tables and claims are about."""
     latency, reads, programs = result.latency, result.flash.reads, result.flash.programs
     accesses = max(result.workload.read_pages + result.workload.write_pages, 1)
     mean = latency.all.mean_us or 0.0
     buffered = "buffer.scheme" in experiment.line(run.line).set
+    held = size_of(experiment.settings(run, 0), "buffer.capacity") if buffered else 0
     return Point(
         trace=run.workload,
         family=experiment.workload(run.workload).family,
@@ -365,13 +337,14 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         arrivals=run.at("arrivals"),
         seed=run.seed,
         write_amplification=result.write_amplification or 1.0,
+        later_write_amplification=amplified(result.timeline, result.drive.logical_pages),
         read_mean_us=latency.read.mean_us,
         read_p99_us=latency.read.p99_us,
         write_mean_us=latency.write.mean_us,
         write_p99_us=latency.write.p99_us,
         map_bytes=result.mapping.cache_bytes or 0,
         placement_bytes=result.placement.memory_bytes,
-        buffer_bytes=(BUFFER if buffered else 0) + result.buffer.memory_bytes,
+        buffer_bytes=held + result.buffer.memory_bytes,
         host_bytes=result.host.memory_bytes,
         map_hits=result.mapping.hit_ratio or 0.0,
         buffer_hits=result.buffer.hit_ratio if buffered else None,

@@ -130,7 +130,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
             for row in rows
         ]
         x = alt.X("x:Q", title=chart.x_title, scale=x_scale)
-        y = alt.Y("y:Q", title=chart.title, scale=y_scale)
+        y = alt.Y("y:Q", title=chart.axis or chart.title, scale=y_scale)
         colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
         dots = alt.Chart(_data(points)).mark_circle(size=chart.size, opacity=0.6)
         layers = [dots.encode(x=x, y=y, color=colour)]

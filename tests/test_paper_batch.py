@@ -107,3 +107,25 @@ def test_how_many_different_ends_writes_have(tmp_path: Path) -> None:
     assert bench.write_ends(played, 1) == 2
     assert bench.write_ends(played, 2) == 4
     assert bench.write_ends(played, 100) == 4
+
+
+def test_a_trace_is_played_from_a_later_request(tmp_path: Path) -> None:
+    """Of ten writes the fourth to the eighth, as if the trace began there."""
+    frame = pl.DataFrame(
+        {
+            "at_ns": [10 * i for i in range(10)],
+            "op": [1] * 10,
+            "offset": [4096 * (i % 6) for i in range(10)],
+            "length": [4096] * 10,
+        }
+    )
+    frame.write_parquet(tmp_path / "whole.parquet")
+    part = frame.slice(3, 5).with_columns(pl.col("at_ns") - 30)
+    part.write_parquet(tmp_path / "part.parquet")
+    bench = Bench("asa14", None)
+    later = Task(Played(str(tmp_path / "whole.parquet"), limit=5, skip=3), {"timing": "none"})
+    alone = Task(Played(str(tmp_path / "part.parquet")), {"timing": "none"})
+    found, same = bench.run([later, alone])
+    assert found.workload.requests == 5
+    assert found.workload.hash == same.workload.hash
+    assert "the first 3 requests are left out" in found.notes

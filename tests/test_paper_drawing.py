@@ -177,7 +177,7 @@ def test_dots_are_at_their_places() -> None:
     figure = figure_of(
         Dots(
             key="k",
-            title="Page",
+            title="Pages in their order",
             caption="",
             rows=rows,
             metric="page",
@@ -185,9 +185,12 @@ def test_dots_are_at_their_places() -> None:
             labels=LABELS,
             x="at",
             x_title="At",
+            axis="Page",
         )
     )
     [drawing] = figure.drawings
+    assert figure.title == "Pages in their order"
+    assert drawing.chart.to_dict()["layer"][0]["encoding"]["y"]["title"] == "Page"
     assert [(row["colour"], row["x"], row["y"]) for row in _values(drawing.chart)] == [
         ("Line A", 3, 70),
         ("Line B", 5, 20),

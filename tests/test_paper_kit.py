@@ -100,6 +100,20 @@ def _judged(claim: OpenClaim[_Point], of: Any, full: bool = True) -> Any:
     return judge(EXPERIMENT, claim, points, full, BUSY)
 
 
+def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
+    """Aged only with the middle cache; where the start is not swept, nothing is left out."""
+    start = EXPERIMENT.axis("start")
+    alone = replace(start.choice("aged"), beside=frozenset({"cache"}))
+    axes = (replace(start, choices=(start.choice("fresh"), alone)), *EXPERIMENT.axes[1:])
+    experiment = replace(EXPERIMENT, axes=axes)
+    found = [(p["start"], p["cache"]) for p in experiment.places(("start", "cache"), full=True)]
+    assert found == [
+        *(("fresh", "small"), ("fresh", "middle"), ("fresh", "large")),
+        ("aged", "middle"),
+    ]
+    assert len(experiment.places(("cache",), full=True)) == 3
+
+
 def test_what_is_not_random_and_what_does_not_matter_is_run_once() -> None:
     def seeds(workload: str, line: str, **place: str) -> int:
         at = {"start": "fresh", "cache": "small", "reading": "one"} | place

@@ -31,7 +31,9 @@ class Played:
 
     spec: str
     limit: int | None = None
-    """Only the first so many requests."""
+    """Only the first so many requests, of those that are not skipped."""
+    skip: int = 0
+    """Of a trace, so many requests that come before the first that is played."""
     repeat: int = 1
     dense: bool = False
     """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
@@ -42,8 +44,9 @@ class Played:
 
     @property
     def how(self) -> RunOptions:
-        """The options of its runs."""
-        return RunOptions(repeat=self.repeat, limit=self.limit)
+        """The options of its runs; what is skipped is read, too."""
+        limit = None if self.limit is None else self.skip + self.limit
+        return RunOptions(repeat=self.repeat, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Bench:
         self.kept = kept
         self._drives: dict[str, configs.Resolved] = {}
         self._sources: dict[tuple[Played, int], sources.Source] = {}
-        self._files: dict[tuple[str, int | None], sources.Source] = {}
+        self._files: dict[tuple[str, int | None, int], sources.Source] = {}
         self._loads: dict[tuple[Played, int], sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
@@ -160,11 +163,13 @@ class Bench:
         if key not in self._sources:
             if self.progress is not None:
                 self.progress("read", 0, 0)
-            how, file = replace(played.how, seed=key[1]), (played.spec, played.limit)
+            how = replace(played.how, seed=key[1])
+            file = played.spec, played.limit, played.skip
             if file in self._files:
                 self._sources[key] = replace(self._files[file], how=how, loads={})
             else:
-                self._sources[key] = sources.open_source(played.spec, how)
+                source = sources.open_source(played.spec, how)
+                self._sources[key] = _later(source, played.skip) if played.skip else source
             if self._sources[key].workload is None:
                 self._files[file] = self._sources[key]
         return self._sources[key]
@@ -187,6 +192,16 @@ def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Lo
     frame = lay_out(trace, source.how.addresses).frame
     workload, note = _in_rounds(source.name, frame, played, seed)
     return replace(plain, workload=workload, notes=[*plain.notes, *note])
+
+
+def _later(source: sources.Source, skip: int) -> sources.Source:
+    """A trace from a later request on, whose time then counts from there."""
+    trace = source.held
+    assert trace is not None, "a generator says itself where it begins"
+    frame = trace.frame.slice(skip)
+    frame = frame.with_columns(pl.col("at_ns") - pl.col("at_ns").first())
+    notes = [*trace.notes, f"the first {skip:,} requests are left out"]
+    return replace(source, trace=replace(trace, frame=frame, notes=notes), loads={})
 
 
 def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:

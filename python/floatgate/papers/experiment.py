@@ -48,6 +48,9 @@ class Choice:
     """Whether runs with it differ from seed to seed."""
     quick: bool = True
     """Whether a quick reproduction has it."""
+    beside: frozenset[str] = frozenset()
+    """Axes that are at their defaults where a claim sweeps its axis to it: they are nothing to it,
+    so that a point would be there twice, or all of their choices would take too many runs."""
 
     @property
     def matters(self) -> bool:
@@ -163,8 +166,14 @@ class Experiment:
         keys = set(swept)
         sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
         sizes = [axis for axis in self.axes if axis.ordered and axis.key in keys]
-        found = grid(sides)
+        found = [place for place in grid(sides) if self._goes(place, keys)]
         return found if full else [p for p in found if _is_corner(sizes, p) or _is_middle(sizes, p)]
+
+    def _goes(self, place: Place, swept: set[str]) -> bool:
+        """Whether each choice is there beside the others."""
+        chosen = (axis.choice(place[axis.key]) for axis in self.axes if axis.key in swept)
+        fixed = {key for choice in chosen for key in choice.beside}
+        return all(place[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
 
     def run_of(self, place: Place, workload: str, line: str, seed: int) -> Run:
         """The run of one of the paper's lines on one of its workloads. What is not random has

@@ -115,6 +115,8 @@ class Dots(Chart):
     x: str
     """The column for the horizontal axis."""
     x_title: str
+    axis: str = ""
+    """What the vertical axis has; else the title."""
     marks: Sequence[tuple[str, float, float]] = ()
     """Places to hold the dots of each plot against, each with its name."""
     size: int = 3

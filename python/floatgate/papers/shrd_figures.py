@@ -9,16 +9,18 @@ from floatgate.report.values import size
 
 from .paper import Bars, Exhibit, Lines, Row
 from .shrd_points import Point
-from .shrd_runs import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL
+from .shrd_runs import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL, STREAM
 from .shrd_tables import (
     DEFAULTS,
     PLAIN,
     SERIES,
     STATED,
+    Key,
     aged,
     chosen_of,
     commands,
     contour,
+    order,
     over_seeds,
     place_of,
     series,
@@ -28,15 +30,19 @@ from .shrd_tables import (
 
 def exhibits(points: Sequence[Point]) -> list[Exhibit]:
     """All figures that there are runs for."""
-    gains = _gain_rows(points)
+    gains = _gain_pairs(points)
+    by_seed = over_seeds(
+        [(p, value) for p, value in gains if p.line != "ideal"], **GAIN, seed=lambda p: p.seed
+    )
     found: list[Exhibit] = [
-        _gains(gains),
-        contour(gains),
+        _gains(_gain_rows(gains)),
+        contour(by_seed),
         _over_cache(points, "throughput", "Requests a second by map cache", "iops", ",.0f"),
         _over_cache(
-            points, "loads", "Map pages loaded per write by map cache", "settled_loads", ".3f"
+            points, "loads", "Map pages loaded per page by map cache", "settled_loads", ".3f"
         ),
         windows(points),
+        order(points),
         commands(points),
         _latencies(points),
         _benchmarks(points),
@@ -60,7 +66,15 @@ def _same(point: Point) -> tuple[Any, ...]:
 
 
 def _panel(point: Point) -> str:
-    return f"{point.controller} controller, {point.span}"
+    return f"{point.controller} controller, {_marked(point.span, SPAN)}"
+
+
+SPAN, LOG = "32 GiB", "64 MiB"
+"""The slides' point in figures over spans and logs."""
+
+
+def _marked(choice: str | None, slides: str) -> str:
+    return f"{choice} (the slides')" if choice == slides else str(choice)
 
 
 def _span_gib(point: Point) -> float | None:
@@ -68,30 +82,34 @@ def _span_gib(point: Point) -> float | None:
 
 
 OPENED: dict[str, str | None] = dict.fromkeys(("controller", "span", "log", "window", "cache"))
-"""The axes of the claim of 30 times."""
+"""The axes of the claim of 30 times, but for spare space."""
+GAIN: dict[str, Key] = {
+    "controller": lambda p: p.controller,
+    "cache": lambda p: p.cache or DEFAULTS["cache"],
+    "line": lambda p: _gain_line(p),
+    "span_gib": _span_gib,
+}
 
 
-def _gain_rows(points: Sequence[Point]) -> list[Row]:
+def _gain_line(point: Point) -> str:
+    if point.line == "ideal":
+        return SERIES["ideal"]
+    return f"{point.log}, {'bursts' if point.family == BURSTS else point.window}"
+
+
+def _gain_pairs(points: Sequence[Point]) -> list[tuple[Point, float]]:
+    """Each run of the claims of 30 times, as a multiple of DFTL."""
     runs = place_of(chosen_of(points, PLAIN, RANDOM), **OPENED)
-    rows = over_seeds(
-        times_dftl(runs),
-        controller=lambda p: p.controller,
-        cache=lambda p: p.cache or DEFAULTS["cache"],
-        line=lambda p: f"{p.log}, {p.window}" if p.line == "shrd" else SERIES["ideal"],
-        span_gib=_span_gib,
-    )
     bursts = place_of(chosen_of(points, ("dftl", "shrd-idle"), BURSTS), **OPENED)
     base = {_same(p): p.mean_us for p in bursts if p.line == "dftl"}
     idle = [(p, base[_same(p)] / p.mean_us) for p in bursts if p.line != "dftl"]
-    rows += over_seeds(
-        idle,
-        controller=lambda p: p.controller,
-        cache=lambda p: p.cache,
-        line=lambda p: f"{p.log}, bursts",
-        span_gib=_span_gib,
-    )
+    return [*times_dftl(runs), *idle]
+
+
+def _gain_rows(pairs: Sequence[tuple[Point, float]]) -> list[Row]:
     return [
-        {"trace": f"{row['controller']} controller, cache of {row['cache']}", **row} for row in rows
+        {"trace": f"{row['controller']} controller, cache of {row['cache']}", **row}
+        for row in over_seeds(pairs, **GAIN)
     ]
 
 
@@ -109,8 +127,8 @@ def _gains(rows: list[Row]) -> Lines:
         style=".1f",
         labels={row["line"]: row["line"] for row in rows},
         x="span_gib",
-        x_title="Span, GiB",
-        x_text="{:.0f}".format,
+        x_title="Span",
+        x_text=lambda gib: _marked(f"{gib:.0f} GiB", SPAN),
         spread="half",
         rules=(("the slides", STATED),),
     )
@@ -131,7 +149,10 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
     return Lines(
         key=key,
         title=title,
-        caption="Writes of 4 KiB, each page as likely as the others. Whiskers: 95% intervals.",
+        caption=(
+            "Writes of 4 KiB, each page as likely as the others; the slides' point has 32 GiB and "
+            "a log of 64 MiB, as all here. Whiskers: 95% intervals."
+        ),
         rows=[row for row in rows if row["trace"] in several],
         metric="value",
         style=style,
@@ -171,7 +192,7 @@ def _latencies(points: Sequence[Point]) -> Bars:
 
 
 def _benchmarks(points: Sequence[Point]) -> Bars:
-    kinds = (RANDOM, READS, MIXED, SEQUENTIAL, EXT4, F2FS)
+    kinds = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, EXT4, F2FS)
     runs = place_of(chosen_of(points, PLAIN, *kinds), controller=None, window=None)
     rows = over_seeds(
         times_dftl(runs),
@@ -179,11 +200,18 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
         trace=lambda p: p.trace,
         line=series,
     )
+    dftl = [(p, p.loads) for p in runs if (p.line, p.controller) == ("dftl", "prototype")]
+    loads = over_seeds(dftl, trace=lambda p: p.trace)
     return Bars(
         key="benchmarks",
         title="Throughput on every workload",
         axis="Times DFTL",
-        caption="With a cache of 128 KiB, for captures of 1/8 of their map. Whiskers: 95%.",
+        caption=(
+            "With a cache of 128 KiB, for captures of 1/8 of their map. Whiskers: 95%. Map pages "
+            "that DFTL loads for a page written, with the prototype's controller: "
+            + ", ".join(f"{row['trace']} {row['value']:.4f}" for row in loads)
+            + "."
+        ),
         rows=rows,
         metric="value",
         style=".2f",
@@ -196,24 +224,27 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
 
 
 def _over_log(points: Sequence[Point]) -> Lines:
-    runs = place_of(chosen_of(points, PLAIN, RANDOM), controller=None, window=None, log=None)
+    runs = place_of(
+        chosen_of(points, PLAIN, RANDOM), controller=None, span=None, window=None, log=None
+    )
     rows = over_seeds(
         [(p, p.iops) for p in runs],
         trace=_panel,
         line=series,
         log=lambda p: None if p.log is None else float(p.log.split()[0]),
     )
+    several = {row["trace"] for row in rows if row["log"] not in (None, 64.0)}
     return Lines(
         key="log",
         title="Requests a second by size of the log",
         caption="Random writes with a cache of 128 KiB. Whiskers: 95% intervals.",
-        rows=rows,
+        rows=[row for row in rows if row["trace"] in several],
         metric="value",
         style=",.0f",
         labels=SERIES,
         x="log",
         x_title="Log",
-        x_text="{:.0f} MiB".format,
+        x_text=lambda mib: _marked(f"{mib:.0f} MiB", LOG),
         spread="half",
     )
 

@@ -45,19 +45,20 @@ def exhibits(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibi
     return [
         Dots(
             key="pattern",
-            title="Logical page",
-            caption=f"Map entries that the first {limit:,} requests of {name} change, thinned.",
+            title="Map entries in the order of their changes",
+            caption=f"Those that {limit:,} requests of {name} change, thinned.",
             rows=rows,
             metric="page",
             style=",.0f",
             labels={"user": "the user's pages", "log": "the log"},
             x="at",
             x_title="Map entries changed so far",
+            axis="Logical page",
         ),
         Numbers(
             key="pattern-numbers",
             title="How often the next entry is in another map page",
-            caption=f"The first {limit:,} requests of {name}; map pages of {ENTRIES:,} entries.",
+            caption=f"{limit:,} requests of {name}; map pages of {ENTRIES:,} entries.",
             rows=numbers,
             columns=(
                 Column("Order", "order"),

@@ -10,7 +10,7 @@ from floatgate import _core
 
 from .experiment import Experiment, Run
 from .judging import Filter
-from .shrd_runs import BURST, BURSTS, OPEN, PERIOD, RATES, TOGETHER
+from .shrd_runs import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -50,7 +50,7 @@ class Point:
     packed: float | None
     """Requests of a write to the log."""
     loads: float
-    """Map pages read for the host and for remaps, per page written."""
+    """Map pages read for the host and for remaps, per page of 4 KiB written."""
     write_backs: float
     data_programs: float
     """Pages of data programmed per page written: all that are not map pages by the count of the
@@ -60,8 +60,8 @@ class Point:
     window_pages: float | None
     """Pages remapped at once."""
     map_pages: float
-    host_memory: int
-    """Bytes."""
+    write_bytes: float
+    """Of a write request, on average."""
     read_share: float
     """Pages read, of all."""
     in_log: float
@@ -90,7 +90,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         log=run.at("log"),
         window=run.at("window"),
         cache=run.at("cache"),
-        spare=run.at("spare"),
+        spare=run.at("room") or run.at("spare"),
         outstanding=run.at("outstanding"),
         share=run.at("share"),
         threshold=run.at("threshold"),
@@ -110,7 +110,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         copies=programs.gc / written,
         window_pages=host.remapped_pages / host.windows if host.windows else None,
         map_pages=result.drive.translation_pages / TOGETHER,
-        host_memory=host.memory_bytes,
+        write_bytes=written * PAGE / max(work.writes, 1),
         read_share=work.read_pages / (work.read_pages + written),
         in_log=host.log_pages_used / written,
         utilization=result.throughput.utilization,

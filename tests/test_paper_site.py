@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_site import TWO, found, outcome_of, site, two_papers
 from typer.testing import CliRunner
@@ -121,8 +122,82 @@ def test_a_table_has_a_cell_for_each_column() -> None:
     lines = [line for line in text.splitlines() if line.endswith(r"\\") and "&" in line]
     assert [len(re.split(r"(?<!\\)&", line)) for line in lines] == [3, 3, 3]
     assert r"\caption{A\_title}" in text
+    kinds = _kinds_in(text)
+    assert [kind for kind, *_ in kinds] == ["p", "r", "p"]
+    assert sum(share for _, share, *_ in kinds) == pytest.approx(1, abs=0.002)
+    assert kinds[0][1] > kinds[2][1]
+
+
+def _kinds_in(text: str) -> list[tuple[str, float, int, float]]:
+    """Of each column: how it is set, its share of what is left of a line, and what that is short
+    of the line: gaps, and halves of a digit."""
     (columns,) = re.findall(r"\\begin\{longtable\}\{@\{\}(.*)@\{\}\}", text)
-    widths = [float(width) for width in re.findall(r"p\{([\d.]+)\\linewidth\}", columns)]
-    assert re.sub(r"p\{[^}]*\}", "p", columns) == "prp"
-    assert sum(widths) == pytest.approx(0.85, abs=0.002)
-    assert widths[0] > widths[1]
+    shared = r"p\{([\d.]+)\\dimexpr\\linewidth-(\d+)\\tabcolsep-([\d.]+)em\\relax\}"
+    found = re.findall(rf"(?:{shared})|(r)|p\{{([\d.]+)em\}}", columns)
+    return [
+        ("r", 0.0, 0, 0.0)
+        if r
+        else ("p", float(share), int(gaps), float(em))
+        if share
+        else ("em", 0.0, 0, float(own))
+        for share, gaps, em, r, own in found
+    ]
+
+
+COLUMNS = st.lists(
+    st.tuples(st.booleans(), st.integers(1, 12), st.integers(0, 80)), min_size=1, max_size=14
+)
+"""Whether a column is of text, and how long its title and its longest cell are."""
+
+
+@given(COLUMNS)
+@settings(deadline=None)
+def test_a_table_is_as_wide_as_the_line_if_a_font_is_small_enough(columns: list[Any]) -> None:
+    texts = frozenset(at for at, (is_text, *_) in enumerate(columns) if is_text)
+    titles = ["t" * title for _, title, _ in columns]
+    row = [
+        Cell("1" * (cell if at in texts else min(cell, 12)))
+        for at, (*_, cell) in enumerate(columns)
+    ]
+    text = latex(Table("T", titles, [row], texts))
+    kinds = _kinds_in(text)
+    assert [kind == "r" for kind, *_ in kinds] == [at not in texts for at in range(len(columns))]
+    size = next((s for s in (r"\small", r"\footnotesize", r"\scriptsize") if s in text), "")
+    digit = {"": 1.0, r"\small": 0.925, r"\footnotesize": 0.85, r"\scriptsize": 0.8}[size]
+    numbers = sum(max(len(titles[at]), len(row[at].text)) for at in set(range(len(row))) - texts)
+    gaps = 2.4 * (len(columns) - 1)
+    line = 110 if "landscape" in text else 69
+    if all(kind != "em" for kind, *_ in kinds):
+        # What columns of text share is the line without the rest, and no less than they need.
+        room = line - gaps - numbers * digit
+        least = sum(min(len(row[at].text), 16) for at in texts) * digit
+        assert room >= least - 1e-9
+        for kind, _, tabs, em in kinds:
+            if kind == "p":
+                assert tabs == 2 * (len(columns) - 1)
+                assert em == pytest.approx(numbers / 2)
+        if texts:
+            assert sum(share for _, share, *_ in kinds) == pytest.approx(1, abs=0.01)
+    else:
+        assert size == r"\scriptsize", "nothing smaller was left"
+        assert "landscape" in text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "size", "landscape"),
+    [
+        # 16 signs of text, 8 of each number, and 2.4 between two columns, of 69 or 110.
+        (5, "", False),
+        (6, r"\footnotesize", False),
+        (7, "", True),
+        (10, r"\footnotesize", True),
+    ],
+)
+def test_many_columns_take_a_smaller_font_and_then_a_page_on_its_side(
+    numbers: int, size: str, landscape: bool
+) -> None:
+    row = [Cell("n" * 30), *(Cell("1.234567") for _ in range(numbers))]
+    text = latex(Table("T", ["what", *("x" * 6 for _ in row[1:])], [row], frozenset({0})))
+    assert re.findall(r"^\{(.*)$", text, re.M) == ([size] if size else [])
+    assert text.endswith("}\n}\n" if size else "\\end{longtable}\n")
+    assert ("landscape" in text) == landscape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -29,11 +30,18 @@ SPECIAL = {
 }
 """What LaTeX would read as something else, or has no sign for in every font."""
 
-TEXT = 0.85
-"""Of the width of the lines, what columns of text share; the rest is for numbers and gaps."""
-
-SHORT, LONG = 6, 60
-"""Signs that a column of text has room for at least, and those from which on it breaks lines."""
+LINE, LANDSCAPE = 69, 110
+"""Digits of ten points, half an em each, that a line of the class article has: of 345 points, and
+of 550 where a page is on its side."""
+GAP = 2.4
+"""Digits of ten points between two columns: twice `\\tabcolsep`, which is of no font."""
+SIZES = (("", 1.0), ("\\small", 0.925), ("\\footnotesize", 0.85), ("\\scriptsize", 0.8))
+"""From the largest, with the width of a digit against one of ten points (Computer Modern)."""
+WIDE = frozenset("%\N{MINUS SIGN}\N{PLUS-MINUS SIGN}\N{MULTIPLICATION SIGN}&mwMW")
+"""Signs that take up to 1.7 digits; letters take less than one, on average."""
+SHORT, READ, LONG = 6, 16, 60
+"""Signs that a column of text has room for beyond its cells, that a line of it should have at
+least, and from which on cells are no longer to their columns."""
 
 
 def escape(text: str) -> str:
@@ -44,12 +52,18 @@ def escape(text: str) -> str:
 def latex(table: Table) -> str:
     """The table for `\\input`, over as many pages as it takes; it needs booktabs and longtable.
 
-    Columns of text share the width by their longest cells, of which `LONG` signs count at most.
+    Columns of numbers are as wide as they are. Those of text share what that leaves of the line, by
+    their longest cells, of which `LONG` signs count at most. The font is the largest in which there
+    is room for both.
     """
+    widths = _widths(table)
+    size, line = _room(table, widths)
     return _template().render(
         title=table.title,
+        is_wide=line != LINE,
+        size=size,
         columns=table.columns,
-        widths=_widths(table),
+        kinds=_kinds(table, widths, line > 0),
         rows=[[cell.text for cell in row] for row in table.rows],
     )
 
@@ -67,14 +81,44 @@ def _template() -> Template:
     return environment.get_template("table.tex.jinja")
 
 
-def _widths(table: Table) -> list[float | None]:
-    """The width of each column of text, as a part of the lines; None for one of numbers."""
-    columns = range(len(table.columns))
-    longest = {
-        at: max((len(row[at].text) for row in table.rows), default=1)
-        for at in columns
-        if at in table.text_columns
+def _digits(text: str) -> float:
+    """The width of a text, in digits."""
+    return len(text) + 0.7 * sum(sign in WIDE for sign in text)
+
+
+def _widths(table: Table) -> list[float]:
+    """The width of each column's longest cell, in digits; of numbers, the title is one."""
+    return [
+        max(
+            [0 if at in table.text_columns else _digits(title)]
+            + [_digits(row[at].text) for row in table.rows]
+        )
+        for at, title in enumerate(table.columns)
+    ]
+
+
+def _room(table: Table, widths: Sequence[float]) -> tuple[str, int]:
+    """The largest font in which the table has room, and the line that has it; 0 if none has."""
+    least = sum(min(w, READ) if at in table.text_columns else w for at, w in enumerate(widths))
+    gaps = GAP * (len(widths) - 1)
+    fits = (
+        (size, line)
+        for line in (LINE, LANDSCAPE)
+        for size, digit in SIZES
+        if least * digit + gaps <= line
+    )
+    return next(fits, (SIZES[-1][0], 0))
+
+
+def _kinds(table: Table, widths: Sequence[float], fits: bool) -> list[str]:
+    """Each column as LaTeX has to know it."""
+    texts = {at: min(widths[at], LONG) + SHORT for at in sorted(table.text_columns)}
+    gaps = 2 * (len(widths) - 1)
+    numbers = sum(width for at, width in enumerate(widths) if at not in texts) / 2
+    left = rf"\dimexpr\linewidth-{gaps}\tabcolsep-{numbers:.1f}em\relax"
+    whole = sum(texts.values())
+    own = {
+        at: f"{share / whole:.3f}{left}" if fits else f"{min(widths[at], READ) / 2:.1f}em"
+        for at, share in texts.items()
     }
-    shares = {at: min(length, LONG) + SHORT for at, length in longest.items()}
-    whole = sum(shares.values())
-    return [TEXT * shares[at] / whole if at in shares else None for at in columns]
+    return [f"p{{{own[at]}}}" if at in own else "r" for at in range(len(widths))]

@@ -1,0 +1,101 @@
+"""The verdict tables of docs/papers: what is said there of claims, from a site of all papers.
+
+    floatgate paper all --full --out papers
+    python tools/paper_tables.py papers/claims.csv
+
+rewrites id, claim, paper, ours and new verdict of every row, and keeps the old verdict and the
+reason, which are written by hand. It puts the claims beside the pages, which are held against them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PAPERS = Path(__file__).resolve().parents[1] / "docs" / "papers"
+CLAIMS = PAPERS / "claims.csv"
+
+Claim = Mapping[str, str]
+"""A row of the site's claims.csv."""
+
+COUNTS = re.compile(r"\d+ points: [^(;]*(?= \()")
+"""In the reason: how many points there are of each case."""
+
+
+def main(path: Path) -> None:
+    """Rewrites all pages of which there are claims, and the claims beside them."""
+    text = path.read_text("utf-8")
+    claims = read_claims(text)
+    pages = {PAPERS / f"{name}.md": name for name in dict.fromkeys(c["of"] for c in claims)}
+    written = {
+        page: rewritten(page.read_text("utf-8"), name, claims) for page, name in pages.items()
+    }
+    for page, found in written.items():
+        page.write_text(found, "utf-8")
+    CLAIMS.write_text(text, "utf-8")
+
+
+def read_claims(text: str) -> list[Claim]:
+    """The rows of a site's claims.csv."""
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def rewritten(page: str, name: str, claims: Sequence[Claim]) -> str:
+    """A paper's page with what these claims say. Raises ValueError where a row has no claim, a
+    claim no row, or the page does not say once which command its numbers are from."""
+    own = {claim["id"]: claim for claim in claims if claim["of"] == name}
+    left, lines, columns = dict(own), [], list[str]()
+    for line in page.splitlines(keepends=True):
+        cells = _cells(line)
+        if not cells or {"id", "new verdict"} <= set(cells):
+            columns = cells
+        elif columns and set(line) - set("|- \n"):
+            row = dict(zip(columns, cells, strict=True))
+            if row["id"] not in left:
+                raise ValueError(f"{name}: no claim, or another row of it: {row['id']}")
+            row |= _told(left.pop(row["id"]))
+            cells = [f" {row[column]} ".replace("  ", " ") for column in columns]
+            line = f"|{'|'.join(cells)}|\n"
+        lines.append(line)
+    if left:
+        raise ValueError(f"{name}: no row of {', '.join(left)}")
+    return _with_source("".join(lines), name, own)
+
+
+def _cells(line: str) -> list[str]:
+    """Those of a line of a table; of another line none."""
+    if not line.startswith("|"):
+        return []
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _told(claim: Claim) -> dict[str, str]:
+    """The cells of a claim that are not written by hand."""
+    counts = COUNTS.search(claim["why"])
+    verdict = f"{claim['verdict']} ({counts[0]})" if counts else claim["verdict"]
+    told = {key: claim[key] for key in ("id", "claim", "paper", "ours")} | {"new verdict": verdict}
+    if any("|" in text for text in told.values()):
+        raise ValueError(f"{claim['id']}: a cell of a table cannot have the sign |")
+    return told
+
+
+def _with_source(page: str, name: str, own: Mapping[str, Claim]) -> str:
+    """The page with the command that its numbers are of."""
+    [mode] = {claim["mode"] for claim in own.values()}
+    said = {
+        "full": f"From `floatgate paper {name} --full`",
+        "quick": f"From `floatgate paper {name}` (quick; the whole domain is `--full`'s)",
+    }
+    every = "|".join(re.escape(text) for text in said.values())
+    found, times = re.subn(every, lambda _: said[mode], page)
+    if times != 1:
+        raise ValueError(f"{name}: {times} sentences begin with one of {', '.join(said.values())}")
+    return found
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -3,8 +3,9 @@
     python benches/study.py [RUNS] [--ray]
 
 RUNS (1000 without it) tiny runs one after the other: in all, in the engine alone, and the rest,
-per run. Then the driver alone, with an executor that gives rows without running anything, for
-10,000 and for 100,000 runs: time per run, and the most memory that a process with this had.
+per run. With several workers, the time of a study counts once for each of them.
+Then the driver alone, with an executor that gives rows without running anything, for 10,000 and for
+100,000 runs: time per run, and the most memory that a process with this had.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def local(runs: int) -> None:
     alone = engine_alone(runs)
     with ThreadPoolExecutor(1) as executor:
         whole = timed(runs, executor, 4)
-    report("one thread", runs, whole, alone)
+    report("one thread", runs, whole, alone, 1)
 
 
 def on_ray(runs: int) -> None:
@@ -107,8 +108,8 @@ def on_ray(runs: int) -> None:
         warm = [executor.submit(run, task) for task in _some(runs)]
         for future in warm:
             future.result()
-        whole = timed(runs, executor, executor.in_flight())
-    report("Ray, all cores", runs, whole, alone)
+        whole, workers = timed(runs, executor, executor.in_flight()), executor.cores()
+    report(f"Ray, {workers} workers", runs, whole, alone, workers)
 
 
 def _some(runs: int) -> list[Task]:
@@ -116,11 +117,20 @@ def _some(runs: int) -> list[Task]:
     return [*Plan(study.spec, study.base, lambda _: []).tasks()][:20]
 
 
-def report(name: str, runs: int, whole: float, alone: float) -> None:
-    rest = (whole - alone) / runs * 1e3
+def around(runs: int, whole: float, alone: float, workers: int) -> float:
+    """Seconds of a worker that a run takes beside the engine.
+
+    `whole` is the time of a study whose runs are on so many workers at a time, `alone` that of the
+    engine for all runs, one after the other.
+    """
+    return (whole * workers - alone) / runs
+
+
+def report(name: str, runs: int, whole: float, alone: float, workers: int) -> None:
     print(
-        f"{name}: {runs:,} runs, {whole / runs * 1e3:.2f} ms each; the engine alone "
-        f"{alone / runs * 1e3:.2f} ms; the rest {rest:.2f} ms",
+        f"{name}: {runs:,} runs, {whole / runs * 1e3:.2f} ms each; of a worker "
+        f"{whole * workers / runs * 1e3:.2f} ms, the engine alone {alone / runs * 1e3:.2f} ms, "
+        f"the rest {around(runs, whole, alone, workers) * 1e3:.2f} ms",
         flush=True,
     )
 

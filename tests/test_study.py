@@ -184,7 +184,10 @@ def test_a_failed_run_is_a_row(tmp_path: Path) -> None:
         "grid": {"capacity.spare_factor": [0.2, 0.3]},
     }
     found = fg.study(document, out=tmp_path)
-    assert found.counts() == {"planned": 4, "done": 2, "failed": 2, "missing": 0}
+    assert found.counts() == {"planned": 4, "done": 2, "failed": 2} | {
+        "missing": 0,
+        "unplanned": 0,
+    }
     bad = found.frame().filter(status="failed")
     assert bad["trace"].unique().to_list() == [document["traces"][1]]
     assert bad["capacity.spare_factor"].to_list() == [0.2, 0.3]
@@ -288,5 +291,7 @@ def test_the_command_says_what_there_is(cli: Cli, tmp_path: Path) -> None:
     assert nothing.returncode == 2 and "no study" in nothing.stderr
     wrong = cli("study", "report", "sweep.toml", "--metric", "trace")
     assert wrong.returncode == 2 and "expected a column of numbers" in wrong.stderr
+    wrong = cli("study", "report", "sweep.toml", "--metric", "p99_us")
+    assert "such as" in wrong.stderr and "latency.all.p99_us" in wrong.stderr
     form = cli("study", "export", "sweep.toml", "--out", "rows.txt")
     assert form.returncode == 2 and not (tmp_path / "rows.txt").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -24,6 +25,23 @@ def test_the_files_are_studies() -> None:
     assert len(blocks) == 3
     for block in blocks:
         assert parse(tomllib.loads(block), block).varied
+
+
+def test_the_command_that_loses_a_machine_is_there() -> None:
+    [path] = re.findall(r"`pytest -m long (\S+?)`", PAGE.read_text("utf-8"))
+    text = (PAGE.parents[1] / path).read_text("utf-8")
+    assert "@pytest.mark.long\ndef test_a_machine_may_be_lost_in_the_middle" in text
+
+
+def test_the_time_of_all_workers_counts() -> None:
+    path = PAGE.parents[1] / "benches" / "study.py"
+    spec = importlib.util.spec_from_file_location("bench_of_studies", path)
+    assert spec is not None and spec.loader is not None
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    # Ten runs on two workers in a second, of which the engine alone takes half a second.
+    assert bench.around(10, 1.0, 0.5, 2) == pytest.approx(0.15)
+    assert bench.around(10, 1.0, 0.5, 1) == pytest.approx(0.05)
 
 
 def test_the_examples_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 from collections.abc import Iterator
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,24 @@ import floatgate.studies
 from floatgate.run_options import RunOptions
 from floatgate.studies.plan import combinations
 from floatgate.studies.spec import Options, parse
+from floatgate.traces.read import check_head
+from floatgate.traces.source import contents
 
 TRACE = {"traces": ["uniform:span=1MiB,writes=300"]}
+WA = "write_amplification"
 QUICK = {"timing": "none", "start.fill": "random"}
+
+
+class Short(fg.Placement):
+    """A policy that no package has."""
+
+    streams = 2
+
+    def stream(self, write: fg.HostWrite) -> int:
+        return int(write.request_pages <= 4)
+
+
+POLICY = r"placement.scheme.*: the policy Short\(\) itself; name it python:NAME"
 
 
 @pytest.mark.parametrize(
@@ -30,10 +47,18 @@ QUICK = {"timing": "none", "start.fill": "random"}
         (TRACE | {"grid": {"a.b": "x"}}, r"s: grid.a.b = 'x' given; .*list"),
         (TRACE | {"grid": {"a.b": []}}, r"s: grid.a.b: expected one or more values"),
         (TRACE | {"grid": {"a.b": [1, 1]}}, r"s: grid.a.b: .*all different"),
-        (TRACE | {"seeds": 0}, "s: seeds = 0 given"),
+        (TRACE | {"seeds": 0}, "s: seeds: 0 given; expected how many, 1 or more, or a list"),
+        (TRACE | {"seeds": "x"}, "s: seeds: 'x' given; expected how many"),
+        (TRACE | {"grid": {"a": [date(2026, 1, 1)]}}, r"s: grid.a.0 = .* given; .* a text, true"),
+        (TRACE | {"set": {"a": date(2026, 1, 1)}}, r"s: set.a = .* given; expected a number, a te"),
+        ({"traces": [1]}, "s: traces: 1 given; expected a path, a URL, a generator"),
+        (TRACE | {"grid": {"placement.scheme": ["single", Short()]}}, POLICY),
+        (TRACE | {"set": {"placement.scheme": Short()}}, POLICY),
+        (TRACE | {"random": {"draws": 1, "keys": {"placement.scheme": [Short()]}}}, POLICY),
         (TRACE | {"seeds": [1, 1]}, "s: seeds: .*all different"),
         (TRACE | {"seeds": [-1]}, r"s: seeds.0 = -1 given"),
-        (TRACE | {"memory": "much"}, "s: memory = 'much' given"),
+        (TRACE | {"memory": "much"}, "s: memory: 'much' given; expected a number of bytes, or a"),
+        (TRACE | {"memory": 0}, "s: memory: 0 given"),
         (TRACE | {"set": {"a": 1}, "grid": {"a": [1, 2]}}, "a is in set and in grid"),
         (TRACE | {"device": "classic", "grid": {"device": ["dftl09"]}}, "device is in grid and"),
         ({"traces": [{"trace": "x", "split": "die"}]}, r"s: traces.0.split = 'die' given"),
@@ -52,6 +77,11 @@ QUICK = {"timing": "none", "start.fill": "random"}
 def test_mistakes_are_told_with_their_place(document: dict[str, Any], said: str) -> None:
     with pytest.raises(fg.ConfigError, match=said):
         parse(document, "s")
+
+
+def test_a_search_for_a_config_takes_names_only() -> None:
+    with pytest.raises(fg.ConfigError, match=f"vary: {POLICY}"):
+        fg.tune(TRACE["traces"][0], vary={"placement.scheme": ["single", Short()]}, objective=WA)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +106,41 @@ def test_mistakes_are_found_before_anything_runs(
     with pytest.raises(ValueError, match=said):
         fg.study(document, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+LINE = "128166372003061629,vol,1,Write,0,4096,100\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format", "said"),
+    [
+        ("empty.csv", b"", None, "empty; expected a trace"),
+        ("prose.txt", b"no trace\n" * 9, None, "no known trace format"),
+        ("prose.csv", b"no trace\n" * 200_000, "msr", "cannot be read as msr"),
+        ("torn.csv.gz", gzip.compress(LINE.encode() * 9)[:-20], None, "truncated or corrupt gzip"),
+        ("half.parquet", b"PAR1 and no more", None, "half.parquet"),
+        ("other.csv", LINE.encode(), "nothing", "format: 'nothing' is not known"),
+    ],
+)
+def test_an_unreadable_trace_is_found_before_anything_runs(
+    name: str, content: bytes, format: str | None, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    trace = {"trace": str(tmp_path / name)} | ({"format": format} if format else {})
+    with pytest.raises(ValueError, match=said):
+        fg.study({"traces": [*TRACE["traces"], trace], "set": QUICK}, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_only_the_start_of_a_long_trace_is_looked_at(tmp_path: Path) -> None:
+    """What is wrong behind it is found by the run, which is a row."""
+    path = tmp_path / "long.csv"
+    path.write_bytes(LINE.encode() * 50_000 + b"no trace\n" * 50_000)
+    check_head(contents(str(path)), format="msr")
+    path.write_bytes(b"no trace\n" * 300 + LINE.encode() * 50_000)
+    check_head(contents(str(path)), format="msr")
+    found = fg.study({"traces": [{"trace": str(path), "format": "msr"}]}, out=tmp_path / "out")
+    assert found.counts()["done"] == 1
 
 
 def test_a_file_has_every_option_of_a_run() -> None:

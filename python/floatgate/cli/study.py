@@ -12,7 +12,7 @@ import typer
 
 from . import options, output
 from .commands import App
-from .failure import OneLineErrors
+from .failure import RUN_FAILED, OneLineErrors
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -59,6 +59,9 @@ Engine = Annotated[
     typer.Option(help="This machine, or the Ray cluster at RAY_ADDRESS (without it, a local one)."),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing in --out.")]
+RetryFailed = Annotated[
+    bool, typer.Option("--retry-failed", help="With --resume: run again what has failed, too.")
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of runs in parallel (default: one per core).")
 ]
@@ -72,14 +75,18 @@ def run(
     engine: Engine = "local",
     workers: Workers = None,
     resume: Resume = False,
+    retry_failed: RetryFailed = False,
     out: Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run every trace with every combination of values and every seed (the default command).
 
-    Each run is a row of a Parquet dataset, DIR/runs; one that fails has its error there.
+    Each run is a row of a Parquet dataset, DIR/runs; one that fails has its error there. The exit
+    status is 1 if all have failed.
     """
+    if retry_failed and not resume:
+        raise typer.BadParameter("is for --resume", param_hint="'--retry-failed'")
     if workers is not None and engine != "local":
         raise typer.BadParameter("is for --engine local", param_hint="'--workers'")
     target = out or _default_out(file)
@@ -94,6 +101,7 @@ def run(
                 executor=executor,
                 shard=shard,
                 resume=resume,
+                retry_failed=retry_failed,
                 in_flight=in_flight,
                 progress=progress,
             )
@@ -138,6 +146,7 @@ def report(
     if json and columns is not None and out is None:
         raise typer.BadParameter("is for tables; JSON has every key", param_hint="'--columns'")
     from floatgate.studies import report as reports
+    from floatgate.studies.dataset import left_out
 
     found, _ = _open(place)
     metrics = list(dict.fromkeys(metric or reports.METRICS))
@@ -150,6 +159,8 @@ def report(
         output.print_json(table.to_dicts())
     elif out is None:
         _print_table(shown, reports.MEANS)
+    if said := left_out(found.counts()):
+        output.say(f"warning: {said}")
 
 
 @app.command("export", epilog="Example: floatgate study export sweep --out sweep.csv")
@@ -170,7 +181,7 @@ def export(
         raise typer.BadParameter(f"{out}: expected a name with {known}", param_hint="'--out'")
     found, target = _open(place)
     with output.staged_file(out, force=force, inputs=[target]) as part:
-        reports.export(found.frame(), part, form)
+        reports.export(found, part, form)
 
 
 def _default_out(file: Path) -> str:
@@ -212,12 +223,16 @@ def _tell(found: Dataset, target: str, json: bool, quiet: bool) -> None:
         output.say(f"{target}: {_words(counts)}", quiet)
     if counts["failed"] and not quiet:
         output.say(f"warning: {counts['failed']} failed; floatgate study status {target} says why")
+    if counts["failed"] and not counts["done"]:
+        raise typer.Exit(RUN_FAILED)
 
 
 def _words(counts: dict[str, int]) -> str:
     parts = [f"{counts['done']:,} of {counts['planned']:,} runs done"]
     parts += [f"{counts[name]:,} {name}" for name in ("failed", "missing") if counts[name]]
-    return ", ".join(parts)
+    from floatgate.studies.dataset import left_out
+
+    return "; ".join([", ".join(parts), *filter(None, [left_out(counts)])])
 
 
 def _print_table(grid: Grid, meaning: str) -> None:

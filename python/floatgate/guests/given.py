@@ -46,6 +46,14 @@ def taken(value: Any, given: NameOf, key: str = "") -> Any:
     return {leaf: name} if key == section else name
 
 
+def by_name(policy: Policy) -> str:
+    """What is wrong with a policy where only names are taken."""
+    return (
+        f"the policy {type(policy).__name__}() itself; name it {PREFIX}NAME, by the entry point of "
+        "an installed package (docs/python-policies.md)"
+    )
+
+
 @dataclass(frozen=True)
 class Guests:
     """The policies in Python of one drive, by the keys of its config that name them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,19 @@ import polars as pl
 from floatgate import _core
 
 from .rows import CONFIG, DONE, FAILED
-from .store import Folder, frames, head_of, status_of
+from .store import Folder, frames, head_of, plan_of, status_of
+
+BATCH = 20_000
+"""Rows that are held at a time where not all are asked for."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The rows of a study."""
+    """The rows of a study.
+
+    Rows of runs that are not of its plan are left out: of values, traces or seeds that the study
+    no longer has.
+    """
 
     folder: Folder
     head: Mapping[str, Any]
@@ -38,19 +45,53 @@ class Dataset:
         return [*self.head["varied"]]
 
     def counts(self) -> dict[str, int]:
-        """Runs: planned, done, failed and missing. Those of a search may be less than planned."""
-        found = Counter(status_of(self.folder).values())
+        """Runs: planned, done, failed and missing. Those of a search may be less than planned.
+
+        `unplanned` are the rows that are left out.
+        """
+        own = {*plan_of(self.folder)["run"]}
+        there = status_of(self.folder)
+        found = Counter(status for run, status in there.items() if run in own)
         planned = self.head["runs"]
         done, failed = found[DONE], found[FAILED]
-        missing = max(0, planned - done - failed)
-        return {"planned": planned, "done": done, "failed": failed, "missing": missing}
+        return {
+            "planned": planned,
+            "done": done,
+            "failed": failed,
+            "missing": max(0, planned - done - failed),
+            "unplanned": len(there) - found.total(),
+        }
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """All rows, in an order that does not depend on who ran them; without `columns`, all but
         the column `config`."""
+        wanted = self._columns if columns is None else [*columns]
+        return self._rows(wanted, plan_of(self.folder))
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """`frame()` in parts, of which one is held at a time: the files are read for each."""
+        runs = self.frame(["run"])
+        for at in range(0, max(1, runs.height), BATCH):
+            yield self._rows(self._columns, runs.slice(at, BATCH))
+
+    @property
+    def _columns(self) -> list[str]:
+        return [name for name in self.head["columns"] if name != CONFIG]
+
+    def _rows(self, columns: list[str], runs: pl.DataFrame) -> pl.DataFrame:
+        """These columns of these runs."""
         order = ["trace", "volume", *self.varied, "seed", "run"]
-        wanted = columns or [name for name in self.head["columns"] if name != CONFIG]
-        found = [*frames(self.folder, [*dict.fromkeys([*wanted, *order])])]
+        read = frames(self.folder, [*dict.fromkeys([*columns, *order])])
+        found = [frame.join(runs, on="run", how="semi") for frame in read]
         if not found:
-            return pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
-        return pl.concat(found).sort(order, nulls_last=True).select(wanted)
+            return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+        return pl.concat(found).sort(order, nulls_last=True).select(columns)
+
+
+def left_out(counts: Mapping[str, int]) -> str:
+    """What there is to say of rows that are left out; nothing where there are none."""
+    rows = counts["unplanned"]
+    if not rows:
+        return ""
+    are = "rows are of runs" if rows > 1 else "row is of a run"
+    return f"{rows:,} more {are} that the study no longer has, and left out"

@@ -19,16 +19,16 @@ TRIES = 4
 """How often a run is begun whose worker, machine or memory was lost."""
 
 WAIT_S = 1.0
-"""Seconds before a run that was short of memory is begun again; twice as many each time."""
+"""Seconds before such a run is begun again; twice as many each time."""
 
 
 class RayExecutor(Executor):
     """Submits to the cluster at `address`; without one, to a cluster on this machine.
 
     A run claims a core and `memory` bytes, so that a machine has no more runs than it has memory
-    for. One that was short of memory is begun again later, with twice the claim; one whose worker
-    or machine was lost, at once, by Ray. Raises ConfigError where Ray is not installed, where no
-    cluster is there, or where no machine has the memory.
+    for. One whose worker or machine was lost is begun again later; so is one that was short of
+    memory, with twice the claim. Raises ConfigError where Ray is not installed, where no cluster is
+    there, or where no machine has the memory.
     """
 
     def __init__(self, address: str | None, memory: int | None) -> None:
@@ -57,9 +57,13 @@ class RayExecutor(Executor):
                 f"{self._largest:,}"
             )
 
+    def cores(self) -> int:
+        """How many runs the cluster can have at a time, by its cores."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
     def in_flight(self) -> int:
         """How many runs are submitted at a time: two for each core of the cluster."""
-        return max(2, 2 * int(self._ray.cluster_resources().get("CPU", 1)))
+        return 2 * self.cores()
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         """Begins `fn` on the cluster; it and its arguments are pickled."""
@@ -75,7 +79,10 @@ class RayExecutor(Executor):
     def _begin(self, future: Future[_T], work: Callable[[], _T], claim: int, tries: int) -> None:
         if future.cancelled():
             return
-        options = {"num_cpus": 1, "memory": claim, "max_retries": TRIES}
+        # Ray itself retries nothing: it would begin a run that it has killed for its memory again
+        # with the same claim, and without an end, by a budget of its own that only a `max_retries`
+        # of 0 switches off (`task_oom_retries`, TaskManager::AddPendingTask).
+        options = {"num_cpus": 1, "memory": claim, "max_retries": 0}
         ended = partial(self._ended, future, work, claim, tries)
         try:
             came = self._ray.remote(_call).options(**options).remote(work)
@@ -100,10 +107,10 @@ class RayExecutor(Executor):
         elif tries >= TRIES or not self._may_be_tried(error):
             future.set_exception(error)
         else:
-            is_short = self._is_short(error)
-            delay = WAIT_S * 2 ** (tries - 1) if is_short else 0
-            larger = min(2 * claim, self._largest) if is_short else claim
-            timer = Timer(delay, self._begin, (future, work, larger, tries + 1))
+            delay = WAIT_S * 2 ** (tries - 1)
+            if self._is_short(error):
+                claim = min(2 * claim, self._largest)
+            timer = Timer(delay, self._begin, (future, work, claim, tries + 1))
             timer.daemon = True
             timer.start()
 
@@ -112,7 +119,12 @@ class RayExecutor(Executor):
 
     def _may_be_tried(self, error: BaseException) -> bool:
         lost = self._ray.exceptions
-        kinds = (lost.WorkerCrashedError, lost.NodeDiedError, lost.ObjectLostError)
+        kinds = (
+            lost.WorkerCrashedError,
+            lost.LocalRayletDiedError,
+            lost.NodeDiedError,
+            lost.ObjectLostError,
+        )
         return self._is_short(error) or isinstance(error, kinds)
 
 

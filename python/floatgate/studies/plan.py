@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from floatgate.jobs import digest_of
 from floatgate.ranges import Value
 from floatgate.run_options import RunOptions
 from floatgate.traces import TraceError
+from floatgate.traces.read import check_head
 from floatgate.traces.source import contents, is_url
 
 from .spec import Options, StudySpec, TraceSpec
@@ -24,6 +26,9 @@ from .tasks import Task
 
 OF_TRACE = "trace."
 """Keys that begin so are keys of the generators, where others are keys of the config."""
+
+OF_EACH = "traces."
+"""What begins so in what a plan has `fixed` is of one trace."""
 
 CONFIGS = 4096
 """Configs that are kept once they are resolved."""
@@ -84,6 +89,23 @@ class Plan:
         self._resolved = lru_cache(CONFIGS)(self._resolve)
         self._generated = lru_cache(CONFIGS)(self._generate)
 
+    def fixed(self) -> dict[str, Any]:
+        """What tells none of the study's runs from another, and so is no column of them.
+
+        The device, a digest behind it if it is a file; `set.KEY`, `options.KEY`; and for each trace
+        `traces.TRACE`, its own options.
+        """
+        device = configs.name(self.spec.device)
+        if device.endswith(".toml"):
+            device += f" {digest_of(configs.source(str(self._base / device)))}"
+        found: dict[str, Any] = {"device": device}
+        found |= {f"set.{key}": value for key, value in self.spec.settings.items()}
+        found |= {f"options.{key}": value for key, value in _changing(self.spec.options).items()}
+        for one in self.spec.traces:
+            own = _changing(one) | ({"split": one.split} if one.split else {})
+            found.setdefault(f"{OF_EACH}{one.trace}", []).append(own)
+        return found
+
     def tasks(self) -> Iterator[Task]:
         """Every trace with every combination and every seed, the last varying fastest."""
         for played in self.played:
@@ -119,8 +141,9 @@ class Plan:
             yield Played(text, text, text, options)
             return
         for name, source in self._files(text):
-            parts = [content.digest() for content in contents(source)]
-            yield Played(name, source, digest_of(*parts), options)
+            parts = contents(source)
+            check_head(parts, format=options.format)
+            yield Played(name, source, digest_of(*(part.digest() for part in parts)), options)
 
     def _files(self, text: str) -> list[tuple[str, str]]:
         """Names and places of the files that a trace means."""
@@ -165,6 +188,7 @@ class Plan:
                 digest,
                 played.name,
                 played.source,
+                played.identity,
                 played.volume,
                 values,
                 drive,
@@ -178,6 +202,23 @@ class Plan:
         if isinstance(device, str) and device.endswith(".toml"):
             device = str(self._base / device)
         return configs.resolve_all(device, {**self.spec.settings, **chosen}, {})[0]
+
+
+def differences(there: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
+    """Where what two plans have `fixed` is not the same: a study may have more or fewer traces."""
+    keys = dict.fromkeys([*there, *own])
+    both = there.keys() & own.keys()
+    found = [key for key in keys if key in both or not key.startswith(OF_EACH)]
+    return [
+        f"{key} = {json.dumps(there.get(key))}, and now {json.dumps(own.get(key))}"
+        for key in found
+        if there.get(key) != own.get(key)
+    ]
+
+
+def _changing(options: Options) -> dict[str, Any]:
+    """The options that are given, but for the one that changes no result."""
+    return {key: value for key, value in options.given().items() if key != "start_cache"}
 
 
 def _parted(values: Combination) -> tuple[Settings, Settings]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import altair as alt
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from floatgate import _core
 from floatgate.intervals import mean_and_half_width
@@ -18,9 +20,10 @@ from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT, count, measured, ratio
+from floatgate.traces.write import os_error
 
-from .dataset import Dataset
-from .rows import DONE, FAILED
+from .dataset import Dataset, left_out
+from .rows import DONE, FAILED, check_metric
 
 METRICS = ("write_amplification", "latency.all.mean_us", "latency.all.p99_us")
 """The columns that are shown where none are named."""
@@ -134,6 +137,8 @@ def page(
     warnings = [f"{counts[BAD]} runs have failed"] if counts[BAD] else []
     if counts["missing"]:
         warnings.append(f"{counts['missing']} of {counts['planned']} runs are missing")
+    if said := left_out(counts):
+        warnings.append(said)
     shown = grid(table, metrics, across)
     notes = []
     if len(shown.rows) > LISTED:
@@ -152,20 +157,38 @@ def page(
     )
 
 
-def export(frame: pl.DataFrame, path: Path, form: str) -> None:
-    """Writes rows as one of `FORMS`. Raises OSError."""
+def export(study: Dataset, path: Path, form: str) -> None:
+    """Writes all rows as one of `FORMS`, some at a time. Raises OSError."""
     with path.open("wb") as file:
-        if form == "parquet":
-            frame.write_parquet(file)
-        elif form == "json":
-            # Row by row: Polars has no bound on what it makes of all of them.
-            for at, row in enumerate(frame.iter_rows(named=True)):
-                file.write((",\n" if at else "[\n").encode())
-                file.write(json.dumps(row, ensure_ascii=False).encode())
-            file.write(b"\n]\n" if frame.height else b"[]\n")
-        else:
-            lists = [name for name, kind in frame.schema.items() if kind == pl.List(pl.String)]
-            frame.with_columns(_as_json(frame[name]) for name in lists).write_csv(file)
+        {"parquet": _write_parquet, "json": _write_json, "csv": _write_csv}[form](study, file)
+
+
+def _write_parquet(study: Dataset, file: BinaryIO) -> None:
+    batches = study.batches()
+    first = next(batches)
+    source = register_io_source(lambda *_: itertools.chain([first], batches), schema=first.schema)
+    try:
+        source.sink_parquet(file)
+    except pl.exceptions.ComputeError as error:
+        raise os_error(error, file.name) from error
+
+
+def _write_json(study: Dataset, file: BinaryIO) -> None:
+    # Row by row: Polars has no bound on what it makes of all of them.
+    written = False
+    for frame in study.batches():
+        for row in frame.iter_rows(named=True):
+            file.write((",\n" if written else "[\n").encode())
+            file.write(json.dumps(row, ensure_ascii=False).encode())
+            written = True
+    file.write(b"\n]\n" if written else b"[]\n")
+
+
+def _write_csv(study: Dataset, file: BinaryIO) -> None:
+    for at, frame in enumerate(study.batches()):
+        lists = [name for name, kind in frame.schema.items() if kind == pl.List(pl.String)]
+        rows = frame.with_columns(_as_json(frame[name]) for name in lists)
+        rows.write_csv(file, include_header=at == 0)
 
 
 def _as_json(column: pl.Series) -> pl.Series:
@@ -181,9 +204,7 @@ def _axes(study: Dataset) -> list[str]:
 
 def _rows(study: Dataset, axes: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     for metric in metrics:
-        kind = study.head["columns"].get(metric)
-        if kind not in ("Int64", "Float64"):
-            raise _core.ConfigError(f"metric: {metric} given; expected a column of numbers")
+        check_metric(metric, study.head["columns"], "metric")
     return study.frame([*axes, "status", *(name for name in metrics if name not in axes)])
 
 

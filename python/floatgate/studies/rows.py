@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import polars as pl
 
+from floatgate import _core
 from floatgate.ranges import text
 from floatgate.result import Result
 from floatgate.result_types import ResultFields
@@ -58,6 +60,22 @@ def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
     taken = {*LEADING, *chosen}
     found = {name: kind for name, (kind, _) in _fields().items() if name not in taken}
     return LEADING | chosen | found | {CONFIG: pl.String}
+
+
+def check_metric(metric: str, columns: Mapping[str, Any], place: str) -> None:
+    """Raises ConfigError, which names near ones, unless this is a column of numbers.
+
+    `columns` has their types, as in a `Schema` or as texts.
+    """
+    known = [name for name, kind in columns.items() if str(kind) in ("Int64", "Float64")]
+    if metric not in known:
+        word = metric.rpartition(".")[2]
+        close = get_close_matches(metric, known, 4, 0.5)
+        near = [*dict.fromkeys([*close, *(name for name in known if word in name)])][:4]
+        raise _core.ConfigError(
+            f"{place}: {metric} is no metric; expected a column of numbers, such as "
+            + ", ".join(near or known[:4])
+        )
 
 
 def row_of(task: Task, came: Result | BaseException) -> Row:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from floatgate import _core, jobs
 from floatgate.builds import build
@@ -20,11 +18,21 @@ from . import spec as specs
 from . import volumes
 from .dataset import Dataset
 from .execution import execute
-from .plan import OF_TRACE, Plan, Shard
-from .rows import Row, Schema, schema
+from .plan import OF_TRACE, Plan, Shard, differences
+from .rows import FAILED, Row, Schema, check_metric, schema
 from .search import Trials
 from .spec import StudySpec
-from .store import Folder, Store, frames, head_of, status_of, write_head
+from .store import (
+    PLAN,
+    Folder,
+    Store,
+    forget_failed,
+    frames,
+    head_of,
+    status_of,
+    write_head,
+    write_plan,
+)
 from .tasks import Task
 
 AHEAD = 4
@@ -62,6 +70,7 @@ def study(
     executor: Executor | None = None,
     shard: str | None = None,
     resume: bool = False,
+    retry_failed: bool = False,
     in_flight: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -71,7 +80,8 @@ def study(
     `executor`, one of `concurrent.futures` or like them; without it, to a thread per core.
     `in_flight` bounds how many are submitted and not ended (four per core without it). `shard`,
     "I/N", runs the I-th of N parts, which may share one `out`. `resume` takes the rows that are
-    there and runs what is missing.
+    there and runs what is missing, with `retry_failed` also what has failed. Both refuse runs with
+    a policy in Python.
 
     A run that fails is a row with its error. Raises ConfigError or TraceError for what is wrong
     with the study or with `out`, RunError where the executor breaks, OSError where `out` cannot be
@@ -80,9 +90,12 @@ def study(
     found = what if isinstance(what, Study) else _study_of(what)
     if in_flight is not None and in_flight < 1:
         raise _core.ConfigError(f"in_flight: {in_flight} given; expected at least 1")
+    if retry_failed and not resume:
+        raise _core.ConfigError("retry_failed: expected resume with it")
     part = None if shard is None else Shard.parse(shard)
-    runner = _Runner(found, Folder(out), part, progress or (lambda *_: None))
-    runner.begin(resume)
+    how = _How(part, resume, retry_failed)
+    runner = _Runner(found, Folder(out), how, progress or (lambda *_: None))
+    runner.begin()
     with ExitStack() as stack:
         chosen = executor or stack.enter_context(ThreadPoolExecutor(jobs.cores()))
         runner.run(chosen, in_flight or AHEAD * jobs.cores())
@@ -93,16 +106,38 @@ def _study_of(what: Mapping[str, Any] | str | Path) -> Study:
     return Study.parse(what) if isinstance(what, Mapping) else Study.read(what)
 
 
+@dataclass(frozen=True)
+class _How:
+    """What of a study is to be run."""
+
+    shard: Shard | None
+    resume: bool
+    retry_failed: bool
+
+    def takes(self, task: Task) -> bool:
+        """Whether the run is of this part."""
+        return self.shard is None or self.shard.has(task.digest)
+
+    def check(self, task: Task) -> None:
+        """Raises ConfigError where rows of other calls would stand beside those of a policy in
+        Python, which may have been another one then."""
+        if task.drive.guests and (self.resume or self.shard):
+            names = ", ".join(policy.name for policy in task.drive.guests.policies.values())
+            raise _core.ConfigError(
+                f"resume, shard: nothing is kept of a run with a policy in Python, python:{names}, "
+                "as its name does not say what it does; expected a whole study in an --out of its "
+                "own"
+            )
+
+
 class _Runner:
     """One call: what it has to run, and how far it is."""
 
-    def __init__(
-        self, study: Study, folder: Folder, shard: Shard | None, progress: Progress
-    ) -> None:
+    def __init__(self, study: Study, folder: Folder, how: _How, progress: Progress) -> None:
         self.folder = folder
         self.head: dict[str, Any] = {}
         self._study = study
-        self._shard = shard
+        self._how = how
         self._progress = progress
         self._plan = Plan(study.spec, study.base, partial(volumes.split, folder))
         self._store = Store(folder, study.columns)
@@ -110,22 +145,27 @@ class _Runner:
         self._known: dict[str, Row] = {}
         self._done = self._total = 0
 
-    def begin(self, resume: bool) -> None:
+    def begin(self) -> None:
         """Looks at what is there, then plans all runs, so that mistakes are found before any."""
         search = self._study.spec.optuna
-        if search and self._shard:
+        if search and self._how.shard:
             raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
-        there = self._look(resume)
+        there = self._look()
         self._progress("plan", 0, 0)
         if search:
             # A generator may lack what the search gives it; a config is whole without.
             varied = self._study.spec.varied.items()
             first = {key: values[0] for key, values in varied if key.startswith(OF_TRACE)}
-            one = sum(1 for _ in self._plan.trial(first))
+            one = 0
+            for task in self._plan.trial(first):
+                self._how.check(task)
+                one += 1
             planned, self._total = search.trials * one, search.trials * one
-            self._known = self._goals_of(there)
+            again = self._failed_of(there)
+            self._known = self._goals_of(there.keys() - again)
+            forget_failed(self.folder, again)
         else:
-            planned = self._count(there, resume)
+            planned = self._count(there)
         self.head = self._head() | {"runs": planned}
         write_head(self.folder, self.head)
 
@@ -142,17 +182,18 @@ class _Runner:
             self._store.flush()
         self._tell()
 
-    def _look(self, resume: bool) -> dict[str, str]:
+    def _look(self) -> dict[str, str]:
         """The runs that have rows. Raises ConfigError where `out` is not for this study."""
         place = self.folder.place
-        if not resume and self._shard is None and self.folder.names():
+        how = self._how
+        if not how.resume and how.shard is None and self.folder.names():
             raise _core.ConfigError(
                 f"{place}: is not empty; --resume runs what is missing there, or give another --out"
             )
         head = head_of(self.folder)
         if head is None:
-            # Traces are split before anything else is written, also by other parts.
-            if {*self.folder.names()} - {volumes.VOLUMES}:
+            # Traces are split before anything else is written, also by other parts; then the plan.
+            if {*self.folder.names()} - {volumes.VOLUMES, PLAN}:
                 raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
             return {}
         own = self._head()
@@ -161,6 +202,10 @@ class _Runner:
                 raise _core.ConfigError(
                     f"{place}: has runs of another {what}; expected another --out"
                 )
+        if differ := differences(head["fixed"], own["fixed"]):
+            raise _core.ConfigError(
+                f"{place}: has runs with {'; '.join(differ)}; expected another --out"
+            )
         return status_of(self.folder)
 
     def _head(self) -> dict[str, Any]:
@@ -169,29 +214,43 @@ class _Runner:
             "version": _core.__version__,
             "build": build(),
             "varied": [*study.spec.varied],
+            "fixed": self._plan.fixed(),
             "columns": {name: str(kind) for name, kind in study.columns.items()},
             "study": study.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         }
 
-    def _count(self, there: Mapping[str, str], resume: bool) -> int:
+    def _count(self, there: Mapping[str, str]) -> int:
         """How many runs the whole study has; `_missing` are those that are to be run here."""
         seen: set[bytes] = set()
+        failed = self._failed_of(there)
+        again: set[str] = set()
         for task in self._plan.tasks():
             key = bytes.fromhex(task.digest)
             if key in seen:
                 continue
             seen.add(key)
-            if self._shard is None or self._shard.has(task.digest):
+            self._how.check(task)
+            if self._how.takes(task):
                 self._total += 1
-                if task.digest not in there:
+                if task.digest in failed:
+                    again.add(task.digest)
+                if task.digest not in there or task.digest in failed:
                     self._missing.add(key)
-                elif not resume:
+                elif not self._how.resume:
                     raise _core.ConfigError(
                         f"{self.folder.place}: has runs of this part already; "
                         "--resume runs what is missing"
                     )
         self._done = self._total - len(self._missing)
+        write_plan(self.folder, (key.hex() for key in seen))
+        forget_failed(self.folder, again)
         return len(seen)
+
+    def _failed_of(self, there: Mapping[str, str]) -> set[str]:
+        """The runs that are to be run again."""
+        if not self._how.retry_failed:
+            return set()
+        return {run for run, status in there.items() if status == FAILED}
 
     def _waiting(self) -> Iterator[Task]:
         """What is to be run, each once."""
@@ -210,6 +269,10 @@ class _Runner:
             wanted = {task.digest: task for _, tasks in runs for task in tasks}
             own |= wanted.keys()
             missing = [task for digest, task in wanted.items() if digest not in self._known]
+            for task in wanted.values():
+                self._how.check(task)
+            if missing:
+                write_plan(self.folder, own)
             flight(missing, told=self._take_trial, look=self._store.look)
             for trial, tasks in runs:
                 trials.tell(trial, [self._known[task.digest] for task in tasks])
@@ -217,17 +280,20 @@ class _Runner:
             self._tell()
         # Trials that propose the same again are no runs of their own.
         self.head["runs"] = len(own)
+        write_plan(self.folder, own)
         write_head(self.folder, self.head)
 
-    def _goals_of(self, there: Mapping[str, str]) -> dict[str, Row]:
+    def _goals_of(self, there: Collection[str]) -> dict[str, Row]:
+        """What a search is told of these runs."""
         search = self._study.spec.optuna
         assert search is not None
         metrics = [*search.goals]
-        if unknown := [one for one in metrics if self._store.columns.get(one) not in _NUMBERS]:
-            raise _core.ConfigError(f"optuna: {unknown[0]} is no metric; expected a column of runs")
+        for metric in metrics:
+            check_metric(metric, self._store.columns, "optuna")
         found: dict[str, Row] = {}
         for frame in frames(self.folder, ["run", "status", *metrics]) if there else ():
-            found.update((row["run"], row) for row in frame.iter_rows(named=True))
+            rows = frame.iter_rows(named=True)
+            found.update((row["run"], row) for row in rows if row["run"] in there)
         return found
 
     def _take_trial(self, row: Row) -> None:
@@ -243,6 +309,3 @@ class _Runner:
 
     def _tell(self) -> None:
         self._progress("study", self._done, self._total)
-
-
-_NUMBERS = (pl.Int64, pl.Float64)

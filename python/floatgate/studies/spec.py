@@ -20,6 +20,8 @@ from pydantic import (
 )
 
 from floatgate import _core, ranges
+from floatgate.guests.base import Policy
+from floatgate.guests.given import by_name
 from floatgate.optimizer import Direction
 from floatgate.ranges import Value
 
@@ -119,13 +121,27 @@ class TraceSpec(Options):
 
 def _as_traces(traces: Any) -> Any:
     given = traces if isinstance(traces, list) else [traces]
+    if wrong := [one for one in given if not isinstance(one, (str, Mapping))]:
+        raise ValueError(
+            f"{wrong[0]!r} given; expected a path, a URL, a generator, or a table with `trace`"
+        )
     return [{"trace": one} if isinstance(one, str) else one for one in given]
 
 
 def _as_seeds(seeds: Any) -> Any:
     """The seeds 1 to N for a number of them."""
-    counted = isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1
-    return [*range(1, seeds + 1)] if counted else seeds
+    if isinstance(seeds, list):
+        return seeds
+    if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1:
+        return [*range(1, seeds + 1)]
+    raise ValueError(f"{seeds!r} given; expected how many, 1 or more, or a list of them")
+
+
+def _as_bytes(size: Any) -> Any:
+    found = ranges.number(size)
+    if isinstance(found, int) and not isinstance(found, bool) and found > 0:
+        return found
+    raise ValueError(f'{size!r} given; expected a number of bytes, or a size such as "2GiB"')
 
 
 def _as_points(points: Any) -> Any:
@@ -155,7 +171,7 @@ class StudySpec(Strict):
     points: Points = Field(default=[], alias="list")
     random: Random | None = None
     optuna: Search | None = None
-    memory: Annotated[int, BeforeValidator(ranges.number), Field(gt=0)] | None = None
+    memory: Annotated[int, BeforeValidator(_as_bytes)] | None = None
     """Bytes that a run takes at most, for engines that place runs by memory."""
 
     @model_validator(mode="after")
@@ -210,17 +226,45 @@ def read(path: Path) -> StudySpec:
     return parse(document, str(path))
 
 
+_EXPECTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "string_type": "a text",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than": "less than {lt}",
+    "too_short": "at least {min_length} of them",
+    "string_too_short": "a text",
+}
+"""What is expected where pydantic has found an error of this type."""
+
+
 def _words(error: ValidationError) -> str:
     """The first thing that is wrong: where, what was given, what was expected."""
     # Of a union, the errors of all its parts are told; the shortest place is the user's own.
     first = min(error.errors(), key=lambda one: len(one["loc"]))
-    names = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
-    place = ".".join(name for name in names if name not in ("bool", "int", "float", "str"))
+    steps = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
+    names = [step for step in steps if step not in ("bool", "int", "float", "str")]
+    place = ".".join(names)
     if first["type"] == "extra_forbidden":
         return f"unknown key {place}"
     if first["type"] == "missing":
         return f"{place} is missing"
-    said = first["msg"].removeprefix("Value error, ")
+    given = first["input"]
+    for one in given if isinstance(given, list) else [given]:
+        if isinstance(one, Policy):
+            return f"{place}: {by_name(one)}"
     if first["type"] == "value_error":
+        said = first["msg"].removeprefix("Value error, ")
         return f"{place}: {said}" if place else said
-    return f"{place} = {first['input']!r} given; {said[:1].lower()}{said[1:]}"
+    if len(names) < len(steps):
+        expected = "a number, a text, true or false"
+    elif first["type"] in _EXPECTED:
+        expected = _EXPECTED[first["type"]].format(**first.get("ctx", {}))
+    else:
+        expected = first["msg"].removeprefix("Input should be ")
+    return f"{place} = {given!r} given; expected {expected}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ from .rows import FAILED, Row, Schema, frame_of
 
 HEAD = "study.json"
 """What the directory is of: the study, the engine's build, the columns, how many runs."""
+
+PLAN = "plan.parquet"
+"""The digests of the study's runs: rows of other runs count for nothing."""
 
 RUNS = "runs"
 """The dataset in it."""
@@ -84,6 +87,11 @@ class Folder:
             else:
                 self._system.pipe_file(self._inner(name), content)
 
+    def remove(self, name: str) -> None:
+        """Takes a file away, if there is one."""
+        with _said(self.path(name)), suppress(FileNotFoundError):
+            self._system.rm_file(self._inner(name))
+
     def _inner(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}".rstrip("/")
 
@@ -128,7 +136,7 @@ class _Part:
 
     def __init__(self, store: Store, status: str) -> None:
         self._store = store
-        self._prefix = f"{status}-" if status else ""
+        self._status = status
         self._rows: list[Row] = []
         self._written = 0
         self._since = 0.0
@@ -149,11 +157,8 @@ class _Part:
     def flush(self) -> None:
         if self._written == len(self._rows):
             return
-        content = io.BytesIO()
-        frame_of(self._rows, self._store.columns).write_parquet(content)
-        # A run is in one file only, so that its digest names the file it is the first of.
-        name = f"{RUNS}/{self._prefix}{self._rows[0]['run']}.parquet"
-        self._store.folder.write(name, content.getvalue())
+        frame = frame_of(self._rows, self._store.columns)
+        self._store.folder.write(_file_of(self._status, self._rows[0]["run"]), _bytes_of(frame))
         self._written = len(self._rows)
         if self._written >= ROWS:
             self._rows, self._written = [], 0
@@ -169,7 +174,7 @@ def head_of(folder: Folder) -> dict[str, Any] | None:
         return None
     try:
         head = json.loads(text)
-        if isinstance(head, dict) and {"build", "columns", "runs", "study"} <= head.keys():
+        if isinstance(head, dict) and {"build", "columns", "fixed", "runs", "study"} <= head.keys():
             return head
     except ValueError:
         pass
@@ -181,16 +186,22 @@ def write_head(folder: Folder, head: Mapping[str, Any]) -> None:
     folder.write(HEAD, (json.dumps(head, indent=2, ensure_ascii=False) + "\n").encode())
 
 
+def write_plan(folder: Folder, digests: Iterable[str]) -> None:
+    """Says which runs the study has. Raises OSError."""
+    folder.write(PLAN, _bytes_of(pl.DataFrame({"run": sorted(digests)}, {"run": pl.String})))
+
+
+def plan_of(folder: Folder) -> pl.DataFrame:
+    """The digests of the study's runs, as the column `run`. Raises ConfigError."""
+    found = _table(folder, PLAN)
+    return pl.DataFrame(schema={"run": pl.String}) if found is None else found
+
+
 def frames(folder: Folder, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """These columns of the files of the dataset, each as a table. Raises ConfigError."""
     for name in folder.names(RUNS, ".parquet"):
-        content = folder.read(name)
-        if content is None:
-            continue
-        try:
-            yield pl.read_parquet(io.BytesIO(content), columns=[*columns])
-        except pl.exceptions.PolarsError as error:
-            raise _core.ConfigError(f"{folder.path(name)}: cannot be read: {error}") from error
+        if (found := _table(folder, name, columns)) is not None:
+            yield found
 
 
 def status_of(folder: Folder) -> dict[str, str]:
@@ -199,3 +210,40 @@ def status_of(folder: Folder) -> dict[str, str]:
     for frame in frames(folder, ["run", "status"]):
         found.update(frame.iter_rows())
     return found
+
+
+def forget_failed(folder: Folder, digests: Collection[str]) -> None:
+    """Takes away the rows of these runs, which have failed, so that they are missing."""
+    for name in folder.names(RUNS, ".parquet"):
+        if not name.startswith(f"{RUNS}/{FAILED}-"):
+            continue
+        rows = _table(folder, name)
+        if rows is None or not (gone := rows["run"].is_in([*digests])).any():
+            continue
+        if not gone.all():
+            # A file is named by its first row: nothing else is ever written over it.
+            left = rows.filter(~gone)
+            folder.write(_file_of(FAILED, left["run"][0]), _bytes_of(left))
+        if gone[0]:
+            folder.remove(name)
+
+
+def _table(folder: Folder, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame | None:
+    content = folder.read(name)
+    if content is None:
+        return None
+    try:
+        return pl.read_parquet(io.BytesIO(content), columns=None if columns is None else [*columns])
+    except pl.exceptions.PolarsError as error:
+        raise _core.ConfigError(f"{folder.path(name)}: cannot be read: {error}") from error
+
+
+def _bytes_of(frame: pl.DataFrame) -> bytes:
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    return content.getvalue()
+
+
+def _file_of(status: str, run: str) -> str:
+    """The file whose first row is of this run; a run is in one file only."""
+    return f"{RUNS}/{status}-{run}.parquet" if status else f"{RUNS}/{run}.parquet"

@@ -31,6 +31,8 @@ class Task:
     """The trace as the study has it."""
     source: str
     """What is opened: an absolute path, a URL or a generator."""
+    identity: str
+    """A generator's text, or a digest of the trace's bytes, which may change where it is."""
     volume: str | None
     values: Mapping[str, Value]
     """What varies."""
@@ -46,7 +48,7 @@ def run(task: Task) -> Row:
     Other errors, such as those of memory, are raised.
     """
     try:
-        source = _KNOWN.open(task.source, task.how)
+        source = _KNOWN.open(task.source, task.identity, task.how)
         return row_of(task, runner.simulate_one(source, task.drive, task.how))
     except (_core.ConfigError, _core.RunError, TraceError, OSError) as error:
         return row_of(task, error)
@@ -59,10 +61,11 @@ class _Opened:
         self._lock = Lock()
         self._found: OrderedDict[Any, Future[sources.Source]] = OrderedDict()
 
-    def open(self, source: str, how: RunOptions) -> sources.Source:
+    def open(self, source: str, identity: str, how: RunOptions) -> sources.Source:
         """The source. Raises what opening it raises, to all who ask."""
         # A recording is the same with every seed.
-        key = source, how if sources.is_generator(source) else replace(how, seed=1)
+        options = how if sources.is_generator(source) else replace(how, seed=1)
+        key = source, identity, options
         with self._lock:
             mine = key not in self._found
             if mine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import polars as pl
 from . import columns as named
 from . import source as files
 from . import stream
-from .build import build, check_units
+from .build import build, check_units, refuse_garbage
 from .formats import FORMATS, Format, parquet
-from .formats.base import Again, Reader
+from .formats.base import Again, Reader, Whole
 from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
 from .spool import Spool
@@ -147,6 +148,29 @@ def _sorted(trace: Trace) -> Trace:
     held = f"{trace.frame.height:,} requests were held in memory to sort them"
     trace.notes.append(f"{held}: the times of a long trace are better in order")
     return trace
+
+
+def check_head(contents: Sequence[files.Content], *, format: str | None = None) -> None:
+    """Raises `TraceError` where the start of a trace's files, 1 MiB, shows that they are none.
+
+    A shorter file is read; of Parquet, what its end says of it.
+    """
+    chosen = _chosen(format, None)
+    for content in contents:
+        if parts := _parquet_files(content.name, chosen):
+            parts[0].about()
+            continue
+        with content.opened() as plain:
+            head = plain.peek(_LOOKED_AT)
+        form = chosen or recognise(head, content.name)
+        if len(head) < _LOOKED_AT:
+            _open_other(content, form, Path(content.name).name, None, None, None)
+        elif not isinstance(reader := form.reader(), Whole):
+            with suppress(Again):
+                frame, _ = reader.take(head, False)
+                # More of the file may be fine, as long as something is.
+                if frame.is_empty():
+                    refuse_garbage(reader.told(), content.name, form.name)
 
 
 def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Trace | Stream:

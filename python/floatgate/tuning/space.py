@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from floatgate import _core, configs, ranges
 from floatgate.comparison import METRIC_SECTIONS
 from floatgate.configs import Device
+from floatgate.guests.base import Policy
+from floatgate.guests.given import by_name
 from floatgate.ranges import Allowed, Range, Value
 from floatgate.result_types import ResultFields
 
@@ -121,6 +123,8 @@ def _allowed(key: str, given: Given) -> Allowed:
     if isinstance(given, str) and ".." not in given:
         given = [word.strip() for word in given.split(",")]
     if isinstance(given, Sequence) and not isinstance(given, str):
+        if policies := [one for one in given if isinstance(one, Policy)]:
+            raise _core.ConfigError(f"vary: {key}: {by_name(policies[0])}")
         given = [*map(ranges.text, given)]
     try:
         return ranges.read(given, least=2)

@@ -56,8 +56,9 @@ test-rust:
 test-python: build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
 
-# The wheel is built first: it is installed in a fresh environment of each Python.
-test-long: build wheel
+# The wheel is built first: it is installed in a fresh environment of each Python. The site is built
+# by a test, which needs what `make docs` does.
+test-long: build wheel $(VENV)/docs-ready
 	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
 	$(BIN)/python -m pytest -q
 

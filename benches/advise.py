@@ -18,7 +18,6 @@ import floatgate as fg
 from floatgate import curves
 from floatgate.advising.sampled import COUNTED, loops_of, requests_of, steady_states, thirds
 
-CAPTURES = ("pgbench-ext4-656k", "rocksdb-ext4-905k", "postmark-f2fs-996k")
 SPARES = (0.07, 0.15, 0.28)
 
 

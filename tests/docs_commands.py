@@ -13,6 +13,13 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").r
 PROGRAMS = "floatgate|make|python|cargo|pip|rustup|apt|sudo|mkdir|fio|blkparse|[.]"
 """What a line that is a command begins with, after settings of the environment."""
 
+CARRIED = re.compile(r"(?:parallel |srun |args: \[')(floatgate .*?)(?: ::: .*|'\])?")
+"""A command that another program starts, many times with another index each: GNU parallel, Slurm,
+and the arguments of a container."""
+
+_INDEX = re.compile(r"\{\}|\$\(\([^)]*\)\)|\$[A-Z_]+")
+"""What these put the index for."""
+
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:{PROGRAMS}) .*")
 _SPAN = re.compile(r"`([^`]+)`")
 _EXAMPLE = re.compile(r"\| `([^`]+)` \|$")
@@ -20,7 +27,8 @@ _EXAMPLE = re.compile(r"\| `([^`]+)` \|$")
 
 @dataclass(frozen=True)
 class Command:
-    """`text` is the command as printed, in one line and without its comment."""
+    """`text` is the command as printed, in one line and without its comment; of one that is
+    carried, that of the first index."""
 
     page: str
     line: int
@@ -59,6 +67,8 @@ def commands(path: Path) -> Iterator[Command]:
             text = joined + raw.strip().removeprefix("$ ")
             joined = text.removesuffix("\\") if text.endswith("\\") else ""
             text = re.sub(r"\s+#\s.*$", "", text).removesuffix("&").strip()
+            if carried := CARRIED.fullmatch(text):
+                text = _INDEX.sub("1", carried[1])
             if not joined and _COMMAND.fullmatch(text):
                 yield Command(page, first, text, whole=True)
         elif not fenced:

@@ -39,6 +39,8 @@ NOT_OURS = {
 """Programs that no test runs."""
 
 NOT_RUN = {
+    r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
+    " Kubernetes start; test_study.py runs parts",
     r"floatgate paper \w+ --full": "takes 10 to 51 minutes (docs/papers/README.md)",
     r"floatgate paper all --out papers": "takes 13 minutes; each page has its paper, and"
     " test_paper_site.py the site",

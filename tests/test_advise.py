@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from functools import cache
 from pathlib import Path
 
@@ -15,11 +17,16 @@ from pydantic import TypeAdapter
 
 import floatgate as fg
 from floatgate import curves
+from floatgate.advising.advice import SOLD, SPARES
+from floatgate.advising.answers import amplification
+from floatgate.advising.calls import Calls
 from floatgate.advising.lines import FOUND, Advice
 from floatgate.advising.sampled import COUNTED, loops_of, requests_of, sample, steady_states, thirds
 from floatgate.advising.streams import ONE, known_streams, named
 from floatgate.models import greedy
 from floatgate.report import write_advice
+from floatgate.report.values import count
+from floatgate.run_options import RunOptions
 
 __all__ = ["browser"]
 
@@ -89,6 +96,85 @@ def test_a_uniform_trace_has_known_answers() -> None:
     years = values["tlc-enterprise: life at the trace's rate"]
     assert years * daily * 365.25 == pytest.approx(endured, rel=0.001)
     assert 10 < values["p99 of writes"] < 1000
+
+
+def test_at_the_size_that_is_sold_a_drive_bears_as_many_volumes() -> None:
+    life = _advice(UNIFORM)["life"]
+    values = {number.name: number.value for number in life.numbers}
+    bytes = SOLD["tlc-enterprise"]
+    borne = values["tlc-enterprise: terabytes written at 1.92 TB"]
+    daily = values["tlc-enterprise: drive writes per day"]
+    assert borne == pytest.approx(daily * 5 * 365.25 * bytes / 1e12)
+    rate = 120_000 * 4096 / 12 * 86400 / 1e12
+    years = values["tlc-enterprise: life at the trace's rate at 1.92 TB"]
+    assert years == pytest.approx(borne / rate / 365.25, rel=0.001)
+    assert f"with 1.92 TB {count(borne)} TBW" in life.answer
+    assert any("at its own size" in doubt for doubt in life.doubts)
+
+
+def test_presets_are_as_large_as_their_summaries_say() -> None:
+    told = {}
+    for preset in fg.devices():
+        if found := re.search(r" of ([\d.]+) ([TG])B\b", preset["summary"]):
+            told[preset["name"]] = float(found[1]) * {"T": 1e12, "G": 1e9}[found[2]]
+    assert told == pytest.approx(SOLD)
+
+
+def test_a_drive_of_given_blocks_has_their_size() -> None:
+    drive = {"flash": {"blocks": 40_000, "endurance": 1000}, "capacity": {"spare_factor": 0.2}}
+    life = fg.advise(UNIFORM, device=drive)["life"]
+    [borne] = [one for one in life.numbers if one.name.startswith("config: terabytes written")]
+    host = 40_000 * 64 * 4096 * 0.8
+    assert borne.name.endswith(f" {host / 1e12:.4g} TB")
+    [factor] = [one for one in life.numbers if one.name == "config: flash bytes per host byte"]
+    flash = host / 0.8
+    assert borne.value == pytest.approx(1000 * flash / factor.value / 1e12, rel=1e-4)
+
+
+def test_the_commands_of_an_advice_measure_what_it_tells(cli: Cli) -> None:
+    """Of a small trace all pages are played, so the numbers are the same."""
+    spec = "hotcold:span=96MiB,r=0.9,f=0.1,writes=80k"
+    whole = requests_of(_trace(spec))
+    assert whole.every == 1
+    states = steady_states(whole, SPARES[1:])
+    found = amplification(whole, states, Calls.of(spec, RunOptions()))
+    full, before = (_printed(cli, command) for command in found.commands)
+    shown = re.search(r"is ([\d.]+) times .* less ([\d.]+) times", found.next)
+    assert shown
+    last = float(shown[1]) * full - float(shown[2]) * before
+    assert last == pytest.approx(states[0].write_amplification, rel=0.01)
+    assert abs(full - last) > 0.03 * last, "it is not what the first command prints"
+
+
+def _printed(cli: Cli, command: str) -> float:
+    done = cli(*shlex.split(command)[1:], "-q")
+    assert done.returncode == 0, done.stderr
+    number = re.search(r"^write amplification +([\d.]+) ", done.stdout, re.MULTILINE)
+    assert number, done.stdout
+    return float(number[1])
+
+
+def test_the_other_commands_of_an_advice_run(cli: Cli) -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed")
+    found = _advice(UNIFORM)
+    (tune,), (run,) = found["separation"].commands, found["latency"].commands
+    for command in (f"{tune} --trials 2", f"{run} --limit 2000"):
+        done = cli(*shlex.split(command)[1:], "-q")
+        assert done.returncode == 0, done.stderr
+
+
+def test_commands_have_the_trace_as_it_was_given() -> None:
+    whole = requests_of(_trace("uniform:span=64MiB,writes=60k"))
+    how = RunOptions(seed=7, format="csv", limit=100, close_gaps="1h")
+    calls = Calls.of(Path("my traces") / "a.csv", how)
+    begins = "floatgate run 'my traces/a.csv' --format csv --limit 100 --seed 7 "
+    timed = f"{begins}--close-gaps 1h --device tlc-client --latencies full"
+    assert calls.timed("tlc-client") == timed
+    assert calls.full(whole, 0.15, 2).startswith(f"{begins}--repeat 2 --set timing=none ")
+    assert calls.full(whole, 0.15, 2).endswith(" --set capacity.spare_factor=0.15")
+    assert Calls.of(whole.frame, RunOptions()).timed({}) == (
+        "floatgate run TRACE --device DEVICE --latencies full"
+    )
 
 
 def test_a_sample_keeps_requests_in_one_piece_and_one_page_of_each_group() -> None:
@@ -197,6 +283,10 @@ def test_command_writes_a_page(cli: Cli, tmp_path: Path) -> None:
     done = cli("advise", UNIFORM, "--out", "out", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("next") >= len(KEYS)
+    for line in _advice(UNIFORM).lines:
+        for command in line.commands:
+            assert f"$ {command}\n" in done.stdout, "in one line, to be copied"
+    assert "docs/" not in done.stdout, "a wheel has no such files"
     assert {file.name for file in (tmp_path / "out").iterdir()} >= {
         *("advice.html", "advice.json", "numbers.parquet", "separation.svg", "map.svg"),
     }

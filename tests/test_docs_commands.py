@@ -24,6 +24,7 @@ from live_process import Serve
 
 from floatgate.cli import app, study
 from floatgate.live import nbdkit
+from floatgate.studies.plan import Shard
 
 ALL = [command for page in PAGES for command in commands(page)]
 WHOLE = [command for command in ALL if command.whole]
@@ -62,6 +63,14 @@ def test_the_commands_are_found() -> None:
     assert len(WHOLE) > 100 and len({command.page for command in WHOLE}) > 25
     for command in ALL:
         assert command.program in {"floatgate", "fio", *docs_reader.NOT_OURS}, command.where
+
+
+def test_what_a_cluster_starts_is_a_part_of_a_study() -> None:
+    """GNU parallel, Slurm, Kubernetes: the command is parsed, and so is its part."""
+    asked = [command for command in WHOLE if "--shard" in command.words]
+    assert len(asked) == 3
+    for command in asked:
+        assert Shard.parse(command.words[command.words.index("--shard") + 1]).part == 1
 
 
 @pytest.mark.parametrize("command", OURS, ids=lambda command: command.where[:60])

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,6 +57,9 @@ class Installed:
     """A virtual environment that has the wheel and nothing else."""
 
     root: Path
+    environment_s: float
+    """What it took to make the environment; seconds as a clock on the wall has them, as below."""
+    install_s: float
 
     def run(self, *command: str) -> str:
         """Its standard output; without a compiler, Rust, or this source in reach."""
@@ -82,16 +86,30 @@ def installed(
         text=True,
     )
     python = base.stdout.strip() if Path(base.stdout.strip()).exists() else request.param
+    begun = time.perf_counter()
     subprocess.run([python, "-m", "venv", root], check=True, timeout=300)
+    made = time.perf_counter()
     # Packages without a wheel would be compiled: none may be.
     install = [root / "bin/python", "-m", "pip", "install", "--only-binary=:all:", _wheel()]
     done = subprocess.run(install, capture_output=True, text=True, timeout=900, cwd=root)
     assert done.returncode == 0, done.stderr
-    return Installed(root)
+    return Installed(root, made - begun, time.perf_counter() - made)
 
 
-def test_it_runs_and_makes_a_report(installed: Installed) -> None:
+def test_it_runs_and_makes_a_report(
+    installed: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = time.perf_counter()
     assert installed.run("floatgate", "--version").split()[-1] == floatgate.__version__
+    installed.run("floatgate", "run", WORKLOAD, "-q")
+    first_s = time.perf_counter() - begun
+    # Told and not asserted: how long a download takes is the network's.
+    seconds = (installed.environment_s, installed.install_s, first_s)
+    with capsys.disabled():
+        print(
+            "\nenvironment {:.1f} s, install {:.1f} s, first run {:.1f} s: ".format(*seconds)
+            + f"{sum(seconds):.1f} s"
+        )
     installed.run("python", "-m", "pip", "check")
     call = ["run", WORKLOAD, "--device", "classic", "--set", "start.fill=random"]
     printed = installed.run("floatgate", *call, "--out", "report", "--json", "--force")

@@ -16,7 +16,8 @@ from floatgate.traces import read_trace, trace_info
 from floatgate.traces.model import Trace
 
 from . import answers, excerpts
-from .answers import QUESTIONS
+from .answers import QUESTIONS, Worn
+from .calls import Calls
 from .lines import Advice, Line, unknown
 from .sampled import PAGE, Requests, Steady, requests_of, steady_states
 from .streams import ONE, known_streams, named
@@ -32,6 +33,10 @@ DEVICE = "tlc-enterprise"
 
 WORN = (DEVICE, "qlc-capacity")
 """Drives whose life is told."""
+
+SOLD = {DEVICE: 1.92e12, "qlc-capacity": 15.36e12, "tlc-client": 500e9}
+"""Bytes that presets hold which are of a class of drives of one size, as their summaries say: the
+preset itself is as large as its workload."""
 
 HEURISTICS = (
     {"placement.scheme": "dac"},
@@ -79,13 +84,14 @@ def advise(
     hot = hot_data.hotness_of(source, hot_data.parse_options(), progress)
     curve = curve_of(source, PAGE, None, progress)
     whole = requests_of(read)
-    asked = _Asked(read, whole, seed, progress)
+    calls = Calls.of(trace, how)
+    asked = _Asked(read, whole, seed, calls, progress)
     lines = (
         answers.footprint(info, hot, whole.pages * PAGE),
         *asked.steady(),
         answers.map_memory(curve),
         asked.life(device, info["duration_s"]),
-        excerpts.latency(read, device, info["duration_s"], seed, progress),
+        excerpts.latency(read, device, info["duration_s"], seed, calls, progress),
         asked.streams(),
     )
     ordered = sorted(lines, key=lambda line: [*QUESTIONS].index(line.key))
@@ -126,6 +132,7 @@ class _Asked:
     trace: Trace
     whole: Requests
     seed: int
+    calls: Calls
     progress: Progress | None
     plain: Steady | None = None
     """One stream at the spare factor `APART`."""
@@ -142,8 +149,8 @@ class _Asked:
         bound = min(oracles, key=lambda state: state.write_amplification)
         named = [(_name(one), state) for one, state in zip(HEURISTICS, tried, strict=True)]
         return [
-            answers.amplification(self.whole, states),
-            answers.separation(self.whole, self.plain, named, bound),
+            answers.amplification(self.whole, states, self.calls),
+            answers.separation(self.whole, self.plain, named, bound, self.calls),
         ]
 
     def life(self, device: Device, duration_s: float) -> Line:
@@ -161,7 +168,7 @@ class _Asked:
             spare = configs.spare_factor(config)
             cycles = config["flash"]["endurance"]
             state = steady_states(whole, [spare], seed=self.seed, progress=self.progress)[0]
-            found.append((one, cycles, whole, state))
+            found.append(Worn(one, cycles, _own_bytes(one, config), whole, state))
         if not found:
             return unknown("life", QUESTIONS["life"], "; ".join(refused), NEXT)
         return answers.life(found, duration_s, refused)
@@ -187,6 +194,13 @@ class _Asked:
 
     def _states(self, spares: Any, policies: Any = ({},)) -> list[Steady]:
         return steady_states(self.whole, spares, policies, seed=self.seed, progress=self.progress)
+
+
+def _own_bytes(name: str, config: Mapping[str, Any]) -> float | None:
+    """What a drive holds whose size does not follow the workload."""
+    if config["flash"].get("blocks") is not None:
+        return configs.capacity(json.dumps(config))
+    return SOLD.get(name)
 
 
 def _name(policy: Mapping[str, str]) -> str:

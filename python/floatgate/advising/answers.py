@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from floatgate.hot_data import Hotness
 from floatgate.report.values import count, fixed, measured, percent, size
 
+from .calls import Calls
 from .lines import Line, Number, unknown
-from .sampled import SAMPLED_UNITS, Requests, Steady
+from .sampled import SAMPLED_UNITS, Requests, Steady, last_loops
 from .streams import Streams
 
 QUESTIONS = {
@@ -29,10 +31,12 @@ DAYS = 365.25
 YEARS = 5
 """Of DWPD: drive writes per day."""
 
+TERA = 1e12
+"""Bytes of a TB, in which drives are sold and their endurance (TBW) is told."""
+
 INTERVAL = (
     "Intervals: 95 % over the samples (Student's t), widened by what the last third of the loops "
-    "differs by from the one before. They are narrow: of 18 full simulations 13 were within "
-    "(docs/advise.md)."
+    "differs by from the one before. They are narrow: of 18 full simulations 13 were within."
 )
 
 Named = Sequence[tuple[str, Steady]]
@@ -63,17 +67,23 @@ def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
     )
 
 
-def amplification(whole: Requests, states: Sequence[Steady]) -> Line:
+def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Line:
     """Steady write amplification by spare factor."""
     numbers = [_factor(f"{state.spare_factor:.0%} spare", state) for state in states]
     words = ", ".join(
         f"{with_interval(state)} at {state.spare_factor:.0%} spare" for state in states
     )
+    loops, last = whole.loops, last_loops(whole.loops)
+    loops, last = whole.loops, last_loops(whole.loops)
+    first, *others = (state.spare_factor for state in states)
+    other = " or ".join(f"{spare:.0%}" for spare in others)
     more = (
-        "The full simulation: floatgate run TRACE --repeat "
-        f"{whole.loops} --set capacity.spare_factor=0.07 --set "
-        f"flash.pages_per_block={whole.unit_pages}; then the drive's own unit and policies."
+        f"The full simulation, at {first:.0%} spare (or {other}). A run prints the mean over all "
+        f"of its loops; that of the last {last} of {loops}, as here, is {loops / last:.4g} times "
+        f"what the first command prints, less {loops / last - 1:.4g} times what the second does. "
+        "Then the drive's own unit and policies."
     )
+    commands = tuple(calls.full(whole, first, many) for many in (loops, loops - last))
     return Line(
         "amplification",
         QUESTIONS["amplification"],
@@ -83,10 +93,13 @@ def amplification(whole: Requests, states: Sequence[Steady]) -> Line:
         tuple(_drifting(states)),
         more,
         (*numbers,),
+        commands,
     )
 
 
-def separation(whole: Requests, plain: Steady, heuristics: Named, bound: Steady) -> Line:
+def separation(
+    whole: Requests, plain: Steady, heuristics: Named, bound: Steady, calls: Calls
+) -> Line:
     """The best heuristic, and the bound."""
     name, best = min(heuristics, key=lambda pair: pair[1].write_amplification)
     numbers = [_factor("one stream", plain), *(_factor(*pair) for pair in heuristics)]
@@ -106,7 +119,6 @@ def separation(whole: Requests, plain: Steady, heuristics: Named, bound: Steady)
         "the bound is the best arrangement found, not a proof",
         *_drifting([plain, bound, *(state for _, state in heuristics)]),
     ]
-    more = f"floatgate tune TRACE --objective write_amplification from {name} on."
     return Line(
         "separation",
         QUESTIONS["separation"],
@@ -114,8 +126,9 @@ def separation(whole: Requests, plain: Steady, heuristics: Named, bound: Steady)
         "sampled",
         method,
         tuple(doubts),
-        more,
+        "A search among more schemes and victims, and then among the parameters of the best.",
         (*numbers,),
+        (calls.tuned(whole, plain.spare_factor),),
     )
 
 
@@ -148,40 +161,42 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
     return Line(key, QUESTIONS[key], words, found, method, tuple(doubts), more, (*numbers,))
 
 
-def life(
-    drives: Sequence[tuple[str, int, Requests, Steady]], duration_s: float, refused: Sequence[str]
-) -> Line:
-    """Years and drive writes per day, for drives as large as what the trace spans.
+@dataclass(frozen=True)
+class Worn:
+    """A drive that the trace wears out."""
 
-    Each with its name, its program/erase cycles, and the trace in pages of its map.
-    """
+    name: str
+    cycles: int
+    """Program/erase cycles of a unit."""
+    own_bytes: float | None
+    """What it holds for the host when it is as large as those that are sold; None if not known."""
+    whole: Requests
+    """The trace in pages of its map."""
+    state: Steady
+    """On a drive as large as what the trace spans."""
+
+
+def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> Line:
+    """Years, drive writes per day, and terabytes written, for drives as large as what the trace
+    spans and for those that are sold."""
     numbers, words = [], []
-    for name, cycles, whole, state in drives:
-        # Of bytes of the host: a page that is written in part is programmed as a whole.
-        rounded = whole.page_writes * whole.page / whole.written_bytes
-        low, wa, high = (rounded * each for each in _ends(state))
-        per_day = cycles / (1 - state.spare_factor) / (DAYS * YEARS)
-        ends = _known(state, per_day / high, per_day / low)
-        numbers.append(
-            Number(f"{name}: flash bytes per host byte", wa, "", *_known(state, low, high))
-        )
-        numbers.append(Number(f"{name}: drive writes per day", per_day / wa, "DWPD", *ends))
-        text = f"{name}: {fixed(per_day / wa, 2)} drive writes a day for {YEARS} years"
-        if duration_s > 0:
-            daily = whole.written_bytes * 86400 / duration_s
-            written = daily / (whole.pages * whole.page)
-            years = [per_day * YEARS / each / written for each in (wa, high, low)]
-            known = _known(state, years[1], years[2])
-            numbers.append(Number(f"{name}: life at the trace's rate", years[0], "years", *known))
-            text += f", {_years(years[0])} at the trace's rate ({fixed(written, 2)} a day)"
+    for drive in drives:
+        found, text = _worn(drive, duration_s)
+        numbers += found
         words.append(text)
-    doubts = [*refused, *_drifting([state for *_, state in drives])]
+    doubts = [*refused, *_drifting([drive.state for drive in drives])]
     if duration_s == 0:
         doubts.append("the trace has no time stamps: life in years is not known")
+    if any(drive.own_bytes is not None for drive in drives):
+        doubts.append(
+            "at its own size a drive has another spare and skew: with less data on it than it "
+            "holds cleaning costs less, with other data beside the trace's more or less"
+        )
     method = (
-        "Program/erase cycles of the preset, over its spare factor and the steady write "
-        "amplification there (on a drive as large as what the trace spans, full of it; one that is "
-        "n times larger lasts n times longer at this rate). Wear is taken to be even."
+        "Program/erase cycles of the preset, over one less its spare factor (the host's share of "
+        "the flash) and over the steady write amplification there, on a drive as large as what the "
+        "trace spans, full of it; the same write amplification is taken for the drive's own size. "
+        "Wear is taken to be even."
     )
     more = "The drive's own counters: media bytes and host bytes of the same week (SMART, OCP log)."
     return Line(
@@ -196,6 +211,43 @@ def life(
     )
 
 
+def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
+    """What a drive bears, in numbers and in words."""
+    name, whole, state = drive.name, drive.whole, drive.state
+    # Of bytes of the host: a page that is written in part is programmed as a whole.
+    rounded = whole.page_writes * whole.page / whole.written_bytes
+    low, factor, high = (rounded * each for each in _ends(state))
+
+    def over(most: float, what: str, unit: str) -> Number:
+        """So much at a write amplification of one."""
+        known = _known(state, most / high, most / low)
+        return Number(f"{name}: {what}", most / factor, unit, *known)
+
+    volumes = drive.cycles / (1 - state.spare_factor)
+    span = whole.pages * whole.page
+    daily = whole.written_bytes * 86400 / duration_s if duration_s > 0 else None
+    per_day = over(volumes / (DAYS * YEARS), "drive writes per day", "DWPD")
+    known = _known(state, low, high)
+    numbers = [Number(f"{name}: flash bytes per host byte", factor, "", *known), per_day]
+    text = f"{name}: {fixed(per_day.value, 2)} drive writes a day for {YEARS} years"
+    if daily is not None:
+        numbers.append(over(volumes * span / daily / DAYS, "life at the trace's rate", "years"))
+        text += (
+            f", {_years(numbers[-1].value)} at the trace's rate ({fixed(daily / span, 2)} a day) "
+            f"if it is as large as what the trace spans"
+        )
+    own = drive.own_bytes
+    if own is not None:
+        sold = f"{own / TERA:.4g} TB"
+        numbers.append(over(volumes * own / TERA, f"terabytes written at {sold}", "TB"))
+        text += f"; with {sold} {count(numbers[-1].value)} TBW"
+        if daily is not None:
+            what = f"life at the trace's rate at {sold}"
+            numbers.append(over(volumes * own / daily / DAYS, what, "years"))
+            text += f", {_years(numbers[-1].value)} at the trace's rate"
+    return numbers, text
+
+
 def streams(
     whole: Requests,
     without: tuple[Steady, Steady],
@@ -207,7 +259,7 @@ def streams(
     `without` are one stream, and one handle for all: what cleaning moves is apart.
     """
     key = "streams"
-    more = "The host's own streams, where it has some, in a column of the trace (docs/handles.md)."
+    more = "The host's own streams, where it has some, in a column `stream` of the trace."
     if not found:
         return unknown(key, QUESTIONS[key], "; ".join(refused), more)
     plain, apart = without

@@ -18,6 +18,7 @@ from floatgate.traces import lay_out, read_trace
 from floatgate.traces.model import WRITE, Trace
 
 from .answers import QUESTIONS
+from .calls import Calls
 from .lines import Line, Number, unknown
 from .sampled import UNITS, UNITS_LEAST
 
@@ -31,14 +32,19 @@ PAGES = 400_000
 BUSY = 0.95
 """A share of the time that the dies work, from which on the drive does not keep up."""
 
+
 NEXT = (
-    "The drive itself, with the trace replayed at its times; floatgate run TRACE --latencies full "
-    "for the causes."
+    "The drive itself, with the trace replayed at its times; for the causes all latencies of a run."
 )
 
 
 def latency(
-    trace: Trace, device: Device, duration_s: float, seed: int, progress: Progress | None
+    trace: Trace,
+    device: Device,
+    duration_s: float,
+    seed: int,
+    calls: Calls,
+    progress: Progress | None,
 ) -> Line:
     """The line of p99 under the trace's own timing."""
     if duration_s == 0:
@@ -54,7 +60,7 @@ def latency(
     results = [
         runner.simulate([part], [drive], [how], progress=progress)[0] for part in _excerpts(trace)
     ]
-    return _line(name, results, capacity)
+    return _line(name, results, capacity, calls.timed(device))
 
 
 def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
@@ -98,7 +104,7 @@ def _part(trace: Trace, frame: pl.DataFrame) -> Trace:
     return replace(read_trace(shifted), name=trace.name)
 
 
-def _line(name: str, results: list[Result], capacity: int) -> Line:
+def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
     numbers, words = [], []
     for kind in ("read", "write"):
         times = [getattr(result.latency, kind).p99_us for result in results]
@@ -135,4 +141,5 @@ def _line(name: str, results: list[Result], capacity: int) -> Line:
         tuple(doubts),
         NEXT,
         (*numbers,),
+        (call,),
     )

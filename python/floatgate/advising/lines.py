@@ -49,6 +49,8 @@ class Line:
     next: str
     """What to measure next."""
     numbers: tuple[Number, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Of `next`, as a shell takes them; TRACE and DEVICE stand for what has no name."""
 
 
 @dataclass(frozen=True)

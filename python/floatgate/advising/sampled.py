@@ -335,9 +335,14 @@ def _between(ends: Sequence[float], programs: Sequence[float], page: float) -> f
     return programs[-1]
 
 
+def last_loops(loops: int) -> int:
+    """The last third of so many loops, one at least: what is measured."""
+    return max(1, loops // 3)
+
+
 def thirds(loops: Sequence[float]) -> tuple[float, float]:
     """Means of the last third of the loops, and of as many before them."""
-    many = max(1, len(loops) // 3)
+    many = last_loops(len(loops))
     last, before = loops[-many:], loops[-2 * many : -many]
     return sum(last) / many, sum(before) / many
 

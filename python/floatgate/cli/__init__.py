@@ -37,7 +37,7 @@ app.command(
 app.command(epilog="Example: floatgate advise trace.csv.zst --out advice")(advise.advise)
 app.command(
     epilog="Example: floatgate tune zipf:span=64MiB,writes=100k --objective write_amplification "
-    "--vary cleaning.victim=greedy,cat --vary capacity.spare_factor=0.05..0.2"
+    "--vary cleaning.victim=greedy,cat --vary placement.scheme=single,dac,sepbit"
 )(tune.tune)
 app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
 app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)

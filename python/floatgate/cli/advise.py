@@ -73,4 +73,7 @@ def _print(found: Advice) -> None:
         facts = [("", line.answer), ("found", f"{line.found}. {line.method}".strip())]
         facts += [("but", doubt) for doubt in line.doubts]
         out.print(fact_grid([*facts, ("next", line.next)]))
+        for command in line.commands:
+            # Not broken where the terminal ends, so that it can be copied.
+            out.print(Text(f"$ {command}"), soft_wrap=True)
     print_messages(out, (), found.notes)

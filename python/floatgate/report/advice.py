@@ -128,11 +128,16 @@ def _numbers_table(line: Line) -> Table:
 
 def _lines_table(found: Advice) -> Table:
     rows = [
-        [Cell(line.question), *map(Cell, (line.found, line.method, line.next))]
+        [Cell(line.question), *map(Cell, (line.found, line.method, _next(line)))]
         for line in found.lines
     ]
     titles = ["Question", "Confidence", "How", "What to measure next"]
     return Table("How it was found, and what to measure next", titles, rows, frozenset(range(4)))
+
+
+def _next(line: Line) -> str:
+    """What to measure next, and the commands that do."""
+    return " ".join([line.next, *(f"$ {command}" for command in line.commands)])
 
 
 def _told(line: Line) -> str:

@@ -8,6 +8,7 @@ import shlex
 from functools import cache
 from pathlib import Path
 
+import docs_reader
 import jsonschema
 import polars as pl
 import pytest
@@ -144,6 +145,34 @@ def test_the_commands_of_an_advice_measure_what_it_tells(cli: Cli) -> None:
     last = float(shown[1]) * full - float(shown[2]) * before
     assert last == pytest.approx(states[0].write_amplification, rel=0.01)
     assert abs(full - last) > 0.03 * last, "it is not what the first command prints"
+
+
+@pytest.mark.long
+def test_what_the_page_says_of_pgbench(cli: Cli) -> None:
+    """Its prediction, the full simulation, and what the two commands print."""
+    path = docs_reader.SHARED / "capture-pgbench-ext4-656k.csv.zst"
+    if not path.exists():
+        pytest.skip(f"{path.name} is no part of the repository, and not in {docs_reader.SHARED}")
+    trace = fg.read_trace(path)
+    whole = requests_of(trace)
+    states = steady_states(whole, SPARES)
+    text = (Path(__file__).parents[1] / "docs" / "advise.md").read_text("utf-8")
+    for state in states:
+        unit = {"flash.pages_per_block": whole.unit_pages}
+        sets = {**COUNTED, **unit, "capacity.spare_factor": state.spare_factor}
+        full, _ = thirds(loops_of(fg.run(trace, set=sets, repeat=whole.loops), whole.loops))
+        told = re.search(
+            rf"^\| capture-pgbench\S+ \| {state.spare_factor:.0%} \| ([\d.]+) \|.*?to [\d.]+ "
+            r"\| ([\d.]+) \|",
+            text,
+            re.MULTILINE,
+        )
+        assert told
+        assert told.groups() == (f"{state.write_amplification:.3f}", f"{full:.3f}")
+    found = amplification(whole, states, Calls.of(path, RunOptions()))
+    printed, before = (_printed(cli, command) for command in found.commands)
+    shown = f"3 x {printed:.3f} - 2 x {before:.3f} = {3 * printed - 2 * before:.2f}"
+    assert shown in text
 
 
 def _printed(cli: Cli, command: str) -> float:

@@ -21,7 +21,7 @@ from floatgate.papers.ncq_runs import FIRST, SECOND, Size, experiment_of, reduce
 from floatgate.papers.ncq_tables import tables
 from floatgate.papers.numbers import met_at_once, met_in_pairs
 from floatgate.papers.paper import UNCHECKED
-from floatgate.papers.verdicts import EVERYWHERE, NOWHERE
+from floatgate.papers.verdicts import AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
@@ -121,7 +121,7 @@ def test_finer_speeds_are_on_one_span_and_on_the_preset_apart() -> None:
 
 @pytest.mark.parametrize(("key", "least"), [("falls-1", 0.005), ("low-1", 0.01)])
 def test_a_gain_that_is_too_small_to_fall_is_not_asked(key: str, least: float) -> None:
-    for gain, verdict in ((least, NOWHERE), (least - 0.001, UNCHECKED)):
+    for gain, verdict in ((least, AT_ONE[FAILS_HERE]), (least - 0.001, UNCHECKED)):
         claim = replace(BY_KEY[key], axes=())
         evidence = {
             run: replace(one, hit_ratio=gain) if one.line == "ncq" else one
@@ -130,7 +130,8 @@ def test_a_gain_that_is_too_small_to_fall_is_not_asked(key: str, least: float) -
         }
         found = judged(WHOLE, claim, evidence)
         assert found.verdict == verdict
-        said = f"without a gain of {100 * least:g} points with 1 MB, which could fall: {NOWHERE}"
+        beside = f"a gain of {100 * least:g} points with 1 MB, which could fall"
+        said = f"without {beside}: {AT_ONE[FAILS_HERE]}"
         assert (said in found.why) == (verdict == UNCHECKED)
 
 

@@ -39,7 +39,7 @@ from floatgate.papers.ncq_runs import (
 )
 from floatgate.papers.ncq_tables import COLUMNS, asked_with, offered
 from floatgate.papers.paper import HOLDS, UNCHECKED
-from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 HERE = {axis.key: axis.default for axis in AXES}
@@ -226,8 +226,9 @@ def test_without_pins_the_verdicts_that_depend_on_them_change() -> None:
     off = Choice("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
     keys = ("more-hits", "small-buffer", "faster", "never-below")
     on, without = _verdicts(little, *keys), _verdicts(_with(little, pins=off), *keys)
-    assert on == dict.fromkeys(keys, EVERYWHERE)
-    assert without == dict.fromkeys(keys, NOWHERE) | {"never-below": EVERYWHERE}
+    holds, fails = AT_ONE[HOLDS], AT_ONE[FAILS_HERE]
+    assert on == dict.fromkeys(keys, holds)
+    assert without == dict.fromkeys(keys, fails) | {"never-below": holds}
 
 
 def test_whole_blocks_leave_records_and_parts_of_blocks_leave_pages() -> None:

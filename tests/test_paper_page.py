@@ -10,7 +10,7 @@ import pytest
 from browser import Seen, browser
 from paper_site import TWO, site, two_papers
 
-from floatgate.papers import asa, asa_runs, eti, reproduce
+from floatgate.papers import asa, asa_runs, eti, eti_claims, reproduce
 from floatgate.papers.experiment import Experiment, Run
 from floatgate.papers.page import write_outcome
 from floatgate.papers.site import KINDS
@@ -39,15 +39,16 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
 def _some_runs(experiment: Experiment, full: bool) -> Iterator[Run]:
     """A line beside those of the claims, and a load with a closed form."""
     (place,) = experiment.places((), full=True)
-    for trace, line in (("src2_0", "single"), ("uniform", "single")):
+    for trace, line in (("src2_0", "single"), ("uniform", "single"), ("uniform", "eti")):
         yield experiment.run(experiment.workload(trace), experiment.line(line), place, 1)
 
 
 def test_bars_and_tables_are_drawn(
     browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = [replace(c, axes=()) for c in eti.CLAIMS if c.key in ("src2_0-mbf", "headline-real")]
-    monkeypatch.setattr(eti, "CLAIMS", claims)
+    some = [c for c in eti_claims.claims_of() if c.key in ("src2_0-mbf", "headline-real")]
+    claims = tuple(replace(claim, axes=()) for claim in some)
+    monkeypatch.setattr(eti, "claims_of", lambda *_: claims)
     monkeypatch.setattr(eti, "_shown", _some_runs)
     monkeypatch.setattr("floatgate.papers.eti_hot.GBS", 1)
     (tmp_path / "none").mkdir()

@@ -107,8 +107,11 @@ def judge(
     reject: Filter[Point],
 ) -> Measured:
     """The claim at every point of its domain that was run."""
-    places = places_of(experiment, claim, full)
-    rows = [row for place in places if (row := _row(experiment, claim, points, place, reject))]
+    return _judged(experiment, claim, _asked(experiment, claim, points, full, reject))
+
+
+def _judged(experiment: Experiment, claim: OpenClaim[Any], asked: Sequence[Asked]) -> Measured:
+    rows = [_row(claim, one) for one in asked]
     if not rows:
         return Measured("not measured", UNCHECKED, f"it takes {_needs(claim)}")
     left = [row for row in rows if not row["rejected"]]
@@ -185,16 +188,16 @@ def by_factor(
     """Of each claim with a stated number, the verdicts if it had to be met more or less closely."""
     rows: list[Row] = []
     for claim, found in judged:
-        regions = {factor: claim.region.within(factor) for factor in FACTORS if found.rows}
+        regions = {str(factor): claim.region.within(factor) for factor in FACTORS}
+        if not found.rows or not any(regions.values()):
+            continue
+        asked = _asked(experiment, claim, points, full, reject)
         verdicts = {
-            str(factor): judge(
-                experiment, replace(claim, region=region), points, full, reject
-            ).verdict
+            factor: _judged(experiment, replace(claim, region=region), asked).verdict
             for factor, region in regions.items()
             if region
         }
-        if verdicts:
-            rows.append({"claim": claim.text, "paper": claim.paper} | verdicts)
+        rows.append({"claim": claim.text, "paper": claim.paper} | verdicts)
     return Numbers(
         key="by-factor",
         title="Verdicts by the factor within which a stated number is met",
@@ -264,14 +267,41 @@ def _asked_where(
     return " ".join(told)
 
 
-def _row(
+@dataclass(frozen=True)
+class Asked:
+    """A point of a claim's domain: what was measured there, whatever is claimed of it."""
+
+    place: Place
+    named: Mapping[str, Estimate]
+    """Of all that the claim compares."""
+    seeds: Sequence[int]
+    random: bool
+    rejected: str | None
+    """What it is left out as, if it is."""
+
+
+def _asked(
+    experiment: Experiment,
+    claim: OpenClaim[Point],
+    points: Mapping[Run, Point],
+    full: bool,
+    reject: Filter[Point],
+) -> list[Asked]:
+    """The points of the claim's domain of which no run is missing."""
+    found = (
+        _ask(experiment, claim, points, place, reject)
+        for place in places_of(experiment, claim, full)
+    )
+    return [asked for asked in found if asked]
+
+
+def _ask(
     experiment: Experiment,
     claim: OpenClaim[Point],
     points: Mapping[Run, Point],
     place: Place,
     reject: Filter[Point],
-) -> Row | None:
-    """A point of the map, with what it is left out as, if it is; None where a run is missing."""
+) -> Asked | None:
     seeds = range(1, 1 + FULL_SEEDS)
     runs = [
         [experiment.run_of(place, work, line, seed) for seed in seeds]
@@ -287,19 +317,30 @@ def _row(
         return None
     random = any(experiment.is_random(one[0]) for one in runs)
     ats = [At(experiment, points, place, seed) for seed in known]
-    of, ours = _deciding(claim.region, [claim.measure(at) for at in ats], random)
     filtered = any(reject.rejects(points[one[i - 1]]) for one in runs for i in known)
+    return Asked(
+        place=place,
+        named=_estimates([claim.measure(at) for at in ats], random),
+        seeds=known,
+        random=random,
+        rejected=reject.text if filtered else _unmet(claim.premise, ats, random),
+    )
+
+
+def _row(claim: OpenClaim[Any], asked: Asked) -> Row:
+    """A point of the map."""
+    of, ours = _deciding(claim.region, asked.named)
     stated = claim.region.stated
     return {
-        **{key: place[key] for key in claim.axes},
+        **{key: asked.place[key] for key in claim.axes},
         "of": of,
         "ours": ours.mean,
-        "ci95": ours.half if ours.random and len(known) > 1 else None,
+        "ci95": ours.half if ours.random and len(asked.seeds) > 1 else None,
         "seeds": ours.runs,
-        "random": random,
+        "random": asked.random,
         "case": claim.region.case(ours),
         "paper_within": None if stated is None else ours.low <= stated <= ours.high,
-        "rejected": reject.text if filtered else _unmet(claim.premise, ats, random),
+        "rejected": asked.rejected,
     }
 
 
@@ -307,14 +348,18 @@ def _unmet(premise: Premise[Point] | None, ats: Sequence[At[Point]], random: boo
     """What a place is left out as, if what the claim takes for granted is not sure there."""
     if premise is None:
         return None
-    _, found = _deciding(premise.region, [premise.measure(at) for at in ats], random)
+    named = _estimates([premise.measure(at) for at in ats], random)
+    _, found = _deciding(premise.region, named)
     return None if premise.region.case(found) == HOLDS else premise.text
 
 
-def _deciding(region: Region, values: Sequence[Values], random: bool) -> tuple[str, Estimate]:
-    """Of all that is compared, with a value for each seed, the worst: a claim holds as far as that
-    does."""
-    named = {name: Estimate.of([v[name] for v in values], random) for name in values[0]}
+def _estimates(values: Sequence[Values], random: bool) -> dict[str, Estimate]:
+    """Of all that is compared, with a value for each seed."""
+    return {name: Estimate.of([each[name] for each in values], random) for name in values[0]}
+
+
+def _deciding(region: Region, named: Mapping[str, Estimate]) -> tuple[str, Estimate]:
+    """Of all that is compared, the worst: a claim holds as far as that does."""
     return min(
         named.items(), key=lambda item: (CASES.index(region.case(item[1])), region.margin(item[1]))
     )

@@ -125,11 +125,10 @@ def test_each_run_of_a_comparison_has_a_policy_of_its_own() -> None:
 
 
 def test_what_two_policies_share_they_share_in_every_run() -> None:
-    mine = Midas()
     runs = fg.compare_results(
         HOTCOLD,
         vary={"queue.depth": [1, 2]},
-        set={**SETS, "placement.scheme": mine, "cleaning.victim": mine.victim()},
+        set={**SETS, "placement.scheme": Midas(), "cleaning.victim": "python:midas"},
     )
     assert runs[0].flash == runs[1].flash
     assert len([one for one in runs[0].placement.streams if one.gc_pages]) > 1

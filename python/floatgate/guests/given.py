@@ -11,6 +11,8 @@ from typing import Any
 from .._core import ConfigError
 from . import registry
 from .base import Policy, PolicyError
+from .placement import Placement
+from .victim import Victim
 
 PREFIX = "python:"
 """What the name of a policy in Python begins with in a config."""
@@ -54,6 +56,13 @@ def by_name(policy: Policy) -> str:
     )
 
 
+def _partner(name: str, placement: Policy) -> Policy:
+    """The victim policy of a placement. Raises ConfigError where it has none."""
+    if not (isinstance(placement, Placement) and placement.defines("victim")):
+        raise ConfigError(f'{Victim.KEY} = "{name}": it is a policy for {placement.KEY}')
+    return placement.victim()
+
+
 @dataclass(frozen=True)
 class Guests:
     """The policies in Python of one drive, by the keys of its config that name them."""
@@ -73,12 +82,16 @@ class Guests:
         if f'"{PREFIX}' not in config:
             return config, cls()
         table = json.loads(config)
-        found = {}
+        found: dict[str, Policy] = {}
         for key in KEYS:
             section, _, leaf = key.partition(".")
             name = table[section][leaf]
             if name.startswith(PREFIX):
-                policy = given[name] if name in given else registry.made(name[len(PREFIX) :])
+                placement = found.get(Placement.KEY)
+                if key == Victim.KEY and name == table["placement"]["scheme"] and placement:
+                    policy = _partner(name, placement)
+                else:
+                    policy = given[name] if name in given else registry.made(name[len(PREFIX) :])
                 if key != policy.KEY:
                     raise ConfigError(f'{key} = "{name}": it is a policy for {policy.KEY}')
                 policy.check()

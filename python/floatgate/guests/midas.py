@@ -1,22 +1,24 @@
 """MiDAS: a chain of groups, whose number and sizes follow from how soon pages are overwritten.
 
 "MiDAS: Minimizing Write Amplification in Log-Structured Systems through Adaptive Group Number and
-Size Configuration", FAST 2024. Of the paper we had the abstract: pages that outlive the cleaning of
-their group move on to the next, so that groups are of age; a distribution of update intervals (UID)
-and a Markov chain (MCAM) say what a configuration costs, and the cheapest is taken; hot pages have
-a group of their own.
+Size Configuration", FAST 2024: pages that outlive the cleaning of their group move on to the next,
+so that groups are of age; a distribution of update intervals (UID) and a Markov chain (MCAM) say
+what a configuration costs, and the cheapest is taken; hot pages have a group of their own. As
+published: UID is of 1 % of the pages in bins of a quarter of an erase unit; it is decided anew
+after every four capacities of writes; a page is hot after three short intervals in a row; where
+units of a group have more valid pages when they are cleaned than was predicted, by a tenth of a
+unit, the groups from there on become one.
 
-Decided here, as the abstract does not say it:
+Written from the abstract and these facts, not from the authors' code. Decided here:
 
-- UID is of all writes, not of a sample, in bins of an erase unit; it is halved at each decision.
+- An interval is short if it is shorter than the time that the hot group holds a page; that time is
+  among what the model chooses, and the size follows from it.
+- Where the distribution is of less than 4096 pages, more are sampled.
 - Groups but the last are cleaned in the order of age, when they are larger than they should be; the
-  last has what is left, and its emptiest unit is cleaned. A page's way along the chain is its age:
-  it moves on if its interval is longer than the groups before have held it. The last group costs
-  u / (1 - u) copies for each page that comes to it, where u is its share of valid pages.
-- Group after group is added while the model says that it pays, its size from 32 candidates.
-- A page is hot if its last interval was shorter than the time that the hot group holds a page. The
-  paper's own filter is not known to us; nor how it notices that the model errs.
-- It is decided anew when as many pages have been written as the drive has.
+  last has what is left, and its emptiest unit is cleaned. `midas_model` says what that costs.
+- The share of valid pages is compared over as many units as the group has, opened since the groups
+  were decided; not for the last group, after which there is nothing to merge.
+- It begins with one group, and is left alone before anything has been cleaned.
 """
 
 from __future__ import annotations
@@ -24,27 +26,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._core import DriveShape, HostWrite
+from .._core import ConfigError, DriveShape, HostWrite
+from .midas_model import GROUPS, NEVER, ONE_GROUP, Intervals, Plan, Space, best_plan, sampled
 from .placement import MovedPages, Placement
 from .victim import Candidates, Victim
 
-SOURCE = "MiDAS, FAST 2024; its model and its hot filter as decided here"
+SOURCE = "MiDAS, FAST 2024; placement and victim policy go together"
 
-GROUPS = 6
-"""Groups at most: the hot one, and the chain."""
+DECIDED_EVERY = 4
+"""Capacities of host writes."""
 
-SIZES = 32
-"""Sizes of a group that are considered."""
+IN_A_ROW = 3
+"""Short intervals that make a page hot."""
 
-NEVER = np.iinfo(np.int64).max
-
-Numbers = npt.NDArray[np.float64]
+TOLERATED = 0.1
+"""By how much more of a unit may be valid than was predicted."""
 
 
 class Midas(Placement):
-    """MiDAS: groups of age, sized by a model. `victim()` is the policy that goes with it."""
+    """MiDAS: groups of age, sized by a model of update intervals."""
 
     name = "midas"
     source = SOURCE
@@ -52,52 +53,69 @@ class Midas(Placement):
 
     def start(self, drive: DriveShape) -> None:
         """Nothing written; one group."""
-        self.bin = drive.pages_per_unit
-        self.pages = drive.logical_pages
-        # Without what is free for cleaning, and the units that the streams have open.
-        self.space = max(drive.units - 2 * GROUPS, 1) * drive.pages_per_unit
-        self.last = np.full(drive.logical_pages, -1, np.int64)
-        self.intervals = np.zeros(4 * drive.logical_pages // self.bin + 2)
-        self.sizes = [float(self.space)]
-        self.next = drive.logical_pages
+        self.pages, self.pages_per_unit = drive.logical_pages, drive.pages_per_unit
+        self.last = [-1] * drive.logical_pages
+        self.short = bytearray(drive.logical_pages)
+        self.written = self.units = self.now = 0
+        self.next = DECIDED_EVERY * drive.logical_pages
+        self.intervals = Intervals(sampled(drive))
+        self.follow(ONE_GROUP, 0)
+
+    def follow(self, plan: Plan, now: int) -> None:
+        """These groups from now on."""
+        self.plan, self.decided = plan, now
+        self.cleaned = np.zeros((len(plan.sizes), 2), np.int64)
 
     def stream(self, write: HostWrite) -> int:
-        """The hot group, or the first of the chain: streams are numbered from its end."""
-        if write.clock >= self.next:
-            self.next = write.clock + self.pages
-            survival = self._survival()
-            self.sizes = best_sizes(survival, self.bin, self.pages, self.space)
-            self.intervals /= 2
-        before = self.last[write.lpn]
-        self.last[write.lpn] = write.clock
+        """The hot group, or the first of the chain."""
+        lpn, now = write.lpn, write.clock
+        self.now = now
+        if now >= self.next:
+            self.next += DECIDED_EVERY * self.pages
+            window = self.intervals.window(now)
+            if self.units:
+                drive = Space(self.written, self.units, self.pages_per_unit)
+                self.follow(best_plan(window, drive), now)
+        before, self.last[lpn] = self.last[lpn], now
+        self.intervals.written(lpn, now)
         if before < 0:
-            return self._stream(1)
-        interval = int(write.clock - before)
-        self.intervals[min(interval // self.bin, len(self.intervals) - 1)] += 1
-        return self._stream(0 if interval < self.sizes[0] else 1)
+            self.written += 1
+            return self.stream_of(1)
+        is_short = now - before < self.plan.hot
+        self.short[lpn] = min(self.short[lpn] + 1, IN_A_ROW) if is_short else 0
+        return self.stream_of(0 if self.short[lpn] == IN_A_ROW else 1)
 
     def moved(self, pages: MovedPages) -> Any:
         """One group on."""
-        return self._stream(GROUPS - pages.stream)
+        return self.stream_of(GROUPS - pages.stream)
+
+    def trimmed(self, lpn: int) -> None:
+        """It is as if the page had never been written."""
+        if self.last[lpn] >= 0:
+            self.written -= 1
+        self.last[lpn], self.short[lpn] = -1, 0
+        self.intervals.trimmed(lpn, self.now)
+
+    def stream_of(self, group: int) -> int:
+        """The stream of a group, or of the last one: streams are numbered from the chain's end."""
+        return GROUPS - 1 - min(group, len(self.plan.sizes))
+
+    def fit(self, config: dict[str, Any]) -> None:
+        """Sets the number of streams. Raises ConfigError for a drive that it cannot be on."""
+        super().fit(config)
+        name, victim = config["placement"]["scheme"], config["cleaning"]["victim"]
+        if victim != name:
+            raise ConfigError(f'cleaning.victim = "{victim}": {name} needs "{name}" here, too')
 
     def victim(self) -> Victim:
-        """The victim policy of this placement: both have to be on a drive together."""
+        """Cleans groups that are too large."""
         return MidasVictim(self)
-
-    def _stream(self, group: int) -> int:
-        return GROUPS - 1 - min(group, len(self.sizes) - 1)
-
-    def _survival(self) -> Numbers:
-        """By age in bins, the share of writes that are not overwritten yet."""
-        written = max(self.intervals.sum(), 1.0)
-        gone: Numbers = np.concatenate([[0.0], np.cumsum(self.intervals[:-1])])
-        return np.asarray(1 - gone / written)
 
 
 class MidasVictim(Victim):
     """The oldest unit of a group that is too large, or the emptiest of the last group."""
 
-    name = "midas-victim"
+    name = "midas"
     source = SOURCE
 
     def __init__(self, placement: Midas) -> None:
@@ -105,47 +123,35 @@ class MidasVictim(Victim):
 
     def pick(self, candidates: Candidates) -> int:
         """Group by group, the hot one first."""
-        sizes = self.placement.sizes
-        for group, size in enumerate(sizes[:-1]):
-            own = candidates.stream == GROUPS - 1 - group
+        placement = self.placement
+        sizes = placement.plan.sizes
+        # Each group has a unit open, which is no candidate.
+        open_units = sum(size > 0 for size in sizes) + 1
+        placement.units = int((candidates.stream < GROUPS).sum()) + open_units
+        is_rest = np.ones(len(candidates.unit), bool)
+        for group, size in enumerate(sizes):
+            if size == 0:
+                continue
+            own = candidates.stream == placement.stream_of(group)
             if candidates.capacity_pages[own].sum() > size:
-                return int(
-                    candidates.unit[np.argmin(np.where(own, candidates.sealed_order, NEVER))]
-                )
+                at = int(np.argmin(np.where(own, candidates.sealed_order, NEVER)))
+                self._compare(group, candidates, at)
+                return int(candidates.unit[at])
+            is_rest &= ~own
         # Also what a group that is no more has left, and the map.
-        chain = range(GROUPS - len(sizes) + 1, GROUPS)
-        rest = ~np.isin(candidates.stream, chain)
-        rest = rest if rest.any() else np.ones_like(rest)
+        rest = is_rest if is_rest.any() else ~is_rest
         return int(candidates.unit[np.argmin(np.where(rest, candidates.valid_pages, NEVER))])
 
-
-def best_sizes(survival: Numbers, bin: int, pages: int, space: int) -> list[float]:
-    """Pages of each group: those of the chain as long as one more pays, then what is left."""
-    sizes: list[float] = []
-    cost = copies(sizes, survival, bin, pages, space)
-    while len(sizes) < GROUPS - 1:
-        room = space - pages - sum(sizes)
-        tried = [[*sizes, room * share / SIZES] for share in range(1, SIZES)]
-        costs = [copies(one, survival, bin, pages, space) for one in tried]
-        if not tried or min(costs) >= cost:
-            break
-        cost = min(costs)
-        sizes = tried[costs.index(cost)]
-    return [*sizes, space - sum(sizes)]
-
-
-def copies(sizes: list[float], survival: Numbers, bin: int, pages: int, space: int) -> float:
-    """Pages that are copied for each that the host writes."""
-    held = np.concatenate([[0.0], np.cumsum(survival) * bin])
-    ages = np.arange(len(held)) * bin
-    age, rate, moved = 0.0, 1.0, 0.0
-    for size in sizes:
-        age += size / rate
-        rate = float(np.interp(age, ages[:-1], survival))
-        moved += rate
-        if rate <= 0:
-            return moved
-    valid = pages - float(np.interp(age, ages, held))
-    left = space - sum(sizes)
-    used = valid / left if left > 0 else 1.0
-    return moved + rate * used / (1 - used) if 0 <= used < 1 else np.inf
+    def _compare(self, group: int, candidates: Candidates, at: int) -> None:
+        """Merges the groups from one on of which more is valid than the model has said."""
+        placement = self.placement
+        if candidates.opened_at[at] < placement.decided:
+            return
+        placement.cleaned[group] += candidates.valid_pages[at], candidates.capacity_pages[at]
+        valid, pages = placement.cleaned[group]
+        plan = placement.plan
+        if pages < plan.sizes[group]:
+            return
+        placement.cleaned[group] = 0
+        if valid > (plan.valid[group] + TOLERATED) * pages:
+            placement.follow(plan.merged(group), candidates.clock)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._core import ConfigError, DriveShape, HostWrite, Reclaimed
 from .base import Policy
+from .victim import Victim
 
 Integers = npt.NDArray[np.int64]
 
@@ -97,6 +98,13 @@ class Placement(Policy):
 
     def reclaimed(self, unit: Reclaimed) -> None:
         """A unit is about to be cleaned; `moved` follows for what is valid in it."""
+
+    def victim(self) -> Victim:
+        """The victim policy that goes with this placement, and may know it.
+
+        It is taken where `cleaning.victim` has the placement's name. Not defined: there is none.
+        """
+        raise NotImplementedError
 
     def check(self) -> None:
         """Raises TypeError or ValueError for what the policy lacks, or has wrong."""

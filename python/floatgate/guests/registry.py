@@ -9,6 +9,8 @@ from typing import Any
 
 from .. import _core
 from .base import Policy
+from .placement import Placement
+from .victim import Victim
 
 GROUP = "floatgate.policies"
 """The group in which a package names its policies: `NAME = "module:Class"`."""
@@ -60,14 +62,17 @@ def listed() -> dict[str, list[dict[str, Any]]]:
     """The policies of each axis, those of packages last: as `floatgate.policies`."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.policies())
     for name, point in sorted(_points().items()):
-        axis, doc, source = "python", "", point.value
+        on, doc, source = ["python"], "", point.value
         try:
             found = _loaded(point)
         except _core.ConfigError as error:
             doc = str(error)
         else:
-            axis, source = found.AXIS, found.source
+            on, source = [found.AXIS], found.source
             doc = (inspect.getdoc(found) or "").partition("\n")[0]
+            if issubclass(found, Placement) and found.victim is not Placement.victim:
+                on.append(Victim.AXIS)
         row = {"name": f"python:{name}", "doc": doc, "source": source, "parameters": []}
-        axes.setdefault(axis, []).append(row)
+        for axis in on:
+            axes.setdefault(axis, []).append(row)
     return axes

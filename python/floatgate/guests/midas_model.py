@@ -1,0 +1,258 @@
+"""What MiDAS knows of a workload, and what groups would cost under it.
+
+The update intervals of some pages are noted over a window (UID, the update interval distribution
+of the paper). A life table makes of them which share of the pages lives how long: intervals that
+had begun before the window or have not ended count for the ages that were seen of them (Kaplan and
+Meier, 1958). A Markov chain (MCAM) then follows a page from group to group. All times are counted
+in pages that the host has written, sizes in pages, rates in pages for each page of the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import DriveShape
+
+GROUPS = 6
+"""Groups at most: the hot one, and the chain."""
+
+HORIZON = 8
+"""Ages are told apart up to so many capacities; older pages are taken to stay for good."""
+
+AGES, HOT_AGES = 24, 8
+"""Ages, in a geometric series, at which a group of the chain or the hot group may end."""
+
+WORTH = 0.05
+"""A group is added for such a share of the copies: less is lost in the noise of the sample."""
+
+NEVER = np.iinfo(np.int64).max
+
+Numbers = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Groups, and what the model expects of them. Group 0 is the hot one, 1 the chain's first."""
+
+    hot: int
+    """Updates within less time are short; 0: there is no hot group."""
+    sizes: tuple[float, ...]
+    """Of all groups but the last, which has the rest. The hot one's is 0 where there is none."""
+    valid: tuple[float, ...]
+    """The share of valid pages of a unit of each group when it is cleaned."""
+    copies: float
+    """Pages that are copied."""
+
+    def merged(self, group: int) -> Plan:
+        """The groups from this one on are one, of which nothing is expected."""
+        valid = (*self.valid[:group], 1.0)
+        return Plan(self.hot if group else 0, self.sizes[:group], valid, np.inf)
+
+
+ONE_GROUP = Plan(0, (0.0,), (0.0, 1.0), np.inf)
+"""No hot group, and a chain of one."""
+
+
+class Intervals:
+    """Update intervals of some pages, in a window of time."""
+
+    def __init__(self, pages: Iterable[int]) -> None:
+        self._recent: dict[int, tuple[int, ...]] = {page: (NEVER,) * 3 for page in pages}
+        self._begun: dict[int, int] = {}
+        self._ended: list[tuple[int, int, int]] = []
+        self._since = 0
+
+    def written(self, page: int, now: int) -> None:
+        """An interval ends, if the page held anything, and one begins."""
+        if page not in self._recent:
+            return
+        begun = self._begun.get(page)
+        if begun is not None:
+            recent = self._recent[page]
+            self._ended.append((max(recent), begun, now))
+            self._recent[page] = (now - begun, *recent[:2])
+        self._begun[page] = now
+
+    def trimmed(self, page: int, now: int) -> None:
+        """An interval ends, and none begins."""
+        begun = self._begun.pop(page, None)
+        if begun is not None:
+            self._ended.append((max(self._recent[page]), begun, now))
+
+    def window(self, now: int) -> Window:
+        """What was seen since the last window, which ends here."""
+        lasting = [(max(self._recent[page]), begun, now) for page, begun in self._begun.items()]
+        rows = np.array(self._ended + lasting, np.int64).reshape(-1, 3)
+        longest, begun, until = rows.T
+        window = Window(
+            longest=longest,
+            first=np.maximum(self._since - begun, 0),
+            last=until - begun,
+            has_ended=np.arange(len(rows)) < len(self._ended),
+            is_new=begun >= self._since,
+        )
+        self._ended, self._since = [], now
+        return window
+
+
+@dataclass(frozen=True)
+class Window:
+    """Update intervals, an element each."""
+
+    longest: Integers
+    """The longest of the page's three intervals before: it is hot by all that are longer."""
+    first: Integers
+    """The age at which the page was first seen in the window."""
+    last: Integers
+    """The age at which it was overwritten, or the window ended."""
+    has_ended: npt.NDArray[np.bool_]
+    is_new: npt.NDArray[np.bool_]
+    """Whether it began in the window."""
+
+    def split(self, hot: int, bin: int, bins: int) -> tuple[float, Numbers, Numbers]:
+        """The share of writes that are hot, and which share of hot and other ones lives how long:
+        by age, in bins."""
+        is_hot = self.longest < hot
+        share = is_hot[self.is_new].mean() if self.is_new.any() else 0.0
+        return float(share), self._alive(is_hot, bin, bins), self._alive(~is_hot, bin, bins)
+
+    def _alive(self, chosen: npt.NDArray[np.bool_], bin: int, bins: int) -> Numbers:
+        first = np.minimum(self.first[chosen] // bin, bins)
+        last = np.minimum(self.last[chosen] // bin, bins)
+        seen = np.cumsum(np.bincount(first, minlength=bins + 1))
+        seen[1:] -= np.cumsum(np.bincount(last, minlength=bins + 1))[:-1]
+        ended = np.bincount(last[self.has_ended[chosen]], minlength=bins + 1)
+        lives = np.cumprod(1 - ended / np.maximum(seen, 1))
+        return np.concatenate([[1.0], lives[: bins - 1]])
+
+
+@dataclass(frozen=True)
+class Space:
+    """A drive, as the model sees it."""
+
+    valid: int
+    """Pages that hold something."""
+    units: int
+    """Erase units that are in use, open ones included."""
+    pages_per_unit: int
+
+    def of(self, groups: int) -> float:
+        """Pages for so many groups: the unit that each has open is half full."""
+        return (self.units - groups / 2) * self.pages_per_unit
+
+
+def best_plan(window: Window, drive: Space) -> Plan:
+    """The hot group and the chain that the model likes best."""
+    unit = drive.pages_per_unit
+    bin = max(unit // 4, 1)
+    bins = HORIZON * drive.valid // bin
+    best = ONE_GROUP
+    if len(window.last) == 0 or bins < AGES:
+        return best
+    for hot in [0, *np.geomspace(unit, drive.valid, HOT_AGES)]:
+        in_bins = round(hot / bin)
+        share, lives_hot, lives = window.split(in_bins * bin, bin, bins)
+        chain = Chain(in_bins, share, lives_hot, lives, drive, bin)
+        found = chain.best()
+        if found.copies < best.copies * (1 - WORTH):
+            best = found
+    return best
+
+
+class Chain:
+    """The Markov chain of a hot group of some age, and groups of age after it.
+
+    A page that the host writes is hot, with a chance `share`, or goes to the first of the chain. A
+    group but the last is cleaned in the order of age, so that it ends with a certain age; who lives
+    goes to the next one, and from the hot group to the first.
+    """
+
+    def __init__(
+        self, hot: int, share: float, lives_hot: Numbers, lives: Numbers, drive: Space, bin: int
+    ) -> None:
+        self.hot, self.bin, self.drive = hot, bin, drive
+        self.share = share if hot else 0.0
+        self.lives_hot = lives_hot
+        later = np.concatenate([lives_hot[hot:], np.full(hot, lives_hot[-1])])
+        flow = (1 - self.share) * lives + self.share * later
+        # By the age since a page came to the chain. What lives holds no more pages than there are.
+        self.rest = drive.valid - self.share * float(lives_hot[:hot].sum()) * bin
+        held = np.concatenate([[0.0], np.cumsum(flow) * bin])
+        self.flow = np.where(held[:-1] < self.rest, flow, 0.0)
+        self.held = np.minimum(held, self.rest)
+
+    def best(self) -> Plan:
+        """Group after group is added to the chain as long as the model says that it pays."""
+        tried = np.geomspace(self.drive.pages_per_unit, self.drive.valid * HORIZON / 2, AGES)
+        ends: list[int] = []
+        plan = self.plan(ends)
+        while len(ends) < GROUPS - 2:
+            later = [round(age / self.bin) for age in tried]
+            more = [[*ends, end] for end in later if end > (ends[-1] if ends else 0)]
+            plans = [self.plan(one) for one in more]
+            if not plans:
+                break
+            found = min(range(len(plans)), key=lambda at: plans[at].copies)
+            if plans[found].copies >= plan.copies * (1 - WORTH):
+                break
+            ends, plan = more[found], plans[found]
+        return plan
+
+    def plan(self, ends: list[int]) -> Plan:
+        """With a chain whose groups but the last end at these ages, in bins."""
+        lives = float(self.lives_hot[self.hot])
+        sizes = [self.share * self.hot * self.bin]
+        valid = [lives]
+        copies = self.share * lives
+        at = 0
+        for end in ends:
+            rate, left = float(self.flow[at]), float(self.flow[end])
+            sizes.append(rate * (end - at) * self.bin)
+            valid.append(left / rate if rate else 0.0)
+            copies += left
+            at = end
+        if any(0 < size < self.drive.pages_per_unit for size in sizes):
+            copies = np.inf  # A group cannot be smaller than a unit.
+        groups = (self.hot > 0) + len(sizes)
+        room = self.drive.of(groups) - sum(sizes)
+        moved, share = self._last(at, room)
+        return Plan(self.hot * self.bin, tuple(sizes), (*valid, share), copies + moved)
+
+    def _last(self, at: int, room: float) -> tuple[float, float]:
+        """What the last group copies, and its units' share of valid pages when they are cleaned.
+
+        It is a log that pages go round: a round of r host writes programs what comes, and all that
+        has lived one round, two, and so on, and these fill the log. With room for s times as many
+        pages, s = 1 + 1/(2b), this is Desnoyers' law of greedy cleaning where all pages are alike
+        (`models.uniform.greedy_desnoyers`), and his law of FIFO cleaning where there are two kinds
+        and b is large (`models.hotcold.fifo_mixed`). Source: Desnoyers, SYSTOR 2012.
+        """
+        rate = float(self.flow[at])
+        stays = max(self.rest - float(self.held[-1]), 0.0)
+        stretched = room * (1 + 0.5 / self.drive.pages_per_unit)
+        spare = stretched - (self.rest - float(self.held[at]))
+        if spare <= 0:
+            return np.inf, 1.0
+        if rate <= 0:
+            return 0.0, 0.0
+        low, high = spare / rate, stretched / rate
+        for _ in range(24):
+            round_ = (low + high) / 2
+            steps = int((len(self.flow) - at) * self.bin / round_) + 1
+            ages = at + np.arange(steps) * (round_ / self.bin)
+            come = self.flow[np.minimum(ages.astype(np.int64), len(self.flow) - 1)]
+            has_room = round_ * float(come.sum()) + stays < stretched
+            low, high = (round_, high) if has_room else (low, round_)
+        return max(room / low - rate, 0.0), max(1 - rate * low / room, 0.0)
+
+
+def sampled(drive: DriveShape) -> list[int]:
+    """The pages whose intervals are noted: 1 % of them, and 4096 on a drive that has fewer then."""
+    wanted = min(max(drive.logical_pages // 100, 4096), drive.logical_pages)
+    drawn = np.random.default_rng(0).permutation(drive.logical_pages)[:wanted]
+    return [int(page) for page in drawn]

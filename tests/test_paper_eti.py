@@ -313,6 +313,8 @@ def test_a_run_in_numbers() -> None:
         "drift": None,
         "copies": "their own",
         "unit": "commands",
+        "mbf": None,
+        "mhf": None,
         "seed": 2,
         "write_amplification": 2.75,
         "hot_share": 0.25,

@@ -72,6 +72,11 @@ def _runs(experiment: Experiment = WHOLE) -> list[Any]:
                     half = 0.25 * (seed - 2) if line == "eti" else 0.0
                     waste = known.write_amplification + half + (skew == "1.2" and line == "eti")
                     found.append(point(run, write_amplification=waste))
+    # A rival with another choice, which is no default, comes after them.
+    defaults = {axis.key: axis.default for axis in experiment.axes}
+    for line, choice in (("mbf-1", {"mbf": "newest first"}), ("mhf-1", {"mhf": "conservative"})):
+        of = experiment.workload("src2_0"), experiment.line(line), defaults | choice
+        found += [point(experiment.run(*of, s), write_amplification=99.0) for s in (1, 2, 3)]
     return found
 
 

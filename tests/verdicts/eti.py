@@ -58,6 +58,10 @@ NO_BETTER = {LARGER[0]: 2.51}
 LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *MHF), 1.02)
 
 
+AXES_TOLD = ("skew", "cold", "drift", "copies", "unit", "mbf", "mhf")
+"""Those of which a point has the choice."""
+
+
 def kind_of(run: Run) -> str:
     return next(work.family for work in WORKLOADS if work.name == run.workload)
 
@@ -72,7 +76,7 @@ def point(run: Run, **numbers: Any) -> Point:
         "trace": run.workload,
         "kind": kind,
         "line": run.line,
-        **{axis: run.at(axis) for axis in ("skew", "cold", "drift", "copies", "unit")},
+        **{axis: run.at(axis) for axis in AXES_TOLD},
         "seed": run.seed,
         "write_amplification": waste.get(run.line, 3.0),
         "hot_share": 0.5,

@@ -15,6 +15,8 @@ DEFAULTS = {
     "drift": "nothing",
     "copies": "their own",
     "unit": "commands",
+    "mbf": "round robin",
+    "mhf": "plain",
 }
 PLACE = "Stand-ins: skew 0.6, cold data scattered. Whiskers: 95% intervals."
 

@@ -337,6 +337,8 @@ class Point:
     drift: str | None
     copies: str | None
     unit: str | None
+    mbf: str | None
+    mhf: str | None
     seed: int
     write_amplification: float
     hot_share: float | None
@@ -382,6 +384,8 @@ def reduce(experiment: Experiment, run: Run, result: Result, traced: Mapping[str
         drift=run.at("drift"),
         copies=run.at("copies"),
         unit=run.at("unit"),
+        mbf=run.at("mbf"),
+        mhf=run.at("mhf"),
         seed=run.seed,
         write_amplification=result.write_amplification or 1.0,
         hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,

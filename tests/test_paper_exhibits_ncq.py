@@ -74,8 +74,8 @@ def test_tables_of_gains_have_a_row_for_each_setup() -> None:
     ]
     assert (FIRST, "NCQ-aware, moves only") in table
     assert {"span of 64 MiB", "32 ways", "aligned to pages"} <= {key[1] for key in table}
-    assert cells(found["bandwidth"])[1][2] == "+5.0% ± 0.0%"
-    assert cells(found["waiting"])[1][2] == "31.0 ± 0.0"
+    assert cells(found["bandwidth"])[1][2] == "+5.0%"
+    assert cells(found["waiting"])[1][2] == "31.0"
 
 
 def test_how_many_of_the_six_numbers_are_met_at_once() -> None:

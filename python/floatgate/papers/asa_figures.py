@@ -327,7 +327,7 @@ _three_digits = _spread(lambda value: fixed(value, 3))
 
 
 def _change(cell: Row) -> str:
-    half = "" if cell["half"] is None else f" ± {cell['half']:.1%}"
+    half = "" if not cell["half"] else f" ± {cell['half']:.1%}"
     return change(cell["value"] - 1) + half
 
 

@@ -62,9 +62,9 @@ def with_interval(row: Row | None, said: str) -> str | None:
     if row is None:
         return None
     if said == "change":
-        half = "" if row["half"] is None else f" ± {100 * row['half']:.1f}"
+        half = "" if not row["half"] else f" ± {100 * row['half']:.1f}"
         return change(row["value"]).replace("%", f"{half}%")
-    return f"{row['value']:.3f}" + ("" if row["half"] is None else f" ± {row['half']:.3f}")
+    return f"{row['value']:.3f}" + ("" if not row["half"] else f" ± {row['half']:.3f}")
 
 
 def of_one_size(points: Iterable[Point]) -> list[Point]:

@@ -17,10 +17,10 @@ Judged = tuple[OpenClaim[Any], Measured]
 
 
 def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
-    """A mean over seeds with half its 95 % interval; alone where there is one value."""
+    """A mean over seeds with half its 95 % interval; alone where values are one, or equal."""
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
-    return said(mean) if half is None else f"{said(mean)} ± {said(half).lstrip('+')}"
+    return said(mean) if not half else f"{said(mean)} ± {said(half).lstrip('+')}"
 
 
 def met_at_once(

@@ -74,7 +74,7 @@ def spread(mean: float | None, half: float | None, digits: int) -> str | None:
     """A mean with half its interval, where it has one."""
     if mean is None:
         return None
-    return fixed(mean, digits) + (f" ± {fixed(half, digits)}" if half is not None else "")
+    return fixed(mean, digits) + (f" ± {fixed(half, digits)}" if half else "")
 
 
 def contour(rows: Sequence[Row]) -> Numbers:

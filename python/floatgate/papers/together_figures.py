@@ -165,7 +165,7 @@ def _with_half(row: Row, name: str) -> str | None:
         (lambda value: fixed(value, 3)) if name == METRICS[0] else measured
     )
     half = row[f"{name}_half"]
-    return text(row[name]) + (f" ± {text(half)}" if half is not None else "")
+    return text(row[name]) + (f" ± {text(half)}" if half else "")
 
 
 def _front(rows: Sequence[Row]) -> Numbers:
@@ -300,7 +300,7 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
 def _estimate(values: Sequence[float], text: Callable[[float], str]) -> str:
     mean, half = mean_and_half_width(values)
     assert mean is not None, "there is a run"
-    return text(mean) + (f" ± {text(half).lstrip('+')}" if half is not None else "")
+    return text(mean) + (f" ± {text(half).lstrip('+')}" if half else "")
 
 
 def _interactions(points: Sequence[Point]) -> Numbers:

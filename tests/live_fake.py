@@ -21,6 +21,7 @@ SMART = {
     "host_bytes_read": 4096000,
     "media_bytes_written": 12288000,
     "write_amplification": 1.5,
+    "lifetime_media_bytes_written": 13107200,
     "unsafe_shutdowns": 2,
     "media_errors": 1,
     "available_spare_percent": 98.5,

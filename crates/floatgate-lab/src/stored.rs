@@ -17,6 +17,10 @@
 //! | 16 KiB   | 12            | sync point (8) and its checksum (4)                               |
 //! | 16396    | 28            | two erases, of a unit (its number plus 1: 4) and of pages with    |
 //! |          |               | lower serial numbers (8); the checksum of both (4)                |
+//! | 16896    | 56            | the life of the drive: pages read and written by the host and     |
+//! |          |               | programmed, unsafe shutdowns, damaged reads, reads that were made |
+//! |          |               | to fail (8 each); 1 if it was not shut down since it was opened   |
+//! |          |               | (4); the checksum of all                                          |
 //! | 20 KiB   | 40 `N`        | a record for each page                                            |
 //! | `D`      | page x `N`    | the data of each page                                             |
 //!
@@ -67,6 +71,7 @@ mod error;
 mod format;
 mod image;
 mod inspect;
+mod life;
 mod limits;
 mod opening;
 mod point;
@@ -81,6 +86,7 @@ pub use error::{ImageError, Problem};
 pub use format::Content;
 pub use image::Plug;
 pub use inspect::{PageRecord, PageState};
+pub use life::Life;
 pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
 pub use reading::Located;
 
@@ -121,7 +127,9 @@ pub struct Stored {
     /// The data of the pages that a copy moves.
     moved: Vec<u8>,
     read_failed: bool,
-    corrupt_reads: u64,
+    life: Life,
+    /// The same, as the file has it.
+    kept_life: Life,
     /// Whether pages are only found by reads of the host.
     locates: bool,
     /// Where the page is that was found last, and all that were found by the request in hand.
@@ -169,11 +177,6 @@ impl Stored {
         rest.fill(0);
     }
 
-    /// Pages whose record or data was found damaged when they were read or moved.
-    pub fn corrupt_reads(&self) -> u64 {
-        self.corrupt_reads
-    }
-
     /// The first fault of the file, if there was one. To be asked after each request, and after
     /// recovery: from then on nothing is read or written.
     pub fn fault(&self) -> Option<&io::Error> {
@@ -216,6 +219,7 @@ impl Stored {
         if self.image.is_read_only() {
             return Some(());
         }
+        self.try_keep_life()?;
         if self.is_changed {
             self.image.sync()?;
             self.is_changed = false;
@@ -367,9 +371,11 @@ impl Nand for Stored {
     ) -> Result<(), Infallible> {
         if cause == Cause::Host {
             self.located = None;
-            let read = self.try_read(from, owner).map(|is_there| is_there && !self.failing.draw());
-            self.corrupt_reads += u64::from(read == Some(false));
-            self.read_failed = read != Some(true);
+            let read = self.try_read(from, owner);
+            let is_made_to_fail = read == Some(true) && self.failing.draw();
+            self.life.damaged_reads += u64::from(read == Some(false));
+            self.life.failed_reads += u64::from(is_made_to_fail);
+            self.read_failed = read != Some(true) || is_made_to_fail;
             if self.read_failed {
                 self.register.fill(0);
             }

@@ -194,6 +194,7 @@ def print_blocks(blocks: Blocks) -> None:
     out.print(
         fact_grid(
             [
+    yield "to flash, as that has it", size(smart.lifetime_media_bytes_written)
                 ("erase units", f"{count(blocks.units)} of {count(blocks.pages_per_unit)} pages"),
                 ("free", count(free)),
                 ("being written", count(blocks.units - free - sealed)),

@@ -128,7 +128,7 @@ class Shadow:
 
 @dataclass(frozen=True)
 class Smart:
-    """What a drive's own log says, over all of its life as far as its flash knows it."""
+    """What a drive's own log says, over all of its life; docs/live.md has what a crash takes."""
 
     host_bytes_written: int
     host_bytes_read: int
@@ -140,9 +140,14 @@ class Smart:
     available_spare_threshold_percent: float
     percentage_used: float | None
     """Of the rated erases of a unit, on average; may exceed 100."""
+    """What was programmed while the bytes of the host were counted, pages of the map included."""
     endurance_erases: int
+    lifetime_media_bytes_written: int
+    """What the flash itself has of that: of older images, too, and nothing goes with a crash."""
     erases_mean: float
+    """How often the drive was opened without having been shut down."""
     erases_max: int
+    """Pages that could not be read, those that were made to fail included."""
     erases_min: int
     critical_warnings: tuple[str, ...]
 

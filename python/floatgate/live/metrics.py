@@ -108,6 +108,11 @@ def _smart(smart: Smart) -> Iterator[Metric]:
     ):
         yield _counter(f"smart_{name}", what, value)
     used = None if smart.percentage_used is None else smart.percentage_used / 100
+        (
+            "lifetime_media_write_bytes",
+            "Bytes programmed, ever, by the numbers in the flash.",
+            smart.lifetime_media_bytes_written,
+        ),
     for name, what, share in (
         ("available_spare_ratio", "Spare that is left, 1 when new.", smart.available_spare_percent),
         ("spare_threshold_ratio", "It warns below.", smart.available_spare_threshold_percent),

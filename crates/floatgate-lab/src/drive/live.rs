@@ -28,7 +28,7 @@ use floatgate_ftl::nand::{Chain, Clock, Nand, Timed};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 
-use crate::stored::{Plug, Stored};
+use crate::stored::{Life, Plug, Stored};
 use front::Front;
 
 /// Flash in a file, under a clock.
@@ -62,7 +62,7 @@ pub trait Live: Send {
     /// A failed file.
     fn sync(&mut self) -> Result<(), LiveError>;
 
-    /// Flushes, and writes down all that makes the next start quick.
+    /// Flushes, and writes down all that makes the next start quick, and that it was shut down.
     ///
     /// # Errors
     /// A failed file.
@@ -76,6 +76,15 @@ pub trait Live: Send {
 
     /// Whether a page of the host holds nothing, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
+    /// What it has been through up to now, when it was last off as well.
+    fn life(&self) -> Life;
+
+    /// It is on from now on, after such a life.
+    fn turn_on(&mut self, before: Life);
+
+    /// Counters and clocks back to zero; its life goes on.
+    fn reset_counters(&mut self);
+
 
     /// The flash.
     fn medium(&self) -> &Stored;
@@ -174,9 +183,19 @@ struct Drive<D> {
     mount: Mount,
 }
 
+    /// Up to when the counters were zero.
+    before: Life,
 impl<D: Front> Drive<D> {
     /// Checks a request before anything of it is done.
     fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
+    /// What was begun is on the disk, and with it whether the drive is on.
+    fn sync_as(&mut self, is_on: bool) -> Result<(), LiveError> {
+        let life = Life { is_on, ..self.life() };
+        self.medium_mut().set_life(life);
+        self.medium_mut().sync();
+        self.go_on()
+    }
+
         self.go_on()?;
         LiveError::if_beyond(offset, length, self.bytes)
     }
@@ -232,15 +251,37 @@ impl<D: Front> Live for Drive<D> {
     }
 
     fn sync(&mut self) -> Result<(), LiveError> {
-        self.medium_mut().sync();
-        self.go_on()
+        self.sync_as(true)
     }
 
     fn shut_down(&mut self) -> Result<(), LiveError> {
         self.front.empty_log();
         self.flush()?;
         let Ok(()) = self.front.ssd_mut().ftl_mut().shut_down(&mut Chain::default());
-        self.sync()
+        self.sync()?;
+        self.sync_as(false)
+    }
+
+    fn life(&self) -> Life {
+        let Counters { host, flash, .. } = self.counters();
+        Life {
+            read_pages: self.before.read_pages + host.read_pages,
+            written_pages: self.before.written_pages + host.write_pages,
+            programs: self.before.programs + flash.programs.iter().sum::<u64>(),
+            ..self.medium().life()
+        }
+    }
+
+    fn turn_on(&mut self, before: Life) {
+        self.before = before.turned_on();
+        let life = self.before;
+        self.medium_mut().set_life(life);
+        self.medium_mut().keep_life();
+    }
+
+    fn reset_counters(&mut self) {
+        self.before = self.life();
+        self.front.reset_counters();
     }
 
     fn device(&self) -> &dyn Paced {

@@ -39,8 +39,12 @@ impl Served {
         };
         drop(held);
         self.wait(&waiter)?;
-        if fetched == Err(LiveError::Damaged) {
-            self.gauges.damaged.fetch_add(1, Ordering::Relaxed);
+        // What the drive has found damaged itself it has counted.
+        if fetched == Err(LiveError::Damaged)
+            && !begun.is_damaged
+            && let Ok(drive) = self.locked().drive()
+        {
+            drive.medium_mut().note_damage();
         }
         Ok(fetched?)
     }

@@ -14,7 +14,7 @@ use super::state::{Faults, Power, State};
 use super::{ServeError, Served};
 use crate::config::Fill;
 use crate::drive::live::Opened;
-use crate::metrics::{programs, ratio};
+use crate::metrics::ratio;
 use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::warnings::{Of, notes, warnings};
 
@@ -89,15 +89,13 @@ impl Served {
     fn smart_of(&self, state: &State) -> Result<Value, ServeError> {
         let Opened { drive, description, .. } =
             state.opened.as_ref().ok_or(ServeError::PowerOff)?;
-        let (device, counters) = (drive.device(), drive.counters());
-        let (host, media) = (counters.host, programs(&counters));
+        let (device, life) = (drive.device(), drive.life());
         let page = u64::from(self.page_bytes);
         let erases = lifetime_erases(device);
         let mean = erases.iter().map(|&erases| f64::from(erases)).sum::<f64>()
             / erases.len().max(1) as f64;
         let endurance = description.config.flash.endurance;
         let used = mean / f64::from(endurance) * 100.0;
-        let damaged = drive.medium().corrupt_reads() + self.gauges.damaged.load(Ordering::Relaxed);
         // Live drives keep no spare units for those that break, and none breaks: all of it is left.
         let spare = 100.0;
         let mut critical = vec![];
@@ -109,17 +107,18 @@ impl Served {
         if state.faults.read_only {
             critical.push("the drive is read-only".to_owned());
         }
-        if damaged > 0 {
-            critical.push(format!("{damaged} reads of pages that are damaged"));
+        if life.damaged_reads > 0 {
+            let reads = life.damaged_reads;
+            critical.push(format!("{reads} reads of pages that are damaged"));
         }
         Ok(json!({
-            "host_bytes_written": host.write_pages * page,
-            "host_bytes_read": host.read_pages * page,
-            "media_bytes_written": media * page,
-            "write_amplification": ratio(media, host.write_pages),
+            "host_bytes_written": life.written_pages * page,
+            "host_bytes_read": life.read_pages * page,
+            "media_bytes_written": life.programs * page,
+            "write_amplification": ratio(life.programs, life.written_pages),
             "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
-            "unsafe_shutdowns": state.power.cuts,
-            "media_errors": damaged,
+            "unsafe_shutdowns": life.unsafe_shutdowns,
+            "media_errors": life.damaged_reads + life.failed_reads,
             "available_spare_percent": spare,
             "available_spare_threshold_percent": SPARE_THRESHOLD,
             "percentage_used": used,

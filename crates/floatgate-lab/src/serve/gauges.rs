@@ -116,8 +116,6 @@ pub(super) struct Gauges {
     /// Reads whose bytes are being fetched, and the most there ever were.
     pub fetching: AtomicU64,
     pub fetching_most: AtomicU64,
-    /// Pages that clients could not read.
-    pub damaged: AtomicU64,
     measured: [Mutex<Measured>; SETS],
 }
 

@@ -236,7 +236,7 @@ impl State {
     pub fn reset(&mut self) {
         assert!(self.running.is_empty(), "counters are reset between requests");
         if let Some(Opened { drive, description, plan }) = &mut self.opened {
-            drive.device_mut().reset_counters();
+            drive.reset_counters();
             self.metrics = metrics(&description.config, plan);
         }
         (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());

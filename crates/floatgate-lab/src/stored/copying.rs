@@ -44,7 +44,7 @@ impl Stored {
             if copy.is_stored() && !copy.matches(&data[..copy.length as usize]) {
                 (copy.content, copy.length) = (Content::Lost, 0);
             }
-            self.corrupt_reads += u64::from(copy.content == Content::Lost);
+            self.life.damaged_reads += u64::from(copy.content == Content::Lost);
         }
         Some(copies)
     }

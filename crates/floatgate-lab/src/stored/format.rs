@@ -13,6 +13,8 @@ use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, VERSIONS};
 const BLOCK: u64 = 4 << 10;
 /// Where the sync point is.
 pub(super) const POINT_AT: u64 = HEADER_BYTES as u64;
+/// Where the life of the drive is: in another sector.
+pub(super) const LIFE_AT: u64 = POINT_AT + 512;
 const OOB_AT: u64 = POINT_AT + BLOCK;
 /// Bytes of a page's record.
 pub(super) const RECORD_BYTES: usize = 40;

@@ -13,8 +13,9 @@ use floatgate_ftl::nand::{Counted, Nand};
 
 use super::Stored;
 use super::error::{ImageError, Problem};
-use super::format::{Header, Layout, POINT_AT};
+use super::format::{Header, LIFE_AT, Layout, POINT_AT};
 use super::image::Image;
+use super::life::Life;
 use super::limits::HEADER_BYTES;
 use super::point::SyncPoint;
 use super::reading::Failing;
@@ -129,9 +130,12 @@ impl Stored {
         let layout = Layout::new(&header.medium);
         let mut bytes = [0; SyncPoint::BYTES];
         let point = image.read(POINT_AT, &mut bytes).map(|()| SyncPoint::decode(&bytes));
-        let scanned =
-            point.and_then(|point| Some((point, scan(&image, &layout, &header.medium, point)?)));
-        let Some((point, scan)) = scanned else {
+        let mut bytes = [0; Life::BYTES];
+        let life = image.read(LIFE_AT, &mut bytes).map(|()| Life::decode(&bytes));
+        let scanned = point.zip(life).and_then(|(point, life)| {
+            Some((point, life, scan(&image, &layout, &header.medium, point)?))
+        });
+        let Some((point, life, scan)) = scanned else {
             let error = image.take_fault().unwrap_or_else(|| io::ErrorKind::Other.into());
             return Err(Problem::Io { doing: "read", error });
         };
@@ -154,7 +158,8 @@ impl Stored {
             note: None,
             moved: vec![],
             read_failed: false,
-            corrupt_reads: 0,
+            life,
+            kept_life: life,
             locates: false,
             located: None,
             found: vec![],

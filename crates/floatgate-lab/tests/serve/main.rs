@@ -6,6 +6,7 @@
 
 mod clients;
 mod control;
+mod life;
 mod power;
 mod worlds;
 

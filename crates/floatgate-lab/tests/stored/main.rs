@@ -168,7 +168,7 @@ fn what_was_done_is_there_after_reopening() {
     let partly = [&[7; 10][..], &[0; PAGE - 10]].concat();
     assert_eq!(read(&mut nand, 3, data_of(7)).unwrap(), partly);
     assert_eq!(read(&mut nand, 3, data_of(2)).unwrap(), partly);
-    assert_eq!((read(&mut nand, 3, data_of(3)), nand.corrupt_reads()), (None, 1));
+    assert_eq!((read(&mut nand, 3, data_of(3)), nand.life().damaged_reads), (None, 1));
 
     erase(&mut nand, 0);
     assert_eq!((nand.programmed(Unit(0)), nand.tag(Ppn::new(3))), (0, None));
@@ -228,12 +228,12 @@ fn damaged_data_is_not_read_and_does_not_become_sound_by_a_copy() {
 
     let mut nand = place.open();
     assert_eq!(nand.tag(Ppn::new(2)), Some(Tag::new(data_of(2), 2, 2)));
-    assert_eq!((read(&mut nand, 2, data_of(2)), nand.corrupt_reads()), (None, 1));
+    assert_eq!((read(&mut nand, 2, data_of(2)), nand.life().damaged_reads), (None, 1));
     assert_eq!(nand.register(), [0; PAGE]);
     let moves: Vec<_> =
         (0..4).map(|page| step(page, 4 + page, data_of(page), 10 + u64::from(page))).collect();
     copy(&mut nand, &moves);
-    assert_eq!(nand.corrupt_reads(), 2);
+    assert_eq!(nand.life().damaged_reads, 2);
     erase(&mut nand, 0);
     // Once more, from a page that is known to be lost.
     copy(&mut nand, &[step(6, 8, data_of(2), 20)]);
@@ -422,7 +422,7 @@ fn after_a_fault_nothing_is_done() {
     file.set_len(0).unwrap();
     assert_eq!(read(&mut nand, 0, data_of(5)), None);
     assert_eq!(nand.register(), [0; PAGE]);
-    assert_eq!(nand.corrupt_reads(), 0);
+    assert_eq!(nand.life().damaged_reads, 0);
     assert_eq!(nand.fault().unwrap().kind(), ErrorKind::UnexpectedEof);
     program(&mut nand, 1, 5, 2, 0xbb);
     copy(&mut nand, &[step(0, 4, data_of(5), 3)]);

@@ -169,7 +169,7 @@ impl Pair {
             let data = data.clone().unwrap_or(vec![0; PAGE]);
             assert_eq!(read(stored, page, *owner), Some(data), "page {page}");
         }
-        assert!(stored.fault().is_none() && stored.corrupt_reads() == 0);
+        assert!(stored.fault().is_none() && stored.life().damaged_reads == 0);
         stored.reset_counters();
         self.checked.reset_counters();
     }

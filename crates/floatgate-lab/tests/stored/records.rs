@@ -124,7 +124,7 @@ fn a_sync_vouches_for_what_was_found_on_opening() {
     place.flip(DATA_AT + 3);
     let mut nand = place.open();
     assert_eq!((nand.torn_pages(), nand.tag(Ppn::new(0))), (0, Some(Tag::new(data_of(5), 7, 7))));
-    assert_eq!((read(&mut nand, 0, data_of(5)), nand.corrupt_reads()), (None, 1));
+    assert_eq!((read(&mut nand, 0, data_of(5)), nand.life().damaged_reads), (None, 1));
     assert_eq!(read(&mut nand, 1, data_of(6)).unwrap(), [0xbb; PAGE]);
 }
 

@@ -99,6 +99,7 @@ const showSmart = ({ smart, power }) => {
     ["Used", `${used} of ${fixed(smart.endurance_erases)} erases`],
     ["Erases of a unit", `${fixed(smart.erases_min)} to ${fixed(smart.erases_max)}, mean ${measured(smart.erases_mean)}`],
     ["Unsafe shutdowns", fixed(smart.unsafe_shutdowns)],
+    ["To flash, as that has it", size(smart.lifetime_media_bytes_written)],
     ["Media errors", fixed(smart.media_errors)],
     ["Plug pulled, this session", fixed(power.cuts)],
   ]);

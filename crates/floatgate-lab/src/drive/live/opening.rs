@@ -22,7 +22,7 @@ use super::{Drive, Flash, Live, OpenError};
 use crate::config::{Config, ConfigError, Timing, expect};
 use crate::drive::host_side::HostSide;
 use crate::drive::{Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
-use crate::stored::Stored;
+use crate::stored::{Life, Stored};
 
 /// What the header of an image says of its drive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ pub fn in_memory(
     let description = description.running(time)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
     let mut drive = maker.make()?;
-    begin_time(drive.as_mut(), time);
+    begin(drive.as_mut(), Life::default(), time);
     Ok(Opened { drive, description, plan })
 }
 
@@ -171,7 +171,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Live>, OpenError> {
 /// # Errors
 /// As [`open`], and a drive without a clock that is to have one.
 pub fn open_with(path: &Path, time: Timekeeping) -> Result<Opened, OpenError> {
-    find(path, Stored::open(path)?, time)
+    let stored = Stored::open(path)?;
+    let life = stored.life();
+    find(path, stored, life, time)
 }
 
 /// Finds a drive again whose power failed: only what is in its image is left of it, in that file
@@ -184,13 +186,14 @@ pub fn reopen(
     path: Option<&Path>,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let (file, _) = drive.medium().shared();
+    let ((file, _), life) = (drive.medium().shared(), drive.life());
     drop(drive);
     let path = path.unwrap_or(Path::new(MEMORY));
-    find(path, Stored::open_file(path, file)?, time)
+    find(path, Stored::open_file(path, file)?, life, time)
 }
 
-fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenError> {
+/// Finds the drive in its flash, after such a life.
+fn find(path: &Path, stored: Stored, life: Life, time: Timekeeping) -> Result<Opened, OpenError> {
     let (description, mut plan) = Description::read(path, &stored)?;
     let description = description.running(time)?;
     plan.is_timed = time == Timekeeping::Simulated;
@@ -212,12 +215,13 @@ fn find(path: &Path, stored: Stored, time: Timekeeping) -> Result<Opened, OpenEr
     if let Some(error) = drive.medium().fault() {
         return Err(OpenError::fault(path, error));
     }
-    begin_time(drive.as_mut(), time);
+    begin(drive.as_mut(), life, time);
     Ok(Opened { drive, description, plan })
 }
 
-/// Time begins when the drive has been made or found, or never.
-fn begin_time(drive: &mut dyn Live, time: Timekeeping) {
+/// The drive is on when it has been made or found. Time begins then, or never.
+fn begin(drive: &mut dyn Live, life: Life, time: Timekeeping) {
+    drive.turn_on(life);
     if time == Timekeeping::Simulated {
         drive.device_mut().go_on();
     }
@@ -302,5 +306,5 @@ fn host_bytes(config: &Config, plan: &Plan) -> HostBytes {
 }
 
 fn finish(description: &Description, front: impl Front, mount: Mount) -> Box<dyn Live> {
-    Box::new(Drive { front, bytes: description.bytes, mount })
+    Box::new(Drive { front, bytes: description.bytes, mount, before: Life::default() })
 }

@@ -1,0 +1,157 @@
+//! The drive's log of its life: it goes on over resets, losses of power and new starts.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use floatgate_lab::drive::live::{Timekeeping, create};
+use floatgate_lab::serve::{Backend, Place};
+use serde_json::{Value, json};
+
+use super::{LATER, SMALL, Stand, config, read};
+
+const BYTES: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+
+/// Where an image has the life of its drive.
+const LIFE: std::ops::Range<u64> = 16_896..16_952;
+
+fn image(folder: &tempfile::TempDir) -> std::path::PathBuf {
+    let path = folder.path().join("flash.img");
+    create(&path, &config(None, SMALL), BYTES, 3).unwrap();
+    path
+}
+
+fn serve(path: &Path) -> Stand {
+    Stand::of(Place::File(path.to_path_buf()), Timekeeping::None, vec![])
+}
+
+fn smart(stand: &Stand) -> Value {
+    stand.ask(&json!({"do": "smart"})).unwrap()
+}
+
+/// Pages written and read, and unsafe shutdowns.
+fn told(stand: &Stand) -> (u64, u64, u64) {
+    let smart = smart(stand);
+    let number = |name: &str| smart[name].as_u64().unwrap();
+    let programmed = number("media_bytes_written");
+    assert!(number("lifetime_media_bytes_written") >= programmed, "{smart}");
+    let written = number("host_bytes_written");
+    assert_eq!(smart["write_amplification"], json!(programmed as f64 / written as f64));
+    (written / PAGE, number("host_bytes_read") / PAGE, number("unsafe_shutdowns"))
+}
+
+fn work(stand: &Stand) {
+    (0..32).for_each(|page| stand.served.write(page * PAGE, &[1; 4096], LATER).unwrap());
+    (0..4).for_each(|page| drop(read(&stand.served, page * PAGE, 8192)));
+}
+
+#[test]
+fn it_goes_on_over_resets_and_plugs() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Box::new(config(None, SMALL));
+    let memory = Place::Memory { config, bytes: BYTES, seed: 3 };
+    for place in [memory, Place::File(image(&folder))] {
+        let stand = Stand::of(place, Timekeeping::None, vec![]);
+        work(&stand);
+        assert_eq!(told(&stand), (32, 8, 0));
+        stand.ask(&json!({"do": "reset"})).unwrap();
+        assert_eq!(told(&stand), (32, 8, 0));
+        work(&stand);
+        // What was counted is known, also if nothing of it was flushed.
+        for cuts in 1..3 {
+            stand.ask(&json!({"do": "plug"})).unwrap();
+            assert_eq!(told(&stand), (64, 16, cuts));
+        }
+        work(&stand);
+        assert_eq!(told(&stand), (96, 24, 2));
+        assert_eq!(stand.status()["result"]["workload"]["write_pages"], 32);
+    }
+}
+
+#[test]
+fn an_image_keeps_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    for round in 1..4 {
+        let stand = serve(&path);
+        assert_eq!(smart(&stand)["unsafe_shutdowns"], 0, "it was shut down");
+        work(&stand);
+        assert_eq!(told(&stand), (32 * round, 8 * round, 0));
+        stand.served.shut_down().unwrap();
+    }
+}
+
+/// Whoever ends without a shutdown loses what came since the last flush.
+#[test]
+fn a_crash_is_an_unsafe_shutdown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    for crash in 0..3 {
+        let stand = serve(&path);
+        assert_eq!(smart(&stand)["unsafe_shutdowns"], crash);
+        work(&stand);
+        stand.served.flush().unwrap();
+        stand.served.write(0, &[1; 4096], LATER).unwrap();
+    }
+    let stand = serve(&path);
+    work(&stand);
+    assert_eq!(told(&stand), (4 * 32, 4 * 8, 3));
+    stand.served.shut_down().unwrap();
+    assert_eq!(told(&serve(&path)), (4 * 32, 4 * 8, 3));
+}
+
+/// Images of earlier versions have zeros there.
+#[test]
+fn an_image_without_it_begins_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    let stand = serve(&path);
+    work(&stand);
+    stand.served.shut_down().unwrap();
+    drop(stand);
+    for bytes in [[0; 56], [7; 56]] {
+        File::options().write(true).open(&path).unwrap().write_all_at(&bytes, LIFE.start).unwrap();
+        let stand = serve(&path);
+        work(&stand);
+        assert_eq!(told(&stand), (32, 8, 0));
+        assert!(smart(&stand)["lifetime_media_bytes_written"].as_u64() > Some(63 * PAGE));
+        stand.served.shut_down().unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes[LIFE.start as usize..LIFE.end as usize].iter().any(|&byte| byte > 7));
+    }
+}
+
+/// A read that fails is one error, of which an image keeps the number.
+#[test]
+fn errors_are_counted_once_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    let stand = serve(&path);
+    work(&stand);
+    let errors = |stand: &Stand, made: u64, is_critical: bool| {
+        let smart = smart(stand);
+        assert_eq!(smart["media_errors"], made);
+        let critical = smart["critical_warnings"].to_string();
+        assert_eq!(critical.contains("damaged"), is_critical, "{critical}");
+    };
+    stand.ask(&json!({"do": "faults", "read_error_share": 1.0})).unwrap();
+    stand.served.read(0, &mut [0; 4096]).unwrap_err();
+    errors(&stand, 1, false);
+    stand.ask(&json!({"do": "faults", "read_error_share": 0.0})).unwrap();
+    stand.served.read(0, &mut [0; 4096]).unwrap();
+    errors(&stand, 1, false);
+    stand.served.flush().unwrap();
+    // All data of the drive is lost under it.
+    let file = File::options().write(true).open(&path).unwrap();
+    for (page, bytes) in (0..).zip(fs::read(&path).unwrap().chunks(4096)) {
+        if bytes.iter().all(|&byte| byte == 1) {
+            file.write_all_at(&[9; 4096], page * PAGE).unwrap();
+        }
+    }
+    stand.served.read(0, &mut [0; 4096]).unwrap_err();
+    errors(&stand, 2, true);
+    stand.served.shut_down().unwrap();
+    drop(stand);
+    errors(&serve(&path), 2, true);
+}

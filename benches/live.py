@@ -39,8 +39,7 @@ FILL_BYTES = 128 << 10
 IDEAL = ["--device", "small-nvme", "--set", "mapping.scheme=ideal"]
 MODELLED = {
     "classic": [SMALL, "--device", "classic"],
-    # A live drive has a journal, which needs one more free unit.
-    "dftl09": [SMALL, "--device", "dftl09", "--set", "cleaning.low_water=4"],
+    "dftl09": [SMALL, "--device", "dftl09"],
     "small-nvme": ["--device", "small-nvme"],
     # Its erase units, of all planes, are too large for a drive of this size.
     "tlc-enterprise": [

@@ -152,6 +152,9 @@ def test_a_socket_that_somebody_serves_is_left_alone(
         (["--device", "no-such"], "no-such"),
         (["--also", "no-such"], "no-such"),
         (["--also", "classic", "--also", "classic"], "two devices are called classic"),
+        (["--set", "start.fill=random"], "--set start.fill: a live drive begins erased"),
+        (["--set", "mapping.scheme=belady"], "belady"),
+        (["--set", "placement.scheme=python:2r"], "placement.scheme: a policy in Python"),
         (["--record", "x.csv"], "ends in .parquet"),
         (["--set", "mapping.scheme=belady", "--image", "x.img"], "belady"),
     ],
@@ -228,6 +231,18 @@ def test_what_a_killed_server_recorded_is_not_lost(
         pl.read_parquet(tmp_path / "y.parquet").rows()
         == pl.read_parquet(tmp_path / "x.parquet").rows()
     )
+
+
+def test_a_drive_of_few_free_units_has_one_more(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    words = ("--device", "dftl09", "--image", "a.img", "--size", "32MiB")
+    for is_new in (True, False):
+        with Serve(tmp_path, *words, environment=environment) as server:
+            assert server.stop() == 0
+            note = "note: cleaning.low_water is 4 in the place of 3"
+            assert (note in server.said) is is_new
+    assert images.info(tmp_path / "a.img")["config"]["cleaning"]["low_water"] == 4
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,9 @@ def image_create(path: Any, config_json: str, *, size: int, seed: int) -> None:
     Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
     """
 
+def live_config(config_json: str, *, size: int) -> str:
+    """The config that a live drive of `size` bytes has, as JSON text. Raises ConfigError."""
+
 def image_info(path: Any) -> str:
     """What an image is, as JSON text. Raises ConfigError for no image, RunError."""
 

@@ -27,16 +27,49 @@ def create(
     device: str | Path | None = None,
     set: Mapping[str, Any] | None = None,
     seed: int = 1,
-) -> None:
+) -> list[str]:
     """Makes an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
+
+    Returns notes on what the drive has otherwise than it was asked for.
 
     `device` and `set` are those of `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
     for what is wrong with the call or where the file exists, RunError where it cannot be written.
     """
+    bytes = _bytes("size", size)
+    config, notes = live_config(bytes, device=device, set=set or {})
+    _core.image_create(Path(path), config, size=bytes, seed=seed)
+    return notes
+
+
+def live_config(
+    bytes: int, *, device: str | Path | None, set: Mapping[str, Any]
+) -> tuple[str, list[str]]:
+    """The config of a live drive of so many bytes, as JSON text, and notes on what it has changed.
+
+    Raises ConfigError for a config that makes no live drive, and for a start state that is set.
+    """
     from . import configs
 
-    config = configs.resolve(device, set or {})
-    _core.image_create(Path(path), config, size=_bytes("size", size), seed=seed)
+    for key, value in set.items():
+        if key.startswith("start.") and (key, value) != ("start.fill", "none"):
+            raise _core.ConfigError(
+                f"--set {key}: a live drive begins erased, and its clients fill it; leave it out"
+            )
+    one = configs.resolve_all(device, set, {})[0]
+    for key in one.guests.policies:
+        raise _core.ConfigError(
+            f"{key}: a policy in Python; expected another, as nbdkit, which serves a live drive, "
+            "has no Python"
+        )
+    asked = one.config
+    live = _core.live_config(asked, size=bytes)
+    had, has = (json.loads(config)["cleaning"] for config in (asked, live))
+    changed = [key for key in ("low_water", "high_water") if had.get(key) != has.get(key)]
+    return live, [
+        f"cleaning.{key} is {has[key]} in the place of {had[key]}, as the journal of a live drive "
+        "keeps an erase unit more"
+        for key in changed
+    ]
 
 
 def info(path: str | Path) -> dict[str, Any]:

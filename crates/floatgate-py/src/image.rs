@@ -50,6 +50,14 @@ pub fn image_create(
     py.detach(|| image::create(&path, &config, size, seed)).map_err(open_error)
 }
 
+/// The config that a live drive of `size` bytes has, as JSON text.
+#[pyfunction]
+#[pyo3(signature = (config_json, *, size))]
+pub fn live_config(config_json: &str, size: u64) -> PyResult<String> {
+    let config = live::live_config(&parse(config_json)?, size);
+    text(&json!(config.map_err(|error| ConfigError::new_err(error.to_string()))?))
+}
+
 /// What an image is, as JSON text.
 #[pyfunction]
 pub fn image_info(py: Python<'_>, path: PathBuf) -> PyResult<String> {

@@ -54,7 +54,8 @@ def create(
     settings = options.pairs("--set", set)
     from floatgate import images
 
-    images.create(file, size, device=device, set=settings, seed=seed)
+    for note in images.create(file, size, device=device, set=settings, seed=seed):
+        output.say(f"note: {note}", quiet)
     if json:
         output.print_json(images.info(file))
     else:

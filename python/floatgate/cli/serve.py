@@ -15,6 +15,7 @@ from . import options, output
 from .commands import Strict
 
 if TYPE_CHECKING:
+    from floatgate.live.backing import Backing
     from floatgate.live.documents import Status
     from floatgate.live.serving import Setup
     from floatgate.live.web import Page
@@ -158,23 +159,34 @@ def serve(
         folder = stack.enter_context(serving.own_folder())
         shadows = backing.shadows(also or (), folder)
         drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed)
-        if drive.is_new and image is not None:
-            output.say(f"made {image}", quiet)
+        _say_made(drive, quiet)
         if record is not None:
             stack.enter_context(_kept(record, quiet))
         several = _several(threads, timing)
         how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
-        last = _run(serving.Setup(drive, *how), web, _Told(json, quiet, ready_file))
-        if part is not None:
-            from .written import write_run
-
-            write_run(last.result, part)
+        told = stack.enter_context(_Told(json, quiet, ready_file))
+        last = _run(serving.Setup(drive, *how), web, told)
+        _write(last, part)
     _say_end(last, out, quiet, json)
 
 
 def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
+def _say_made(drive: Backing, quiet: bool) -> None:
+    if drive.is_new and drive.image is not None:
+        output.say(f"made {drive.image}", quiet)
+    for note in drive.notes:
+        output.say(f"note: {note}", quiet)
+
+
+def _write(last: Status, part: Path | None) -> None:
+    if part is not None:
+        from .written import write_run
+
+        write_run(last.result, part)
+
+
     if not (quiet or json):
         from .live_summary import print_status
 

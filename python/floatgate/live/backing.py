@@ -14,9 +14,6 @@ from floatgate._core import ConfigError
 DEFAULT_SIZE = "1GiB"
 """Of a drive for which nobody says how large it is to be."""
 
-OF_IMAGES = ("ftl.journal",)
-"""What every image has, whatever the device says."""
-
 
 @dataclass(frozen=True)
 class Backing:
@@ -30,6 +27,8 @@ class Backing:
     """Resolved, as JSON text."""
     seed: int
     is_new: bool
+    notes: tuple[str, ...] = ()
+    """What the drive has otherwise than its device says."""
 
     @property
     def page_bytes(self) -> int:
@@ -62,14 +61,14 @@ def prepare(
     wanted = None if size is None else _core.parse_size("size", size)
     if image is not None and image.exists():
         return _opened(image, wanted, device, set, seed)
-    config = configs.resolve(device, set)
     bytes = _core.parse_size("size", DEFAULT_SIZE) if wanted is None else wanted
     if image is not None:
         images.create(image, bytes, device=device, set=set, seed=1 if seed is None else seed)
     name = configs.name(device)
-    return Backing(name, image, bytes, config, 1 if seed is None else seed, True)
+    return Backing(name, image, bytes, config, 1 if seed is None else seed, True, (*notes,))
 
 
+    config, notes = images.live_config(bytes, device=device, set=set)
 def shadows(devices: Sequence[str], folder: Path) -> list[str]:
     """The plugin's parameters for drives that are given the same requests.
 
@@ -99,10 +98,14 @@ def _opened(
     if seed is not None and seed != about["seed"]:
         raise _other(image, "--seed", f"has the seed {about['seed']}", str(seed))
     has = _flat(about["config"])
-    asked = _flat(json.loads(configs.resolve(device, set)))
+    # Of a drive that nobody names only what is set is known.
+    config = configs.resolve(None, set)
+    if device is not None:
+        config, _ = images.live_config(about["bytes"], device=device, set=set)
+    asked = _flat(json.loads(config))
     for key in sorted(has.keys() | asked.keys()) if device is not None else set:
         ours, theirs = has.get(key), asked.get(key)
-        if ours != theirs and (key in set or key not in OF_IMAGES):
+        if ours != theirs:
             option = "--set" if key in set else "--device"
             raise _other(image, option, f"has {key} = {ours}", str(theirs))
     name = str(image) if device is None else configs.name(device)

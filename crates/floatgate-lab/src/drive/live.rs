@@ -19,7 +19,9 @@ mod opening;
 
 pub use answer::{Answer, Reading};
 pub use error::{LiveError, OpenError};
-pub use opening::{Description, Opened, Timekeeping, create, in_memory, open, open_with, reopen};
+pub use opening::{
+    Description, Opened, Timekeeping, create, in_memory, live_config, open, open_with, reopen,
+};
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Counters, Paced};
@@ -74,8 +76,6 @@ pub trait Live: Send {
     /// The drive that is simulated. Requests are begun with their bytes: by [`Live::begin`].
     fn device_mut(&mut self) -> &mut dyn Paced;
 
-    /// Whether a page of the host holds nothing, so that it reads as zeros.
-    fn is_hole(&self, lpn: Lpn) -> bool;
     /// What it has been through up to now, when it was last off as well.
     fn life(&self) -> Life;
 
@@ -85,6 +85,8 @@ pub trait Live: Send {
     /// Counters and clocks back to zero; its life goes on.
     fn reset_counters(&mut self);
 
+    /// Whether a page of the host holds nothing, so that it reads as zeros.
+    fn is_hole(&self, lpn: Lpn) -> bool;
 
     /// The flash.
     fn medium(&self) -> &Stored;
@@ -181,13 +183,11 @@ struct Drive<D> {
     front: D,
     bytes: u64,
     mount: Mount,
-}
-
     /// Up to when the counters were zero.
     before: Life,
+}
+
 impl<D: Front> Drive<D> {
-    /// Checks a request before anything of it is done.
-    fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
     /// What was begun is on the disk, and with it whether the drive is on.
     fn sync_as(&mut self, is_on: bool) -> Result<(), LiveError> {
         let life = Life { is_on, ..self.life() };
@@ -196,6 +196,8 @@ impl<D: Front> Drive<D> {
         self.go_on()
     }
 
+    /// Checks a request before anything of it is done.
+    fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
         self.go_on()?;
         LiveError::if_beyond(offset, length, self.bytes)
     }

@@ -5,6 +5,7 @@
 
 mod check;
 mod forge;
+mod presets;
 mod rows;
 
 use std::collections::BTreeMap;

@@ -75,13 +75,25 @@ impl Description {
 
     /// The drive of a config, its plan, and what the header of its image says.
     fn of(config: &Config, bytes: u64, seed: u64) -> Result<(Self, Plan, String), ConfigError> {
-        let mut config = config.clone();
-        config.ftl.journal = true;
-        let description = Self { bytes, seed, config };
-        let plan = description.plan()?;
+        let mut description = Self { bytes, seed, config: config.clone() };
+        description.config.ftl.journal = true;
+        let plan = match description.plan() {
+            Err(error) if config.ftl.journal => return Err(error),
+            Err(error) => description.raise_marks().ok_or(error)?,
+            Ok(plan) => plan,
+        };
         let text = toml::to_string(&description)
             .map_err(|error| ConfigError::new(format!("the config cannot be written: {error}")))?;
         Ok((description, plan, text))
+    }
+
+    /// Where only the unit is missing that the journal takes, the free units that the config asks
+    /// for are one more. None where something else is wrong.
+    fn raise_marks(&mut self) -> Option<Plan> {
+        let marks = &mut self.config.cleaning;
+        marks.low_water = Some(marks.low_water?.checked_add(1)?);
+        marks.high_water = marks.high_water.map(|high| high.saturating_add(1));
+        self.plan().ok()
     }
 
     /// The same drive as it runs: its clock, and a host that says itself when it asks.
@@ -98,6 +110,15 @@ impl Description {
         }
         Ok(self)
     }
+}
+
+/// The config that a live drive of so many bytes has: with a journal, and with the free units that
+/// it takes where cleaning could not do without.
+///
+/// # Errors
+/// A config that makes no live drive.
+pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
+    Ok(Description::of(config, bytes, 0)?.0.config)
 }
 
 /// Makes an image with a formatted drive of as many bytes, erased.

@@ -102,8 +102,12 @@ def test_ctl_prints_for_people_and_as_json(
         "answers missed by",
         "also twice",
         "nearly full",
+        "it began erased",
     ):
-        assert words in text
+        "read, as modelled",
+        "in reserve",
+        "warning: also twice: ",
+        assert words in " ".join(text.split()), words
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [
         ["free", "16"],
         ["being", "written", "1"],

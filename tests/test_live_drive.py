@@ -222,6 +222,7 @@ def test_tcp_is_on_loopback(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+            assert status.also[0].result.start.fill == "none", "as the drive itself began"
     with Serve(tmp_path, *SMALL, "--port", port) as server:
         assert server.ready["uri"] == f"nbd://127.0.0.1:{port}"
         with socket.create_connection(("127.0.0.1", port), 10) as client:

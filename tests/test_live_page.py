@@ -109,7 +109,12 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert live.tab.locator("#blame > span").count() >= 2
         spans = live.tab.locator("#lanes").get_attribute("data-spans")
         assert int(spans) == len(document["result"]["lanes"]["spans"]["lane"])
-        assert "twice" in live.tab.locator("#also").inner_text()
+        also = live.tab.locator("#also").inner_text()
+        assert "twice" in also and "erased" in also
+        shadow = document["also"][0]["result"]
+        bytes = sum(shadow["flash"]["programs"].values()) * shadow["drive"]["page_bytes"]
+        assert f"{bytes / (1 << 20):.4g} MiB" in also, "bytes, as pages differ"
+        assert "also twice: " in live.tab.locator("#warnings").inner_text()
         assert "98.5 %" in live.tab.locator("#smart").inner_text()
         assert "1.0 % of the answers" in live.tab.locator("#holding").inner_text()
         drive.status["free_units"] = 4321

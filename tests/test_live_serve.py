@@ -150,8 +150,8 @@ def test_a_socket_that_somebody_serves_is_left_alone(
         (["--tls-psk", "keys"], "needs --tls"),
         (["--size", "12"], "unit"),
         (["--device", "no-such"], "no-such"),
-        (["--also", "no-such"], "no-such"),
-        (["--also", "classic", "--also", "classic"], "two devices are called classic"),
+        (["--also", "no-such"], "--also no-such: "),
+        (["--also", "classic", "--also", "classic"], "--also: two devices are called classic"),
         (["--set", "start.fill=random"], "--set start.fill: a live drive begins erased"),
         (["--set", "mapping.scheme=belady"], "belady"),
         (["--set", "placement.scheme=python:2r"], "placement.scheme: a policy in Python"),
@@ -243,6 +243,21 @@ def test_a_drive_of_few_free_units_has_one_more(
             note = "note: cleaning.low_water is 4 in the place of 3"
             assert (note in server.said) is is_new
     assert images.info(tmp_path / "a.img")["config"]["cleaning"]["low_water"] == 4
+
+
+def test_shadows_of_a_new_drive_begin_as_it_does(tmp_path: Path) -> None:
+    from floatgate.live import backing
+
+    (tmp_path / "aged.toml").write_text('[start]\nfill = "random"\n')
+    (tmp_path / "other.toml").write_text("[capacity]\nspare_factor = 0.3\n")
+    devices = ["classic", *(str(tmp_path / name) for name in ("aged.toml", "other.toml"))]
+    for is_new, fills in (
+        (True, ["none", "random", "none"]),
+        (False, ["sequential", "random", "sequential"]),
+    ):
+        told = backing.shadows(devices, tmp_path, is_new=is_new)
+        files = [Path(parameter.rpartition("=")[2]) for parameter in told]
+        assert [json.loads(file.read_text())["start"]["fill"] for file in files] == fills
 
 
 @pytest.mark.parametrize(

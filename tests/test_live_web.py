@@ -195,6 +195,13 @@ def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[st
     )
     assert value("holding_error_seconds", quantile="0.999") == pytest.approx(55e-6)
     assert value("late_ratio") == 0.01
+    for cause, us in result["latency"]["blame_us"].items():
+        assert value("modelled_blame_seconds", cause=cause) == pytest.approx((us or 0) * 1e-6)
+    said = [result, *(shadow["result"] for shadow in document["also"])]
+    warnings = len(document["warnings"]) + sum(len(one["warnings"]) for one in said)
+    assert value("warnings") == warnings > len(document["warnings"])
+    lifetime = smart["lifetime_media_bytes_written"]
+    assert value("smart_lifetime_media_write_bytes_total") == lifetime
     assert value("smart_used_ratio") == pytest.approx(smart["percentage_used"] / 100)
     assert value("smart_host_write_bytes_total") == smart["host_bytes_written"]
     [shadow] = document["also"]

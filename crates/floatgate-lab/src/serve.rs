@@ -194,7 +194,7 @@ impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(error) => error.fmt(f),
-            Self::Also(name, error) => write!(f, "drive {name:?} beside it: {error}"),
+            Self::Also(name, error) => write!(f, "--also {name}: {error}"),
             Self::Record(path, error) => {
                 write!(f, "the recording {} cannot be written: {error}", path.display())
             }

@@ -7,7 +7,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from floatgate.live.documents import Blocks, Holding, Server, Smart, Spread, Status
+from floatgate.live.documents import (
+    Blocks,
+    Holding,
+    Server,
+    Shadow,
+    Smart,
+    Spread,
+    Status,
+    modelled,
+)
 from floatgate.report.causes import BLAME
 from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
 from floatgate.result_types import LanesResult
@@ -88,12 +97,20 @@ def print_status(status: Status) -> None:
     out.print(_times(kinds))
     out.print()
     out.print(fact_grid([*_inside(status), *_server(status.server)]))
+    if status.timing != "none":
+        kinds["read, as modelled"] = modelled(status.result.latency.read)
+        kinds["write, as modelled"] = modelled(status.result.latency.write)
     for shadow in status.also:
-        wa = ratio(shadow.result.write_amplification)
-        late = f", {count(shadow.behind)} requests behind" if shadow.behind else ""
-        out.print(fact_grid([(f"also {shadow.name}", f"write amplification {wa}{late}")]))
-    result = status.result
-    print_messages(out, [*status.warnings, *result.warnings], result.notes)
+        out.print(fact_grid([(f"also {shadow.name}", _beside(shadow))]))
+    print_messages(out, status.all_warnings, status.result.notes)
+
+
+def _beside(shadow: Shadow) -> str:
+    fill = shadow.result.start.fill
+    begun = "erased" if fill == "none" else f'as start.fill = "{fill}" makes it'
+    late = f", {count(shadow.behind)} requests behind" if shadow.behind else ""
+    wa = ratio(shadow.result.write_amplification)
+    return f"write amplification {wa}{late}; it began {begun}"
 
 
 def _drive(status: Status) -> Lines:
@@ -133,7 +150,10 @@ def _inside(status: Status) -> Lines:
     if mapping.hit_ratio is not None:
         yield "map cache", f"{percent(mapping.hit_ratio)} hits, {count(mapping.misses)} misses"
     wear = status.result.wear
-    yield "free units", count(status.free_units)
+    drive = status.result.drive
+    more = drive.reserve_units + drive.slc_units
+    units = f"{count(drive.units)} and {count(more)} in reserve"
+    yield "free units", f"{count(status.free_units)}, of {units}"
     yield "erases per unit", f"{count(wear.erases_min)} to {count(wear.erases_max)}"
     if status.power.cuts:
         took = f"{measured(status.power.mount.seconds)} s"

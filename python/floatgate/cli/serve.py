@@ -157,7 +157,8 @@ def serve(
         serving.claim(endpoint, control)
         capture = None if record is None else recording.claim(record, force=force)
         folder = stack.enter_context(serving.own_folder())
-        shadows = backing.shadows(also or (), folder)
+        is_new = image is None or not image.exists()
+        shadows = backing.shadows(also or (), folder, is_new=is_new)
         drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed)
         _say_made(drive, quiet)
         if record is not None:

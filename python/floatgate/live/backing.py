@@ -68,19 +68,22 @@ def prepare(
     return Backing(name, image, bytes, config, 1 if seed is None else seed, True, (*notes,))
 
 
-    config, notes = images.live_config(bytes, device=device, set=set)
-def shadows(devices: Sequence[str], folder: Path) -> list[str]:
+def shadows(devices: Sequence[str], folder: Path, *, is_new: bool) -> list[str]:
     """The plugin's parameters for drives that are given the same requests.
 
-    Raises ConfigError for a device that is none, or two of one name.
+    Beside a drive that is new they begin erased as well, but for files that say otherwise. Raises
+    ConfigError for a device that is none, or two of one name.
     """
     found: dict[str, str] = {}
     for device in devices:
         name = Path(device).stem
         if name in found:
-            raise ConfigError(f"also: two devices are called {name}; expected different names")
+            raise ConfigError(f"--also: two devices are called {name}; expected different names")
         file = folder / f"also-{len(found)}.json"
-        file.write_text(configs.resolve(device, {}), "utf-8")
+        try:
+            file.write_text(_shadow(device, is_new), "utf-8")
+        except ConfigError as error:
+            raise ConfigError(f"--also {device}: {error}") from error
         found[name] = f"also={name}={file}"
     return list(found.values())
 
@@ -92,6 +95,12 @@ def _opened(
     set: Mapping[str, Any],
     seed: int | None,
 ) -> Backing:
+def _shadow(device: str, is_new: bool) -> str:
+    _, text = configs.source(device)
+    said = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
+    return configs.resolve(device, {"start.fill": "none"} if is_new and "fill" not in said else {})
+
+
     about = images.info(image)
     if wanted is not None and wanted != about["bytes"]:
         raise _other(image, "--size", f"is of {about['bytes']:,} bytes", f"{wanted:,}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from floatgate.result import Result
+from floatgate.result_types import LatencySummary
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,12 @@ class Spread:
     p99: float | None
     p999: float | None
     max: float | None
+
+
+def modelled(times: LatencySummary) -> Spread:
+    """The times of the modelled drive."""
+    quantiles = (times.mean_us, times.p50_us, times.p99_us, times.p999_us, times.max_us)
+    return Spread(times.requests, *quantiles)
 
 
 @dataclass(frozen=True)
@@ -133,21 +140,21 @@ class Smart:
     host_bytes_written: int
     host_bytes_read: int
     media_bytes_written: int
+    """What was programmed while the bytes of the host were counted, pages of the map included."""
     write_amplification: float | None
+    lifetime_media_bytes_written: int
+    """What the flash itself has of that: of older images, too, and nothing goes with a crash."""
     unsafe_shutdowns: int
+    """How often the drive was opened without having been shut down."""
     media_errors: int
+    """Pages that could not be read, those that were made to fail included."""
     available_spare_percent: float
     available_spare_threshold_percent: float
     percentage_used: float | None
     """Of the rated erases of a unit, on average; may exceed 100."""
-    """What was programmed while the bytes of the host were counted, pages of the map included."""
     endurance_erases: int
-    lifetime_media_bytes_written: int
-    """What the flash itself has of that: of older images, too, and nothing goes with a crash."""
     erases_mean: float
-    """How often the drive was opened without having been shut down."""
     erases_max: int
-    """Pages that could not be read, those that were made to fail included."""
     erases_min: int
     critical_warnings: tuple[str, ...]
 
@@ -178,6 +185,14 @@ class Status:
     also: tuple[Shadow, ...]
     smart: Smart
     warnings: tuple[str, ...]
+
+    @property
+    def all_warnings(self) -> list[str]:
+        """Those of the server and of the result, then those of shadows; each once."""
+        said = [*self.warnings, *self.result.warnings]
+        for shadow in self.also:
+            said += [f"also {shadow.name}: {text}" for text in shadow.result.warnings]
+        return list(dict.fromkeys(said))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from floatgate.result import Result
 
-from .documents import Smart, Spread, Status
+from .documents import Smart, Spread, Status, modelled
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -72,7 +72,7 @@ def _inside(status: Status) -> Iterator[Metric]:
     yield _counter("map_hits", "Map entries found in the map's cache.", result.mapping.hits)
     yield _counter("map_misses", "Map entries not found in it.", result.mapping.misses)
     yield _gauge("free_units", "Erase units with nothing in them.", status.free_units)
-    yield _gauge("warnings", "Warnings in force.", len(status.warnings))
+    yield _gauge("warnings", "Warnings in force.", len(status.all_warnings))
 
 
 def _times(status: Status) -> Iterator[Metric]:
@@ -82,9 +82,11 @@ def _times(status: Status) -> Iterator[Metric]:
     waits = {"wait": server.lock_wait_us, "held": server.lock_held_us}
     yield _summary("lock_seconds", "Waiting for the drive, and having it.", "phase", waits)
     if status.timing != "none":
-        modelled = {op: _modelled(status.result, op) for op in ("read", "write")}
+        latency = status.result.latency
+        times = {"read": modelled(latency.read), "write": modelled(latency.write)}
         what = "From request to answer, of the modelled drive."
-        yield _summary("modelled_latency_seconds", what, "op", modelled)
+        yield _summary("modelled_latency_seconds", what, "op", times)
+        yield _blame(status.result)
     if server.holding is not None:
         error = {"": server.holding.error_us}
         yield _summary("holding_error_seconds", "How far answers missed their time.", "", error)
@@ -92,10 +94,13 @@ def _times(status: Status) -> Iterator[Metric]:
         yield _gauge("late_ratio", what, server.holding.late_share)
 
 
-def _modelled(result: Result, op: str) -> Spread:
-    times = getattr(result.latency, op)
-    quantiles = (times.mean_us, times.p50_us, times.p99_us, times.p999_us, times.max_us)
-    return Spread(times.requests, *quantiles)
+def _blame(result: Result) -> Metric:
+    what = "Parts of the mean latency of the modelled drive, by cause."
+    family = GaugeMetricFamily("floatgate_modelled_blame_seconds", what, labels=["cause"])
+    for cause, us in vars(result.latency.blame_us).items():
+        if us is not None:
+            family.add_metric([cause], us * US)
+    return family
 
 
 def _smart(smart: Smart) -> Iterator[Metric]:
@@ -103,16 +108,16 @@ def _smart(smart: Smart) -> Iterator[Metric]:
         ("host_write_bytes", "Bytes written by the host, ever.", smart.host_bytes_written),
         ("host_read_bytes", "Bytes read by the host, ever.", smart.host_bytes_read),
         ("media_write_bytes", "Bytes programmed, ever.", smart.media_bytes_written),
-        ("unsafe_shutdowns", "Losses of power.", smart.unsafe_shutdowns),
-        ("media_errors", "Pages that could not be read.", smart.media_errors),
-    ):
-        yield _counter(f"smart_{name}", what, value)
-    used = None if smart.percentage_used is None else smart.percentage_used / 100
         (
             "lifetime_media_write_bytes",
             "Bytes programmed, ever, by the numbers in the flash.",
             smart.lifetime_media_bytes_written,
         ),
+        ("unsafe_shutdowns", "Losses of power.", smart.unsafe_shutdowns),
+        ("media_errors", "Pages that could not be read.", smart.media_errors),
+    ):
+        yield _counter(f"smart_{name}", what, value)
+    used = None if smart.percentage_used is None else smart.percentage_used / 100
     for name, what, share in (
         ("available_spare_ratio", "Spare that is left, 1 when new.", smart.available_spare_percent),
         ("spare_threshold_ratio", "It warns below.", smart.available_spare_threshold_percent),

@@ -4,6 +4,7 @@
 //! own, and may fall behind. If it falls too far behind it stops, and says so.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -28,8 +29,16 @@ const BATCH: usize = 1024;
 /// A drive beside the live one.
 pub(super) struct Shadow {
     /// None once it has stopped.
-    asked: Option<Sender<Request>>,
+    told: Option<Sender<Told>>,
     seen: Seen,
+}
+
+/// What it is told.
+enum Told {
+    /// A client asks for this.
+    Asked(Request),
+    /// Counters and clocks begin anew.
+    Reset,
 }
 
 /// What is seen of it.
@@ -65,22 +74,30 @@ impl Shadow {
         let measured = Measured::new(metrics(&config, &plan));
         let played = Played { name: name.clone(), config, plan, seed, device, start, measured };
         let (behind, played) = (Arc::default(), Arc::new(Mutex::new(played)));
-        let (asked, requests) = channel();
+        let (told, requests) = channel();
         let beside = (Arc::clone(&played), Arc::clone(&behind));
         thread::spawn(move || play(&requests, &beside.0, &beside.1));
         let seen = Seen { name, behind, has_stopped: false, played };
-        Ok(Self { asked: Some(asked), seen })
+        Ok(Self { told: Some(told), seen })
     }
 
     /// The client asks for this.
     pub fn ask(&mut self, request: &Request) {
-        let behind = self.seen.behind.fetch_add(1, Ordering::Relaxed);
-        if behind >= BEHIND_MAX {
-            (self.asked, self.seen.has_stopped) = (None, true);
+        if self.seen.behind() >= BEHIND_MAX {
+            (self.told, self.seen.has_stopped) = (None, true);
         }
+        self.tell(Told::Asked(*request));
+    }
+
+    /// Its counters begin anew where those of the live drive do.
+    pub fn reset(&mut self) {
+        self.tell(Told::Reset);
+    }
+
+    fn tell(&self, told: Told) {
+        self.seen.behind.fetch_add(1, Ordering::Relaxed);
         // Without a receiver it has failed, which its thread has said.
-        let sent = self.asked.as_ref().is_some_and(|asked| asked.send(*request).is_ok());
-        if !sent {
+        if self.told.as_ref().is_none_or(|sender| sender.send(told).is_err()) {
             self.seen.behind.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -92,7 +109,7 @@ impl Shadow {
 }
 
 impl Seen {
-    /// Requests that it has not taken.
+    /// Requests that it has not taken, and new beginnings of its counters.
     pub fn behind(&self) -> u64 {
         self.behind.load(Ordering::Relaxed)
     }
@@ -109,6 +126,19 @@ impl Seen {
 }
 
 impl Played {
+    fn run(&mut self, requests: &[Request], count: usize) {
+        if count > 0 {
+            self.measured.run(self.device.as_mut(), requests, count);
+        }
+    }
+
+    /// What is under way ends before.
+    fn reset(&mut self) {
+        self.measured.run(self.device.as_mut(), &[], 0);
+        self.device.reset_counters();
+        self.measured = Measured::new(metrics(&self.config, &self.plan));
+    }
+
     fn result(&self) -> RunResult {
         let Self { name, config, plan, seed, device, start, measured } = self;
         let facts = Facts { device: name.clone(), name: "live".into(), ..Facts::default() };
@@ -121,19 +151,29 @@ impl Played {
     }
 }
 
-/// Serves requests as they come, as far as the drive need not see what comes after them.
-fn play(requests: &Receiver<Request>, played: &Mutex<Played>, behind: &AtomicU64) {
+/// Serves requests as they come, as far as the drive need not see what comes after them. Before its
+/// counters begin anew all are served.
+fn play(told: &Receiver<Told>, played: &Mutex<Played>, behind: &AtomicU64) {
     let mut waiting: VecDeque<Request> = VecDeque::new();
-    while let Ok(first) = requests.recv() {
-        waiting.push_back(first);
-        waiting.extend(requests.try_iter().take(BATCH));
-        let mut played = lock(played);
-        let Played { device, measured, .. } = &mut *played;
-        let count = waiting.len().saturating_sub(device.sees_ahead());
-        if count > 0 {
-            measured.run(device.as_mut(), waiting.make_contiguous(), count);
-            waiting.drain(..count);
-            behind.fetch_sub(count as u64, Ordering::Relaxed);
+    while let Ok(first) = told.recv() {
+        let mut is_reset = false;
+        for told in iter::once(first).chain(told.try_iter().take(BATCH)) {
+            match told {
+                Told::Asked(request) => waiting.push_back(request),
+                Told::Reset => is_reset = true,
+            }
+            if is_reset {
+                break;
+            }
         }
+        let mut played = lock(played);
+        let ahead = if is_reset { 0 } else { played.device.sees_ahead() };
+        let count = waiting.len().saturating_sub(ahead);
+        played.run(waiting.make_contiguous(), count);
+        waiting.drain(..count);
+        if is_reset {
+            played.reset();
+        }
+        behind.fetch_sub(count as u64 + u64::from(is_reset), Ordering::Relaxed);
     }
 }

@@ -241,6 +241,7 @@ impl State {
         }
         (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());
         self.history = History::default();
+        self.shadows.iter_mut().for_each(Shadow::reset);
         if let Some(recorder) = &mut self.recorder {
             recorder.go_on();
         }

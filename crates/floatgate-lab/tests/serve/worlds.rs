@@ -9,7 +9,7 @@ use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
 use floatgate_lab::serve::{Backend, Place, Served};
 use floatgate_lab::workload::Recorded;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config};
 
@@ -139,16 +139,55 @@ fn a_shadow_of_the_same_config_counts_the_same() {
     let place = Place::Memory { config: Box::new(own), bytes: BYTES, seed: 3 };
     let stand = Stand::of(place, Timekeeping::None, also);
     play(&stand.served, 2000, 9);
-    let status = loop {
-        let status = stand.status();
-        let also = status["also"].as_array().unwrap();
-        if also.iter().all(|shadow| shadow["behind"] == 0) {
-            break status;
-        }
-    };
+    let status = with_shadows(&stand);
     assert_eq!([0, 1].map(|at| status["also"][at]["name"].clone()), ["same", "other"]);
     assert_agree(&status["also"][0]["result"], &status["result"], Timekeeping::None);
     let other = &status["also"][1]["result"];
     assert_eq!(other["workload"]["write_pages"], status["result"]["workload"]["write_pages"]);
     assert!(other["flash"]["programs"]["map"].as_u64().unwrap() > 0);
+    assert_eq!([0, 1].map(|at| fill(&status, at)), ["none", "sequential"]);
+}
+
+/// Counters of shadows are of the same time as those of the live drive.
+#[test]
+fn shadows_begin_anew_with_the_drive() {
+    let sets = [("ftl.journal", "true"), ("start.fill", "none")];
+    for time in [Timekeeping::None, Timekeeping::Simulated] {
+        let timing = [("timing", if time == Timekeeping::None { "none" } else { "scheduled" })];
+        let own = config(None, &[SMALL, &sets, &timing].concat());
+        let place = Place::Memory { config: Box::new(own.clone()), bytes: BYTES, seed: 3 };
+        let stand = Stand::of(place, time, vec![("same".to_owned(), own)]);
+        let also = |status: &Value| status["also"][0]["result"].clone();
+        for begins in ["reset", "plug"] {
+            play(&stand.served, 700, 9);
+            stand.ask(&json!({"do": begins})).unwrap();
+            let status = with_shadows(&stand);
+            assert_eq!(also(&status)["workload"]["requests"], 0);
+            assert_eq!(also(&status)["flash"]["programs"]["host"], 0);
+            play(&stand.served, 700, 10);
+            let status = with_shadows(&stand);
+            let (also, live) = (also(&status), &status["result"]);
+            match (time, begins) {
+                (Timekeeping::None, "reset") => assert_agree(&also, live, time),
+                (Timekeeping::None, _) => assert_eq!(also["workload"], live["workload"]),
+                // Some are under way until later ones come.
+                _ => assert!(also["workload"]["requests"].as_u64() > Some(600)),
+            }
+        }
+    }
+}
+
+/// The status when shadows have done what they were asked for.
+fn with_shadows(stand: &Stand) -> Value {
+    loop {
+        let status = stand.status();
+        let also = status["also"].as_array().unwrap();
+        if also.iter().all(|shadow| shadow["behind"] == 0) {
+            return status;
+        }
+    }
+}
+
+fn fill(status: &Value, at: usize) -> Value {
+    status["also"][at]["result"]["start"]["fill"].clone()
 }

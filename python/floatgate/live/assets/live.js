@@ -33,7 +33,8 @@ const showAbout = (status) => {
   if (status.faults.read_error_share > 0) parts.push(`${percent(status.faults.read_error_share)} of reads fail`);
   if (status.faults.read_only) parts.push("read-only");
   byId("about").textContent = parts.join(" · ");
-  const warnings = [...status.warnings, ...status.smart.critical_warnings, ...status.result.warnings];
+  const beside = status.also.flatMap(({ name, result }) => result.warnings.map((text) => `also ${name}: ${text}`));
+  const warnings = [...status.warnings, ...status.smart.critical_warnings, ...status.result.warnings, ...beside];
   byId("warnings").hidden = warnings.length === 0;
   list(byId("warnings-list"), [...new Set(warnings)]);
 };
@@ -48,7 +49,7 @@ const showTiles = ({ result, history, server, page_bytes: page, free_units: free
     ["Host, MB/s", measured(last(history.host_mb_s))],
     ["Requests/s", measured(last(history.requests_s))],
     ["Map hits", percent(result.mapping.hit_ratio)],
-    ["Free units", fixed(free)],
+    ["Free units", `${fixed(free)} of ${fixed(result.drive.units + result.drive.reserve_units + result.drive.slc_units)}`],
     ["Clients", fixed(server.connections)],
     ["Under way", fixed(server.in_flight)],
   ]);
@@ -78,11 +79,14 @@ const showTimes = ({ server, result, timing }) => {
   showBlame(isTimed ? result.latency.blame_us : {});
 };
 
+/** How a drive was before the first request. */
+const begun = ({ fill }) => (fill === "none" ? "erased" : `start.fill = "${fill}"`);
+
 const showShadows = ({ also, device, result }) => {
   byId("also-part").hidden = also.length === 0;
   const sum = (counts) => Object.values(counts).reduce((whole, one) => whole + one, 0);
   const row = (name, of, behind) => [
-    name, ratio(of.write_amplification), fixed(sum(of.flash.programs)), fixed(sum(of.flash.erases)),
+    name, begun(of.start), ratio(of.write_amplification), size(sum(of.flash.programs) * of.drive.page_bytes), fixed(sum(of.flash.erases)),
     percent(of.mapping.hit_ratio), measured(of.latency.all.p99_us), behind,
   ];
   rows(byId("also"), [row(`${device} (this drive)`, result, "–"), ...also.map((one) => row(one.name, one.result, fixed(one.behind)))]);
@@ -95,11 +99,11 @@ const showSmart = ({ smart, power }) => {
     ["Read by the host, ever", size(smart.host_bytes_read)],
     ["Written to flash, ever", size(smart.media_bytes_written)],
     ["Write amplification, ever", ratio(smart.write_amplification)],
+    ["To flash, as that has it", size(smart.lifetime_media_bytes_written)],
     ["Available spare", `${measured(smart.available_spare_percent)} % (warns below ${smart.available_spare_threshold_percent} %)`],
     ["Used", `${used} of ${fixed(smart.endurance_erases)} erases`],
     ["Erases of a unit", `${fixed(smart.erases_min)} to ${fixed(smart.erases_max)}, mean ${measured(smart.erases_mean)}`],
     ["Unsafe shutdowns", fixed(smart.unsafe_shutdowns)],
-    ["To flash, as that has it", size(smart.lifetime_media_bytes_written)],
     ["Media errors", fixed(smart.media_errors)],
     ["Plug pulled, this session", fixed(power.cuts)],
   ]);

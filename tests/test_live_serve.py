@@ -264,11 +264,12 @@ def test_shadows_of_a_new_drive_begin_as_it_does(tmp_path: Path) -> None:
     ("said", "wanted", "timing", "threads", "warns"),
     [
         ("nbdkit 1.34.0", None, "none", 16, False),
+        ("nbdkit 1.34.0", None, "simulated", 32, False),
         ("nbdkit 1.40.1 (nbdkit-1.40.1-1.fc41)", 3, "simulated", 3, False),
         ("nbdkit 1.32.5", None, "none", 1, False),
         ("nbdkit 1.32.5", 1, "simulated", 1, False),
         ("nbdkit 1.32.5", 8, "none", 8, True),
-        ("nbdkit 1.9.9", None, "simulated", 16, True),
+        ("nbdkit 1.9.9", None, "simulated", 32, True),
         ("?", None, "none", 1, False),
     ],
 )
@@ -280,6 +281,10 @@ def test_an_nbdkit_that_aborts_serves_requests_one_at_a_time(
     program = tmp_path / "nbdkit"
     program.write_text(f"#!/bin/sh\necho '{said}'\n")
     program.chmod(0o755)
-    several, warning = nbdkit.threads(str(program), wanted, timing)
+    several, warning = nbdkit.threads(str(program), wanted, timing, depth=32)
     assert (several, warning is not None) == (threads, warns)
+    if wanted is None and threads > 1:
+        for depth, several in ((1, 16), (100, 100), (1024, 256)):
+            found, _ = nbdkit.threads(str(program), wanted, "simulated", depth)
+            assert found == several
     assert warning is None or said in warning

@@ -87,7 +87,7 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=256,
-        help="Requests of a client worked on at a time (default: 16, or 1; see docs).",
+        help="Requests of a client worked on at a time (default: 16 or more, or 1; see docs).",
     ),
 ]
 ReadyFile = Annotated[
@@ -163,7 +163,7 @@ def serve(
         _say_made(drive, quiet)
         if record is not None:
             stack.enter_context(_kept(record, quiet))
-        several = _several(threads, timing)
+        several = _several(threads, timing, drive.depth)
         how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
         told = stack.enter_context(_Told(json, quiet, ready_file))
         last = _run(serving.Setup(drive, *how), web, told)
@@ -268,11 +268,17 @@ def _check_transport(us: float, timing: str) -> None:
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
 
 
-def _several(wanted: int | None, timing: str) -> int:
+def _check_ready(file: Path | None) -> None:
+    if file is not None and (file.is_dir() or not file.parent.is_dir()):
+        wrong = f"{file} is a directory" if file.is_dir() else f"{file.parent} is no directory"
+        raise typer.BadParameter(wrong, param_hint="'--ready-file'")
+
+
+def _several(wanted: int | None, timing: str, depth: int) -> int:
     """Requests of a client that are worked on at a time; what is doubtful about it is said."""
     from floatgate.live import nbdkit
 
-    several, warning = nbdkit.threads(nbdkit.find(), wanted, timing)
+    several, warning = nbdkit.threads(nbdkit.find(), wanted, timing, depth)
     if warning is not None:
         output.say(f"warning: {warning}")
     return several

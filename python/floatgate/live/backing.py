@@ -35,6 +35,12 @@ class Backing:
         """Bytes of a page of the map: what clients should ask for at least."""
         return configs.page_bytes(json.loads(self.config))
 
+    @property
+    def depth(self) -> int:
+        """Requests that the drive works on at a time."""
+        queue = json.loads(self.config)["queue"]
+        return int(queue["depth"] * queue["queues"])
+
     def parameters(self, folder: Path) -> list[str]:
         """The plugin's parameters; files that they name are written into `folder`."""
         if self.image is not None:
@@ -62,6 +68,7 @@ def prepare(
     if image is not None and image.exists():
         return _opened(image, wanted, device, set, seed)
     bytes = _core.parse_size("size", DEFAULT_SIZE) if wanted is None else wanted
+    config, notes = images.live_config(bytes, device=device, set=set)
     if image is not None:
         images.create(image, bytes, device=device, set=set, seed=1 if seed is None else seed)
     name = configs.name(device)
@@ -88,6 +95,12 @@ def shadows(devices: Sequence[str], folder: Path, *, is_new: bool) -> list[str]:
     return list(found.values())
 
 
+def _shadow(device: str, is_new: bool) -> str:
+    _, text = configs.source(device)
+    said = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
+    return configs.resolve(device, {"start.fill": "none"} if is_new and "fill" not in said else {})
+
+
 def _opened(
     image: Path,
     wanted: int | None,
@@ -95,12 +108,6 @@ def _opened(
     set: Mapping[str, Any],
     seed: int | None,
 ) -> Backing:
-def _shadow(device: str, is_new: bool) -> str:
-    _, text = configs.source(device)
-    said = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
-    return configs.resolve(device, {"start.fill": "none"} if is_new and "fill" not in said else {})
-
-
     about = images.info(image)
     if wanted is not None and wanted != about["bytes"]:
         raise _other(image, "--size", f"is of {about['bytes']:,} bytes", f"{wanted:,}")

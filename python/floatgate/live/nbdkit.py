@@ -23,7 +23,10 @@ LEAVE_S = 2.0
 """Seconds that clients have to leave."""
 
 THREADS = 16
-"""Requests of a client that are worked on at a time."""
+"""Requests of a client that are worked on at a time; with a clock as many as the drive takes."""
+
+THREADS_MAX = 256
+"""What `--threads` may say at most."""
 
 SOUND = (1, 34)
 """The first nbdkit that outlives clients which vanish with several requests under way.
@@ -86,14 +89,14 @@ def version(nbdkit: str) -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else (0,)
 
 
-def threads(nbdkit: str, wanted: int | None, timing: str) -> tuple[int, str | None]:
+def threads(nbdkit: str, wanted: int | None, timing: str, depth: int) -> tuple[int, str | None]:
     """Requests of a client that are worked on at a time, and what is to be said of that.
 
-    A drive with a clock needs more than one for its depth.
+    A drive with a clock needs more than one: it works on `depth` of them at a time.
     """
     of = version(nbdkit)
     if of >= SOUND or wanted == 1:
-        return wanted or THREADS, None
+        return wanted or several, None
     name = f"nbdkit {'.'.join(str(part) for part in of)}"
     if wanted is None and timing == "none":
         return 1, None
@@ -101,7 +104,7 @@ def threads(nbdkit: str, wanted: int | None, timing: str) -> tuple[int, str | No
         f"{name} aborts when a client is killed with several requests under way, as if power "
         "failed (mended in 1.34); --threads 1 avoids it"
     )
-    return wanted or THREADS, text
+    return wanted or several, text
 
 
 def command(
@@ -126,6 +129,7 @@ def command(
 class Nbdkit:
     """A running nbdkit. What it says on standard error is kept in a file, and passed on."""
 
+    several = THREADS if timing == "none" else min(max(THREADS, depth), THREADS_MAX)
     def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
         """Starts it; `tell` gets each line that it says."""
         self._log = log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,12 +102,12 @@ def test_ctl_prints_for_people_and_as_json(
         "write amplification",
         "answers missed by",
         "also twice",
-        "nearly full",
         "it began erased",
-    ):
+        "nearly full",
         "read, as modelled",
         "in reserve",
         "warning: also twice: ",
+    ):
         assert words in " ".join(text.split()), words
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [
         ["free", "16"],
@@ -117,6 +118,23 @@ def test_ctl_prints_for_people_and_as_json(
     assert "busy" in call("lanes")
     assert "500" not in call("faults", "--read-error-share", "0.25")
     assert "25 %" in call("faults")
+
+
+def test_ctl_gives_up_on_a_server_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from floatgate.cli import app, ctl
+
+    monkeypatch.setattr(ctl, "ANSWER_S", 0.1)
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "mute.control"))
+        mute.listen()
+        words = ["ctl", "--control", str(tmp_path / "mute.control"), "status"]
+        found = CliRunner().invoke(app, words)
+    assert found.exit_code == 1
+    assert "no answer to status in time" in found.output
 
 
 def test_ctl_ends_as_other_commands_do(drive: FakeDrive, tmp_path: Path, cli: Any) -> None:

@@ -152,6 +152,8 @@ def test_a_socket_that_somebody_serves_is_left_alone(
         (["--device", "no-such"], "no-such"),
         (["--also", "no-such"], "--also no-such: "),
         (["--also", "classic", "--also", "classic"], "--also: two devices are called classic"),
+        (["--tls", "require", "--tls-psk", "plugin.so"], "plugin.so has no line USER:KEY"),
+        (["--ready-file", "no/such/folder"], "no/such is no directory"),
         (["--set", "start.fill=random"], "--set start.fill: a live drive begins erased"),
         (["--set", "mapping.scheme=belady"], "belady"),
         (["--set", "placement.scheme=python:2r"], "placement.scheme: a policy in Python"),
@@ -231,6 +233,20 @@ def test_what_a_killed_server_recorded_is_not_lost(
         pl.read_parquet(tmp_path / "y.parquet").rows()
         == pl.read_parquet(tmp_path / "x.parquet").rows()
     )
+
+
+def test_a_ready_file_is_there_as_long_as_the_server(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ready = tmp_path / "ready"
+    ready.write_text("of a server that was killed")
+    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
+        assert json.loads(ready.read_text()) == server.ready
+        assert server.stop() == 0
+    assert not ready.exists()
+    ready.write_text("of a server that was killed")
+    status, _ = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"}, "--ready-file", "ready")
+    assert status == 1 and not ready.exists()
 
 
 def test_a_drive_of_few_free_units_has_one_more(

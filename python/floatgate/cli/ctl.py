@@ -17,6 +17,9 @@ app = App(add_completion=False)
 
 WINDOW_MS_MAX = 1000.0
 
+ANSWER_S = 60.0
+"""A drive that has not said how it is by then hangs. What takes its time may take any."""
+
 
 @app.callback(epilog="Example: floatgate ctl status")
 def ctl(
@@ -75,7 +78,7 @@ def smart(context: typer.Context, json: options.Json = False) -> None:
 @app.command(epilog="Example: floatgate ctl plug")
 def plug(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Pull the plug: what is not durable is lost, then the drive is found again."""
-    with _live(context) as live:
+    with _live(context, is_patient=True) as live:
         if json:
             output.print_json(live.ask("plug"))
             return
@@ -119,7 +122,7 @@ def snapshot(
     quiet: options.Quiet = False,
 ) -> None:
     """Copy the image as it is now; the copy can be opened like any image."""
-    with _live(context) as live:
+    with _live(context, is_patient=True) as live:
         if json:
             output.print_json(live.ask("snapshot", to=str(to.absolute())))
             return
@@ -138,7 +141,7 @@ def reset(context: typer.Context, json: options.Json = False, quiet: options.Qui
 @app.command(epilog="Example: floatgate ctl check")
 def check(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Let the drive verify its own invariants; exit status 1 if one does not hold."""
-    with _live(context) as live:
+    with _live(context, is_patient=True) as live:
         live.check()
     _done("no problems", json, quiet)
 
@@ -162,10 +165,10 @@ def lanes(
     print_lanes(found)
 
 
-def _live(context: typer.Context) -> Live:
+def _live(context: typer.Context, *, is_patient: bool = False) -> Live:
     from floatgate.live import Live
 
-    return Live(context.obj)
+    return Live(context.obj, None if is_patient else ANSWER_S)
 
 
 def _done(text: str, json: bool, quiet: bool) -> None:

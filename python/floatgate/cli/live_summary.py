@@ -40,6 +40,7 @@ def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
         "uri": endpoint.uri,
         "socket": None if endpoint.socket is None else str(endpoint.socket.absolute()),
         "port": endpoint.port or None,
+        "address": endpoint.address if endpoint.port else None,
         "control": str(setup.control.absolute()),
         "page": None if page is None else page.url,
         "metrics": None if page is None else page.metrics_url,
@@ -69,13 +70,15 @@ def _ways(document: Mapping[str, Any]) -> Lines:
     uri = shlex.quote(document["uri"])
     yield "NBD", document["uri"]
     yield "look", f"nbdinfo {uri}"
-    if document["socket"]:
-        yield "attach", f"nbd-client -unix {shlex.quote(document['socket'])} /dev/nbd0"
-    else:
-        yield "attach", f"nbd-client localhost {document['port']} /dev/nbd0"
     yield "as a file", f"nbdfuse drive/ {uri}"
-    yield "qemu", f"qemu-system-x86_64 -drive file={uri},format=raw,if=virtio ..."
-    yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite --size=64M"
+    # Those below name keys and certificates by options of their own, if at all.
+    if not document["uri"].startswith("nbds"):
+        if document["socket"]:
+            yield "attach", f"nbd-client -unix {shlex.quote(document['socket'])} /dev/nbd0"
+        else:
+            yield "attach", f"nbd-client {document['address']} {document['port']} /dev/nbd0"
+        yield "qemu", f"qemu-system-x86_64 -drive file={uri},format=raw,if=virtio ..."
+        yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite --size=64M"
     yield "control", f"floatgate ctl --control {shlex.quote(document['control'])} status"
     if document["page"]:
         yield "page", document["page"]
@@ -94,12 +97,12 @@ def print_status(status: Status) -> None:
     }
     if status.server.holding is not None:
         kinds["answers missed by"] = status.server.holding.error_us
-    out.print(_times(kinds))
-    out.print()
-    out.print(fact_grid([*_inside(status), *_server(status.server)]))
     if status.timing != "none":
         kinds["read, as modelled"] = modelled(status.result.latency.read)
         kinds["write, as modelled"] = modelled(status.result.latency.write)
+    out.print(_times(kinds))
+    out.print()
+    out.print(fact_grid([*_inside(status), *_server(status.server)]))
     for shadow in status.also:
         out.print(fact_grid([(f"also {shadow.name}", _beside(shadow))]))
     print_messages(out, status.all_warnings, status.result.notes)
@@ -162,7 +165,8 @@ def _inside(status: Status) -> Lines:
         share = percent(status.faults.read_error_share)
         yield "faults", f"{share} of reads fail" + ", read-only" * status.faults.read_only
     if status.record is not None:
-        yield "recorded", f"{count(status.record.requests)} requests in {status.record.path}"
+        path = status.record.path.removesuffix(".part")
+        yield "recorded", f"{count(status.record.requests)} requests for {path}"
 
 
 def _server(server: Server) -> Lines:
@@ -190,6 +194,7 @@ def _log(smart: Smart) -> Lines:
     yield "read by the host", size(smart.host_bytes_read)
     yield "written to flash", size(smart.media_bytes_written)
     yield "write amplification", ratio(smart.write_amplification)
+    yield "to flash, as that has it", size(smart.lifetime_media_bytes_written)
     spare = f"{smart.available_spare_percent:g} %"
     yield (
         "available spare",
@@ -214,7 +219,6 @@ def print_blocks(blocks: Blocks) -> None:
     out.print(
         fact_grid(
             [
-    yield "to flash, as that has it", size(smart.lifetime_media_bytes_written)
                 ("erase units", f"{count(blocks.units)} of {count(blocks.pages_per_unit)} pages"),
                 ("free", count(free)),
                 ("being written", count(blocks.units - free - sealed)),

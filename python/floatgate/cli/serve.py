@@ -146,13 +146,15 @@ def serve(
     """
     _check(socket, port, listen, tls, [tls_certificates, tls_psk, tls_verify_peer])
     _check_transport(transport, timing)
+    _check_ready(ready_file)
     settings = options.pairs("--set", set)
     security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
         from floatgate.live import backing, nbdkit, places, recording, serving
 
         where = socket or (None if port is not None else places.default_socket())
-        endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, tls == "require")
+        client = nbdkit.Tls.given(tls_psk, tls_certificates) if tls == "require" else None
+        endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, client)
         control = control or places.control_of(where or places.default_socket())
         serving.claim(endpoint, control)
         capture = None if record is None else recording.claim(record, force=force)
@@ -171,9 +173,6 @@ def serve(
     _say_end(last, out, quiet, json)
 
 
-def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
-    if out:
-        output.say(f"report: {out / 'report.html'}", quiet)
 def _say_made(drive: Backing, quiet: bool) -> None:
     if drive.is_new and drive.image is not None:
         output.say(f"made {drive.image}", quiet)
@@ -188,6 +187,9 @@ def _write(last: Status, part: Path | None) -> None:
         write_run(last.result, part)
 
 
+def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
+    if out:
+        output.say(f"report: {out / 'report.html'}", quiet)
     if not (quiet or json):
         from .live_summary import print_status
 
@@ -195,12 +197,21 @@ def _write(last: Status, part: Path | None) -> None:
 
 
 class _Told:
-    """Who is told that clients can connect, and how."""
+    """Who is told that clients can connect, and how. The file is there as long as they can."""
 
     def __init__(self, json: bool, quiet: bool, file: Path | None) -> None:
         self._json = json
         self._file = file
         self.quiet = quiet
+
+    def __enter__(self) -> _Told:
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
 
     def tell(self, setup: Setup, pid: int, page: Page | None) -> None:
         """Prints it, and writes the file."""

@@ -11,8 +11,9 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
-from floatgate._core import RunError
+from floatgate._core import ConfigError, RunError
 
 PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 
@@ -39,22 +40,55 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
+class Tls:
+    """What a client of a server that requires TLS has to show."""
+
+    user: str = ""
+    file: tuple[str, str] | None = None
+    """The parameter of an NBD URI that names the keys or certificates, and their path."""
+
+    @classmethod
+    def given(cls, psk: Path | None, certificates: Path | None) -> Tls:
+        """The first user of a file with keys, or the certificates of the server's own folder.
+
+        Raises ConfigError for a file without a user.
+        """
+        if psk is None:
+            own = certificates and ("tls-certificates", str(certificates.absolute()))
+            return cls("", own or None)
+        try:
+            lines = psk.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"--tls-psk: {psk} cannot be read: {error}") from error
+        users = [line.partition(":")[0] for line in lines if ":" in line and line[0] != "#"]
+        if not users:
+            raise ConfigError(f"--tls-psk: {psk} has no line USER:KEY")
+        return cls(users[0], ("tls-psk-file", str(psk.absolute())))
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """Where NBD is served: a Unix socket, or a TCP port of an address."""
 
     socket: Path | None
     address: str = "127.0.0.1"
     port: int = 0
-    tls: bool = False
+    tls: Tls | None = None
+    """None where clients need none."""
 
     @property
     def uri(self) -> str:
         """The NBD URI, as nbdinfo, nbdfuse, qemu and fio take it."""
-        scheme = "nbds" if self.tls else "nbd"
+        scheme, user = "nbd", ""
+        parameters = [] if self.socket is None else [("socket", str(self.socket.absolute()))]
+        if self.tls is not None:
+            scheme, user = "nbds", f"{quote(self.tls.user)}@" if self.tls.user else ""
+            parameters += [] if self.tls.file is None else [self.tls.file]
+        query = "&".join(f"{name}={quote(value)}" for name, value in parameters)
         if self.socket is not None:
-            return f"{scheme}+unix:///?socket={self.socket.absolute()}"
+            return f"{scheme}+unix://{user}/?{query}"
         host = f"[{self.address}]" if ":" in self.address else self.address
-        return f"{scheme}://{host}:{self.port}"
+        return f"{scheme}://{user}{host}:{self.port}" + (f"/?{query}" if query else "")
 
     def arguments(self) -> list[str]:
         """nbdkit's options for it."""
@@ -95,6 +129,7 @@ def threads(nbdkit: str, wanted: int | None, timing: str, depth: int) -> tuple[i
     A drive with a clock needs more than one: it works on `depth` of them at a time.
     """
     of = version(nbdkit)
+    several = THREADS if timing == "none" else min(max(THREADS, depth), THREADS_MAX)
     if of >= SOUND or wanted == 1:
         return wanted or several, None
     name = f"nbdkit {'.'.join(str(part) for part in of)}"
@@ -129,7 +164,6 @@ def command(
 class Nbdkit:
     """A running nbdkit. What it says on standard error is kept in a file, and passed on."""
 
-    several = THREADS if timing == "none" else min(max(THREADS, depth), THREADS_MAX)
     def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
         """Starts it; `tell` gets each line that it says."""
         self._log = log

@@ -1,7 +1,8 @@
 //! What is done to the drive beside what clients ask for: power cuts, faults, copies.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -126,7 +127,7 @@ impl Served {
 
 /// Copies a file without its holes.
 fn copy(from: &File, to: &Path) -> io::Result<u64> {
-    let mut target = File::create_new(to)?;
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     let length = from.metadata()?.len();
     target.set_len(length)?;
     let mut at = 0;

@@ -5,8 +5,9 @@
 //! 2 trim, 3 flush) and stream (4 bytes each); little-endian. A file that was cut short is whole up
 //! to its last record.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use floatgate_ftl::request::Request;
@@ -27,7 +28,8 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Begins a recording; the file must not exist.
     pub fn create(path: PathBuf, page_bytes: u32) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create_new(&path)?);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = BufWriter::new(file);
         file.write_all(b"FLOATREC")?;
         file.write_all(&1_u32.to_le_bytes())?;
         file.write_all(&page_bytes.to_le_bytes())?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +37,9 @@ impl Stored {
         text: &str,
     ) -> Result<Self, ImageError> {
         let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(path))?;
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        // What is on a drive is its owner's alone.
+        let mut how = OpenOptions::new();
+        let file = how.read(true).write(true).create_new(true).mode(0o600).open(path);
         let file = file.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Problem::Exists.of(path),
             _ => Problem::io("created")(error).of(path),

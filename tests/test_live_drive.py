@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import stat
+import subprocess
 import threading
 import time
 import urllib.request
@@ -140,16 +141,47 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
     assert images.check(tmp_path / "a.img")["problem_count"] == 0
 
 
-def test_a_replay_of_a_record_counts_what_the_drive_counted(tmp_path: Path) -> None:
-    drive = (
-        "--set",
-        "mapping.scheme=dftl",
-        "--set",
-        "mapping.cache=4KiB",
-        "--set",
-        "flash.bus=1GB/s",
-    )
-    words = (*SMALL, *drive, "--record", "x.parquet", "--out", "kept")
+def test_the_log_of_a_life_outlives_a_killed_nbdkit(tmp_path: Path) -> None:
+    for killed in range(1, 3):
+        with Serve(tmp_path, "--image", "a.img", *SMALL) as server:
+            assert stat.S_IMODE((tmp_path / "a.img").stat().st_mode) == 0o600
+            with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+                assert live.smart().unsafe_shutdowns == killed - 1
+                for page in range(100):
+                    client.write(page * PAGE, bytes([7]) * PAGE)
+                client.flush()
+                assert live.smart().host_bytes_written == 100 * PAGE * killed
+            os.kill(server.ready["nbdkit_pid"], signal.SIGKILL)
+            assert server.status == 1
+    with Serve(tmp_path, "--image", "a.img") as server, Live(server.ready["control"]) as live:
+        smart = live.smart()
+        assert (smart.host_bytes_written, smart.unsafe_shutdowns) == (200 * PAGE, 2)
+        assert smart.lifetime_media_bytes_written >= smart.media_bytes_written >= 200 * PAGE
+        assert server.stop() == 0
+
+
+def test_keys_that_clients_need_are_in_the_uri(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.psk"
+    keys.write_text("# users\nalice:" + "0123456789abcdef" * 4 + "\n")
+    keys.chmod(0o600)
+    with Serve(tmp_path, *SMALL, "--tls", "require", "--tls-psk", "keys.psk") as server:
+        uri = server.ready["uri"]
+        assert uri.startswith("nbds+unix://alice@/?socket=") and uri.endswith(f"={keys}")
+        if shutil.which("nbdinfo") is not None:
+            words = ["nbdinfo", "--size", uri]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            assert (done.stdout, done.stderr) == (f"{16 * MIB}\n", "")
+        assert server.stop() == 0
+
+
+def test_a_replay_of_a_record_counts_what_the_drive_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = ("mapping.scheme=dftl", "mapping.cache=4KiB", "flash.bus=1GB/s")
+    # Of several blocks a unit: flash.blocks counts blocks.
+    sets += ("flash.channels=2", "flash.superblock=2")
+    drive = (word for one in sets for word in ("--set", one))
+    words = (*SMALL, *drive, "--record", "X.parquet", "--out", "kept")
     with Serve(tmp_path, *words) as server:
         rng = random.Random(5)
         with Nbd(server.ready["socket"]) as client:
@@ -162,14 +194,15 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(tmp_path: Path) -> N
                 if number % 900 == 0:
                     client.trim(rng.randrange(4000) * PAGE, 8 * PAGE)
         assert server.stop() == 0
-    live = fg.Result.from_json((tmp_path / "kept" / "result.json").read_text())
-    assert pl.read_parquet(tmp_path / "x.parquet").height == live.workload.requests
-    replayed = fg.run(
-        tmp_path / "x.parquet",
-        device=live.config,
-        set={"start.fill": "none", "flash.blocks": live.drive.units},
-        addresses="span",
-    )
+    text = (Path(__file__).parents[1] / "docs" / "live.md").read_text("utf-8")
+    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"fg": fg, "Path": Path}
+    exec(recipe, names)
+    live = names["live"]
+    assert live.config["flash"]["superblock"] == 2
+    assert pl.read_parquet("X.parquet").height == live.workload.requests
+    replayed = fg.run("X.parquet", device=live.config, set=names["same"], addresses="span")
     assert replayed.flash.programs.map > 0 and replayed.flash.erases.gc > 0
     for part in ("flash", "mapping", "cleaning", "placement", "wear"):
         assert getattr(replayed, part) == getattr(live, part), part
@@ -189,6 +222,7 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
             until(lambda: live.status().also[0].behind == 0)
             status = live.status()
             assert status.also[0].name == "roomy"
+            assert status.also[0].result.start.fill == "none", "as the drive itself began"
             assert status.also[0].result.workload.writes == 200
             assert status.server.holding is not None
             writing = threading.Thread(target=_write_on, args=(server.ready["socket"],))
@@ -222,7 +256,6 @@ def test_tcp_is_on_loopback(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-            assert status.also[0].result.start.fill == "none", "as the drive itself began"
     with Serve(tmp_path, *SMALL, "--port", port) as server:
         assert server.ready["uri"] == f"nbd://127.0.0.1:{port}"
         with socket.create_connection(("127.0.0.1", port), 10) as client:

@@ -99,6 +99,7 @@ impl NaiveTlllp {
         let fetch_num = match self.config.fetch_mode {
             FetchMode::Run => earlier,
             FetchMode::Prev => self.prefetch_num,
+            FetchMode::None => return 1,
         };
         (fetch_num + 1).min(window)
     }
@@ -260,13 +261,15 @@ fn compare(map: &MapConfig, seed: u64, steps: u32) {
 }
 
 fn options() -> impl Iterator<Item = TlllpConfig> {
-    (0..16).map(|bits| TlllpConfig {
-        fetch_mode: if bits & 1 == 0 { FetchMode::Run } else { FetchMode::Prev },
-        victim: if bits & 2 == 0 { NodeVictim::Min } else { NodeVictim::Max },
-        rule2_first: bits & 4 != 0,
-        evict_until_fit: bits & 8 != 0,
+    let modes = [FetchMode::Run, FetchMode::Prev, FetchMode::None];
+    let of_bits = |fetch_mode, bits| TlllpConfig {
+        fetch_mode,
+        victim: if bits & 1 == 0 { NodeVictim::Min } else { NodeVictim::Max },
+        rule2_first: bits & 2 != 0,
+        evict_until_fit: bits & 4 != 0,
         ..TlllpConfig::default()
-    })
+    };
+    modes.into_iter().flat_map(move |mode| (0..8).map(move |bits| of_bits(mode, bits)))
 }
 
 fn map_config(tlllp: TlllpConfig, cache_bytes: u64) -> MapConfig {

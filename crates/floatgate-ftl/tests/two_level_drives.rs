@@ -51,12 +51,13 @@ fn every_rig(mut each: impl FnMut(&Rig, MapConfig)) {
 #[test]
 fn tlllp_reads_what_was_written() {
     every_rig(|rig, map| {
-        for bits in 0..16 {
+        let modes = [FetchMode::Run, FetchMode::Prev, FetchMode::None];
+        for bits in 0..24 {
             let tlllp = TlllpConfig {
-                fetch_mode: if bits & 1 == 0 { FetchMode::Run } else { FetchMode::Prev },
-                victim: if bits & 2 == 0 { NodeVictim::Min } else { NodeVictim::Max },
-                rule2_first: bits & 4 != 0,
-                evict_until_fit: bits & 8 != 0,
+                fetch_mode: modes[bits as usize / 8],
+                victim: if bits & 1 == 0 { NodeVictim::Min } else { NodeVictim::Max },
+                rule2_first: bits & 2 != 0,
+                evict_until_fit: bits & 4 != 0,
                 ..TlllpConfig::default()
             };
             run(rig, &MapConfig { tlllp, ..map }, Tlllp::new, bits);

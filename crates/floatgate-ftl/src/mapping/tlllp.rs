@@ -43,6 +43,8 @@ crate::choice! {
         Run = "run",
         /// The length of the sequence's last prefetch, plus 1.
         Prev = "prev",
+        /// Nothing: a miss loads the one entry asked for.
+        None = "none",
     }
 }
 

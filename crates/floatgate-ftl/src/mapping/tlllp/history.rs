@@ -5,7 +5,8 @@
 //! translation page; four times for any other (T3; re-evaluated for each page, T4). The first is
 //! what history says (T5): the length of the run of consecutive pages accessed just before, hit or
 //! miss, across requests; or what Equation 1 gave for the last miss of that run, before translation
-//! page, drive and memory cut it short.
+//! page, drive and memory cut it short; or, with prefetching switched off, nothing, so that
+//! `prefetch_num` is 1.
 
 use super::{FetchMode, TlllpConfig};
 use crate::addr::{Lpn, Tpn};
@@ -36,7 +37,7 @@ impl History {
         let Access { lpn, first, .. } = *access;
         let follows = |(previous, _): (Lpn, Tpn)| previous.get() + 1 == lpn.get();
         self.fetch_num = match (self.previous.is_some_and(follows), self.mode) {
-            (false, _) => 0,
+            (false, _) | (true, FetchMode::None) => 0,
             (true, FetchMode::Run) => self.fetch_num.saturating_add(1),
             (true, FetchMode::Prev) => self.fetch_num,
         };

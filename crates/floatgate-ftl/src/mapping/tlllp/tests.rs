@@ -100,6 +100,24 @@ fn random_pages_are_never_prefetched() {
 }
 
 #[test]
+fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
+    for rule2_first in [false, true] {
+        let tlllp = TlllpConfig { fetch_mode: FetchMode::None, rule2_first, ..config() };
+        let mut map = ample(tlllp);
+        // A run within a request, from one to the next, and over the end of a translation page.
+        let io = run(&mut map, AMPLE, "r504+4 w508+2 r510+4 r504+12");
+        assert_eq!(io[0], [fetch(0); 4]);
+        assert_eq!(io[1], [fetch(0); 2]);
+        assert_eq!(io[2], [fetch(0), fetch(0), fetch(1), fetch(1)]);
+        assert_eq!(io[3], [fetch(1); 2], "what was asked for stays");
+        assert_eq!(cached(&map), (504..516).collect::<Vec<_>>());
+        let MapStats { hits, misses, prefetched, prefetch_used, prefetch_unused, .. } = map.stats();
+        assert_eq!((hits, misses), (10, 12));
+        assert_eq!((prefetched, prefetch_used, prefetch_unused), (0, 0, 0));
+    }
+}
+
+#[test]
 fn the_rarely_accessed_node_leaves_as_a_whole() {
     // Figure 1: TP7 holds Entry2 and Entry4, rarely accessed. The page that is asked for is TP3's.
     let (mut map, bytes) = small(3, 6, config());

@@ -33,17 +33,18 @@ import floatgate as fg
 from floatgate.live import Live
 
 SIZE_MIB = 512
+LARGE = f"--size={SIZE_MIB}MiB"
 SMALL = "--size=64MiB"
 """Of slow drives: one with a clock is filled in its own time."""
 FILL_BYTES = 128 << 10
-IDEAL = ["--device", "small-nvme", "--set", "mapping.scheme=ideal"]
+IDEAL = [LARGE, "--device", "small-nvme", "--set", "mapping.scheme=ideal"]
 MODELLED = {
     "classic": [SMALL, "--device", "classic"],
     "dftl09": [SMALL, "--device", "dftl09"],
-    "small-nvme": ["--device", "small-nvme"],
+    "small-nvme": [LARGE, "--device", "small-nvme"],
     # Its erase units, of all planes, are too large for a drive of this size.
     "tlc-enterprise": [
-        *("--device", "tlc-enterprise"),
+        *(LARGE, "--device", "tlc-enterprise"),
         *("--set", "flash.pages_per_block=18", "--set", "flash.superblock=4"),
     ],
 }
@@ -218,7 +219,7 @@ def memory_plugin(folder: Path) -> contextlib.AbstractContextManager[Path]:
 def floatgate(folder: Path, *words: str) -> contextlib.AbstractContextManager[Path]:
     """A drive in memory; without words, one with the whole map and no timing."""
     command = [sys.executable, "-m", "floatgate", "serve", "--socket", SOCKET, "--quiet"]
-    command += ["--control", "control.sock", f"--size={SIZE_MIB}MiB", *(words or IDEAL)]
+    command += ["--control", "control.sock", *(words or IDEAL)]
     return served(command, folder)
 
 

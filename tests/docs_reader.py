@@ -26,7 +26,6 @@ PLACEHOLDERS = {"SIZE": "64KiB", "DIR": str(SHARED)}
 
 NOT_OURS = {
     "sudo": "needs root, and packages or a disk",
-    "apt": "installs packages of the system",
     "pip": "installs packages from the network",
     "cargo": "compiles for minutes, and installs; what it names is held to be there",
     "rustup": "installs a compiler",
@@ -42,7 +41,7 @@ NOT_RUN = {
     r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
     " Kubernetes start; test_study.py runs parts",
     r"floatgate paper \w+ --full": "takes 10 to 51 minutes (docs/papers/README.md)",
-    r"floatgate paper all --out papers": "takes 13 minutes; each page has its paper, and"
+    r"floatgate paper all --out papers": "takes minutes; each page has its paper, and"
     " test_paper_site.py the site",
 }
 """Commands that no test runs, as patterns."""

@@ -76,9 +76,16 @@ class Serve:
     """A server that has said that it is ready."""
 
     def __init__(
-        self, folder: Path, *words: object, environment: dict[str, str] | None = None
+        self,
+        folder: Path,
+        *words: object,
+        environment: dict[str, str] | None = None,
+        umask: int = -1,
     ) -> None:
-        """`environment` is that of `stand_in`, if there is to be no real nbdkit."""
+        """`environment` is that of `stand_in`, if there is to be no real nbdkit.
+
+        Without `umask` it is that of the tests.
+        """
         command = [sys.executable, "-m", "floatgate"]
         if environment is not None:
             plugin = str(Path(environment["NBDKIT_STATUS"]).with_name("plugin.so"))
@@ -92,6 +99,7 @@ class Serve:
                 stderr=sink,
                 text=True,
                 env={**os.environ, "XDG_RUNTIME_DIR": str(folder), **(environment or {})},
+                umask=umask,
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -38,6 +38,10 @@ MIB = 1 << 20
 SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=32")
 
 
+ESHUTDOWN = 108
+"""The protocol's number."""
+
+
 def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[int, bytes]]:
     rng = random.Random(seed)
     return [(rng.randrange(span) * PAGE, rng.randbytes(PAGE)) for _ in range(count)]
@@ -91,6 +95,11 @@ def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
         for offset, data in lost:
             client.write(offset, data)
         assert live.plug().cuts == 1
+        # A flush that says it is done would be of `lost`, too; an old client comes again.
+        for refused in (client.flush, lambda: client.read(0, PAGE)):
+            with pytest.raises(Refused) as told:
+                refused()
+            assert told.value.errno == ESHUTDOWN
         with Nbd(server.ready["socket"]) as again:
             known = dict(durable)
             for offset, data in known.items():
@@ -139,6 +148,21 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
         about = images.info(tmp_path / name)
         assert about["journal"]["pages_since"] <= about["pages"]["programmed"] // 2, "a checkpoint"
     assert images.check(tmp_path / "a.img")["problem_count"] == 0
+
+
+@pytest.mark.parametrize("umask", [0, 0o022], ids=("0", "022"))
+def test_what_a_server_writes_is_its_owners_alone(tmp_path: Path, cli: Any, umask: int) -> None:
+    words = ("--image", "a.img", "--record", "x.parquet", "--ready-file", "ready")
+    with Serve(tmp_path, *words, *SMALL, umask=umask) as server:
+        with Nbd(server.ready["socket"]) as client:
+            client.write(0, bytes(PAGE))
+        done = cli("ctl", "--control", server.ready["control"], "snapshot", "copy.img")
+        assert done.returncode == 0, done.stderr
+        made = ["a.img", "copy.img", "x.parquet.part", "ready"]
+        made += [server.ready["socket"], server.ready["control"]]
+        modes = {name: f"{stat.S_IMODE((tmp_path / name).stat().st_mode):o}" for name in made}
+        assert modes == dict.fromkeys(made, "600")
+        assert server.stop() == 0
 
 
 def test_the_log_of_a_life_outlives_a_killed_nbdkit(tmp_path: Path) -> None:

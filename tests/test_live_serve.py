@@ -170,6 +170,18 @@ def test_a_wrong_call_is_a_line_and_leaves_nothing(
     assert {path.name for path in tmp_path.iterdir()} <= before
 
 
+def test_a_device_of_which_units_go_bad_is_refused(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "worn.toml").write_text("[faults]\nprogram = 1e-5\n")
+    for words in (["--device", "worn.toml"], ["--set", "faults.factory_bad=0.01"]):
+        for image in ([], ["--image", "a.img"]):
+            status, said = _refused(tmp_path, environment, *words, *image)
+            assert status == 2
+            assert said.startswith("floatgate: [faults]: expected none, as recovery has no table")
+            assert not (tmp_path / "a.img").exists()
+
+
 def test_an_image_is_made_once_and_stays_what_it_is(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

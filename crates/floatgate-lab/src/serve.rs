@@ -18,6 +18,7 @@ mod shadow;
 mod state;
 mod waiting;
 
+pub use backend::Client;
 pub use control::{Listener, listen};
 
 use std::fmt;
@@ -110,7 +111,8 @@ pub enum ServeError {
     Drive(LiveError),
     /// The drive refuses to be written to.
     ReadOnly,
-    /// The power failed while the request was under way, or did not come back.
+    /// The power failed while the request was under way, or since its client has come; or it did
+    /// not come back.
     PowerOff,
 }
 

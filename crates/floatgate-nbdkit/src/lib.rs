@@ -18,7 +18,9 @@ use std::thread;
 use std::time::Duration;
 
 use floatgate_lab::drive::live::LiveError;
-use floatgate_lab::serve::{Backend, How, Listener, ServeError, Served, Setup, Stream, listen};
+use floatgate_lab::serve::{
+    Backend, Client, How, Listener, ServeError, Served, Setup, Stream, listen,
+};
 use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
 };
@@ -49,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A connection, and the placement handle that all its writes have.
 struct Connection {
-    drive: Arc<Served>,
+    drive: Client<Arc<Served>>,
     handle: Stream,
 }
 
@@ -174,6 +176,7 @@ impl Server for Connection {
         let drive = lock(&SERVING).as_ref().map(|serving| Arc::clone(&serving.drive));
         let drive = drive.ok_or_else(|| refused(ServeError::PowerOff))?;
         let handle = handle(&nbdkit::export_name().map_err(|error| wrong(error.to_string()))?)?;
+        let drive = drive.client();
         drive.connect();
         Ok(Box::new(Self { drive, handle }))
     }

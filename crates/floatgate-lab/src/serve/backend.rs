@@ -1,5 +1,7 @@
 //! What clients ask for, as calls.
 
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -7,8 +9,8 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::request::{Op, Request};
 
 use super::gauges::Asked;
-use super::pacing::Waiter;
-use super::{Backend, How, ServeError, Served};
+use super::pacing::{Entered, Waiter};
+use super::{Backend, How, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
 /// Bytes of zeros that are written at once.
@@ -17,12 +19,33 @@ const ZEROS: u64 = 4 << 20;
 /// Pages that one question for extents looks at.
 const EXTENT_PAGES: u64 = 1 << 16;
 
+/// A client of a drive, from where it has come: when the power is cut it has lost the drive for
+/// good, as what was acknowledged to it may be gone. It must come again.
+#[derive(Debug)]
+pub struct Client<S> {
+    served: S,
+    cuts: u64,
+}
+
 impl Served {
-    fn get(&self, entered: Instant, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
+    /// A client that comes now. It is counted once it says so ([`Backend::connect`]).
+    pub fn client(self: &Arc<Self>) -> Client<Arc<Self>> {
+        Client { served: Arc::clone(self), cuts: lock(&self.state).power.cuts }
+    }
+
+    /// One that comes for a single request.
+    fn passing(&self) -> Client<&Self> {
+        Client { served: self, cuts: lock(&self.state).power.cuts }
+    }
+}
+
+impl Served {
+    fn get(&self, entered: Entered, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
         LiveError::if_beyond(offset, into.len() as u64, self.bytes)?;
         let waiter = Waiter::new(entered, 1);
         let mut state = self.with_room();
-        let at_ns = state.stamp(entered);
+        state.has_power_since(entered)?;
+        let at_ns = state.stamp(entered.at);
         let request = Request { at_ns, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
         let begun = state.begin(request, &waiter)?;
         let reading = state.drive()?.reading();
@@ -49,13 +72,13 @@ impl Served {
         Ok(fetched?)
     }
 
-    fn durable(&self, entered: Instant, how: How) -> Result<(), ServeError> {
+    fn durable(&self, entered: Entered, how: How) -> Result<(), ServeError> {
         if how.durable { self.flush_for(entered) } else { Ok(()) }
     }
 
     fn write_zeros(
         &self,
-        entered: Instant,
+        entered: Entered,
         (offset, end): (u64, u64),
         how: How,
     ) -> Result<(), ServeError> {
@@ -69,58 +92,65 @@ impl Served {
     }
 }
 
-impl Backend for Served {
+impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
     fn bytes(&self) -> u64 {
-        self.bytes
+        self.served.bytes
     }
 
     fn page_bytes(&self) -> u32 {
-        self.page_bytes
+        self.served.page_bytes
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
-        self.answer(Asked::Read, |entered| self.get(entered, offset, into))
+        let served = &*self.served;
+        served.answer(Asked::Read, self.cuts, |entered| served.get(entered, offset, into))
     }
 
     fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError> {
-        self.answer(Asked::Write, |entered| {
-            self.put(entered, (offset, bytes.to_vec()), how)?;
-            self.durable(entered, how)
+        let served = &*self.served;
+        served.answer(Asked::Write, self.cuts, |entered| {
+            served.put(entered, (offset, bytes.to_vec()), how)?;
+            served.durable(entered, how)
         })
     }
 
     fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError> {
-        self.answer(Asked::Trim, |entered| {
-            self.ask(entered, (Op::Trim, offset, length), how)?;
-            self.durable(entered, how)
+        let served = &*self.served;
+        served.answer(Asked::Trim, self.cuts, |entered| {
+            served.ask(entered, (Op::Trim, offset, length), how)?;
+            served.durable(entered, how)
         })
     }
 
     fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError> {
-        self.answer(Asked::Zero, |entered| {
-            LiveError::if_beyond(offset, length, self.bytes)?;
-            let (page, end) = (u64::from(self.page_bytes), offset + length);
+        let served = &*self.served;
+        served.answer(Asked::Zero, self.cuts, |entered| {
+            LiveError::if_beyond(offset, length, served.bytes)?;
+            let (page, end) = (u64::from(served.page_bytes), offset + length);
             let (first, last) = (offset.next_multiple_of(page), end / page * page);
             if may_trim && first < last {
-                self.write_zeros(entered, (offset, first), how)?;
-                self.ask(entered, (Op::Trim, first, last - first), how)?;
-                self.write_zeros(entered, (last, end), how)?;
+                served.write_zeros(entered, (offset, first), how)?;
+                served.ask(entered, (Op::Trim, first, last - first), how)?;
+                served.write_zeros(entered, (last, end), how)?;
             } else {
-                self.write_zeros(entered, (offset, end), how)?;
+                served.write_zeros(entered, (offset, end), how)?;
             }
-            self.durable(entered, how)
+            served.durable(entered, how)
         })
     }
 
     fn flush(&self) -> Result<(), ServeError> {
-        self.answer(Asked::Flush, |entered| self.flush_for(entered))
+        let served = &*self.served;
+        served.answer(Asked::Flush, self.cuts, |entered| served.flush_for(entered))
     }
 
     fn extents(&self, offset: u64, length: u64) -> Result<Vec<(u64, u64, bool)>, ServeError> {
-        LiveError::if_beyond(offset, length, self.bytes)?;
-        let page = u64::from(self.page_bytes);
+        let served = &*self.served;
+        LiveError::if_beyond(offset, length, served.bytes)?;
+        let page = u64::from(served.page_bytes);
         let end = (offset + length).min((offset / page + EXTENT_PAGES) * page);
-        let mut state = self.locked();
+        let mut state = served.locked();
+        state.has_power_since(Entered { at: Instant::now(), cuts: self.cuts })?;
         let drive = state.drive()?;
         let mut extents: Vec<(u64, u64, bool)> = vec![];
         let mut at = offset;
@@ -137,10 +167,115 @@ impl Backend for Served {
     }
 
     fn connect(&self) {
-        self.gauges.connections.fetch_add(1, Ordering::Relaxed);
+        self.served.gauges.connections.fetch_add(1, Ordering::Relaxed);
     }
 
     fn disconnect(&self) {
-        self.gauges.connections.fetch_sub(1, Ordering::Relaxed);
+        self.served.gauges.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Each request is that of a client which has come for it.
+impl Backend for Served {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn page_bytes(&self) -> u32 {
+        self.page_bytes
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
+        self.passing().read(offset, into)
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError> {
+        self.passing().write(offset, bytes, how)
+    }
+
+    fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError> {
+        self.passing().trim(offset, length, how)
+    }
+
+    fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError> {
+        self.passing().zero(offset, length, may_trim, how)
+    }
+
+    fn flush(&self) -> Result<(), ServeError> {
+        self.passing().flush()
+    }
+
+    fn extents(&self, offset: u64, length: u64) -> Result<Vec<(u64, u64, bool)>, ServeError> {
+        self.passing().extents(offset, length)
+    }
+
+    fn connect(&self) {
+        self.passing().connect();
+    }
+
+    fn disconnect(&self) {
+        self.passing().disconnect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::waiting::Write;
+    use super::*;
+    use crate::config::Config;
+    use crate::drive::live::Timekeeping;
+    use crate::serve::{Place, Setup};
+
+    const BYTES: u64 = 8 << 20;
+    const PAGE: usize = 4096;
+    const NOW: How = How { stream: 0, durable: true };
+
+    fn served(sets: &[(&str, &str)]) -> Arc<Served> {
+        let all = [&[("flash.pages_per_block", "16"), ("timing", "none")], sets].concat();
+        let sets: Vec<_> = all.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let config = Box::new(Config::load(None, None, &sets).unwrap());
+        let place = Place::Memory { config, bytes: BYTES, seed: 3 };
+        let (name, time, transport) = ("live".into(), Timekeeping::None, Duration::ZERO);
+        let setup = Setup { place, name, time, transport, record: None, also: vec![] };
+        Served::new(setup).unwrap()
+    }
+
+    /// A request that is done, and not yet flushed, when the plug is pulled.
+    #[test]
+    fn a_durable_request_fails_when_the_plug_is_pulled_before_its_flush() {
+        let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
+        for sets in [&[][..], &buffer] {
+            let served = served(sets);
+            let entered = Entered { at: Instant::now(), cuts: 0 };
+            served.put(entered, (0, vec![7; PAGE]), NOW).unwrap();
+            served.ask(entered, (Op::Trim, 8 * PAGE as u64, PAGE as u64), NOW).unwrap();
+            served.pull_plug().unwrap();
+            assert_eq!(served.durable(entered, NOW), Err(ServeError::PowerOff));
+            // A further piece of it is refused, too.
+            let piece = served.put(entered, (PAGE as u64, vec![7; PAGE]), NOW);
+            assert_eq!(piece, Err(ServeError::PowerOff));
+            let piece = served.ask(entered, (Op::Trim, 0, PAGE as u64), NOW);
+            assert_eq!(piece, Err(ServeError::PowerOff));
+            assert_eq!(served.write(0, &[8; PAGE], NOW), Ok(()), "who comes now is served");
+        }
+    }
+
+    /// Of writes that wait together only those of the power that failed do.
+    #[test]
+    fn writes_that_waited_when_the_plug_was_pulled_fail_alone() {
+        let shrd = [("host.scheme", "shrd"), ("host.log", "1MiB"), ("mapping.scheme", "dftl")];
+        let served = served(&shrd);
+        assert!(served.packs);
+        let old = Waiter::new(Entered { at: Instant::now(), cuts: 0 }, 1);
+        let bytes = vec![1; PAGE];
+        served.writes.push(Write { offset: 0, bytes, stream: 0, waiter: Arc::clone(&old) });
+        served.pull_plug().unwrap();
+        served.write(PAGE as u64, &[2; PAGE], NOW).unwrap();
+        assert_eq!(served.wait(&old), Err(ServeError::PowerOff));
+        let mut page = [9; 2 * PAGE];
+        served.read(0, &mut page).unwrap();
+        assert_eq!((page[0], page[PAGE]), (0, 2));
     }
 }

@@ -28,11 +28,18 @@ const REST: Duration = Duration::from_millis(50);
 /// wakes sleepers some tens of microseconds late, which is as long as a fast drive takes.
 const WATCH: Duration = Duration::from_micros(100);
 
+/// When a request has come, and to which power of the drive: how often that was cut before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entered {
+    pub at: Instant,
+    pub cuts: u64,
+}
+
 /// Who waits for a request.
 #[derive(Debug)]
 pub(super) struct Waiter {
     thread: Thread,
-    entered: Instant,
+    entered: Entered,
     is_begun: AtomicBool,
     left: AtomicUsize,
     end: Mutex<(u64, Option<ServeError>)>,
@@ -40,7 +47,7 @@ pub(super) struct Waiter {
 
 impl Waiter {
     /// The calling thread, for so many requests that entered then.
-    pub fn new(entered: Instant, requests: usize) -> Arc<Self> {
+    pub fn new(entered: Entered, requests: usize) -> Arc<Self> {
         Arc::new(Self {
             thread: thread::current(),
             entered,
@@ -234,7 +241,7 @@ impl Served {
             let late = state.late_by(end.0);
             let holding = &mut self.gauges.mine().holding;
             holding.error.record(late);
-            let should = waiter.entered.elapsed().saturating_sub(late);
+            let should = waiter.entered.at.elapsed().saturating_sub(late);
             holding.late += u64::from(late > should / 10);
         }
         match &end.1 {
@@ -247,14 +254,15 @@ impl Served {
     pub(super) fn answer<T>(
         &self,
         asked: Asked,
-        work: impl FnOnce(Instant) -> Result<T, ServeError>,
+        cuts: u64,
+        work: impl FnOnce(Entered) -> Result<T, ServeError>,
     ) -> Result<T, ServeError> {
-        let entered = Instant::now();
+        let entered = Entered { at: Instant::now(), cuts };
         self.gauges.count(asked);
         self.gauges.in_flight.fetch_add(1, Ordering::Relaxed);
         let answer = work(entered);
         self.gauges.in_flight.fetch_sub(1, Ordering::Relaxed);
-        self.gauges.answered(asked, entered.elapsed());
+        self.gauges.answered(asked, entered.at.elapsed());
         if answer.is_err() {
             self.gauges.errors.fetch_add(1, Ordering::Relaxed);
         }
@@ -264,16 +272,17 @@ impl Served {
     /// Begins a request without bytes, and waits for it. With `sync` the file is synced as well.
     pub(super) fn ask(
         &self,
-        entered: Instant,
+        entered: Entered,
         (op, offset, length): (Op, u64, u64),
         how: How,
     ) -> Result<(), ServeError> {
         let waiter = Waiter::new(entered, 1);
         let mut state = self.with_room();
+        state.has_power_since(entered)?;
         if op == Op::Trim && state.faults.read_only {
             return Err(ServeError::ReadOnly);
         }
-        let at_ns = state.stamp(entered);
+        let at_ns = state.stamp(entered.at);
         state.begin(Request { at_ns, op, offset, length, stream: how.stream }, &waiter)?;
         if op == Op::Flush {
             state.drive()?.sync()?;
@@ -283,14 +292,14 @@ impl Served {
         self.wait(&waiter)
     }
 
-    pub(super) fn flush_for(&self, entered: Instant) -> Result<(), ServeError> {
+    pub(super) fn flush_for(&self, entered: Entered) -> Result<(), ServeError> {
         self.ask(entered, (Op::Flush, 0, 0), How::default())
     }
 
     /// Begins a write, and waits for it.
     pub(super) fn put(
         &self,
-        entered: Instant,
+        entered: Entered,
         (offset, bytes): (u64, Vec<u8>),
         how: How,
     ) -> Result<(), ServeError> {
@@ -327,14 +336,20 @@ impl Served {
     fn begin_writes(
         &self,
         state: &mut State,
-        entered: Instant,
+        entered: Entered,
         writes: Vec<Write>,
     ) -> Result<(), ServeError> {
+        let is_late = |write: &Write| state.has_power_since(write.waiter.entered).is_err();
+        let (late, writes): (Vec<_>, Vec<_>) = writes.into_iter().partition(is_late);
+        late.iter().for_each(|write| write.waiter.fail(ServeError::PowerOff));
+        if writes.is_empty() {
+            return Ok(());
+        }
         if state.faults.read_only {
             return Err(ServeError::ReadOnly);
         }
         let waiters: Vec<_> = writes.iter().map(|write| write.waiter.clone()).collect();
-        let at_ns = state.stamp(entered);
+        let at_ns = state.stamp(entered.at);
         let begun = state.begin_writes(at_ns, writes)?;
         waiters.iter().for_each(|waiter| waiter.is_begun.store(true, Ordering::Release));
         self.hurry(state);

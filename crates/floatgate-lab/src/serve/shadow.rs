@@ -177,3 +177,81 @@ fn play(told: &Receiver<Told>, played: &Mutex<Played>, behind: &AtomicU64) {
         behind.fetch_sub(count as u64 + u64::from(is_reset), Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::drive::live::Timekeeping;
+    use crate::serve::{Backend, Place, Served, Setup};
+
+    const BYTES: u64 = 8 << 20;
+    const PAGE: usize = 4096;
+
+    /// A drive in memory with a shadow of the same config.
+    fn served() -> Arc<Served> {
+        let sets = [("flash.pages_per_block", "16"), ("start.fill", "none"), ("timing", "none")];
+        let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let config = Config::load(None, None, &sets).unwrap();
+        let also = vec![("slow".to_owned(), config.clone())];
+        let place = Place::Memory { config: Box::new(config), bytes: BYTES, seed: 3 };
+        let (name, time, transport) = ("live".into(), Timekeeping::None, Duration::ZERO);
+        Served::new(Setup { place, name, time, transport, record: None, also }).unwrap()
+    }
+
+    fn read(served: &Served, requests: usize) {
+        for _ in 0..requests {
+            served.read(0, &mut [0; PAGE]).unwrap();
+        }
+    }
+
+    /// As if so many requests were with the shadow that it has not taken: it is as far behind, in
+    /// no time.
+    fn fall_behind(served: &Served, requests: u64) {
+        let state = served.locked();
+        state.shadows[0].seen.behind.fetch_add(requests, Ordering::Relaxed);
+    }
+
+    /// What is told of the shadow once it is this far behind and no further: its warnings, and the
+    /// requests that it has served.
+    fn told(served: &Served, behind: u64) -> (Vec<String>, Value) {
+        loop {
+            let shadow = &served.status().unwrap()["also"][0];
+            if shadow["behind"] == behind {
+                let result = &shadow["result"];
+                let warnings = serde_json::from_value(result["warnings"].clone()).unwrap();
+                return (warnings, result["workload"]["requests"].clone());
+            }
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_shadow_that_is_too_far_behind_stops_for_good_and_says_so() {
+        let served = served();
+        let stop = "it fell 1048576 requests behind, and has stopped".to_owned();
+        read(&served, 3);
+        let (warnings, requests) = told(&served, 0);
+        assert_eq!((warnings.contains(&stop), requests), (false, json!(3)));
+
+        fall_behind(&served, 1_048_575);
+        read(&served, 1);
+        let (warnings, requests) = told(&served, 1_048_575);
+        assert_eq!((warnings.contains(&stop), requests), (false, json!(4)), "it may be so far");
+
+        fall_behind(&served, 1);
+        read(&served, 1);
+        let (warnings, requests) = told(&served, 1_048_576);
+        assert_eq!((warnings.contains(&stop), requests), (true, json!(4)));
+
+        // Were it to take requests again, what it has counted would be of some of them only.
+        served.locked().shadows[0].seen.behind.store(0, Ordering::Relaxed);
+        read(&served, 2);
+        served.locked().reset();
+        let (warnings, requests) = told(&served, 0);
+        assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
+    }
+}

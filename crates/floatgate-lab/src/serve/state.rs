@@ -9,7 +9,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 
 use super::ServeError;
 use super::history::History;
-use super::pacing::Waiter;
+use super::pacing::{Entered, Waiter};
 use super::recorder::Recorder;
 use super::shadow::Shadow;
 use super::waiting::Write;
@@ -98,6 +98,14 @@ impl State {
 
     pub fn drive(&mut self) -> Result<&mut Box<dyn Live>, ServeError> {
         self.opened.as_mut().map(|opened| &mut opened.drive).ok_or(ServeError::PowerOff)
+    }
+
+    /// Whether the power was on all the time since a request has come, or its client.
+    ///
+    /// # Errors
+    /// It was cut.
+    pub fn has_power_since(&self, entered: Entered) -> Result<(), ServeError> {
+        if entered.cuts == self.power.cuts { Ok(()) } else { Err(ServeError::PowerOff) }
     }
 
     pub fn has_clock(&self) -> bool {

@@ -13,7 +13,7 @@ use floatgate_lab::image;
 use floatgate_lab::serve::{Backend, Place, ServeError, Served};
 use serde_json::json;
 
-use super::{LATER, SHRD, SMALL, Sets, Stand, config, read};
+use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
 
 const PAGES: u64 = 512;
 const PAGE: usize = 4096;
@@ -113,6 +113,36 @@ fn a_plug_that_is_pulled_empties_the_write_buffer() {
         stand.ask(&json!({"do": "plug"})).unwrap();
         assert_eq!(read(&stand.served, 0, PAGE), [if flushes { 7 } else { 0 }; PAGE]);
     }
+}
+
+/// A flush is of all that was acknowledged before, to any client: who was there before the power
+/// failed is served no more.
+#[test]
+fn clients_from_before_the_plug_must_come_again() {
+    let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
+    let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 1 << 20, Timekeeping::None);
+    let old = stand.served.client();
+    old.write(0, &[1; PAGE], NOW).unwrap();
+    old.write(0, &[2; PAGE], LATER).unwrap();
+    stand.ask(&json!({"do": "plug"})).unwrap();
+    let off = ServeError::PowerOff;
+    assert_eq!(old.flush(), Err(off.clone()));
+    assert_eq!(old.read(0, &mut [0; PAGE]), Err(off.clone()));
+    assert_eq!(old.extents(0, 4096), Err(off.clone()));
+    for how in [LATER, NOW] {
+        assert_eq!(old.write(0, &[3; PAGE], how), Err(off.clone()));
+        assert_eq!(old.trim(0, 4096, how), Err(off.clone()));
+        assert_eq!(old.zero(0, 4096, true, how), Err(off.clone()));
+        assert_eq!(old.zero(0, 4096, false, how), Err(off.clone()));
+    }
+    let new = stand.served.client();
+    let mut page = [0; PAGE];
+    new.read(0, &mut page).unwrap();
+    assert_eq!(page, [1; PAGE]);
+    new.write(0, &[4; PAGE], NOW).unwrap();
+    stand.ask(&json!({"do": "plug"})).unwrap();
+    assert_eq!(new.flush(), Err(off));
+    assert_eq!(read(&stand.served, 0, PAGE), [4; PAGE]);
 }
 
 /// What cannot be found again is told by its path, and has no power from then on.

@@ -77,3 +77,40 @@ def test_a_map_that_is_out_of_date_is_found_when_it_is_verified() -> None:
         fg.run(trace, set=sets, verify=True)
     assert isinstance(caught.value.__cause__, AssertionError)
     assert fg.run(trace, set=sets).flash.programs.map == 0
+
+
+def test_a_method_that_is_misspelt_is_an_error_and_one_of_ones_own_is_not() -> None:
+    """Nobody would ever call it, and the run would be that of a policy without it."""
+
+    class One(fg.Placement):
+        streams = 1
+
+        def stream(self, write: fg.HostWrite) -> int:
+            return 0
+
+    class Move(One):
+        def move(self, pages: fg.MovedPages) -> int:
+            return 0
+
+    class Writen(fg.WriteBuffer):
+        def victim(self, blocks: Any) -> int:
+            return int(blocks[0])
+
+        def writen(self, block: int, first: int, pages: int, buffered: int) -> None:
+            pass
+
+    class Own(One):
+        def moved(self, pages: fg.MovedPages) -> int:
+            return self.move(pages)
+
+        def move(self, pages: fg.MovedPages) -> int:
+            return 0
+
+        def temperature(self, lpn: int) -> int:
+            return lpn
+
+    with pytest.raises(TypeError, match=r"Move\.move: .* no such method; expected moved"):
+        Move()
+    with pytest.raises(TypeError, match=r"Writen\.writen: .* no such method; expected written"):
+        Writen()
+    assert Own().move

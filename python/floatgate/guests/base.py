@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from .._core import RunError
 
 OURS = ("check", "fit", "calls")
 """Methods of a base class that are not for policies to define."""
+
+
+ALIKE = 0.8
+"""How alike names are, by `difflib`'s ratio, of which one is taken for the other misspelt."""
 
 
 class PolicyError(RunError):
@@ -73,9 +78,14 @@ class Policy(metaclass=_Checked):
                     f"{mine.__name__} defines {found}: expected "
                     + (" or ".join(f"{name}()" for name in group))
                 )
-        for name, method in vars(base).items():
-            if inspect.isfunction(method) and name not in OURS and not name.startswith("_"):
-                _check_arguments(mine, name, method)
+        asked = {
+            name: method
+            for name, method in vars(base).items()
+            if inspect.isfunction(method) and name not in OURS and not name.startswith("_")
+        }
+        for name, method in asked.items():
+            _check_arguments(mine, name, method)
+        _check_names(mine, base, [name for name in asked if not _defines(mine, base, name)])
         name = self.name
         if not isinstance(name, str) or not name or any(c.isspace() for c in name):
             raise ValueError(f"{mine.__name__}.name is {name!r}: expected text without spaces")
@@ -102,6 +112,20 @@ class Policy(metaclass=_Checked):
 
 def _defines(mine: type, base: type, name: str) -> bool:
     return getattr(mine, name) is not getattr(base, name)
+
+
+def _check_names(mine: type, base: type, open_ones: list[str]) -> None:
+    """Raises TypeError for a method that looks like one of those that the policy may define but
+    does not: spelt as it is, nobody would ever call it."""
+    for one in mine.__mro__[: mine.__mro__.index(base)]:
+        for name, value in vars(one).items():
+            if hasattr(base, name) or name.startswith("_") or not inspect.isfunction(value):
+                continue
+            if meant := get_close_matches(name, open_ones, n=1, cutoff=ALIKE):
+                raise TypeError(
+                    f"{mine.__name__}.{name}: the engine asks for no such method; expected "
+                    f"{meant[0]}, or for a method of your own a name less like it"
+                )
 
 
 def _check_arguments(mine: type, name: str, expected: Any) -> None:

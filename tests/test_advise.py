@@ -273,6 +273,8 @@ def test_a_trace_without_writes_says_so_in_each_line() -> None:
     for key in ("amplification", "separation", "life", "streams"):
         assert found[key].found == "not known" and not found[key].numbers
         assert "the trace has no writes" in found[key].answer
+        # A longer one of the same would have none either.
+        assert found[key].next == "A trace of the same host that has its writes, too."
     assert "nothing is written" in found["footprint"].answer
     assert "no page is accessed twice" in found["map"].answer
     assert found["latency"].found == "simulated"
@@ -287,6 +289,7 @@ def test_a_trace_that_overwrites_nothing_is_too_short() -> None:
 def test_without_time_stamps_life_and_tail_are_not_known() -> None:
     found = _advice("uniform:span=64MiB,writes=60k")
     assert found["latency"].answer == "not known: the trace has no time stamps"
+    assert found["latency"].next == "A trace with its times."
     units = {number.unit for number in found["life"].numbers}
     assert "DWPD" in units and "years" not in units
     assert any("no time stamps" in doubt for doubt in found["life"].doubts)

@@ -52,7 +52,12 @@ ORACLES = (
 )
 """Placements that know the future: which victims go best with them depends on the workload."""
 
-NEXT = "A longer trace, of several times what it spans (floatgate trace info tells)."
+NEXT = {
+    "the trace has no writes": "A trace of the same host that has its writes, too.",
+    "too small": "A trace of more data; a longer one, if it touches more (trace info tells).",
+    "too short": "A longer trace, of several times what it spans (floatgate trace info tells).",
+}
+"""What to measure next, by what the reason says why a steady state is not known."""
 
 
 def advise(
@@ -141,7 +146,7 @@ class _Asked:
         """Cleaning, and what separation changes."""
         if reason := self.whole.missing:
             keys = ("amplification", "separation")
-            return [unknown(key, QUESTIONS[key], reason, NEXT) for key in keys]
+            return [_unknown(key, reason) for key in keys]
         states = self._states(SPARES)
         self.plain = next(state for state in states if state.spare_factor == APART)
         found = self._states([APART], (*HEURISTICS, *ORACLES))
@@ -156,7 +161,7 @@ class _Asked:
     def life(self, device: Device, duration_s: float) -> Line:
         """Wear on the drives."""
         if reason := self.whole.missing:
-            return unknown("life", QUESTIONS["life"], reason, NEXT)
+            return _unknown("life", reason)
         found, refused = [], []
         for one in dict.fromkeys((configs.name(device), *WORN)):
             config = json.loads(configs.resolve(device if one == configs.name(device) else one, {}))
@@ -170,14 +175,14 @@ class _Asked:
             state = steady_states(whole, [spare], seed=self.seed, progress=self.progress)[0]
             found.append(Worn(one, cycles, _own_bytes(one, config), whole, state))
         if not found:
-            return unknown("life", QUESTIONS["life"], "; ".join(refused), NEXT)
+            return _unknown("life", "; ".join(refused))
         return answers.life(found, duration_s, refused)
 
     def streams(self) -> Line:
         """Streams by device or by size of write."""
         if self.plain is None:
-            reason = self.whole.missing or ""
-            return unknown("streams", QUESTIONS["streams"], reason, NEXT)
+            assert self.whole.missing is not None, "steady() comes first"
+            return _unknown("streams", self.whole.missing)
         ways, refused = known_streams(self.whole)
         found = []
         for way in ways:
@@ -194,6 +199,12 @@ class _Asked:
 
     def _states(self, spares: Any, policies: Any = ({},)) -> list[Steady]:
         return steady_states(self.whole, spares, policies, seed=self.seed, progress=self.progress)
+
+
+def _unknown(key: str, reason: str) -> Line:
+    """A line without an answer for `Requests.missing`."""
+    after = next(text for said, text in NEXT.items() if said in reason)
+    return unknown(key, QUESTIONS[key], reason, after)
 
 
 def _own_bytes(name: str, config: Mapping[str, Any]) -> float | None:

@@ -49,7 +49,7 @@ def latency(
     """The line of p99 under the trace's own timing."""
     if duration_s == 0:
         reason = "the trace has no time stamps"
-        return unknown("latency", QUESTIONS["latency"], reason, NEXT)
+        return unknown("latency", QUESTIONS["latency"], reason, "A trace with its times.")
     name = configs.name(device)
     settings, capacity = _drive(trace, device)
     if settings is None:

@@ -23,8 +23,8 @@ class Goal:
     default: float
     """Of the drive as it was given."""
     bound: float | None
-    """What a placement that knows the future reaches on the best drive; None where that bounds
-    nothing."""
+    """What a placement that knows the future reaches on the drive that is best in this metric;
+    None where that bounds nothing, also as it is worse."""
     bound_is: str
     """What the bound is, or why there is none."""
 

@@ -118,7 +118,7 @@ class _Search:
             self.given.seed,
             early.limit or 0,
             requests,
-            tuple(self._goals(default, self.tried[best[0]].settings)),
+            tuple(self._goals(default, {one: values[one] for one in best})),
             tuple(self.tried),
             tuple(best),
             tuple(configs.to_toml(drive) for drive in drives),
@@ -203,17 +203,26 @@ class _Search:
         job = Job("", drive, source.load(wrapped), source.how)
         return jobs.run_all([job], 1, None)[0]
 
-    def _goals(self, default: Sequence[float], settings: Mapping[str, str]) -> list[Goal]:
-        """The objectives with what bounds them: the oracle's placement on the best drive."""
+    def _goals(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> list[Goal]:
+        """The objectives with what bounds them; `values` are of the front, less the better."""
         found = []
         for at, goal in enumerate(self.given.objectives):
             bound, what = None, "no bound is known of it"
             if "write_amplification" in goal.metric and goal.direction == "min":
-                try:
-                    drive = self._resolved({**settings, **ORACLE})
-                    bound = self._values(drive, early=False)[at]
-                    what = "placement by an oracle on the best drive: the best found, not a proof"
-                except (_core.ConfigError, _core.RunError) as error:
-                    what = f"no oracle on the best drive: {error}"
+                # Of several objectives, the drive that is best in this one.
+                best = min(values, key=lambda number: (values[number][at], number))
+                bound, what = self._bound(at, self.tried[best].settings, values[best][at])
             found.append(Goal(goal.metric, goal.direction, default[at], bound, what))
         return found
+
+    def _bound(self, at: int, settings: Mapping[str, str], best: float) -> tuple[float | None, str]:
+        """What the oracle's placement reaches on a drive, and what that is."""
+        try:
+            drive = self._resolved({**settings, **ORACLE})
+            bound = self._values(drive, early=False)[at]
+        except (_core.ConfigError, _core.RunError) as error:
+            return None, f"no oracle on the best drive: {error}"
+        if bound > best:
+            # It knows when data die, and not what the victim policy makes of its streams.
+            return None, f"placement by an oracle on the best drive is no better: {bound:.4g}"
+        return bound, "placement by an oracle on the best drive: the best found, not a proof"

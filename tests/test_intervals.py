@@ -144,6 +144,28 @@ def test_runs_that_lack_a_seed_are_no_comparison(results) -> None:
         summary_table(results[1:], list(VARY))
 
 
+def test_files_of_one_name_are_apart(cli, tmp_path) -> None:
+    """The report tells them by their content, and so do tables, which are grouped by trace."""
+    paths = [tmp_path / folder / "t.csv" for folder in ("one", "two")]
+    for path, requests in zip(paths, (50, 90), strict=True):
+        path.parent.mkdir()
+        path.write_text("".join(f"{at},h,0,Write,{4096 * at},4096,0\n" for at in range(requests)))
+    asked = ["compare", *paths, "--format", "msr", "--set", "timing=none", "--seeds", 2]
+    done = cli(*asked, "--vary", "mapping.scheme=ideal,dftl", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
+    workloads = [one["workload"] for one in document["results"]]
+    hashes = {workload["requests"]: workload["hash"] for workload in workloads}
+    names = [f"t.csv ({hashes[requests][:8]})" for requests in (50, 90)]
+    for file in ("table", "summary"):
+        table = pl.read_parquet(tmp_path / "out" / f"{file}.parquet")
+        assert table["trace"].unique(maintain_order=True).to_list() == names
+    assert all(name in done.stdout for name in names)
+    # A generator has other requests with each seed and one name.
+    same = fg.compare_results(SMALL, vary={}, set={"timing": "none"}, seeds=2)
+    assert same.table()["trace"].to_list() == [SMALL] * 2
+
+
 @pytest.mark.parametrize(("seeds", "expected"), [(2, [5, 6]), ([9, 4], [9, 4])])
 def test_seeds_are_counted_from_the_first_or_named(seeds, expected: list[int]) -> None:
     runs = fg.compare_results(SMALL, vary={}, seeds=seeds, seed=5, set=SET)

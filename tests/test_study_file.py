@@ -17,6 +17,7 @@ import floatgate as fg
 import floatgate.studies
 from floatgate.run_options import RunOptions
 from floatgate.studies.plan import combinations
+from floatgate.studies.rows import OPTIONS
 from floatgate.studies.spec import Options, parse
 from floatgate.traces.read import check_head
 from floatgate.traces.source import contents
@@ -147,6 +148,8 @@ def test_a_file_has_every_option_of_a_run() -> None:
     """But for the seed, which is what a study varies."""
     names = {option.name for option in fields(RunOptions)}
     assert set(Options.model_fields) == names - {"seed"}
+    # And its rows have all that change a result.
+    assert {*OPTIONS} == names - {"seed", "start_cache"}
 
 
 def test_a_file_that_is_no_toml_is_told(tmp_path: Path) -> None:

@@ -35,25 +35,45 @@ class Comparison(list[Result]):
         return summary_table(self, self.keys, baseline)
 
     def _repr_html_(self) -> str:
-        return notebook.rows_html([(labels(result, self.keys), result) for result in self])
+        return notebook.rows_html([*zip(labels(self, self.keys), self, strict=True)])
 
 
-def labels(result: Result, keys: Sequence[str]) -> dict[str, Any]:
-    """What tells a result from the others: its trace, and the keys that vary."""
-    return {"trace": result.workload.name} | {key: _value(result, key) for key in keys}
+def labels(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """What tells each result from the others: its trace, and the keys that vary."""
+    told = [{key: _value(result, key) for key in keys} for result in results]
+    names = _traces(results, told)
+    return [{"trace": name} | values for name, values in zip(names, told, strict=True)]
+
+
+def _traces(results: Sequence[Result], told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Trace names; of traces of one name each has the start of its digest, as in a report.
+
+    That is where runs of one seed and drive have different requests: a generator has others with
+    each seed, and a trace that is wrapped onto drives with each size.
+    """
+    contents: dict[Any, set[str]] = {}
+    names = [result.workload.name for result in results]
+    for name, result, values in zip(names, results, told, strict=True):
+        place = (name, result.seed, *map(str, values.values()))
+        contents.setdefault(place, set()).add(result.workload.hash)
+    several = {place[0] for place, digests in contents.items() if len(digests) > 1}
+    return [
+        f"{name} ({result.workload.hash[:8]})".strip() if name in several else name
+        for name, result in zip(names, results, strict=True)
+    ]
 
 
 def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame:
     """One row per result: `trace`, the config keys `keys`, then every metric.
 
+    Of different traces of one name, `trace` has the start of `workload.hash` behind the name.
     With several seeds among the results, `seed` comes before the metrics. A metric's column has
     the path that it has in the result: `write_amplification`, `latency.all.p99_us`,
     `flash.programs.gc`. Units are those of `Result`.
     """
     rows = []
     several = len({result.seed for result in results}) > 1
-    for result in results:
-        row = labels(result, keys)
+    for result, row in zip(results, labels(results, keys), strict=True):
         row |= {"seed": result.seed} if several else {}
         row["write_amplification"] = result.write_amplification
         row["data_write_amplification"] = result.data_write_amplification
@@ -67,11 +87,11 @@ def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame
     """The `latencies` of all results that kept them, with what tells these apart; None of none."""
     found = [
         result.latencies.select(
-            *(pl.lit(value).alias(name) for name, value in labels(result, keys).items()),
+            *(pl.lit(value).alias(name) for name, value in label.items()),
             pl.lit(result.seed).alias("seed"),
             pl.all(),
         )
-        for result in results
+        for result, label in zip(results, labels(results, keys), strict=True)
         if result.distributions
     ]
     return pl.concat(found, how="vertical_relaxed") if found else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -116,27 +116,37 @@ def _check(
             raise _core.ConfigError(f"vary: device={one!r}; expected names of presets or files")
 
 
-def check_used(vary: Sequence[str], configs: Sequence[Mapping[str, Mapping[str, Any]]]) -> None:
-    """Raises ConfigError for a policy's own key where no config has that policy."""
-    chosen = {
-        value
-        for config in configs
-        for table in config.values()
-        if isinstance(table, Mapping)
-        for key, value in table.items()
-        if key in ("scheme", "victim")
-    }
-    for key in vary:
-        owners = {
-            row["name"]
-            for rows in json.loads(_core.policies()).values()
-            for row in rows
-            if any(parameter["name"] == key for parameter in row["parameters"])
+def check_used(vary: Iterable[str], configs: Iterable[Mapping[str, Any]]) -> None:
+    """Raises ConfigError for a policy's own key where no config has that policy.
+
+    Configs are looked at until each key has one.
+    """
+    missing = {key: owners for key in vary if (owners := _owners(key))}
+    for config in configs if missing else ():
+        chosen = {
+            value
+            for table in config.values()
+            if isinstance(table, Mapping)
+            for key, value in table.items()
+            if key in ("scheme", "victim")
         }
-        if owners and not owners & chosen:
-            raise _core.ConfigError(
-                f"vary: {key} is a key of {' and '.join(sorted(owners))}, which no run uses"
-            )
+        missing = {key: owners for key, owners in missing.items() if not owners & chosen}
+        if not missing:
+            return
+    for key, owners in missing.items():
+        raise _core.ConfigError(
+            f"vary: {key} is a key of {' and '.join(sorted(owners))}, which no run uses"
+        )
+
+
+def _owners(key: str) -> set[str]:
+    """The policies whose own key this is; none of a key of all drives."""
+    return {
+        row["name"]
+        for rows in json.loads(_core.policies()).values()
+        for row in rows
+        if any(parameter["name"] == key for parameter in row["parameters"])
+    }
 
 
 def _text(value: Any) -> str:

@@ -146,7 +146,7 @@ def report(
     if json and columns is not None and out is None:
         raise typer.BadParameter("is for tables; JSON has every key", param_hint="'--columns'")
     from floatgate.studies import report as reports
-    from floatgate.studies.dataset import left_out
+    from floatgate.studies.dataset import doubts
 
     found, _ = _open(place)
     metrics = list(dict.fromkeys(metric or reports.METRICS))
@@ -159,7 +159,7 @@ def report(
         output.print_json(table.to_dicts())
     elif out is None:
         _print_table(shown, reports.MEANS)
-    if said := left_out(found.counts()):
+    for said in doubts(found.counts()):
         output.say(f"warning: {said}")
 
 

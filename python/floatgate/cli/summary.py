@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from floatgate.comparison import labels
 from floatgate.report import curve_tables, tables
 from floatgate.report.causes import BLAME
 from floatgate.report.frames import KINDS, NAMED
@@ -66,7 +67,7 @@ def print_summary(result: Result, device: str) -> None:
 def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     """Several runs: what varies, their main metrics, and every doubt with the runs it is about."""
     runs = label_runs(results)
-    names = {"trace": [result.workload.name for result in results]}
+    names = {"trace": [label["trace"] for label in labels(results, keys)]}
     if len(set(names["trace"])) == 1 and keys:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]

@@ -12,7 +12,7 @@ import polars as pl
 
 from floatgate import _core
 
-from .rows import CONFIG, DONE, FAILED
+from .rows import CONFIG, DONE, FAILED, differing_options
 from .store import Folder, frames, head_of, plan_of, status_of
 
 BATCH = 20_000
@@ -43,6 +43,23 @@ class Dataset:
     def varied(self) -> list[str]:
         """The keys that vary."""
         return [*self.head["varied"]]
+
+    @property
+    def axes(self) -> list[str]:
+        """The columns that tell runs of one seed apart: the trace, the options in which runs of one
+        trace differ, the volume, and the keys that vary."""
+        told = self._options
+        if told:
+            kinds = self.frame(["trace", *told]).unique()
+            several = kinds.group_by("trace").agg(pl.all().n_unique())
+            told = [name for name in told if (several[name] > 1).any()]
+        return ["trace", *told, "volume", *self.varied]
+
+    @property
+    def _options(self) -> list[str]:
+        """The columns of the options in which traces differ; rows of older versions have none."""
+        found = differing_options(self.head["study"])
+        return [name for name in found if name in self.head["columns"]]
 
     def counts(self) -> dict[str, int]:
         """Runs: planned, done, failed and missing. Those of a search may be less than planned.
@@ -80,12 +97,26 @@ class Dataset:
 
     def _rows(self, columns: list[str], runs: pl.DataFrame) -> pl.DataFrame:
         """These columns of these runs."""
-        order = ["trace", "volume", *self.varied, "seed", "run"]
+        # Of one run "done" comes before "failed", and is kept.
+        order = ["trace", *self._options, "volume", *self.varied, "seed", "run", "status"]
         read = frames(self.folder, [*dict.fromkeys([*columns, *order])])
         found = [frame.join(runs, on="run", how="semi") for frame in read]
         if not found:
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-        return pl.concat(found).sort(order, nulls_last=True).select(columns)
+        rows = pl.concat(found).sort(order, nulls_last=True)
+        # Two processes that ran one part at a time, as after a requeue, have both written a run.
+        return rows.unique("run", keep="first", maintain_order=True).select(columns)
+
+
+def doubts(counts: Mapping[str, int]) -> list[str]:
+    """What there is to say of means over the runs that there are: failed, missing, left out."""
+    found = []
+    if failed := counts["failed"]:
+        found.append(f"{failed:,} {'runs have' if failed > 1 else 'run has'} failed")
+    if missing := counts["missing"]:
+        are = "are" if missing > 1 else "is"
+        found.append(f"{missing:,} of {counts['planned']:,} runs {are} missing")
+    return [*found, *filter(None, [left_out(counts)])]
 
 
 def left_out(counts: Mapping[str, int]) -> str:

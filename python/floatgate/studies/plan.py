@@ -21,7 +21,7 @@ from floatgate.traces import TraceError
 from floatgate.traces.read import check_head
 from floatgate.traces.source import contents, is_url
 
-from .spec import Options, StudySpec, TraceSpec
+from .spec import Options, Search, StudySpec, TraceSpec
 from .tasks import Task
 
 OF_TRACE = "trace."
@@ -32,6 +32,9 @@ OF_EACH = "traces."
 
 CONFIGS = 4096
 """Configs that are kept once they are resolved."""
+
+BESIDE = 32
+"""Draws of other values, and combinations, beside which a value of a search is tried."""
 
 Combination = dict[str, Value]
 
@@ -69,6 +72,8 @@ class Played:
     """A generator's text, or a digest of a trace's bytes."""
     options: Options
     volume: str | None = None
+    format: str | None = None
+    """What the file of a volume was read as: the volume itself is a file of another format."""
 
 
 Split = Callable[[Played], Sequence[Played]]
@@ -106,6 +111,43 @@ class Plan:
             found.setdefault(f"{OF_EACH}{one.trace}", []).append(own)
         return found
 
+    def check(self) -> None:
+        """Raises ConfigError for a policy's own key that varies where no run has that policy, and
+        for a value of a search that no drive has."""
+        texts = itertools.chain(self._proposable(), self._configs())
+        varied = [key for key in self.spec.varied if not key.startswith(OF_TRACE)]
+        configs.check_used(varied, map(json.loads, texts))
+
+    def _configs(self) -> Iterator[str]:
+        for values in combinations(self.spec):
+            yield self._resolved(_parted(values)[0]).config
+
+    def _proposable(self) -> list[str]:
+        """For each value of a search, or end of its range, a config that has it."""
+        search = self.spec.optuna
+        keys = search.keys.items() if search else ()
+        return [
+            self._with(search, {key: end})
+            for key, of in keys
+            if search and not key.startswith(OF_TRACE)
+            for end in ranges.ends(of)
+        ]
+
+    def _with(self, search: Search, value: Combination) -> str:
+        """A config with this value: one may need another, and what is refused alone is tried
+        beside others."""
+        random = Random(search.seed)
+        refused: list[_core.ConfigError] = []
+        for values in itertools.islice(combinations(self.spec), BESIDE):
+            for at in range(BESIDE):
+                drawn = {key: ranges.draw(of, random) for key, of in search.keys.items()}
+                chosen = values | (drawn if at else {}) | value
+                try:
+                    return self._resolved(_parted(chosen)[0]).config
+                except _core.ConfigError as error:
+                    refused.append(error)
+        raise refused[0]
+
     def tasks(self) -> Iterator[Task]:
         """Every trace with every combination and every seed, the last varying fastest."""
         for played in self.played:
@@ -113,10 +155,14 @@ class Plan:
                 yield from self._seeds(played, values)
 
     def trial(self, proposed: Combination) -> Iterator[Task]:
-        """The runs of one trial of a search."""
+        """The runs of one trial of a search; where no drive has its config, they are refused."""
         for played in self.played:
             for values in combinations(self.spec):
-                yield from self._seeds(played, values | proposed)
+                chosen = values | proposed
+                try:
+                    yield from self._seeds(played, chosen)
+                except _core.ConfigError as error:
+                    yield from self._refused(played, chosen, str(error))
 
     @cached_property
     def played(self) -> list[Played]:
@@ -149,12 +195,17 @@ class Plan:
         """Names and places of the files that a trace means."""
         if is_url(text):
             return [(text, text)]
-        if Path(text).is_absolute() or not any(mark in text for mark in "*?["):
-            return [(text, str((self._base / text).resolve()))]
-        found = sorted(self._base.glob(text))
+        path = self._base / text
+        if not any(mark in text for mark in "*?[") or path.exists():
+            return [(text, str(path.resolve()))]
+        # What is named from the root on is called so; else it is named from the study's file on.
+        anchor = Path(text).anchor
+        base = Path(anchor) if anchor else self._base
+        found = sorted(base.glob(text.removeprefix(anchor)))
         if not found:
-            raise TraceError(f"traces: no file is {text} in {self._base}")
-        return [(str(path.relative_to(self._base)), str(path.resolve())) for path in found]
+            raise TraceError(f"traces: no file is {text} in {base}")
+        names = [anchor + str(path.relative_to(base)) for path in found]
+        return [(name, str(path.resolve())) for name, path in zip(names, found, strict=True)]
 
     def _generate(self, played: Played, keys: Settings) -> Played:
         """The workload with these keys behind its own. Raises ConfigError."""
@@ -174,7 +225,15 @@ class Plan:
     def _seeds(self, played: Played, values: Combination) -> Iterator[Task]:
         of_drive, of_trace = _parted(values)
         played = self._generated(played, of_trace)
-        drive = self._resolved(of_drive)
+        yield from self._runs(played, values, self._resolved(of_drive))
+
+    def _refused(self, played: Played, values: Combination, why: str) -> Iterator[Task]:
+        """Runs that are not: what is there of them is told from others by what varies."""
+        device = configs.name(self.spec.device)
+        for task in self._runs(played, values, Resolved("", device, json.dumps(values))):
+            yield replace(task, digest=digest_of(task.digest, why), refused=why)
+
+    def _runs(self, played: Played, values: Combination, drive: Resolved) -> Iterator[Task]:
         how = RunOptions(**played.options.given())
         if how.start_cache is not None:
             how = replace(how, start_cache=str(self._base / how.start_cache))
@@ -193,6 +252,7 @@ class Plan:
                 values,
                 drive,
                 chosen,
+                told | {"format": played.format or how.format},
                 self.spec.memory,
             )
 

@@ -22,7 +22,7 @@ from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT, count, measured, ratio
 from floatgate.traces.write import os_error
 
-from .dataset import Dataset, left_out
+from .dataset import Dataset, doubts
 from .rows import DONE, FAILED, check_metric
 
 METRICS = ("write_amplification", "latency.all.mean_us", "latency.all.p99_us")
@@ -47,10 +47,12 @@ def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
 
     `METRIC.ci95` is half the width of the mean's 95 % confidence interval, as in
     `floatgate.intervals`, null for one run. Runs that failed or lack the metric are left out of
-    both. Raises ConfigError for a metric that is no column of numbers.
+    both. Raises ConfigError for a metric that is no column of numbers, and where several runs of
+    one seed are alike in all columns that would tell them apart: a mean over them is of nothing.
     """
-    axes = _axes(study)
+    axes = study.axes
     rows = _rows(study, axes, metrics)
+    _check_apart(study, rows, axes)
     counted = [pl.len().alias(RUNS), (pl.col("status") == FAILED).sum().alias(BAD)]
     runs = [pl.col(metric).drop_nulls() for metric in metrics]
     found = rows.group_by(axes, maintain_order=True).agg(*counted, *runs)
@@ -130,15 +132,10 @@ def page(
     study: Dataset, table: pl.DataFrame, metrics: Sequence[str], across: str | None = None
 ) -> str:
     """A page that needs no network: a plot per axis and metric, and the summary as a `grid`."""
-    axes = _axes(study)
+    axes = study.axes
     rows = _rows(study, axes, metrics).filter(status=DONE)
     figures = [_figure(rows, axis, metrics) for axis in axes if rows[axis].n_unique() > 1]
     counts = study.counts()
-    warnings = [f"{counts[BAD]} runs have failed"] if counts[BAD] else []
-    if counts["missing"]:
-        warnings.append(f"{counts['missing']} of {counts['planned']} runs are missing")
-    if said := left_out(counts):
-        warnings.append(said)
     shown = grid(table, metrics, across)
     notes = []
     if len(shown.rows) > LISTED:
@@ -150,7 +147,7 @@ def page(
         name=f"Study of {study.folder.place.rstrip('/').rpartition('/')[2]}",
         subtitle=f"Study · Floatgate {study.head['version']}",
         notes=notes,
-        warnings=warnings,
+        warnings=doubts(counts),
         summary=Table("Runs", ["", *tiles], [[Cell(""), *tiles.values()]]),
         facts=[("study", json.dumps(study.head["study"])), ("build", study.head["build"])],
         table=Table(MEANS, shown.heads, cells, frozenset(range(shown.names))),
@@ -198,14 +195,20 @@ def _as_json(column: pl.Series) -> pl.Series:
     return pl.Series(column.name, texts, dtype=pl.String)
 
 
-def _axes(study: Dataset) -> list[str]:
-    return ["trace", "volume", *study.varied]
-
-
 def _rows(study: Dataset, axes: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     for metric in metrics:
         check_metric(metric, study.head["columns"], "metric")
-    return study.frame([*axes, "status", *(name for name in metrics if name not in axes)])
+    return study.frame([*axes, "seed", "status", *(name for name in metrics if name not in axes)])
+
+
+def _check_apart(study: Dataset, rows: pl.DataFrame, axes: Sequence[str]) -> None:
+    again = rows.filter(rows.select(*axes, "seed").is_duplicated())
+    if again.height:
+        raise _core.ConfigError(
+            f"{study.folder.place}: {again['trace'][0]}: several runs of one seed that no column "
+            "tells apart, as their rows are of a version that kept no options of traces; expected "
+            "the study to be run again into another --out"
+        )
 
 
 def _figure(rows: pl.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:

@@ -16,6 +16,7 @@ from floatgate import _core
 from floatgate.ranges import text
 from floatgate.result import Result
 from floatgate.result_types import ResultFields
+from floatgate.run_options import RunOptions
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -32,6 +33,21 @@ CONFIG = "config"
 HOST = "engine."
 """Columns that begin so are of the machine that ran it; all others are of the run alone."""
 
+OPTION = "options."
+"""Columns that begin so are the options of a run: what tells entries of one trace apart."""
+
+OPTIONS: Schema = {
+    "repeat": pl.Int64,
+    "limit": pl.Int64,
+    "addresses": pl.String,
+    "time_scale": pl.Float64,
+    "verify": pl.Boolean,
+    "format": pl.String,
+    "close_gaps": pl.String,
+    "streams": pl.String,
+}
+"""All that a study file may say but `start_cache`, which changes no result."""
+
 LEADING: Schema = {
     "run": pl.String,
     "status": pl.String,
@@ -39,7 +55,7 @@ LEADING: Schema = {
     "trace": pl.String,
     "volume": pl.String,
     "seed": pl.UInt64,
-}
+} | {f"{OPTION}{name}": kind for name, kind in OPTIONS.items()}
 
 _TYPES: dict[Any, Any] = {
     bool: pl.Boolean,
@@ -60,6 +76,14 @@ def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
     taken = {*LEADING, *chosen}
     found = {name: kind for name, (kind, _) in _fields().items() if name not in taken}
     return LEADING | chosen | found | {CONFIG: pl.String}
+
+
+def differing_options(study: Mapping[str, Any]) -> list[str]:
+    """The columns of the options in which traces of a study differ; `study` is its document."""
+    plain = vars(RunOptions())
+    common = {name: plain[name] for name in OPTIONS} | study.get("options", {})
+    given = [common | trace for trace in study["traces"]]
+    return [f"{OPTION}{name}" for name in OPTIONS if len({one[name] for one in given}) > 1]
 
 
 def check_metric(metric: str, columns: Mapping[str, Any], place: str) -> None:
@@ -87,7 +111,7 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
         "trace": task.trace,
         "volume": task.volume,
         "seed": task.how.seed,
-    }
+    } | {f"{OPTION}{name}": task.options[name] for name in OPTIONS}
     config = task.drive.config
     if isinstance(came, Result):
         # A run completes what its config leaves open.

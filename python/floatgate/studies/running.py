@@ -152,12 +152,15 @@ class _Runner:
             raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
         there = self._look()
         self._progress("plan", 0, 0)
+        self._plan.check()
         if search:
             # A generator may lack what the search gives it; a config is whole without.
             varied = self._study.spec.varied.items()
             first = {key: values[0] for key, values in varied if key.startswith(OF_TRACE)}
             one = 0
             for task in self._plan.trial(first):
+                if task.refused:
+                    raise _core.ConfigError(task.refused)
                 self._how.check(task)
                 one += 1
             planned, self._total = search.trials * one, search.trials * one
@@ -197,7 +200,10 @@ class _Runner:
                 raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
             return {}
         own = self._head()
-        for name, what in (("build", "build of the engine"), ("columns", "set of varied keys")):
+        other = "set of varied keys"
+        if head.get("varied") == own["varied"]:
+            other = "version, whose rows have other columns"
+        for name, what in (("build", "build of the engine"), ("columns", other)):
             if head[name] != own[name]:
                 raise _core.ConfigError(
                     f"{place}: has runs of another {what}; expected another --out"

@@ -16,7 +16,7 @@ from floatgate import _core
 from floatgate.report.files import write_whole
 from floatgate.traces.source import is_url, missing_packages
 
-from .rows import FAILED, Row, Schema, frame_of
+from .rows import DONE, FAILED, Row, Schema, frame_of
 
 HEAD = "study.json"
 """What the directory is of: the study, the engine's build, the columns, how many runs."""
@@ -205,10 +205,12 @@ def frames(folder: Folder, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def status_of(folder: Folder) -> dict[str, str]:
-    """The status of each run that has a row, by its digest."""
+    """The status of each run that has a row, by its digest; of two rows, that which is done."""
     found: dict[str, str] = {}
     for frame in frames(folder, ["run", "status"]):
-        found.update(frame.iter_rows())
+        for run, status in frame.iter_rows():
+            if found.get(run) != DONE:
+                found[run] = status
     return found
 
 

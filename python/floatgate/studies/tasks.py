@@ -38,8 +38,12 @@ class Task:
     """What varies."""
     drive: Resolved
     how: RunOptions
+    options: Mapping[str, Any]
+    """Those of `how` as the study has them, by their names."""
     memory: int | None
     """Bytes that it takes at most, where that is known."""
+    refused: str = ""
+    """Why no drive has its config, where that is so: then the values stand for the config."""
 
 
 def run(task: Task) -> Row:
@@ -47,6 +51,8 @@ def run(task: Task) -> Row:
 
     Other errors, such as those of memory, are raised.
     """
+    if task.refused:
+        return row_of(task, _core.ConfigError(task.refused))
     try:
         source = _KNOWN.open(task.source, task.identity, task.how)
         return row_of(task, runner.simulate_one(source, task.drive, task.how))

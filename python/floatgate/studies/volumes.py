@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from floatgate.jobs import digest_of
 from floatgate.traces import Stream, Trace, open_trace
 from floatgate.traces.write import parquet_bytes
 
@@ -30,6 +31,7 @@ def split(folder: Folder, played: Played) -> Sequence[Played]:
 
     All parts of a study find them there. Raises TraceError, and OSError where it cannot be written.
     """
+    played = _as_read(played)
     place = f"{VOLUMES}/{played.identity}"
     index = folder.read(f"{place}/{INDEX}")
     names = json.loads(index) if index else _write(folder, place, played)
@@ -41,9 +43,17 @@ def split(folder: Folder, played: Played) -> Sequence[Played]:
             source=folder.path(f"{place}/{_file(number, name)}"),
             options=options,
             volume=name,
+            format=played.options.format,
         )
         for number, name in enumerate(names)
     ]
+
+
+def _as_read(played: Played) -> Played:
+    """The trace as what its format makes of its bytes, which under another is another trace."""
+    form = played.options.format
+    identity = played.identity if form is None else digest_of(played.identity, form)
+    return replace(played, identity=identity)
 
 
 def _write(folder: Folder, place: str, played: Played) -> list[str]:

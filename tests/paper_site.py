@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from typer.testing import CliRunner
 
 from floatgate import papers
 from floatgate.cli import app
+from floatgate.papers import beside
 from floatgate.papers.paper import HOLDS, UNCHECKED, Claim, Column, Measured, Numbers, Outcome
 from floatgate.papers.verdicts import FAILS_HERE
 
@@ -54,10 +58,17 @@ def outcome_of(name: str) -> Outcome:
 
 @pytest.fixture
 def two_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are two papers, made by hand."""
+    """There are two papers, made by hand; threads know of them, where processes would not."""
     listed = tuple(papers.Listed(name, f"Title of {name}", "who") for name in TWO)
     monkeypatch.setattr(papers, "PAPERS", listed)
     monkeypatch.setattr(papers, "reproduce", lambda name, **_: outcome_of(name))
+    monkeypatch.setattr(beside, "_workers", _threads)
+
+
+@contextlib.contextmanager
+def _threads(*_: object) -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
 
 
 @pytest.fixture

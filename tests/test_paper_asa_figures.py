@@ -65,6 +65,9 @@ def test_change_of_cleaning_lies_beside_change_of_response_and_the_papers() -> N
     entries = [row for row in found.rows if row["line"] == "asa-entries"]
     assert [row["copies"] for row in entries] == pytest.approx([-0.3] * len(entries))
     assert {round(row["response"], 3) for row in entries} == {-0.2}
+    halves = [row[found.x_spread] for row in entries]
+    assert halves == pytest.approx([0.01242] * len(entries), abs=1e-5)
+    assert {row[found.spread] for row in entries} == {0.0}, "they respond alike with every seed"
 
 
 def test_copies_by_spare_space_and_cache() -> None:
@@ -77,6 +80,7 @@ def test_copies_by_spare_space_and_cache() -> None:
     assert isinstance(caches, Lines)
     assert {row["share"] for row in caches.rows} == {1 / 16, 1 / 4, 1.0}
     assert [caches.x_text(share) for share in (1 / 4, 1.0)] == ["1/4", "all of the map"]
+    assert dict(caches.rules) == pytest.approx({"the paper, Financial1 and synth9/10": 0.67})
     spread = [row[caches.spread] for row in caches.rows if row["line"] == "asa-entries"]
     assert spread == pytest.approx([0.01242] * len(spread), abs=1e-5)
     titles, *rows = cells(found["methods"])

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from floatgate import papers
 from floatgate.cli import app
-from floatgate.papers.page import claims_table
 from floatgate.papers.paper import (
     HOLDS,
     OURS,
@@ -25,6 +24,7 @@ from floatgate.papers.paper import (
     Numbers,
     Outcome,
 )
+from floatgate.papers.summary import claims_table, stated
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def test_the_document_has_what_was_found() -> None:
 
 
 def test_the_page_has_the_claims_with_their_places() -> None:
-    table = claims_table(_outcome())
+    table = claims_table(stated(_outcome()))
     assert table.columns == ["Claim", "Paper", "Ours", "Verdict", "Why"]
     assert [[cell.text for cell in row] for row in table.rows] == [
         [
@@ -211,7 +211,7 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         return _outcome()
 
     monkeypatch.setattr(papers, "reproduce", reproduce)
-    monkeypatch.setattr("floatgate.papers.page.write_outcome", lambda *_: None)
+    monkeypatch.setattr("floatgate.papers.beside.write_outcome", lambda *_: None)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str, width: int = 400) -> tuple[str, list[tuple[str, bool]]]:

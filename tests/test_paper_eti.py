@@ -87,6 +87,18 @@ def test_every_claim_meets_evidence_for_each_case() -> None:
     assert met == {(key, case) for key in known for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
 
 
+@pytest.mark.parametrize("key", ["hashes", "hashes-real"])
+def test_variants_that_scatter_and_do_not_differ_are_not_apart(key: str) -> None:
+    """With each seed another one is 8 % above the least, so that some two are always apart."""
+    claim = replace(BY_KEY[key], axes=())
+    evidence = {
+        run: point(run, write_amplification=2.5 + 0.1 * ((run.seed + int(run.line[-1])) % 3))
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    [row] = judged(WHOLE, claim, evidence).rows
+    assert (row["case"], round(row["ours"], 2)) == (AMBIGUOUS, 0.0)
+
+
 @pytest.mark.parametrize(
     "case", HOT_CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in HOT_CASES]
 )

@@ -162,7 +162,7 @@ def _value(run: Run) -> float:
 
 def test_a_verdict_is_a_map() -> None:
     found = _judged(_claim(), lambda run: _Point(_value(run)))
-    assert found.verdict == "holds where the start is fresh"
+    assert found.verdict == "holds where the start is fresh; ambiguous in all 6 others"
     assert found.ours == "+0.60 ± 2.72 to +1.00"
     assert found.why.startswith("12 points: 6 hold, 6 ambiguous (means of 5 seeds; nothing is")
     assert found.number == 1.0

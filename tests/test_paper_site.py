@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from floatgate.cli import app
 from floatgate.papers.latex import escape, latex
 from floatgate.papers.paper import HOLDS, OURS, UNCHECKED, Measured
-from floatgate.papers.site import CANNOT, EVERYWHERE, NOWHERE, SOMEWHERE, UNCLEAR, kind_of
+from floatgate.papers.summary import CANNOT, EVERYWHERE, NOWHERE, SOMEWHERE, UNCLEAR, kind_of
 from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 from floatgate.papers.verdicts import NOWHERE as NOWHERE_AT_ALL
 from floatgate.report.tables import Cell, Table

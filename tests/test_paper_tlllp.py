@@ -113,7 +113,7 @@ def _is_tlllp_on(run: Run, trace: str) -> bool:
 
 @pytest.mark.parametrize(
     ("key", "family", "least"),
-    [("msr-dftl", MSR, 0.7), ("financial1-longest", MSR, 0.7), ("websearch-dftl", WEBSEARCH, 0.3)],
+    [("msr-dftl", MSR, 0.7), ("websearch-dftl", WEBSEARCH, 0.3)],
 )
 def test_a_cold_excerpt_is_not_asked_what_it_cannot_have(
     key: str, family: str, least: float
@@ -255,17 +255,7 @@ def _with_traces() -> Experiment:
     return experiment_of([wanted[source].workload(file) for source, file in found])
 
 
-OFF = Line(
-    "off",
-    "TLLLP, nothing ahead",
-    {
-        "mapping.scheme": "tpftl",
-        "tpftl.bytes_per_entry": "8",
-        "tpftl.request_prefetch": "false",
-        "tpftl.selective_prefetch": "false",
-    },
-)
-"""Two lists of mapping pages and their entries, written back in batches, without a prefetch."""
+OFF = Line("off", "TLLLP, nothing ahead", {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "none"})
 
 
 @needs_traces

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from floatgate import _core, configs
-from floatgate.papers import site, together_drives
+from floatgate.papers import summary, together_drives
 from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
 from floatgate.papers.together_drives import (
     FITTED,
@@ -49,15 +49,15 @@ def one(found: Evidence, key: str = "measured-one") -> tuple[str, str, str]:
     """The case, the verdict, and what the index of all papers counts it as."""
     ours = verdicts(found)[key]
     [row] = ours.rows
-    return row["case"], ours.verdict, site.kind_of(ours)
+    return row["case"], ours.verdict, summary.kind_of(ours)
 
 
 def test_one_policy_for_all_measured_drives() -> None:
-    assert one(evidence([3.0] * 3)) == (HOLDS, AT_ONE[HOLDS], site.EVERYWHERE)
-    assert one(evidence([3.0 * 1.024] * 3)) == (HOLDS, AT_ONE[HOLDS], site.EVERYWHERE)
-    assert one(evidence([3.0 * 1.026] * 3)) == (FAILS_HERE, AT_ONE[FAILS_HERE], site.NOWHERE)
+    assert one(evidence([3.0] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.024] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.026] * 3)) == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
     case, verdict, kind = one(evidence([2.9, 3.0, 3.1]))
-    assert (case, kind) == (AMBIGUOUS, site.UNCLEAR)
+    assert (case, kind) == (AMBIGUOUS, summary.UNCLEAR)
     assert verdict == AT_ONE[AMBIGUOUS]
 
 
@@ -76,10 +76,10 @@ def test_uniform_writes_and_every_drive_count_and_the_best_policy_decides() -> N
 
 def test_no_separation() -> None:
     fine, off = evidence([3.0] * 3, alone=3.0), evidence([3.0] * 3, alone=3.52)
-    assert one(fine, "measured-single") == (HOLDS, AT_ONE[HOLDS], site.EVERYWHERE)
-    assert one(off, "measured-single") == (FAILS_HERE, AT_ONE[FAILS_HERE], site.NOWHERE)
+    assert one(fine, "measured-single") == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(off, "measured-single") == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
     apart = off | {(zipf(THETA), ALONE): [2.9, 3.0, 3.1]}
-    assert one(apart, "measured-single")[::2] == (AMBIGUOUS, site.UNCLEAR)
+    assert one(apart, "measured-single")[::2] == (AMBIGUOUS, summary.UNCLEAR)
     assert one(off | {(UNIFORM, ALONE): [9.0] * 3}, "measured-single")[0] == FAILS_HERE
 
 

@@ -145,7 +145,22 @@ def test_ambiguous_is_not_holding_and_is_told() -> None:
     cases = [(p, AMBIGUOUS if p["start"] == "aged" else FAILS_HERE) for p in GRID]
     assert worded(AXES, cases) == f"{NOWHERE}, ambiguous in 6 of 12 points"
     cases = [(p, AMBIGUOUS if p["start"] == "aged" else HOLDS) for p in GRID]
-    assert worded(AXES, cases) == "holds where the start is fresh"
+    assert worded(AXES, cases) == "holds where the start is fresh; ambiguous in all 6 others"
+
+
+def test_what_nobody_knows_is_told_apart_from_what_fails() -> None:
+    aged = [place for place in GRID if place["start"] == "aged"]
+    for unclear in range(len(aged) + 1):
+        not_known = aged[:unclear]
+        cases = [
+            (p, HOLDS if p not in aged else AMBIGUOUS if p in not_known else FAILS_HERE)
+            for p in GRID
+        ]
+        told = {0: "", 6: "; ambiguous in all 6 others"}
+        words = told.get(unclear, f"; ambiguous in {unclear} of the 6 others")
+        assert worded(AXES, cases) == f"holds where the start is fresh{words}"
+    cases = [(place, AMBIGUOUS if place is GRID[-1] else HOLDS) for place in GRID]
+    assert worded(AXES, cases).endswith("; ambiguous in the other")
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,13 @@ use workload::{PyTurns, Reading, Workload};
 static MEMORY: huge_pages::HugePages = huge_pages::HugePages;
 
 create_exception!(
-    _core,
+    floatgate._core,
     ConfigError,
     PyValueError,
     "The call, the config or the workload is wrong."
 );
-create_exception!(_core, RunError, PyRuntimeError, "A run failed.");
-create_exception!(_core, Cancelled, PyException, "A run was asked to end.");
+create_exception!(floatgate._core, RunError, PyRuntimeError, "A run failed.");
+create_exception!(floatgate._core, Cancelled, PyException, "A run was asked to end.");
 
 pub(crate) fn config_error(error: config::ConfigError) -> PyErr {
     ConfigError::new_err(error.to_string())

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,21 +62,34 @@ def print_json(document: Any) -> None:
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar on standard error that the yielded function moves; None where there is no terminal."""
+    with progress_bars(quiet) as move:
+        if move is None:
+            yield None
+            return
+        move("", "", 0, 0)
+        yield partial(move, "")
+
+
+@contextlib.contextmanager
+def progress_bars(quiet: bool) -> Iterator[Callable[[str, str, int, int], None] | None]:
+    """As `progress_bar`, with a bar for each name that the function is called with first."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
     from rich.progress import TaskProgressColumn as Percent
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     columns = (TextColumn("{task.description}"), BarColumn(), Percent(), MofNCompleteColumn())
-    with Progress(*columns, TimeLeft(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
+    with Progress(*columns, TimeLeft(), console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
 
-        def move(phase: str, done: int, total: int) -> None:
-            name = PHASES.get(phase, "starting")
-            bar.update(task, description=name, completed=done, total=total or None)
+        def move(name: str, phase: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task("starting", total=None)
+            text = ": ".join(filter(None, (name, PHASES.get(phase, "starting"))))
+            bars.update(tasks[name], description=text, completed=done, total=total or None)
 
         yield move
 

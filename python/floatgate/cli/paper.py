@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,12 +14,14 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.papers.paper import Numbers, Outcome
+    from floatgate.papers.beside import Asked, Reproduced
+    from floatgate.papers.summary import Brief, Stated, Summary
 
 Full = Annotated[
     bool,
     typer.Option(
-        "--full/--quick", help="All schemes, sizes and traces, or a subset that runs in a minute."
+        "--full/--quick",
+        help="Every point of each claim's domain, for an hour or two, or some: minutes.",
     ),
 ]
 Traces = Annotated[
@@ -64,48 +67,54 @@ def paper(
     if out is None and not json:
         out = Path(f"floatgate-paper-{Path(name).name}")
     with _uncollected(), output.staged(out, force=force) as part:
-        from floatgate import papers
-        from floatgate.papers.cache import run_cache
+        from floatgate.papers.beside import Asked
 
-        if part:
-            from floatgate.report.page import begin_script
-
-            begin_script()
-        kept = run_cache(lambda text: output.say(text, quiet)) if cache else None
-        names = [listed.name for listed in papers.PAPERS] if name == ALL else [name]
-        outcomes = []
-        for one in names:
-            with output.progress_bar(quiet) as progress:
-                found = papers.reproduce(
-                    one, full=full, traces=traces, progress=progress, kept=kept
-                )
-            outcomes.append(found)
-        documents = [outcome.document() for outcome in outcomes]
-        if part and name == ALL:
-            from floatgate.papers.site import write_site
-
-            write_site(outcomes, documents, part)
-        elif part:
-            from floatgate.papers.page import write_outcome
-
-            write_outcome(outcomes[0], documents[0], part)
+        asked = Asked(full, traces, cache, document=json)
+        found = _all(asked, part, quiet) if name == ALL else [_one(name, asked, part, quiet)]
+    documents = [one.document for one in found]
     if json:
         output.print_json({"papers": documents} if name == ALL else documents[0])
     else:
-        for outcome in outcomes:
-            _print(outcome)
+        for one in found:
+            _print(one.summary)
     if out:
         output.say(f"page: {out / ('index.html' if name == ALL else 'paper.html')}", quiet)
 
 
+def _one(name: str, asked: Asked, part: Path | None, quiet: bool) -> Reproduced:
+    from floatgate.papers.beside import reproduce_one
+
+    if part:
+        from floatgate.report.page import begin_script
+
+        begin_script()
+    with output.progress_bar(quiet) as progress:
+        return reproduce_one(name, asked, part, progress, partial(output.say, quiet=quiet))
+
+
+def _all(asked: Asked, part: Path | None, quiet: bool) -> list[Reproduced]:
+    from floatgate.papers import PAPERS
+    from floatgate.papers.beside import reproduce_all
+
+    names = [paper.name for paper in PAPERS]
+    with output.progress_bars(quiet) as progress:
+        found = reproduce_all(names, asked, part, progress, partial(output.say, quiet=quiet))
+    if part:
+        from floatgate.papers.site import write_index
+
+        write_index([one.summary for one in found], part)
+    return found
+
+
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Thousands of results stay until the end: looking for some to let go takes a tenth of the
-    time."""
+    """Thousands of results stay until the end: looking for some to let go, then and at the exit,
+    takes a fifth of the time."""
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         gc.enable()
 
 
@@ -123,13 +132,11 @@ def _list(json: bool) -> None:
         out.print(f"{' ' * len(paper.name)}  {paper.citation}", style="dim")
 
 
-def _print_numbers(exhibit: Numbers) -> None:
+def _print_table(brief: Brief) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from floatgate.papers.drawing import number_table
-
-    numbers = number_table(exhibit.title, exhibit.columns, exhibit.rows)
+    numbers = brief.table
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for i, title in enumerate(numbers.columns):
         justify: Literal["left", "right"] = "left" if i in numbers.text_columns else "right"
@@ -137,32 +144,31 @@ def _print_numbers(exhibit: Numbers) -> None:
     for row in numbers.rows:
         table.add_row(*(Text(cell.text) for cell in row))
     out = output.console()
-    out.print(Text(f"\n{exhibit.title}. {exhibit.caption}"))
+    out.print(Text(f"\n{numbers.title}. {brief.caption}"))
     out.print(table)
     out.print()
 
 
-def _print(outcome: Outcome) -> None:
+def _print(summary: Summary) -> None:
     """The claims, a block each, tables of numbers, and what is to be known."""
     from rich.text import Text
 
-    from floatgate.papers.paper import OURS, Numbers
+    from floatgate.papers.paper import OURS
 
     out = output.console()
-    out.print(f"{outcome.title} ({outcome.citation}), {outcome.mode}\n")
-    _print_claims(outcome)
-    for exhibit in outcome.exhibits:
-        if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows:
-            _print_numbers(exhibit)
+    out.print(f"{summary.title} ({summary.citation}), {summary.mode}\n")
+    _print_claims(summary.claims)
+    for brief in summary.tables:
+        _print_table(brief)
     for kind, style, texts in (
-        ("warning", "bold yellow", outcome.warnings),
-        ("note", "dim", (OURS, *outcome.notes)),
+        ("warning", "bold yellow", summary.warnings),
+        ("note", "dim", (OURS, *summary.notes)),
     ):
         for text in texts:
             out.print(Text.assemble((f"{kind}: ", style), text))
 
 
-def _print_claims(outcome: Outcome) -> None:
+def _print_claims(claims: Sequence[Stated]) -> None:
     """A block for each claim: side by side, such texts leave each other no room."""
     from rich.table import Table
     from rich.text import Text
@@ -170,15 +176,15 @@ def _print_claims(outcome: Outcome) -> None:
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(style="dim", justify="right", no_wrap=True)
     blocks.add_column(overflow="fold")
-    for i, (claim, found) in enumerate(outcome.claims, 1):
+    for i, claim in enumerate(claims, 1):
         said = Table.grid(padding=(0, 2, 0, 0))
         said.add_column(style="dim", no_wrap=True)
         said.add_column(overflow="fold")
         for name, text in (
             ("paper", claim.paper),
-            ("ours", found.ours),
-            ("verdict", found.verdict),
-            ("why", found.why),
+            ("ours", claim.ours),
+            ("verdict", claim.verdict),
+            ("why", claim.why),
         ):
             if text:
                 said.add_row(name, Text(text))

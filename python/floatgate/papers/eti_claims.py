@@ -45,6 +45,7 @@ from .eti_values import (
     on_src2_0,
     over_half,
     points,
+    rival_of,
     share,
     share_of_cases,
     wastes_more,
@@ -257,7 +258,8 @@ def _robustness() -> Iterator[OpenClaim[Point]]:
         VARIANTS,
         apart(MSR),
         Region(low=NEGLIGIBLE),
-        share,
+        change,
+        of_each=rival_of,
     )
     yield from _both(hashes, MSR, apart)
 

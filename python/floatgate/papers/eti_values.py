@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from statistics import fmean
 
 from .eti_lines import FACTORS, LABELS, LARGER, MBF, MHF, SENSITIVE
@@ -142,16 +143,25 @@ def by_parameter(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
 
 
 def apart(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
-    """How far the three variants of a rival are apart, on the trace where that is most."""
+    """The change from each variant of a rival to each other one, on each trace: of pairs that are
+    the same with every seed, as the largest of three is above the least by chance alone."""
+    pairs = {rival: permutations(own, 2) for rival, own in ((ANY_MBF, MBF), (ANY_MHF, MHF))}
+    cases = [
+        (f"{_pair(base, line)}{called(trace) and f' on {called(trace)}'}", trace, base, line)
+        for each in pairs.values()
+        for base, line in each
+        for trace in traces
+    ]
+    return lambda at: {name: changed(at, trace, base, line) for name, trace, base, line in cases}
 
-    def spread(at: At[Point], trace: str, variants: Sequence[str]) -> float:
-        found = [at(trace, line).write_amplification for line in variants]
-        return max(found) / min(found) - 1
 
-    return lambda at: {
-        name: max(spread(at, trace, variants) for trace in traces)
-        for name, variants in ((ANY_MBF, MBF), (ANY_MHF, MHF))
-    }
+def _pair(base: str, line: str) -> str:
+    return f"{LABELS[line]} over {LABELS[base].partition(', ')[2]}"
+
+
+def rival_of(name: str) -> str:
+    """Of a value of `apart`, MBF or MHF."""
+    return name.partition(",")[0]
 
 
 def in_use(traces: Sequence[str]) -> Callable[[At[Point]], Values]:

@@ -66,6 +66,8 @@ class OpenClaim(Generic[Point]):
     full_axes: frozenset[str] = frozenset()
     """Of the axes, those that a quick reproduction leaves at their defaults."""
     premise: Premise[Point] | None = None
+    of_each: Callable[[str], str] | None = None
+    """What a value is a case of, by its name: of each the best case is enough ("in some cases")."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +331,8 @@ def _ask(
 
 def _row(claim: OpenClaim[Any], asked: Asked) -> Row:
     """A point of the map."""
-    of, ours = _deciding(claim.region, asked.named)
+    named = _best(claim.region, asked.named, claim.of_each) if claim.of_each else asked.named
+    of, ours = _deciding(claim.region, named)
     stated = claim.region.stated
     return {
         **{key: asked.place[key] for key in claim.axes},
@@ -360,9 +363,18 @@ def _estimates(values: Sequence[Values], random: bool) -> dict[str, Estimate]:
 
 def _deciding(region: Region, named: Mapping[str, Estimate]) -> tuple[str, Estimate]:
     """Of all that is compared, the worst: a claim holds as far as that does."""
-    return min(
-        named.items(), key=lambda item: (CASES.index(region.case(item[1])), region.margin(item[1]))
-    )
+    return min(named.items(), key=lambda item: _rank(region, item[1]))
+
+
+def _best(
+    region: Region, named: Mapping[str, Estimate], of_each: Callable[[str], str]
+) -> dict[str, Estimate]:
+    ranked = sorted(named.items(), key=lambda item: _rank(region, item[1]))
+    return dict({of_each(name): (name, found) for name, found in ranked}.values())
+
+
+def _rank(region: Region, found: Estimate) -> tuple[int, float]:
+    return CASES.index(region.case(found)), region.margin(found)
 
 
 def _verdict(experiment: Experiment, claim: OpenClaim[Any], rows: Sequence[Row]) -> str:

@@ -14,11 +14,12 @@ from floatgate.report import tables
 from floatgate.report.figure import Figure
 from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import Details, details_of, fill_page
-from floatgate.report.tables import Cell, Table
+from floatgate.report.tables import Table
 
 from .drawing import figure_of, number_table
 from .latex import latex
 from .paper import OURS, Numbers, Outcome
+from .summary import claims_table, stated
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
@@ -49,23 +50,10 @@ def _lines(value: Any) -> str:
 
 def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
     """What is a table, by its name."""
-    yield "claims", claims_table(outcome)
+    yield "claims", claims_table(stated(outcome))
     for exhibit in outcome.exhibits:
         if isinstance(exhibit, Numbers) and exhibit.rows:
             yield exhibit.key, number_table(exhibit.title, exhibit.columns, exhibit.rows)
-
-
-def claims_table(outcome: Outcome) -> Table:
-    """The claims beside our numbers, with verdicts and reasons."""
-    rows = [
-        [
-            Cell(f"{claim.text} ({claim.where})"),
-            *map(Cell, (claim.paper, found.ours, found.verdict, found.why)),
-        ]
-        for claim, found in outcome.claims
-    ]
-    titles = ["Claim", "Paper", "Ours", "Verdict", "Why"]
-    return Table(f"Claims. {OURS}", titles, rows, frozenset(range(len(titles))))
 
 
 def _page(outcome: Outcome) -> str:
@@ -85,7 +73,7 @@ def _page(outcome: Outcome) -> str:
         single=False,
         warnings=[(text, everything) for text in outcome.warnings],
         notes=[(text, everything) for text in (OURS, *outcome.notes)],
-        summary=claims_table(outcome),
+        summary=claims_table(stated(outcome)),
         varying=Table("", [], []),
         details=_details(outcome),
     )

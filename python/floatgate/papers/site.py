@@ -1,11 +1,10 @@
-"""All papers in one place: claims and verdicts, and a page, data and tables for each."""
+"""All papers in one place: claims and verdicts before the page, data and tables of each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,48 +14,34 @@ from floatgate.report import theme
 from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import stylesheet
 
-from . import verdicts
-from .page import claims_table, write_outcome
-from .paper import HOLDS, OURS, Measured, Outcome
-
-EVERYWHERE, SOMEWHERE, UNCLEAR = "hold everywhere", "hold somewhere", "ambiguous"
-NOWHERE, CANNOT = "hold nowhere", "cannot be checked"
-KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
+from .paper import OURS
+from .summary import KINDS, Summary, claims_table
 
 
-def kind_of(found: Measured) -> str:
-    """Where a claim holds of the points of its domain that were not left out; one that is asked at
-    a single place has none."""
-    if not found.rows:
-        return {HOLDS: EVERYWHERE, verdicts.NOWHERE: NOWHERE}.get(found.verdict, CANNOT)
-    cases = {row["case"] for row in found.rows if not row["rejected"]}
-    if not cases:
-        return CANNOT
-    if HOLDS in cases:
-        return EVERYWHERE if cases == {HOLDS} else SOMEWHERE
-    return UNCLEAR if verdicts.AMBIGUOUS in cases else NOWHERE
-
-
-def write_site(
-    outcomes: Sequence[Outcome], documents: Sequence[Mapping[str, Any]], directory: Path
-) -> None:
-    """index.html; claims.parquet and .csv with a row per claim; and for each paper a folder of its
-    name with what `floatgate paper NAME` writes."""
-    for outcome, document in zip(outcomes, documents, strict=True):
-        folder = directory / outcome.name
-        folder.mkdir()
-        write_outcome(outcome, document, folder)
+def write_index(summaries: Sequence[Summary], directory: Path) -> None:
+    """index.html, and claims.parquet and .csv with a row per claim. In the directory each paper has
+    a folder of its name, with what `floatgate paper NAME` writes."""
     claims = [
-        {"of": outcome.name, "mode": outcome.mode, "kind": kind_of(found)}
-        | {key: claim[key] for key in ("id", "claim", "where", "paper", "ours", "verdict", "why")}
-        for outcome, document in zip(outcomes, documents, strict=True)
-        for (_, found), claim in zip(outcome.claims, document["claims"], strict=True)
+        {
+            "of": summary.name,
+            "mode": summary.mode,
+            "kind": claim.kind,
+            "id": claim.key,
+            "claim": claim.text,
+            "where": claim.where,
+            "paper": claim.paper,
+            "ours": claim.ours,
+            "verdict": claim.verdict,
+            "why": claim.why,
+        }
+        for summary in summaries
+        for claim in summary.claims
     ]
     write_table(directory, "claims", pl.DataFrame(claims, infer_schema_length=None))
-    write_whole(directory / "index.html", _index(outcomes, directory).encode("utf-8"))
+    write_whole(directory / "index.html", _index(summaries, directory).encode("utf-8"))
 
 
-def _index(outcomes: Sequence[Outcome], directory: Path) -> str:
+def _index(summaries: Sequence[Summary], directory: Path) -> str:
     environment = Environment(
         loader=PackageLoader(__package__ or "", "assets"),
         autoescape=True,
@@ -66,16 +51,16 @@ def _index(outcomes: Sequence[Outcome], directory: Path) -> str:
     )
     papers = [
         {
-            "name": outcome.name,
-            "title": outcome.title,
-            "citation": outcome.citation,
-            "mode": outcome.mode,
-            "warnings": outcome.warnings,
-            "counts": Counter(kind_of(found) for _, found in outcome.claims),
-            "table": claims_table(outcome),
-            "files": sorted(file.name for file in (directory / outcome.name).iterdir()),
+            "name": summary.name,
+            "title": summary.title,
+            "citation": summary.citation,
+            "mode": summary.mode,
+            "warnings": summary.warnings,
+            "counts": Counter(claim.kind for claim in summary.claims),
+            "table": claims_table(summary.claims),
+            "files": sorted(file.name for file in (directory / summary.name).iterdir()),
         }
-        for outcome in outcomes
+        for summary in summaries
     ]
     return environment.get_template("site.html.jinja").render(
         title="Papers",

@@ -69,9 +69,9 @@ A claim holds at a point if the whole 95% interval of our number (Student's t ov
 where nothing is random) is where the claim says; where a part is, the point is ambiguous. A \
 stated number is met within a factor of 1.5, an order by half a per cent or half a point.
 One request at a time, a response is a request's service: no other is waited for.
-An excerpt begins cold: a look-up that is the first of its page can hardly hit. Claims for which \
-MSR has to have very many hits, as in the paper, are not asked of an excerpt that cannot have \
-them, nor whether WebSearch has few of one that can have no more. This, the stand-in in \
+An excerpt begins cold: a look-up that is the first of its page can hardly hit. Whether MSR has \
+very many hits is not asked of an excerpt that cannot have them, nor whether WebSearch has few of \
+one that can have no more; the verdict without this stands beside. This, the stand-in in \
 verdicts, the verdicts by wait, and the claim on all four numbers were added after results were \
 seen; so were those on hits of WebSearch and on the map of Financial1.
 Left out of all verdicts alike: points at which a drive has a backlog, used 95% of the time with \

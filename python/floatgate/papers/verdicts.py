@@ -125,15 +125,28 @@ def worded(axes: Sequence[Named], cases: Sequence[tuple[Mapping[str, str], str]]
     if not good:
         return f"{NOWHERE}, ambiguous in {unclear} of {len(cases)} points" if unclear else NOWHERE
     bad = [place for place, case in cases if case != HOLDS]
-    for most in (1, 2):
-        if told := [", or where ".join(union) for union in _boxes(axes, good, bad, most)]:
-            return f"holds where {min(told, key=len)}"
-        if told := [", nor where ".join(union) for union in _boxes(axes, bad, good, most)]:
-            return f"holds, but not where {min(told, key=len)}"
-    return f"holds {_slices(axes, good, bad)}"
+    return f"holds{_where(axes, good, bad)}{_open(unclear, len(bad))}"
 
 
 Places = Sequence[Mapping[str, str]]
+
+
+def _where(axes: Sequence[Named], good: Places, bad: Places) -> str:
+    for most in (1, 2):
+        if told := [", or where ".join(union) for union in _boxes(axes, good, bad, most)]:
+            return f" where {min(told, key=len)}"
+        if told := [", nor where ".join(union) for union in _boxes(axes, bad, good, most)]:
+            return f", but not where {min(told, key=len)}"
+    return f" {_slices(axes, good, bad)}"
+
+
+def _open(unclear: int, others: int) -> str:
+    """How many of the points where it does not hold are those of which nobody knows."""
+    if not unclear:
+        return ""
+    if unclear < others:
+        return f"; ambiguous in {unclear} of the {others} others"
+    return f"; ambiguous in {'the other' if others == 1 else f'all {others} others'}"
 
 
 def _boxes(axes: Sequence[Named], inside: Places, outside: Places, most: int) -> list[list[str]]:

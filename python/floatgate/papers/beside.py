@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, ProcessPoolExecutor, wait
@@ -170,7 +169,7 @@ def _begin(heard: Heard, over: Connection, drawn: bool) -> None:
 def _end_with(over: Connection) -> None:
     with contextlib.suppress(EOFError, OSError):
         over.recv()
-    os._exit(1)
+    signal.raise_signal(signal.SIGKILL)
 
 
 def _tell(what: object) -> None:

@@ -156,8 +156,8 @@ class FakeDrive:
                 lines.flush()
 
     def _answer(self, do: str, **given: Any) -> dict[str, Any]:
-        if do in ("status", "smart"):
-            return {"ok": self.status if do == "status" else self.status["smart"]}
+        if do in ("status", "stop", "smart"):
+            return {"ok": self.status["smart"] if do == "smart" else self.status}
         if do == "blocks":
             return {"ok": self._blocks}
         if do == "lanes":
@@ -173,6 +173,6 @@ class FakeDrive:
                 return {"error": f"{given['to']}: exists"}
             Path(given["to"]).write_bytes(b"image")
             return {"ok": {"path": given["to"], "bytes": 5}}
-        if do in ("reset", "check", "stop"):
+        if do in ("reset", "check"):
             return {"ok": {}}
         return {"error": f"{do}: unknown"}

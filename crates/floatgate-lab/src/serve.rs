@@ -33,6 +33,7 @@ use crate::drive::live::{self, LiveError, OpenError, Opened, Timekeeping};
 use crate::run::RunError;
 use crate::stored::Plug;
 use gauges::Gauges;
+use pacing::Locked;
 use recorder::Recorder;
 use shadow::Shadow;
 use state::State;
@@ -280,7 +281,10 @@ impl Served {
     /// # Errors
     /// A failed file.
     pub fn shut_down(&self) -> Result<(), ServeError> {
-        let mut state = self.paused();
+        self.switch_off(self.paused())
+    }
+
+    fn switch_off(&self, mut state: Locked<'_>) -> Result<(), ServeError> {
         if let Some(recorder) = &mut state.recorder {
             recorder.flush();
         }

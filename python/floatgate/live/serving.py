@@ -160,8 +160,7 @@ def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
         if status is not None:
             raise server.ended(status)
     with Live(control, ANSWER_S) as live:
-        last = live.status()
-        live.ask("stop")
+        last = live.stop()
     server.end()
     server.pass_on()
     return last

@@ -124,10 +124,7 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
             served.check().map_err(words)?;
             Ok(json!({}))
         }
-        Some("stop") => {
-            served.shut_down().map_err(words)?;
-            Ok(json!({}))
-        }
+        Some("stop") => served.stop().map_err(words),
         _ => Err(format!(
             "do = {}: expected \"status\", \"smart\", \"blocks\", \"plug\", \"faults\", \
              \"snapshot\", \"lanes\", \"reset\", \"check\" or \"stop\"",

@@ -25,12 +25,27 @@ impl Served {
     /// All that is known of the drive, but for what is in its units.
     pub(super) fn status(&self) -> Result<Value, ServeError> {
         let state = self.locked();
+        let (document, shadows) = (self.status_of(&state)?, state.seen());
+        drop(state);
+        Ok(with_shadows(document, &shadows))
+    }
+
+    /// Shuts the drive down, as [`Served::shut_down`] does. The answer is the status between the
+    /// last request and that: what was taken until then is in it, and nothing else.
+    pub(super) fn stop(&self) -> Result<Value, ServeError> {
+        let state = self.paused();
+        let (document, shadows) = (self.status_of(&state)?, state.seen());
+        self.switch_off(state)?;
+        Ok(with_shadows(document, &shadows))
+    }
+
+    fn status_of(&self, state: &State) -> Result<Value, ServeError> {
         let result = state.result(self.started.elapsed().as_secs_f64())?;
-        let smart = self.smart_of(&state)?;
+        let smart = self.smart_of(state)?;
         let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
-        let warnings = self.warnings(&state, &smart);
+        let warnings = self.warnings(state, &smart);
         let record = state.recorder.as_ref().map(recording);
-        let mut document = json!({
+        Ok(json!({
             "floatgate": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
             "image": self.image,
@@ -48,12 +63,8 @@ impl Served {
             "smart": smart,
             "warnings": warnings,
             "server": self.server(state.has_clock()),
-        });
-        let shadows: Vec<_> = state.shadows.iter().map(Shadow::seen).collect();
-        drop(state);
-        document["also"] = shadows.iter().map(beside).collect();
-        document["result"] = json!(result);
-        Ok(document)
+            "result": result,
+        }))
     }
 
     fn server(&self, has_clock: bool) -> Value {
@@ -185,6 +196,11 @@ impl Served {
 }
 
 impl State {
+    /// The drives beside this one, to be looked at once others may have this one.
+    fn seen(&self) -> Vec<Seen> {
+        self.shadows.iter().map(Shadow::seen).collect()
+    }
+
     /// The result of what was asked for since the counters were reset.
     fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
         let Opened { drive, description, plan } =
@@ -238,6 +254,11 @@ pub(super) fn faults(faults: &Faults) -> Value {
 fn recording(recorder: &Recorder) -> Value {
     let Recorder { path, requests, failure, .. } = recorder;
     json!({"path": path, "requests": requests, "failure": failure})
+}
+
+fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
+    status["also"] = shadows.iter().map(beside).collect();
+    status
 }
 
 /// What a drive beside this one has done.

@@ -128,6 +128,29 @@ fn counts_and_times_agree_with_a_clock() {
     both_worlds(Some("small-nvme"), &[], Timekeeping::Simulated, 8);
 }
 
+/// Clients go on until they are refused: what the drive took until then is what is told at its end.
+#[test]
+fn counts_agree_of_a_drive_that_is_stopped_under_load() {
+    let config = config(None, &[SMALL, &[("start.fill", "none")]].concat());
+    for time in [Timekeeping::None, Timekeeping::Simulated] {
+        let stand = Stand::new(&config, BYTES, time);
+        let last = thread::scope(|scope| {
+            for number in 0..4_u64 {
+                let client = stand.served.client();
+                scope.spawn(move || {
+                    let mut rng = Rng::new(number);
+                    while client.write(rng.below(2048) * 4096, &[7; 4096], LATER).is_ok() {}
+                });
+            }
+            while stand.status()["result"]["workload"]["requests"].as_u64() < Some(300) {}
+            stand.ask(&json!({"do": "stop"})).unwrap()
+        });
+        let simulated = simulated(&config, &stand, time);
+        assert_eq!(last["result"]["workload"]["requests"], last["record"]["requests"]);
+        assert_agree(&last["result"], &simulated, time);
+    }
+}
+
 #[test]
 fn a_shadow_of_the_same_config_counts_the_same() {
     let own = config(

@@ -263,6 +263,7 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
             until(lambda: live.status().also[0].behind == 0)
             status = live.status()
             assert status.also[0].name == "roomy"
+            assert status.also[0].result is not None
             assert status.also[0].result.start.fill == "none", "as the drive itself began"
             assert status.also[0].result.workload.writes == 200
             assert status.server.holding is not None

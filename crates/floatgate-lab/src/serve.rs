@@ -21,6 +21,7 @@ mod waiting;
 pub use backend::Client;
 pub use control::{Listener, listen};
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -214,6 +215,8 @@ pub struct Served {
     page_bytes: u32,
     /// Whether small writes that come together are begun together.
     packs: bool,
+    /// Whether replies are held.
+    has_clock: bool,
     started: Instant,
     state: Mutex<State>,
     /// Whoever lets time pass is told that something happens earlier.
@@ -224,6 +227,8 @@ pub struct Served {
     room: Condvar,
     writes: Writes,
     plug: Mutex<Plug>,
+    /// Who records what the dies do has them for himself.
+    lanes: Mutex<()>,
     gauges: Gauges,
 }
 
@@ -263,6 +268,7 @@ impl Served {
             bytes,
             page_bytes,
             packs,
+            has_clock: time == Timekeeping::Simulated,
             started: Instant::now(),
             state: Mutex::new(state),
             earlier: Condvar::new(),
@@ -270,6 +276,7 @@ impl Served {
             room: Condvar::new(),
             writes: Writes::default(),
             plug,
+            lanes: Mutex::default(),
             gauges: Gauges::default(),
         });
         history::watch(&served);
@@ -296,4 +303,11 @@ impl Served {
 /// A lock that is used although somebody who had it has failed: what he said of it is all there is.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a bug says of itself.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("a bug: {}", text.unwrap_or_default())
 }

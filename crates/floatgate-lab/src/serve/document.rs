@@ -7,7 +7,7 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
-use super::gauges::{Asked, Measured};
+use super::gauges::{Asked, Held, Measured};
 use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
@@ -20,6 +20,9 @@ use crate::warnings::{Of, notes, warnings};
 
 /// Share of spare that is left below which a drive warns, in per cent.
 const SPARE_THRESHOLD: f64 = 10.0;
+
+/// Share of late replies, and of the drive's mean by which theirs may be above it, without a warning.
+const OFF_MAX: f64 = 0.1;
 
 impl Served {
     /// All that is known of the drive, but for what is in its units.
@@ -70,9 +73,7 @@ impl Served {
     fn server(&self, has_clock: bool) -> Value {
         let gauges = &self.gauges;
         let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
-        let error = holding.error.distributed();
-        let late = ratio(holding.late, error.count);
-        let holding = has_clock.then(|| json!({"error_us": error, "late_share": late}));
+        let holding = has_clock.then(|| holding.held());
         json!({
             "connections": gauges.connections.load(Ordering::Relaxed),
             "in_flight": gauges.in_flight.load(Ordering::Relaxed),
@@ -147,17 +148,8 @@ impl Served {
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
             warnings.extend(critical.as_str().map(ToOwned::to_owned));
         }
-        let holding = self.gauges.total().holding;
-        let error = holding.error.distributed();
-        let late = ratio(holding.late, error.count);
-        if let Some(late) = late.filter(|&late| state.has_clock() && late > 0.1) {
-            let mean = error.mean.unwrap_or(0.0);
-            warnings.push(format!(
-                "this machine cannot keep up with the simulated drive: {:.0} % of the replies came \
-                 later than the drive would have answered by more than a tenth, {mean:.0} us on \
-                 average; what clients measure is slower than the drive",
-                late * 100.0
-            ));
+        if state.has_clock() {
+            warnings.extend(keeping_up(&self.gauges.total().holding.held()));
         }
         if state.faults.read_error_share > 0.0 {
             let share = state.faults.read_error_share * 100.0;
@@ -224,6 +216,21 @@ impl State {
     }
 }
 
+/// What is to be said where clients see another drive than the simulated one: many replies are
+/// late, or few by so much that the mean is.
+fn keeping_up(held: &Held) -> Option<String> {
+    let (late, excess) = (held.late_share.unwrap_or(0.0), held.mean_excess.unwrap_or(0.0));
+    (late > OFF_MAX || excess > OFF_MAX).then(|| {
+        format!(
+            "this machine cannot keep up with the simulated drive: {:.1} % of the replies came \
+             later than the drive would have answered by more than a tenth, and on average they \
+             took {:.1} % longer; what clients measure is slower than the drive",
+            late * 100.0,
+            excess * 100.0,
+        )
+    })
+}
+
 /// Erases of each unit in all its life.
 fn lifetime_erases(device: &dyn Device) -> Vec<u32> {
     let units = device.units();
@@ -264,5 +271,35 @@ fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
 /// What a drive beside this one has done.
 fn beside(shadow: &Seen) -> Value {
     let (behind, result) = (shadow.behind(), shadow.result());
-    json!({"name": shadow.name, "behind": behind, "result": result})
+    json!({"name": shadow.name, "behind": behind, "result": result, "failure": shadow.failure()})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::serve::gauges::Holding;
+
+    /// What is said of replies that took so long, and so much longer than they should, in
+    /// microseconds, and so many of them.
+    fn said(replies: &[(u64, u64, usize)]) -> Option<String> {
+        let mut holding = Holding::default();
+        for &(due, beyond, count) in replies {
+            let [due, beyond] = [due, beyond].map(Duration::from_micros);
+            (0..count).for_each(|_| holding.record(due, beyond));
+        }
+        keeping_up(&holding.held())
+    }
+
+    #[test]
+    fn who_sees_a_slower_drive_is_told_by_how_much() {
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[(1000, 90, 1000), (1000, 110, 90)]), None, "8.3 % late, 9.2 % longer");
+        let many = said(&[(1000, 10, 80), (1000, 150, 20)]).unwrap();
+        assert!(many.contains(" 20.0 % of the replies") && many.contains("took 3.8 % longer"));
+        // One in a hundred is late, and the mean is that of another drive.
+        let few = said(&[(1000, 10, 99), (1000, 20_000, 1)]).unwrap();
+        assert!(few.contains(" 1.0 % of the replies") && few.contains("took 21.0 % longer"));
+    }
 }

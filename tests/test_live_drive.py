@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -59,7 +60,7 @@ def _write_on(path: str, seconds: float = 3.0) -> None:
 def _write_to_the_end(path: str) -> None:
     """Writes until the drive refuses it, or is gone."""
     with contextlib.suppress(OSError), Nbd(path) as client:
-        for offset, data in _pages(8, 1_000_000):
+        for offset, data in itertools.cycle(_pages(8, 1000)):
             client.write(offset, data)
 
 

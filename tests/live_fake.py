@@ -38,9 +38,13 @@ HISTORY = {
     "interval_s": 1.0,
     "at_s": [1.0, 2.0, 3.0, 4.0],
     "write_amplification": [None, 1.0, 1.25, 1.5],
+    "write_amplification_max": [None, 1.0, 2.5, 1.5],
     "hit_ratio": [None, 0.5, 0.75, 0.875],
+    "hit_ratio_min": [None, 0.25, 0.75, 0.875],
     "host_mb_s": [0.0, 10.0, 20.0, 15.0],
+    "host_mb_s_max": [0.0, 10.0, 80.0, 15.0],
     "requests_s": [0.0, 2500.0, 5000.0, 3750.0],
+    "requests_s_max": [0.0, 2500.0, 20000.0, 3750.0],
     "free_units": [40, 30, 20, 12],
     "p99_us": [None, 100.0, 200.0, 150.0],
 }
@@ -75,7 +79,7 @@ def status_document() -> dict[str, Any]:
         "lock_wait_us": SPREAD,
         "lock_held_us": SPREAD,
         "parallel_reads": 7,
-        "holding": {"error_us": SPREAD, "late_share": 0.01},
+        "holding": {"error_us": SPREAD, "late_share": 0.01, "mean_excess": 0.125},
     }
     return {
         "floatgate": result["floatgate"],
@@ -94,7 +98,10 @@ def status_document() -> dict[str, Any]:
         "faults": {"read_error_share": 0.0, "read_only": False},
         "free_units": 12,
         "record": None,
-        "also": [{"name": "twice", "result": run_document(2), "behind": 3}],
+        "also": [
+            {"name": "twice", "result": run_document(2), "behind": 3, "failure": None},
+            {"name": "broken", "result": None, "behind": 5, "failure": "a bug: it broke"},
+        ],
         "smart": SMART,
         "warnings": ["the drive is nearly full"],
     }
@@ -156,8 +163,8 @@ class FakeDrive:
                 lines.flush()
 
     def _answer(self, do: str, **given: Any) -> dict[str, Any]:
-        if do in ("status", "smart"):
-            return {"ok": self.status if do == "status" else self.status["smart"]}
+        if do in ("status", "stop", "smart"):
+            return {"ok": self.status["smart"] if do == "smart" else self.status}
         if do == "blocks":
             return {"ok": self._blocks}
         if do == "lanes":
@@ -173,6 +180,6 @@ class FakeDrive:
                 return {"error": f"{given['to']}: exists"}
             Path(given["to"]).write_bytes(b"image")
             return {"ok": {"path": given["to"], "bytes": 5}}
-        if do in ("reset", "check", "stop"):
+        if do in ("reset", "check"):
             return {"ok": {}}
         return {"error": f"{do}: unknown"}

@@ -32,11 +32,14 @@ def test_the_status_is_typed_with_the_whole_result(
     with Live(drive.path) as live:
         status = live.status()
         assert status.result.to_dict() == document["result"]
+        assert status.also[0].result is not None
         assert status.also[0].result.write_amplification == pytest.approx(
             document["also"][0]["result"]["write_amplification"]
         )
         assert status.server.holding is not None
         assert status.server.holding.error_us.p99 == 40.0
+        assert (status.also[1].result, status.also[1].behind) == (None, 5)
+        assert status.all_warnings[-1] == "also broken: it has failed: a bug: it broke"
         assert (status.image, status.record) == (None, None)
         drive.status["record"] = {"path": "/x.parquet.part", "requests": 7}
         drive.status["server"]["holding"] = None
@@ -107,6 +110,10 @@ def test_ctl_prints_for_people_and_as_json(
         "read, as modelled",
         "in reserve",
         "warning: also twice: ",
+        "also broken it has failed",
+        "warning: also broken: it has failed: a bug: it broke",
+        "1.00% of the answers came late by more than a tenth of their time; ",
+        "on average they took 12.50% longer than the drive",
     ):
         assert words in " ".join(text.split()), words
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import random
@@ -53,6 +55,13 @@ def _write_on(path: str, seconds: float = 3.0) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             client.write(0, bytes(PAGE))
+
+
+def _write_to_the_end(path: str) -> None:
+    """Writes until the drive refuses it, or is gone."""
+    with contextlib.suppress(OSError), Nbd(path) as client:
+        for offset, data in itertools.cycle(_pages(8, 1000)):
+            client.write(offset, data)
 
 
 def test_clients_read_what_they_wrote_and_it_is_counted(tmp_path: Path) -> None:
@@ -217,7 +226,16 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
                     client.flush()
                 if number % 900 == 0:
                     client.trim(rng.randrange(4000) * PAGE, 8 * PAGE)
+        # It is stopped while others still write.
+        words = (server.ready["socket"],)
+        others = [threading.Thread(target=_write_to_the_end, args=words) for _ in range(3)]
+        for other in others:
+            other.start()
+        with Live(server.ready["control"]) as live_drive:
+            until(lambda: live_drive.status().result.workload.writes > 6500)
         assert server.stop() == 0
+        for other in others:
+            other.join()
     text = (Path(__file__).parents[1] / "docs" / "live.md").read_text("utf-8")
     [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
@@ -246,6 +264,7 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
             until(lambda: live.status().also[0].behind == 0)
             status = live.status()
             assert status.also[0].name == "roomy"
+            assert status.also[0].result is not None
             assert status.also[0].result.start.fill == "none", "as the drive itself began"
             assert status.also[0].result.workload.writes == 200
             assert status.server.holding is not None

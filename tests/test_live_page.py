@@ -105,7 +105,11 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert wa in live.tab.locator("#tiles").inner_text()
         assert live.tab.locator("#charts svg").count() == 6
         label = live.tab.locator("[data-chart=write_amplification] svg").get_attribute("aria-label")
-        assert label == "Write amplification: now 1.500, at most 1.500"
+        assert label == "Write amplification: now 1.500, at most 2.500"
+        # Of a hundred units of height, from the top: the line goes to 1.25 of 2.5, its peak to all.
+        chart = live.tab.locator("[data-chart=write_amplification]")
+        assert "L200.0 50.0" in chart.locator(".mean").get_attribute("d")
+        assert "L200.0 0.0" in chart.locator(".extreme").get_attribute("d")
         assert live.tab.locator("#blame > span").count() >= 2
         spans = live.tab.locator("#lanes").get_attribute("data-spans")
         assert int(spans) == len(document["result"]["lanes"]["spans"]["lane"])
@@ -114,9 +118,13 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         shadow = document["also"][0]["result"]
         bytes = sum(shadow["flash"]["programs"].values()) * shadow["drive"]["page_bytes"]
         assert f"{bytes / (1 << 20):.4g} MiB" in also, "bytes, as pages differ"
-        assert "also twice: " in live.tab.locator("#warnings").inner_text()
+        assert also.splitlines()[-1].split()[:2] == ["broken", "failed"]
+        warnings = live.tab.locator("#warnings").inner_text()
+        assert "also twice: " in warnings
+        assert "also broken: it has failed: a bug: it broke" in warnings
         assert "98.5 %" in live.tab.locator("#smart").inner_text()
-        assert "1.0 % of the answers" in live.tab.locator("#holding").inner_text()
+        holding = live.tab.locator("#holding").inner_text()
+        assert "1.0 % of the answers" in holding and "took 12.5 % longer" in holding
         drive.status["free_units"] = 4321
         live.turn()
         live.turn()

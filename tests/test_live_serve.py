@@ -109,6 +109,14 @@ def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
         assert server.status == 1
         assert "nbdkit ended with SIGABRT: something broke" in server.said
         assert server.said.startswith("something broke\n"), "all of it is passed on"
+        assert "the drive was in memory, and is gone" in server.said
+    crash.unlink()
+    words = ("--image", "a.img", "--size", "16MiB", "--set", "flash.pages_per_block=32")
+    crashing = environment | {"NBDKIT_CRASHES": str(crash)}
+    with Serve(tmp_path, *words, environment=crashing) as server:
+        crash.touch()
+        assert server.status == 1
+        assert "as after a loss of power: all that was flushed is in a.img" in server.said
     status, said = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"})
     assert status == 1
     assert said == "floatgate: nbdkit ended with status 1: error: the image is in use\n"

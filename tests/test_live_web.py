@@ -195,19 +195,23 @@ def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[st
     )
     assert value("holding_error_seconds", quantile="0.999") == pytest.approx(55e-6)
     assert value("late_ratio") == 0.01
+    assert value("mean_excess_ratio") == 0.125
     for cause, us in result["latency"]["blame_us"].items():
         assert value("modelled_blame_seconds", cause=cause) == pytest.approx((us or 0) * 1e-6)
-    said = [result, *(shadow["result"] for shadow in document["also"])]
-    warnings = len(document["warnings"]) + sum(len(one["warnings"]) for one in said)
+    [shadow, broken] = document["also"]
+    # One of them is that the other shadow has failed.
+    warnings = len(document["warnings"]) + 1
+    warnings += sum(len(one["warnings"]) for one in (result, shadow["result"]))
     assert value("warnings") == warnings > len(document["warnings"])
     lifetime = smart["lifetime_media_bytes_written"]
     assert value("smart_lifetime_media_write_bytes_total") == lifetime
     assert value("smart_used_ratio") == pytest.approx(smart["percentage_used"] / 100)
     assert value("smart_host_write_bytes_total") == smart["host_bytes_written"]
-    [shadow] = document["also"]
     assert value("shadow_behind_requests", shadow="twice") == shadow["behind"]
     for cause, pages in shadow["result"]["flash"]["programs"].items():
         assert value("shadow_media_programs_total", shadow="twice", cause=cause) == pages
+    assert [value("shadow_failed", shadow=one) for one in ("twice", broken["name"])] == [0, 1]
+    assert ("floatgate_shadow_write_amplification", (("shadow", "broken"),)) not in found
 
 
 def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:

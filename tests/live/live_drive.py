@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from live_process import Serve
+from live_process import Serve, is_alive
 
 from floatgate import images
 from floatgate.live import Live
@@ -75,6 +75,17 @@ class LiveDrive:
             assert server.status == 1, server.said
             assert "SIGKILL" in server.said
         self._server = None
+
+    def has_crashed(self) -> bool:
+        """Whether nbdkit has aborted; then the server has ended, and says what is left."""
+        if is_alive(self.pid):
+            return False
+        with self._running as server:
+            assert server.status == 1, server.said
+            assert "nbdkit ended with SIGABRT" in server.said, server.said
+            assert f"all that was flushed is in {self.image}" in server.said
+        self._server = None
+        return True
 
     def stop(self) -> None:
         """SIGTERM: the server takes leave of its clients and shuts the drive down."""

@@ -6,19 +6,30 @@ import random
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live_drive import MIB, Drives, LiveDrive
 from live_guest import TOOLS, Guest, needs_guest, system
 from live_needs import needs
 
+from floatgate.live import Live
+
 pytestmark = needs_guest()
 
 SIZE = 128 * MIB
-DEVICE = {
+DEVICE: dict[str, Any] = {
     "device": "small-nvme",
     "set": {"flash.pages_per_block": 64, "mapping.scheme": "dftl", "mapping.cache": "64KiB"},
 }
+
+SHRD: dict[str, Any] = {
+    "device": "small-nvme",
+    "set": {**DEVICE["set"], "host.scheme": "shrd", "host.log": "4MiB"},
+}
+
+SCHEMES = {"plain": DEVICE, "shrd": SHRD}
+"""Drives without and with SHRD before them."""
 
 MAKE = {"ext4": "/tools/mke2fs -q -F -t ext4 /dev/vda", "f2fs": "/tools/mkfs.f2fs -q -f /dev/vda"}
 CHECK = {"ext4": "/tools/e2fsck -fn /dev/vda", "f2fs": "/tools/fsck.f2fs --dry-run -f /dev/vda"}
@@ -103,13 +114,25 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return system(tmp_path_factory.mktemp("system"), TOOLS)
 
 
+def _has_packed(drive: LiveDrive) -> None:
+    """SHRD was in use: small writes went to its log."""
+    with Live(drive.control) as live:
+        host = live.status().result.host
+    assert host.packed_pages > 0
+
+
 @needs("fio")
 @pytest.mark.parametrize("name", MAKE)
-def test_a_file_system_lives_and_is_clean(serve: Drives, tmp_path: Path, name: str) -> None:
-    drive = serve(SIZE, **DEVICE)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_file_system_lives_and_is_clean(
+    serve: Drives, tmp_path: Path, name: str, scheme: str
+) -> None:
+    drive = serve(SIZE, **SCHEMES[scheme])
     job = _job(LIFE, name)
     with Guest(system(tmp_path, [*TOOLS, "fio"]), tmp_path, drive.uri, job) as guest:
         lines = guest.finish()
+    if scheme == "shrd":
+        _has_packed(drive)
     assert _fails(lines) == []
     assert "fio 0" in lines, lines
     assert "checked 0" in lines, lines
@@ -171,19 +194,23 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
 
 
 @pytest.mark.parametrize(
-    ("name", "end", "ends"),
+    ("name", "end", "ends", "scheme"),
     [
-        ("ext4", "kill", 1),
-        pytest.param("ext4", "kill", 100, marks=pytest.mark.long),
-        pytest.param("f2fs", "kill", 100, marks=pytest.mark.long),
-        pytest.param("ext4", "plug", 25, marks=pytest.mark.long),
-        pytest.param("f2fs", "plug", 25, marks=pytest.mark.long),
+        ("ext4", "kill", 1, "plain"),
+        pytest.param("ext4", "kill", 100, "plain", marks=pytest.mark.long),
+        pytest.param("f2fs", "kill", 100, "plain", marks=pytest.mark.long),
+        pytest.param("ext4", "plug", 25, "plain", marks=pytest.mark.long),
+        pytest.param("f2fs", "plug", 25, "plain", marks=pytest.mark.long),
+        pytest.param("ext4", "kill", 25, "shrd", marks=pytest.mark.long),
+        pytest.param("f2fs", "kill", 25, "shrd", marks=pytest.mark.long),
+        pytest.param("ext4", "plug", 10, "shrd", marks=pytest.mark.long),
+        pytest.param("f2fs", "plug", 10, "shrd", marks=pytest.mark.long),
     ],
 )
 def test_what_was_synced_outlives_the_server(
-    serve: Drives, made: tuple[Path, Path], name: str, end: str, ends: int
+    serve: Drives, made: tuple[Path, Path], name: str, end: str, ends: int, scheme: str
 ) -> None:
-    drive = serve(SIZE, **DEVICE)
+    drive = serve(SIZE, **SCHEMES[scheme])
     seen = _lives(drive, made, name, ends, plug=end == "plug")
     assert seen
     print(f"{ends} ends, {len(seen)} files")

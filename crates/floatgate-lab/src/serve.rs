@@ -21,6 +21,7 @@ mod waiting;
 pub use backend::Client;
 pub use control::{Listener, listen};
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ use crate::drive::live::{self, LiveError, OpenError, Opened, Timekeeping};
 use crate::run::RunError;
 use crate::stored::Plug;
 use gauges::Gauges;
+use pacing::Locked;
 use recorder::Recorder;
 use shadow::Shadow;
 use state::State;
@@ -213,6 +215,8 @@ pub struct Served {
     page_bytes: u32,
     /// Whether small writes that come together are begun together.
     packs: bool,
+    /// Whether replies are held.
+    has_clock: bool,
     started: Instant,
     state: Mutex<State>,
     /// Whoever lets time pass is told that something happens earlier.
@@ -223,6 +227,8 @@ pub struct Served {
     room: Condvar,
     writes: Writes,
     plug: Mutex<Plug>,
+    /// Who records what the dies do has them for himself.
+    lanes: Mutex<()>,
     gauges: Gauges,
 }
 
@@ -262,6 +268,7 @@ impl Served {
             bytes,
             page_bytes,
             packs,
+            has_clock: time == Timekeeping::Simulated,
             started: Instant::now(),
             state: Mutex::new(state),
             earlier: Condvar::new(),
@@ -269,6 +276,7 @@ impl Served {
             room: Condvar::new(),
             writes: Writes::default(),
             plug,
+            lanes: Mutex::default(),
             gauges: Gauges::default(),
         });
         history::watch(&served);
@@ -280,7 +288,10 @@ impl Served {
     /// # Errors
     /// A failed file.
     pub fn shut_down(&self) -> Result<(), ServeError> {
-        let mut state = self.paused();
+        self.switch_off(self.paused())
+    }
+
+    fn switch_off(&self, mut state: Locked<'_>) -> Result<(), ServeError> {
         if let Some(recorder) = &mut state.recorder {
             recorder.flush();
         }
@@ -292,4 +303,11 @@ impl Served {
 /// A lock that is used although somebody who had it has failed: what he said of it is all there is.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a bug says of itself.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("a bug: {}", text.unwrap_or_default())
 }

@@ -51,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A connection, and the placement handle that all its writes have.
 struct Connection {
-    drive: Client<Arc<Served>>,
+    drive: Client,
     handle: Stream,
 }
 

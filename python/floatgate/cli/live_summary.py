@@ -109,6 +109,8 @@ def print_status(status: Status) -> None:
 
 
 def _beside(shadow: Shadow) -> str:
+    if shadow.result is None:
+        return "it has failed"
     fill = shadow.result.start.fill
     begun = "erased" if fill == "none" else f'as start.fill = "{fill}" makes it'
     late = f", {count(shadow.behind)} requests behind" if shadow.behind else ""
@@ -178,8 +180,9 @@ def _server(server: Server) -> Lines:
 
 
 def _holding(holding: Holding) -> str:
-    share = percent(holding.late_share)
-    return f"{share} of the answers came late by more than a tenth of their time"
+    share, excess = percent(holding.late_share), percent(holding.mean_excess)
+    late = f"{share} of the answers came late by more than a tenth of their time"
+    return f"{late}; on average they took {excess} longer than the drive"
 
 
 def print_smart(smart: Smart) -> None:

@@ -242,7 +242,7 @@ def _run(setup: Setup, web: int | None, told: _Told) -> Status:
             page = stack.enter_context(Page(setup.control, web))
         stop = stack.enter_context(serving.Stop())
         told.tell(setup, server.pid, page)
-        return serving.serve_until(stop, server, setup.control)
+        return serving.serve_until(stop, server, setup)
 
 
 @contextlib.contextmanager

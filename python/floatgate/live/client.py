@@ -80,6 +80,10 @@ class Live:
         """Asks the drive to verify its own invariants."""
         self.ask("check")
 
+    def stop(self) -> Status:
+        """Shuts the drive down; its status after the last request. What clients ask then fails."""
+        return build(Status, self.ask("stop"), "status")
+
     def ask(self, do: str, **arguments: Any) -> Any:
         """The answer to a request, as the JSON document that it is."""
         answer = json.loads(self.exchange({"do": do, **arguments}))

@@ -53,6 +53,8 @@ class Holding:
     """How far answers missed the time at which the modelled drive would give them."""
     late_share: float | None
     """Share of the answers that were late by more than a tenth of what they should have taken."""
+    mean_excess: float | None
+    """How much longer answers took on average than they should have, as a share of that."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +74,27 @@ class Server:
 
 @dataclass(frozen=True)
 class History:
-    """The last minutes, a row every `interval_s` seconds; `at_s` since the server started."""
+    """What was done since the counters were reset: a row for `interval_s` seconds up to `at_s`.
+
+    Rows are of single seconds at first, and of longer times the longer the drive runs: 256 to 511
+    of them. What ends with `_max` or `_min` is of a single second, or of as short a time as it was
+    taken of.
+    """
 
     interval_s: float
     at_s: tuple[float, ...]
     write_amplification: tuple[float | None, ...]
+    write_amplification_max: tuple[float | None, ...]
     hit_ratio: tuple[float | None, ...]
+    hit_ratio_min: tuple[float | None, ...]
     host_mb_s: tuple[float | None, ...]
+    host_mb_s_max: tuple[float | None, ...]
     requests_s: tuple[float | None, ...]
+    requests_s_max: tuple[float | None, ...]
     free_units: tuple[float | None, ...]
+    """The least."""
     p99_us: tuple[float | None, ...]
+    """The longest."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +141,19 @@ class Shadow:
     """Another drive that is given the same requests."""
 
     name: str
-    result: Result
+    result: Result | None
+    """None where it has failed."""
     behind: int
     """Requests that the drive itself has done and the shadow has not."""
+    failure: str | None
+    """Why it has failed, if so: a bug in it. It takes no requests from then on."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of its result, or why it has none."""
+        if self.result is None:
+            return [f"it has failed: {self.failure}"]
+        return list(self.result.warnings)
 
 
 @dataclass(frozen=True)
@@ -191,7 +214,7 @@ class Status:
         """Those of the server and of the result, then those of shadows; each once."""
         said = [*self.warnings, *self.result.warnings]
         for shadow in self.also:
-            said += [f"also {shadow.name}: {text}" for text in shadow.result.warnings]
+            said += [f"also {shadow.name}: {text}" for text in shadow.warnings]
         return list(dict.fromkeys(said))
 
 

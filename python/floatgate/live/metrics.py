@@ -92,6 +92,8 @@ def _times(status: Status) -> Iterator[Metric]:
         yield _summary("holding_error_seconds", "How far answers missed their time.", "", error)
         what = "Share of the answers late by more than a tenth of their time."
         yield _gauge("late_ratio", what, server.holding.late_share)
+        what = "How much longer the answers took on average than they should have."
+        yield _gauge("mean_excess_ratio", what, server.holding.mean_excess)
 
 
 def _blame(result: Result) -> Metric:
@@ -141,14 +143,18 @@ def _shadows(status: Status) -> Iterator[Metric]:
     programs = CounterMetricFamily(
         prefix + "media_programs", "Pages programmed, by what for.", labels=["shadow", "cause"]
     )
+    failed = GaugeMetricFamily(prefix + "failed", "1 if it has failed.", labels=["shadow"])
     for shadow in status.also:
+        failed.add_metric([shadow.name], shadow.result is None)
+        behind.add_metric([shadow.name], shadow.behind)
+        if shadow.result is None:
+            continue
         if shadow.result.write_amplification is not None:
             wa.add_metric([shadow.name], shadow.result.write_amplification)
-        behind.add_metric([shadow.name], shadow.behind)
         for cause, pages in vars(shadow.result.flash.programs).items():
             programs.add_metric([shadow.name, cause], pages)
     if status.also:
-        yield from (wa, behind, programs)
+        yield from (wa, behind, failed, programs)
 
 
 def _gauge(name: str, what: str, value: float | None) -> Metric:

@@ -213,11 +213,11 @@ class Nbdkit:
             self._process.kill()
             self._process.wait()
 
-    def ended(self, status: int) -> RunError:
-        """How it ended though nobody asked for that."""
-        how = f"status {status}"
+    def ended(self, status: int, left: str = "") -> RunError:
+        """How it ended though nobody asked for that; of a signal, what is `left` of the drive."""
+        how, after = f"status {status}", ""
         if status < 0:
-            how = signal.Signals(-status).name
+            how, after = signal.Signals(-status).name, left and f"\n{left}"
         said = self._log.read_text("utf-8", "replace").strip().splitlines()[-SHOWN:]
         words = "; ".join(line.removeprefix("nbdkit: ") for line in said)
-        return RunError(f"nbdkit ended with {how}{': ' + words if words else ''}")
+        return RunError(f"nbdkit ended with {how}{': ' + words if words else ''}{after}")

@@ -149,7 +149,17 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
                 path.unlink(missing_ok=True)
 
 
-def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
+def left(image: Path | None) -> str:
+    """What is left of a drive whose server was killed."""
+    if image is None:
+        return "the drive was in memory, and is gone with it"
+    return (
+        f"the drive is as after a loss of power: all that was flushed is in {image}, "
+        "and floatgate serve finds it there"
+    )
+
+
+def serve_until(stop: Stop, server: Nbdkit, setup: Setup) -> Status:
     """Waits for a signal, then shuts the drive down and ends the server; returns its last status.
 
     Raises RunError where the server ends by itself, or the drive cannot be shut down.
@@ -158,10 +168,9 @@ def serve_until(stop: Stop, server: Nbdkit, control: Path) -> Status:
         status = server.wait(POLL_S)
         server.pass_on()
         if status is not None:
-            raise server.ended(status)
-    with Live(control, ANSWER_S) as live:
-        last = live.status()
-        live.ask("stop")
+            raise server.ended(status, left(setup.backing.image))
+    with Live(setup.control, ANSWER_S) as live:
+        last = live.stop()
     server.end()
     server.pass_on()
     return last

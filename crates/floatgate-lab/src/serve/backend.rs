@@ -1,6 +1,5 @@
 //! What clients ask for, as calls.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -21,21 +20,15 @@ const EXTENT_PAGES: u64 = 1 << 16;
 
 /// A client of a drive, from where it has come: when the power is cut it has lost the drive for
 /// good, as what was acknowledged to it may be gone. It must come again.
-#[derive(Debug)]
-pub struct Client<S> {
-    served: S,
+pub struct Client {
+    served: Arc<Served>,
     cuts: u64,
 }
 
 impl Served {
     /// A client that comes now. It is counted once it says so ([`Backend::connect`]).
-    pub fn client(self: &Arc<Self>) -> Client<Arc<Self>> {
+    pub fn client(self: &Arc<Self>) -> Client {
         Client { served: Arc::clone(self), cuts: lock(&self.state).power.cuts }
-    }
-
-    /// One that comes for a single request.
-    fn passing(&self) -> Client<&Self> {
-        Client { served: self, cuts: lock(&self.state).power.cuts }
     }
 }
 
@@ -92,7 +85,7 @@ impl Served {
     }
 }
 
-impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
+impl Backend for Client {
     fn bytes(&self) -> u64 {
         self.served.bytes
     }
@@ -102,12 +95,12 @@ impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         served.answer(Asked::Read, self.cuts, |entered| served.get(entered, offset, into))
     }
 
     fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         served.answer(Asked::Write, self.cuts, |entered| {
             served.put(entered, (offset, bytes.to_vec()), how)?;
             served.durable(entered, how)
@@ -115,7 +108,7 @@ impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
     }
 
     fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         served.answer(Asked::Trim, self.cuts, |entered| {
             served.ask(entered, (Op::Trim, offset, length), how)?;
             served.durable(entered, how)
@@ -123,7 +116,7 @@ impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
     }
 
     fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         served.answer(Asked::Zero, self.cuts, |entered| {
             LiveError::if_beyond(offset, length, served.bytes)?;
             let (page, end) = (u64::from(served.page_bytes), offset + length);
@@ -140,12 +133,12 @@ impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
     }
 
     fn flush(&self) -> Result<(), ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         served.answer(Asked::Flush, self.cuts, |entered| served.flush_for(entered))
     }
 
     fn extents(&self, offset: u64, length: u64) -> Result<Vec<(u64, u64, bool)>, ServeError> {
-        let served = &*self.served;
+        let served = &self.served;
         LiveError::if_beyond(offset, length, served.bytes)?;
         let page = u64::from(served.page_bytes);
         let end = (offset + length).min((offset / page + EXTENT_PAGES) * page);
@@ -172,49 +165,6 @@ impl<S: Deref<Target = Served> + Send + Sync> Backend for Client<S> {
 
     fn disconnect(&self) {
         self.served.gauges.connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Each request is that of a client which has come for it.
-impl Backend for Served {
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    fn page_bytes(&self) -> u32 {
-        self.page_bytes
-    }
-
-    fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), ServeError> {
-        self.passing().read(offset, into)
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError> {
-        self.passing().write(offset, bytes, how)
-    }
-
-    fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError> {
-        self.passing().trim(offset, length, how)
-    }
-
-    fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError> {
-        self.passing().zero(offset, length, may_trim, how)
-    }
-
-    fn flush(&self) -> Result<(), ServeError> {
-        self.passing().flush()
-    }
-
-    fn extents(&self, offset: u64, length: u64) -> Result<Vec<(u64, u64, bool)>, ServeError> {
-        self.passing().extents(offset, length)
-    }
-
-    fn connect(&self) {
-        self.passing().connect();
-    }
-
-    fn disconnect(&self) {
-        self.passing().disconnect();
     }
 }
 
@@ -258,7 +208,11 @@ mod tests {
             assert_eq!(piece, Err(ServeError::PowerOff));
             let piece = served.ask(entered, (Op::Trim, 0, PAGE as u64), NOW);
             assert_eq!(piece, Err(ServeError::PowerOff));
-            assert_eq!(served.write(0, &[8; PAGE], NOW), Ok(()), "who comes now is served");
+            assert_eq!(
+                served.client().write(0, &[8; PAGE], NOW),
+                Ok(()),
+                "who comes now is served"
+            );
         }
     }
 
@@ -272,10 +226,11 @@ mod tests {
         let bytes = vec![1; PAGE];
         served.writes.push(Write { offset: 0, bytes, stream: 0, waiter: Arc::clone(&old) });
         served.pull_plug().unwrap();
-        served.write(PAGE as u64, &[2; PAGE], NOW).unwrap();
+        let new = served.client();
+        new.write(PAGE as u64, &[2; PAGE], NOW).unwrap();
         assert_eq!(served.wait(&old), Err(ServeError::PowerOff));
         let mut page = [9; 2 * PAGE];
-        served.read(0, &mut page).unwrap();
+        new.read(0, &mut page).unwrap();
         assert_eq!((page[0], page[PAGE]), (0, 2));
     }
 }

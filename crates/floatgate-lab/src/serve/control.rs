@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::document::power;
-use super::{Served, document};
+use super::{Served, document, words};
 
 /// Bytes of a request at most.
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
@@ -99,19 +99,15 @@ fn asked(served: &Served, line: &[u8]) -> Result<Value, String> {
     let request: Value =
         serde_json::from_slice(line).map_err(|error| format!("no JSON document: {error}"))?;
     let answer = catch_unwind(AssertUnwindSafe(|| answer(served, &request)));
-    answer.unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let text = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(format!("a bug: {}", text.unwrap_or_default()))
-    })
+    answer.unwrap_or_else(|panic| Err(words(panic.as_ref())))
 }
 
 fn answer(served: &Served, request: &Value) -> Result<Value, String> {
-    let words = |error: super::ServeError| error.to_string();
+    let told = |error: super::ServeError| error.to_string();
     match request["do"].as_str() {
-        Some("status") => served.status().map_err(words),
-        Some("smart") => served.smart().map_err(words),
-        Some("blocks") => served.blocks().map_err(words),
+        Some("status") => served.status().map_err(told),
+        Some("smart") => served.smart().map_err(told),
+        Some("blocks") => served.blocks().map_err(told),
         Some("plug") => served.pull_plug().map(|found| power(&found)),
         Some("faults") => set_faults(served, request),
         Some("snapshot") => snapshot(served, request),
@@ -121,13 +117,10 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
             Ok(json!({}))
         }
         Some("check") => {
-            served.check().map_err(words)?;
+            served.check().map_err(told)?;
             Ok(json!({}))
         }
-        Some("stop") => {
-            served.shut_down().map_err(words)?;
-            Ok(json!({}))
-        }
+        Some("stop") => served.stop().map_err(told),
         _ => Err(format!(
             "do = {}: expected \"status\", \"smart\", \"blocks\", \"plug\", \"faults\", \
              \"snapshot\", \"lanes\", \"reset\", \"check\" or \"stop\"",

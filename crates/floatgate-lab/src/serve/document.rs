@@ -7,7 +7,7 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
-use super::gauges::{Asked, Measured};
+use super::gauges::{Asked, Held, Measured};
 use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
@@ -21,16 +21,34 @@ use crate::warnings::{Of, notes, warnings};
 /// Share of spare that is left below which a drive warns, in per cent.
 const SPARE_THRESHOLD: f64 = 10.0;
 
+/// Share of late replies, and of the drive's mean by which theirs may be above it, without a warning.
+const OFF_MAX: f64 = 0.1;
+
 impl Served {
     /// All that is known of the drive, but for what is in its units.
     pub(super) fn status(&self) -> Result<Value, ServeError> {
         let state = self.locked();
+        let (document, shadows) = (self.status_of(&state)?, state.seen());
+        drop(state);
+        Ok(with_shadows(document, &shadows))
+    }
+
+    /// Shuts the drive down, as [`Served::shut_down`] does. The answer is the status between the
+    /// last request and that: what was taken until then is in it, and nothing else.
+    pub(super) fn stop(&self) -> Result<Value, ServeError> {
+        let state = self.paused();
+        let (document, shadows) = (self.status_of(&state)?, state.seen());
+        self.switch_off(state)?;
+        Ok(with_shadows(document, &shadows))
+    }
+
+    fn status_of(&self, state: &State) -> Result<Value, ServeError> {
         let result = state.result(self.started.elapsed().as_secs_f64())?;
-        let smart = self.smart_of(&state)?;
+        let smart = self.smart_of(state)?;
         let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
-        let warnings = self.warnings(&state, &smart);
+        let warnings = self.warnings(state, &smart);
         let record = state.recorder.as_ref().map(recording);
-        let mut document = json!({
+        Ok(json!({
             "floatgate": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
             "image": self.image,
@@ -48,20 +66,14 @@ impl Served {
             "smart": smart,
             "warnings": warnings,
             "server": self.server(state.has_clock()),
-        });
-        let shadows: Vec<_> = state.shadows.iter().map(Shadow::seen).collect();
-        drop(state);
-        document["also"] = shadows.iter().map(beside).collect();
-        document["result"] = json!(result);
-        Ok(document)
+            "result": result,
+        }))
     }
 
     fn server(&self, has_clock: bool) -> Value {
         let gauges = &self.gauges;
         let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
-        let error = holding.error.distributed();
-        let late = ratio(holding.late, error.count);
-        let holding = has_clock.then(|| json!({"error_us": error, "late_share": late}));
+        let holding = has_clock.then(|| holding.held());
         json!({
             "connections": gauges.connections.load(Ordering::Relaxed),
             "in_flight": gauges.in_flight.load(Ordering::Relaxed),
@@ -136,17 +148,8 @@ impl Served {
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
             warnings.extend(critical.as_str().map(ToOwned::to_owned));
         }
-        let holding = self.gauges.total().holding;
-        let error = holding.error.distributed();
-        let late = ratio(holding.late, error.count);
-        if let Some(late) = late.filter(|&late| state.has_clock() && late > 0.1) {
-            let mean = error.mean.unwrap_or(0.0);
-            warnings.push(format!(
-                "this machine cannot keep up with the simulated drive: {:.0} % of the replies came \
-                 later than the drive would have answered by more than a tenth, {mean:.0} us on \
-                 average; what clients measure is slower than the drive",
-                late * 100.0
-            ));
+        if state.has_clock() {
+            warnings.extend(keeping_up(&self.gauges.total().holding.held()));
         }
         if state.faults.read_error_share > 0.0 {
             let share = state.faults.read_error_share * 100.0;
@@ -185,6 +188,11 @@ impl Served {
 }
 
 impl State {
+    /// The drives beside this one, to be looked at once others may have this one.
+    fn seen(&self) -> Vec<Seen> {
+        self.shadows.iter().map(Shadow::seen).collect()
+    }
+
     /// The result of what was asked for since the counters were reset.
     fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
         let Opened { drive, description, plan } =
@@ -206,6 +214,21 @@ impl State {
         result.notes.extend(notes(&result, of));
         Ok(result)
     }
+}
+
+/// What is to be said where clients see another drive than the simulated one: many replies are
+/// late, or few by so much that the mean is.
+fn keeping_up(held: &Held) -> Option<String> {
+    let (late, excess) = (held.late_share.unwrap_or(0.0), held.mean_excess.unwrap_or(0.0));
+    (late > OFF_MAX || excess > OFF_MAX).then(|| {
+        format!(
+            "this machine cannot keep up with the simulated drive: {:.1} % of the replies came \
+             later than the drive would have answered by more than a tenth, and on average they \
+             took {:.1} % longer; what clients measure is slower than the drive",
+            late * 100.0,
+            excess * 100.0,
+        )
+    })
 }
 
 /// Erases of each unit in all its life.
@@ -240,8 +263,43 @@ fn recording(recorder: &Recorder) -> Value {
     json!({"path": path, "requests": requests, "failure": failure})
 }
 
+fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
+    status["also"] = shadows.iter().map(beside).collect();
+    status
+}
+
 /// What a drive beside this one has done.
 fn beside(shadow: &Seen) -> Value {
     let (behind, result) = (shadow.behind(), shadow.result());
-    json!({"name": shadow.name, "behind": behind, "result": result})
+    json!({"name": shadow.name, "behind": behind, "result": result, "failure": shadow.failure()})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::serve::gauges::Holding;
+
+    /// What is said of replies that took so long, and so much longer than they should, in
+    /// microseconds, and so many of them.
+    fn said(replies: &[(u64, u64, usize)]) -> Option<String> {
+        let mut holding = Holding::default();
+        for &(due, beyond, count) in replies {
+            let [due, beyond] = [due, beyond].map(Duration::from_micros);
+            (0..count).for_each(|_| holding.record(due, beyond));
+        }
+        keeping_up(&holding.held())
+    }
+
+    #[test]
+    fn who_sees_a_slower_drive_is_told_by_how_much() {
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&[(1000, 90, 1000), (1000, 110, 90)]), None, "8.3 % late, 9.2 % longer");
+        let many = said(&[(1000, 10, 80), (1000, 150, 20)]).unwrap();
+        assert!(many.contains(" 20.0 % of the replies") && many.contains("took 3.8 % longer"));
+        // One in a hundred is late, and the mean is that of another drive.
+        let few = said(&[(1000, 10, 99), (1000, 20_000, 1)]).unwrap();
+        assert!(few.contains(" 1.0 % of the replies") && few.contains("took 21.0 % longer"));
+    }
 }

@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::lock;
+use crate::metrics::ratio;
 
 /// How times are distributed, in microseconds; none where nothing was measured.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -101,9 +102,43 @@ pub(super) struct Measured {
 /// How far replies that were held missed their time.
 #[derive(Debug, Default)]
 pub(super) struct Holding {
-    pub error: Times,
+    error: Times,
     /// Replies that came later by more than a tenth of what they should have taken.
-    pub late: u64,
+    late: u64,
+    /// The sums of what they should have taken, and of what they took beyond that.
+    due: Duration,
+    beyond: Duration,
+}
+
+/// What is told of it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Held {
+    pub error_us: Distributed,
+    pub late_share: Option<f64>,
+    /// How much longer replies took on average than they should have, as a share of that.
+    pub mean_excess: Option<f64>,
+}
+
+impl Holding {
+    /// A reply should have taken so long, and took so much longer.
+    pub fn record(&mut self, due: Duration, beyond: Duration) {
+        self.error.record(beyond);
+        self.late += u64::from(beyond > due / 10);
+        (self.due, self.beyond) = (self.due + due, self.beyond + beyond);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.error.add(&other.error);
+        self.late += other.late;
+        (self.due, self.beyond) = (self.due + other.due, self.beyond + other.beyond);
+    }
+
+    pub fn held(&self) -> Held {
+        let error_us = self.error.distributed();
+        let due = self.due.as_secs_f64();
+        let mean_excess = (due > 0.0).then(|| self.beyond.as_secs_f64() / due);
+        Held { error_us, late_share: ratio(self.late, error_us.count), mean_excess }
+    }
 }
 
 /// All that is counted and measured.
@@ -157,8 +192,7 @@ impl Gauges {
             total.write.add(write);
             total.lock_wait.add(lock_wait);
             total.lock_held.add(lock_held);
-            total.holding.error.add(&holding.error);
-            total.holding.late += holding.late;
+            total.holding.add(holding);
         }
         total
     }

@@ -1,4 +1,4 @@
-//! What the drive did lately: a sample every second, and fewer of them the longer it runs.
+//! What the drive did lately: a sample every second, of longer times the longer it runs.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -11,92 +11,172 @@ use super::state::State;
 use super::{Served, lock};
 use crate::metrics::{programs, ratio};
 
-/// Samples that are kept; when there are more, every second one is left out.
+/// Samples that are kept; when there are as many, each two become one.
 const SAMPLES_MAX: usize = 512;
 
-/// Columns with an entry per interval.
-#[derive(Clone, Debug, Default, Serialize)]
+/// Columns with an entry per interval. What ends with `_max` or `_min` is the most or the least of
+/// a sample as it was taken first, so that peaks stay when samples become one.
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Samples {
     pub interval_s: f64,
     pub at_s: Vec<f64>,
     pub write_amplification: Vec<Option<f64>>,
+    pub write_amplification_max: Vec<Option<f64>>,
     pub hit_ratio: Vec<Option<f64>>,
+    pub hit_ratio_min: Vec<Option<f64>>,
     pub host_mb_s: Vec<f64>,
+    pub host_mb_s_max: Vec<f64>,
     pub requests_s: Vec<f64>,
+    pub requests_s_max: Vec<f64>,
+    /// The least.
     pub free_units: Vec<u32>,
+    /// The longest.
     pub p99_us: Vec<Option<f64>>,
 }
 
+/// What was counted in some time, and what it was at its extremes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    at_s: u32,
+    seconds: u32,
+    programs: u64,
+    written_pages: u64,
+    host_bytes: u64,
+    requests: u64,
+    hits: u64,
+    misses: u64,
+    free_units: u32,
+    p99_us: Option<f64>,
+    write_amplification_max: Option<f64>,
+    hit_ratio_min: Option<f64>,
+    host_mb_s_max: f64,
+    requests_s_max: f64,
+}
+
+impl Sample {
+    /// What was counted between two times.
+    fn between(was: &Counters, now: &Counters, page_bytes: u32) -> Self {
+        let requests = |counters: &Counters| counters.host.requests.iter().sum::<u64>();
+        let written_pages = now.host.write_pages - was.host.write_pages;
+        let read_pages = now.host.read_pages - was.host.read_pages;
+        Self {
+            programs: programs(now) - programs(was),
+            written_pages,
+            host_bytes: (written_pages + read_pages) * u64::from(page_bytes),
+            requests: requests(now) - requests(was),
+            hits: now.map.hits - was.map.hits,
+            misses: now.map.misses - was.map.misses,
+            ..Self::default()
+        }
+    }
+
+    /// As it is taken: its extremes are what it is.
+    fn taken(self) -> Self {
+        Self {
+            write_amplification_max: self.write_amplification(),
+            hit_ratio_min: self.hit_ratio(),
+            host_mb_s_max: self.host_mb_s(),
+            requests_s_max: self.requests_s(),
+            ..self
+        }
+    }
+
+    /// One of its time and of that after it.
+    fn and(self, next: Self) -> Self {
+        let of = |pick: fn(f64, f64) -> f64, one: Option<f64>, other: Option<f64>| {
+            one.zip(other).map(|(one, other)| pick(one, other)).or(one).or(other)
+        };
+        let (wa, next_wa) = (self.write_amplification_max, next.write_amplification_max);
+        Self {
+            at_s: next.at_s,
+            seconds: self.seconds + next.seconds,
+            programs: self.programs + next.programs,
+            written_pages: self.written_pages + next.written_pages,
+            host_bytes: self.host_bytes + next.host_bytes,
+            requests: self.requests + next.requests,
+            hits: self.hits + next.hits,
+            misses: self.misses + next.misses,
+            free_units: self.free_units.min(next.free_units),
+            p99_us: of(f64::max, self.p99_us, next.p99_us),
+            write_amplification_max: of(f64::max, wa, next_wa),
+            hit_ratio_min: of(f64::min, self.hit_ratio_min, next.hit_ratio_min),
+            host_mb_s_max: self.host_mb_s_max.max(next.host_mb_s_max),
+            requests_s_max: self.requests_s_max.max(next.requests_s_max),
+        }
+    }
+
+    fn write_amplification(&self) -> Option<f64> {
+        ratio(self.programs, self.written_pages)
+    }
+
+    fn hit_ratio(&self) -> Option<f64> {
+        ratio(self.hits, self.hits + self.misses)
+    }
+
+    fn host_mb_s(&self) -> f64 {
+        self.host_bytes as f64 / 1e6 / f64::from(self.seconds)
+    }
+
+    fn requests_s(&self) -> f64 {
+        self.requests as f64 / f64::from(self.seconds)
+    }
+}
+
 /// The samples, and what they are differences from.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct History {
-    samples: Samples,
-    /// Seconds since the last sample, and since the counters were reset.
+    samples: Vec<Sample>,
+    /// Seconds of a sample, since the last one, and since the counters were reset.
+    interval: u32,
     waited: u32,
     seconds: u32,
     before: Counters,
 }
 
+impl Default for History {
+    fn default() -> Self {
+        let before = Counters::default();
+        Self { samples: vec![], interval: 1, waited: 0, seconds: 0, before }
+    }
+}
+
 impl History {
     pub fn samples(&self) -> Samples {
-        Samples { interval_s: f64::from(self.interval()), ..self.samples.clone() }
-    }
-
-    /// Seconds between samples.
-    fn interval(&self) -> u32 {
-        self.seconds_per_sample().max(1)
-    }
-
-    fn seconds_per_sample(&self) -> u32 {
-        match self.samples.at_s[..] {
-            [first, second, ..] => (second - first) as u32,
-            _ => 1,
+        fn column<T>(samples: &[Sample], of: impl Fn(&Sample) -> T) -> Vec<T> {
+            samples.iter().map(of).collect()
+        }
+        let all = &self.samples;
+        Samples {
+            interval_s: self.interval.into(),
+            at_s: column(all, |sample| sample.at_s.into()),
+            write_amplification: column(all, Sample::write_amplification),
+            write_amplification_max: column(all, |sample| sample.write_amplification_max),
+            hit_ratio: column(all, Sample::hit_ratio),
+            hit_ratio_min: column(all, |sample| sample.hit_ratio_min),
+            host_mb_s: column(all, Sample::host_mb_s),
+            host_mb_s_max: column(all, |sample| sample.host_mb_s_max),
+            requests_s: column(all, Sample::requests_s),
+            requests_s_max: column(all, |sample| sample.requests_s_max),
+            free_units: column(all, |sample| sample.free_units),
+            p99_us: column(all, |sample| sample.p99_us),
         }
     }
 
     /// A second has passed. The answer is whether a sample is due.
     fn tick(&mut self) -> bool {
         (self.waited, self.seconds) = (self.waited + 1, self.seconds + 1);
-        self.waited >= self.interval()
+        self.waited >= self.interval
     }
 
     fn add(&mut self, now: Counters, free_units: u32, p99_us: Option<f64>, page_bytes: u32) {
-        let (was, seconds) = (&self.before, f64::from(self.waited));
-        let pages = now.host.write_pages - was.host.write_pages;
-        let bytes = (pages + now.host.read_pages - was.host.read_pages) * u64::from(page_bytes);
-        let hits = now.map.hits - was.map.hits;
-        let requests = |counters: &Counters| counters.host.requests.iter().sum::<u64>();
-        let samples = &mut self.samples;
-        samples.at_s.push(self.seconds.into());
-        samples.write_amplification.push(ratio(programs(&now) - programs(was), pages));
-        samples.hit_ratio.push(ratio(hits, hits + now.map.misses - was.map.misses));
-        samples.host_mb_s.push(bytes as f64 / 1e6 / seconds);
-        samples.requests_s.push((requests(&now) - requests(was)) as f64 / seconds);
-        samples.free_units.push(free_units);
-        samples.p99_us.push(p99_us);
+        let (at_s, seconds) = (self.seconds, self.waited);
+        let counted = Sample::between(&self.before, &now, page_bytes);
+        self.samples.push(Sample { at_s, seconds, free_units, p99_us, ..counted }.taken());
         (self.before, self.waited) = (now, 0);
-        if self.samples.at_s.len() > SAMPLES_MAX {
-            self.thin();
+        if self.samples.len() == SAMPLES_MAX {
+            self.samples = self.samples.chunks_exact(2).map(|two| two[0].and(two[1])).collect();
+            self.interval *= 2;
         }
-    }
-
-    /// Leaves out every second sample.
-    fn thin(&mut self) {
-        fn halve<T>(column: &mut Vec<T>) {
-            let mut at = 0;
-            column.retain(|_| {
-                at += 1;
-                at % 2 == 0
-            });
-        }
-        let samples = &mut self.samples;
-        halve(&mut samples.at_s);
-        halve(&mut samples.write_amplification);
-        halve(&mut samples.hit_ratio);
-        halve(&mut samples.host_mb_s);
-        halve(&mut samples.requests_s);
-        halve(&mut samples.free_units);
-        halve(&mut samples.p99_us);
     }
 }
 
@@ -123,4 +203,53 @@ pub(super) fn watch(served: &Arc<Served>) {
             lock(&served.state).sample(p99_us, served.page_bytes);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive of which, each second, as many pages were written and hits and misses counted.
+    fn history(seconds: impl Iterator<Item = (u64, u64, u64)>) -> History {
+        let (mut history, mut now) = (History::default(), Counters::default());
+        for (second, (pages, hits, misses)) in seconds.enumerate() {
+            now.host.write_pages += pages;
+            now.host.requests[0] += pages;
+            now.map.hits += hits;
+            now.map.misses += misses;
+            if history.tick() {
+                history.add(now.clone(), 100 - second as u32 % 7, Some(pages as f64), 1_000_000);
+            }
+        }
+        history
+    }
+
+    /// One second in which the drive did a hundred times as much, among two thousand.
+    #[test]
+    fn a_peak_stays_however_long_the_drive_runs() {
+        let (peak, all) = (101, 2000);
+        let busy = |second| if second == peak { (400, 0, 9) } else { (4, 3, 1) };
+        let samples = history((0..all).map(busy)).samples();
+        assert!(samples.at_s.len() < SAMPLES_MAX, "{}", samples.at_s.len());
+        let interval = samples.interval_s;
+        assert!(samples.at_s.windows(2).all(|two| two[1] - two[0] == interval));
+        let sums = |column: &[f64]| column.iter().sum::<f64>() * interval;
+        let told = samples.at_s.last().unwrap();
+        assert_eq!(sums(&samples.requests_s), 4.0 * told + 396.0, "nothing is left out");
+        assert_eq!(sums(&samples.host_mb_s), 4.0 * told + 396.0);
+        let at = peak / interval as usize;
+        assert_eq!(samples.requests_s[at], 4.0 + 396.0 / interval);
+        let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
+        // The second was sampled by itself; later ones are of several seconds from the beginning.
+        assert_eq!((samples.requests_s_max[at], most(&samples.requests_s_max)), (400.0, 400.0));
+        assert_eq!(most(&samples.host_mb_s_max), 400.0);
+        assert_eq!(samples.p99_us[at], Some(400.0));
+        assert_eq!(
+            (samples.hit_ratio_min[at], samples.hit_ratio_min[at + 1]),
+            (Some(0.0), Some(0.75))
+        );
+        let hits = 3.0 * (interval - 1.0);
+        assert_eq!(samples.hit_ratio[at], Some(hits / (hits + 9.0 + interval - 1.0)));
+        assert_eq!(samples.free_units[at], 95);
+    }
 }

@@ -188,7 +188,7 @@ impl Served {
 
     /// Waits until all requests of a client have been answered.
     pub(super) fn wait(&self, waiter: &Waiter) -> Result<(), ServeError> {
-        if waiter.has_ended() {
+        if waiter.has_ended() && !self.has_clock {
             return self.end(waiter, None);
         }
         let mut state = self.locked();
@@ -239,10 +239,8 @@ impl Served {
         let end = lock(&waiter.end);
         if let Some(state) = state.filter(|_| end.1.is_none()) {
             let late = state.late_by(end.0);
-            let holding = &mut self.gauges.mine().holding;
-            holding.error.record(late);
-            let should = waiter.entered.at.elapsed().saturating_sub(late);
-            holding.late += u64::from(late > should / 10);
+            let due = waiter.entered.at.elapsed().saturating_sub(late);
+            self.gauges.mine().holding.record(due, late);
         }
         match &end.1 {
             Some(error) => Err(error.clone()),

@@ -88,17 +88,18 @@ impl Served {
         Ok(())
     }
 
-    /// What the dies do for so many milliseconds from now on.
+    /// What the dies do for so many milliseconds from now on, or from when who asked before has his
+    /// answer: the drive records one window at a time.
     pub(super) fn lanes(&self, ms: f64) -> Result<Value, String> {
         let window_ns = (ms * 1e6) as u64;
+        let _alone = lock(&self.lanes);
         let mut state = self.locked();
         if !state.has_clock() {
             return Err("the drive has no clock: expected --timing simulated".into());
         }
         state.pass_time();
+        let around = Around::Time(state.time_ns() + window_ns / 2);
         let drive = state.drive().map_err(|error| error.to_string())?;
-        let (now, _) = drive.device().time();
-        let around = Around::Time(now + window_ns / 2);
         drive.device_mut().record(Recording { window_ns, around, spans_max: SPANS_MAX });
         drop(state);
         thread::sleep(Duration::from_nanos(window_ns) + LATER);
@@ -125,10 +126,18 @@ impl Served {
     }
 }
 
-/// Copies a file without its holes.
+/// Copies a file without its holes: at once where the file system can have both share their data.
 fn copy(from: &File, to: &Path) -> io::Result<u64> {
-    let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     let length = from.metadata()?.len();
+    if rustix::fs::ioctl_ficlone(&target, from).is_err() {
+        copy_data(from, &target, length)?;
+    }
+    target.sync_all()?;
+    Ok(length)
+}
+
+fn copy_data(from: &File, mut target: &File, length: u64) -> io::Result<()> {
     target.set_len(length)?;
     let mut at = 0;
     while let Some((start, end)) = next_data(from, at)? {
@@ -138,8 +147,7 @@ fn copy(from: &File, to: &Path) -> io::Result<u64> {
         io::copy(&mut io::Read::take(source, end - start), &mut target)?;
         at = end;
     }
-    target.sync_all()?;
-    Ok(length)
+    Ok(())
 }
 
 /// The first range from a byte on that is no hole.

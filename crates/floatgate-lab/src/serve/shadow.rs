@@ -1,19 +1,21 @@
 //! A drive that is asked for what clients ask the live one for: what would it have done?
 //!
 //! It is simulated as `floatgate run` simulates it, from its own start state on, by a thread of its
-//! own, and may fall behind. If it falls too far behind it stops, and says so.
+//! own, and may fall behind. If it falls too far behind it stops, and says so. A bug in it ends its
+//! thread alone: it has failed from then on, and nothing is told of it but why.
 
 use std::collections::VecDeque;
 use std::iter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::request::Request;
 
-use super::lock;
+use super::{lock, words};
 use crate::config::Config;
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
@@ -48,6 +50,7 @@ pub(super) struct Seen {
     behind: Arc<AtomicU64>,
     has_stopped: bool,
     played: Arc<Mutex<Played>>,
+    failure: Arc<OnceLock<String>>,
 }
 
 /// The drive, and what was measured of it.
@@ -73,11 +76,12 @@ impl Shadow {
         let start = reach(&config, &plan, device.as_mut(), seed, &Control::default())?;
         let measured = Measured::new(metrics(&config, &plan));
         let played = Played { name: name.clone(), config, plan, seed, device, start, measured };
-        let (behind, played) = (Arc::default(), Arc::new(Mutex::new(played)));
+        let played = Arc::new(Mutex::new(played));
+        let (behind, failure) = (Arc::default(), Arc::default());
+        let seen = Seen { name, behind, has_stopped: false, played, failure };
         let (told, requests) = channel();
-        let beside = (Arc::clone(&played), Arc::clone(&behind));
-        thread::spawn(move || play(&requests, &beside.0, &beside.1));
-        let seen = Seen { name, behind, has_stopped: false, played };
+        let beside = seen.clone();
+        thread::spawn(move || play(&requests, &beside));
         Ok(Self { told: Some(told), seen })
     }
 
@@ -96,7 +100,7 @@ impl Shadow {
 
     fn tell(&self, told: Told) {
         self.seen.behind.fetch_add(1, Ordering::Relaxed);
-        // Without a receiver it has failed, which its thread has said.
+        // Without a receiver it has failed.
         if self.told.as_ref().is_none_or(|sender| sender.send(told).is_err()) {
             self.seen.behind.fetch_sub(1, Ordering::Relaxed);
         }
@@ -114,14 +118,24 @@ impl Seen {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// What became of those that it has taken, and are complete.
-    pub fn result(&self) -> RunResult {
-        let mut result = lock(&self.played).result();
+    /// Why it has failed, if so.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// What became of those that it has taken, and are complete; none if it has failed, as nobody
+    /// knows what a drive has counted that was left in the middle of a request.
+    pub fn result(&self) -> Option<RunResult> {
+        let played = lock(&self.played);
+        if self.failure.get().is_some() {
+            return None;
+        }
+        let mut result = played.result();
         if self.has_stopped {
             let text = format!("it fell {BEHIND_MAX} requests behind, and has stopped");
             result.warnings.push(text);
         }
-        result
+        Some(result)
     }
 }
 
@@ -153,7 +167,7 @@ impl Played {
 
 /// Serves requests as they come, as far as the drive need not see what comes after them. Before its
 /// counters begin anew all are served.
-fn play(told: &Receiver<Told>, played: &Mutex<Played>, behind: &AtomicU64) {
+fn play(told: &Receiver<Told>, seen: &Seen) {
     let mut waiting: VecDeque<Request> = VecDeque::new();
     while let Ok(first) = told.recv() {
         let mut is_reset = false;
@@ -166,15 +180,21 @@ fn play(told: &Receiver<Told>, played: &Mutex<Played>, behind: &AtomicU64) {
                 break;
             }
         }
-        let mut played = lock(played);
+        let mut played = lock(&seen.played);
         let ahead = if is_reset { 0 } else { played.device.sees_ahead() };
         let count = waiting.len().saturating_sub(ahead);
-        played.run(waiting.make_contiguous(), count);
-        waiting.drain(..count);
-        if is_reset {
-            played.reset();
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            played.run(waiting.make_contiguous(), count);
+            if is_reset {
+                played.reset();
+            }
+        }));
+        if let Err(panic) = done {
+            seen.failure.get_or_init(|| words(panic.as_ref()));
+            return;
         }
-        behind.fetch_sub(count as u64 + u64::from(is_reset), Ordering::Relaxed);
+        waiting.drain(..count);
+        seen.behind.fetch_sub(count as u64 + u64::from(is_reset), Ordering::Relaxed);
     }
 }
 
@@ -182,6 +202,7 @@ fn play(told: &Receiver<Told>, played: &Mutex<Played>, behind: &AtomicU64) {
 mod tests {
     use std::time::Duration;
 
+    use floatgate_ftl::request::Op;
     use serde_json::{Value, json};
 
     use super::*;
@@ -202,9 +223,9 @@ mod tests {
         Served::new(Setup { place, name, time, transport, record: None, also }).unwrap()
     }
 
-    fn read(served: &Served, requests: usize) {
+    fn read(served: &Arc<Served>, requests: usize) {
         for _ in 0..requests {
-            served.read(0, &mut [0; PAGE]).unwrap();
+            served.client().read(0, &mut [0; PAGE]).unwrap();
         }
     }
 
@@ -253,5 +274,29 @@ mod tests {
         served.locked().reset();
         let (warnings, requests) = told(&served, 0);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
+    }
+    /// A request that no client can make is one that the engine of a drive asserts there is not.
+    #[test]
+    fn a_shadow_with_a_bug_has_failed_and_the_drive_has_not() {
+        let served = served();
+        read(&served, 2);
+        let beyond = Request { at_ns: 0, op: Op::Read, offset: BYTES, length: 1 << 20, stream: 0 };
+        served.locked().shadows[0].ask(&beyond);
+        let failed = loop {
+            let failed = served.status().unwrap()["also"][0].clone();
+            if !failed["failure"].is_null() {
+                break failed;
+            }
+            thread::yield_now();
+        };
+        assert_eq!((&failed["name"], &failed["result"]), (&json!("slow"), &Value::Null));
+        assert!(failed["failure"].as_str().unwrap().len() > 10, "{failed}");
+        read(&served, 2);
+        served.locked().reset();
+        let status = served.status().unwrap();
+        assert_eq!(status["also"][0]["failure"], failed["failure"], "for good");
+        assert_eq!(status["result"]["workload"]["requests"], 0);
+        read(&served, 1);
+        assert_eq!(served.status().unwrap()["result"]["workload"]["requests"], 1);
     }
 }

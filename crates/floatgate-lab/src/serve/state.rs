@@ -135,12 +135,20 @@ impl State {
         (self.epoch.elapsed() + self.transport).as_nanos() as u64
     }
 
+    /// The time on the clock of the drive, which stands still while it has nothing to do.
+    pub fn time_ns(&self) -> u64 {
+        self.played_ns().max(self.now_ns())
+    }
+
+    fn played_ns(&self) -> u64 {
+        self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0)
+    }
+
     /// When a request has come, on the clock of the drive: later than those before it, and what the
     /// drive has done so far it did without it.
     pub fn stamp(&mut self, entered: Instant) -> u64 {
         let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
-        let played = self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0);
-        self.last_ns = self.last_ns.max(played).max(at.saturating_sub(1)) + 1;
+        self.last_ns = self.last_ns.max(self.played_ns()).max(at.saturating_sub(1)) + 1;
         self.last_ns
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::drive::live::{LiveError, Timekeeping};
-use floatgate_lab::serve::{Backend, ServeError, Served};
+use floatgate_lab::serve::{Backend, Client, ServeError};
 
 use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
 
@@ -14,7 +14,7 @@ const CLIENTS: usize = 4;
 /// Not a whole number of pages.
 const PART: usize = (1 << 20) + 700;
 
-fn client(served: &Served, number: usize, requests: u64) {
+fn work(client: &Client, number: usize, requests: u64) {
     let (base, mut known) = (number * PART, vec![0_u8; PART]);
     let mut rng = Rng::new(number as u64 + 1);
     for _ in 0..requests {
@@ -30,15 +30,15 @@ fn client(served: &Served, number: usize, requests: u64) {
             0..5 => {
                 let fill = rng.below(256) as u8;
                 let bytes: Vec<u8> = (0..length).map(|at| fill.wrapping_add(at as u8)).collect();
-                served.write(offset, &bytes, if fill == 0 { NOW } else { LATER }).unwrap();
+                client.write(offset, &bytes, if fill == 0 { NOW } else { LATER }).unwrap();
                 known[range].copy_from_slice(&bytes);
             }
             5 => {
-                served.zero(offset, length as u64, rng.below(2) == 0, LATER).unwrap();
+                client.zero(offset, length as u64, rng.below(2) == 0, LATER).unwrap();
                 known[range].fill(0);
             }
             6 => {
-                served.trim(offset, length as u64, LATER).unwrap();
+                client.trim(offset, length as u64, LATER).unwrap();
                 // Only what lies in whole pages is forgotten.
                 let first = (base + at).next_multiple_of(4096);
                 let end = (base + at + length) / 4096 * 4096;
@@ -46,11 +46,11 @@ fn client(served: &Served, number: usize, requests: u64) {
                     known[first - base..end - base].fill(0);
                 }
             }
-            7 if rng.below(10) == 0 => served.flush().unwrap(),
-            _ => assert!(read(served, offset, length) == known[range], "{length} at {offset}"),
+            7 if rng.below(10) == 0 => client.flush().unwrap(),
+            _ => assert!(read(client, offset, length) == known[range], "{length} at {offset}"),
         }
     }
-    assert!(read(served, base as u64, PART) == known, "client {number}");
+    assert!(read(client, base as u64, PART) == known, "client {number}");
 }
 
 fn clients(sets: Sets<'_>, time: Timekeeping, requests: u64) {
@@ -58,8 +58,8 @@ fn clients(sets: Sets<'_>, time: Timekeeping, requests: u64) {
     let stand = Stand::new(&config, (CLIENTS * PART) as u64, time);
     thread::scope(|scope| {
         for number in 0..CLIENTS {
-            let served = &stand.served;
-            scope.spawn(move || client(served, number, requests));
+            let client = stand.client();
+            scope.spawn(move || work(&client, number, requests));
         }
     });
     let status = stand.status();
@@ -96,8 +96,8 @@ fn every_client_reads_what_it_wrote_on_a_drive_with_a_clock() {
 #[test]
 fn pages_that_are_read_while_they_are_erased_are_whole() {
     let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::None);
-    let served = &stand.served;
-    (0..256).for_each(|page| served.write(page * 4096, &[0; 4096], LATER).unwrap());
+    let client = &stand.client();
+    (0..256).for_each(|page| client.write(page * 4096, &[0; 4096], LATER).unwrap());
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for seed in 0..3 {
@@ -105,7 +105,7 @@ fn pages_that_are_read_while_they_are_erased_are_whole() {
             scope.spawn(move || {
                 let mut rng = Rng::new(seed);
                 while !is_over.load(Ordering::Relaxed) {
-                    let page = read(served, rng.below(256) * 4096, 4096);
+                    let page = read(client, rng.below(256) * 4096, 4096);
                     assert!(page.iter().all(|&byte| byte == page[0]));
                 }
             });
@@ -113,7 +113,7 @@ fn pages_that_are_read_while_they_are_erased_are_whole() {
         let mut rng = Rng::new(9);
         for _ in 0..30_000 {
             let fill = 1 + rng.below(255) as u8;
-            served.write(rng.below(256) * 4096, &[fill; 4096], LATER).unwrap();
+            client.write(rng.below(256) * 4096, &[fill; 4096], LATER).unwrap();
         }
         is_over.store(true, Ordering::Relaxed);
     });
@@ -128,17 +128,17 @@ fn pages_that_are_read_while_they_are_erased_are_whole() {
 fn pages_that_a_read_itself_has_moved_are_read() {
     let sets = [("mapping.scheme", "dftl"), ("mapping.cache", "1KiB"), ("cleaning.victim", "fifo")];
     let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 8 << 20, Timekeeping::None);
-    let served = &stand.served;
+    let client = &stand.client();
     let mut known = vec![0_u8; 8 << 20];
     let mut rng = Rng::new(5);
     for _ in 0..8000 {
         let at = rng.below(2048) as usize * 4096;
         let fill = 1 + rng.below(255) as u8;
         known[at..at + 4096].fill(fill);
-        served.write(at as u64, &[fill; 4096], LATER).unwrap();
+        client.write(at as u64, &[fill; 4096], LATER).unwrap();
         if rng.below(16) == 0 {
             let at = rng.below(1600) as usize * 4096 + 77;
-            assert!(read(served, at as u64, 1 << 20) == known[at..at + (1 << 20)]);
+            assert!(read(client, at as u64, 1 << 20) == known[at..at + (1 << 20)]);
         }
     }
 }
@@ -148,12 +148,12 @@ fn holes_are_what_holds_nothing() {
     for sets in [&[][..], SHRD, &[("buffer.scheme", "lru"), ("buffer.capacity", "64KiB")]] {
         let stand =
             Stand::new(&config(None, &[SMALL, sets].concat()), PART as u64, Timekeeping::None);
-        let served = &stand.served;
+        let client = &stand.client();
         let all = PART as u64;
-        assert_eq!(served.extents(0, all).unwrap(), [(0, all, true)]);
-        served.write(8192, &[1; 4096], LATER).unwrap();
-        served.write(20_000, &[1; 3], LATER).unwrap();
-        let told = served.extents(100, all - 100).unwrap();
+        assert_eq!(client.extents(0, all).unwrap(), [(0, all, true)]);
+        client.write(8192, &[1; 4096], LATER).unwrap();
+        client.write(20_000, &[1; 3], LATER).unwrap();
+        let told = client.extents(100, all - 100).unwrap();
         let expected = [
             (100, 8092, true),
             (8192, 4096, false),
@@ -162,21 +162,21 @@ fn holes_are_what_holds_nothing() {
             (20_480, all - 20_480, true),
         ];
         assert_eq!(told, expected);
-        served.zero(8192, 8292, true, LATER).unwrap();
-        assert_eq!(served.extents(8192, 8192).unwrap(), [(8192, 8192, true)]);
-        assert_eq!(read(served, 20_000, 3), [1; 3]);
+        client.zero(8192, 8292, true, LATER).unwrap();
+        assert_eq!(client.extents(8192, 8192).unwrap(), [(8192, 8192, true)]);
+        assert_eq!(read(client, 20_000, 3), [1; 3]);
     }
 }
 
 #[test]
 fn requests_beyond_the_drive_are_refused_and_counted() {
     let stand = Stand::new(&config(None, SMALL), PART as u64, Timekeeping::None);
-    let (served, end) = (&stand.served, PART as u64);
+    let (client, end) = (&stand.client(), PART as u64);
     let beyond = |end| Err(ServeError::Drive(LiveError::Beyond { end, bytes: PART as u64 }));
-    assert_eq!(served.write(end - 1, &[1, 2], LATER), beyond(end + 1));
-    assert_eq!(served.read(end, &mut [0]), beyond(end + 1));
-    assert_eq!(served.trim(end, 1, LATER), beyond(end + 1));
-    assert_eq!(served.zero(0, u64::MAX, true, LATER), beyond(u64::MAX));
+    assert_eq!(client.write(end - 1, &[1, 2], LATER), beyond(end + 1));
+    assert_eq!(client.read(end, &mut [0]), beyond(end + 1));
+    assert_eq!(client.trim(end, 1, LATER), beyond(end + 1));
+    assert_eq!(client.zero(0, u64::MAX, true, LATER), beyond(u64::MAX));
     assert_eq!(stand.status()["server"]["errors"], 4);
     assert_eq!(stand.status()["result"]["workload"]["requests"], 0);
 }
@@ -193,8 +193,8 @@ fn replies_are_held() {
         begin.elapsed()
     };
     for page in 0..10 {
-        let write = timed(&|| stand.served.write(page * 4096, &[1; 4096], LATER).unwrap());
-        let read = timed(&|| drop(read(&stand.served, page * 4096, 4096)));
+        let write = timed(&|| stand.client().write(page * 4096, &[1; 4096], LATER).unwrap());
+        let read = timed(&|| drop(read(&stand.client(), page * 4096, 4096)));
         assert!(write >= Duration::from_millis(5) && read >= Duration::from_millis(3));
     }
     let status = stand.status();
@@ -208,4 +208,25 @@ fn replies_are_held() {
     let error = held["error_us"]["mean"].as_f64().unwrap();
     let real = status["server"]["latency_us"]["write"]["mean"].as_f64().unwrap();
     assert!(error > 0.0 && real > 5000.0);
+}
+
+/// Who has his answer while another lets time pass is not left out.
+#[test]
+fn every_reply_that_is_held_is_measured() {
+    let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::Simulated);
+    thread::scope(|scope| {
+        for first in 0..6 {
+            let client = stand.client();
+            scope.spawn(move || {
+                for page in first..first + 50 {
+                    client.write(page * 4096, &[1; 4096], LATER).unwrap();
+                    drop(read(&client, page * 4096, 4096));
+                }
+            });
+        }
+    });
+    let held = &stand.status()["server"]["holding"];
+    assert_eq!(held["error_us"]["count"], 600);
+    let beyond = held["mean_excess"].as_f64().unwrap();
+    assert!(beyond > 0.0 && beyond.is_finite());
 }

@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use floatgate_lab::drive::live::{LiveError, Timekeeping, create};
 use floatgate_lab::serve::{Backend, Place, ServeError};
@@ -52,11 +55,11 @@ fn what_is_no_request_is_told_so() {
 #[test]
 fn the_numbers_are_those_of_what_was_asked() {
     let stand = stand();
-    let served = &stand.served;
-    (0..32).for_each(|page| served.write(page * 4096, &[1; 4096], LATER).unwrap());
-    (0..4).for_each(|page| drop(read(served, page * 4096, 8192)));
-    served.trim(0, 8192, LATER).unwrap();
-    served.flush().unwrap();
+    let client = &stand.client();
+    (0..32).for_each(|page| client.write(page * 4096, &[1; 4096], LATER).unwrap());
+    (0..4).for_each(|page| drop(read(client, page * 4096, 8192)));
+    client.trim(0, 8192, LATER).unwrap();
+    client.flush().unwrap();
     let status = stand.status();
     let asked = &status["server"]["requests"];
     assert_eq!(*asked, json!({"read": 4, "write": 32, "trim": 1, "zero": 0, "flush": 1}));
@@ -83,30 +86,30 @@ fn the_numbers_are_those_of_what_was_asked() {
     let status = stand.status();
     assert_eq!(status["result"]["workload"]["write_pages"], 0);
     assert_eq!(status["server"]["requests"]["write"], 0);
-    assert_eq!(read(served, 8192, 4096), [1; 4096]);
+    assert_eq!(read(client, 8192, 4096), [1; 4096]);
     assert_eq!(stand.status()["result"]["workload"]["read_pages"], 1);
 }
 
 #[test]
 fn faults_are_switched_on_and_off() {
     let stand = stand();
-    let served = &stand.served;
-    served.write(0, &[1; 4096], LATER).unwrap();
+    let client = &stand.client();
+    client.write(0, &[1; 4096], LATER).unwrap();
     let set = |faults: Value| stand.ask(&faults).unwrap();
     let all = json!({"do": "faults", "read_error_share": 1.0});
     assert_eq!(set(all), json!({"read_error_share": 1.0, "read_only": false}));
-    assert_eq!(served.read(0, &mut [0; 4096]), Err(ServeError::Drive(LiveError::Damaged)));
-    assert_eq!(served.write(1, &[1], LATER), Err(ServeError::Drive(LiveError::Damaged)));
+    assert_eq!(client.read(0, &mut [0; 4096]), Err(ServeError::Drive(LiveError::Damaged)));
+    assert_eq!(client.write(1, &[1], LATER), Err(ServeError::Drive(LiveError::Damaged)));
     assert!(stand.status()["warnings"].to_string().contains("100 % of the pages"));
     set(json!({"do": "faults", "read_error_share": 0, "read_only": true}));
-    assert_eq!(read(served, 0, 4096), [1; 4096]);
-    assert_eq!(served.write(0, &[2; 4096], LATER), Err(ServeError::ReadOnly));
-    assert_eq!(served.trim(0, 4096, LATER), Err(ServeError::ReadOnly));
-    assert_eq!(served.zero(0, 4096, true, LATER), Err(ServeError::ReadOnly));
+    assert_eq!(read(client, 0, 4096), [1; 4096]);
+    assert_eq!(client.write(0, &[2; 4096], LATER), Err(ServeError::ReadOnly));
+    assert_eq!(client.trim(0, 4096, LATER), Err(ServeError::ReadOnly));
+    assert_eq!(client.zero(0, 4096, true, LATER), Err(ServeError::ReadOnly));
     assert!(stand.status()["smart"]["critical_warnings"].to_string().contains("read-only"));
     set(json!({"do": "faults", "read_only": false}));
-    served.write(0, &[2; 4096], LATER).unwrap();
-    assert_eq!(read(served, 0, 4096), [2; 4096]);
+    client.write(0, &[2; 4096], LATER).unwrap();
+    assert_eq!(read(client, 0, 4096), [2; 4096]);
     assert_eq!(stand.status()["server"]["errors"], 5);
 }
 
@@ -115,9 +118,9 @@ fn faults_are_switched_on_and_off() {
 fn a_drive_that_was_stopped_is_off() {
     let stand = stand();
     let stop = json!({"do": "stop"});
-    stand.served.write(0, &[1; 4096], LATER).unwrap();
-    assert_eq!(stand.ask(&stop), Ok(json!({})));
-    assert_eq!(stand.served.read(0, &mut [0; 4096]), Err(ServeError::PowerOff));
+    stand.client().write(0, &[1; 4096], LATER).unwrap();
+    assert_eq!(stand.ask(&stop).unwrap()["result"]["workload"]["writes"], 1);
+    assert_eq!(stand.client().read(0, &mut [0; 4096]), Err(ServeError::PowerOff));
     assert!(stand.ask(&stop).is_err());
     assert_eq!(stand.served.shut_down(), Err(ServeError::PowerOff));
 }
@@ -131,7 +134,7 @@ fn a_worn_drive_says_so() {
     create(&path, &config(None, &sets), BYTES, 3).unwrap();
     let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
     for _ in 0..8 {
-        stand.served.zero(0, BYTES, false, LATER).unwrap();
+        stand.client().zero(0, BYTES, false, LATER).unwrap();
     }
     let smart = stand.ask(&json!({"do": "smart"})).unwrap();
     let mean = smart["erases_mean"].as_f64().unwrap();
@@ -158,8 +161,8 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
     let stand = stand();
     let said = |key: &str| stand.status()["result"][key].to_string();
     assert!(!said("warnings").contains("write amplification"), "nothing was written");
-    stand.served.write(0, &[1; 4096], LATER).unwrap();
-    stand.served.read(0, &mut [0; 8192]).unwrap();
+    stand.client().write(0, &[1; 4096], LATER).unwrap();
+    stand.client().read(0, &mut [0; 8192]).unwrap();
     let new = said("warnings");
     for doubt in ["were programmed in all its life", "50.0 % of the pages read had never been"] {
         assert!(new.contains(doubt), "{doubt:?} is not in {new}");
@@ -167,9 +170,9 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
     for key in ["warnings", "notes"] {
         assert!(!said(key).contains("--repeat") && !said(key).contains("start."), "{}", said(key));
     }
-    (0..4).for_each(|_| stand.served.zero(0, BYTES, false, LATER).unwrap());
+    (0..4).for_each(|_| stand.client().zero(0, BYTES, false, LATER).unwrap());
     stand.ask(&json!({"do": "reset"})).unwrap();
-    (0..64).for_each(|page| stand.served.write(page * 4096, &[2; 4096], LATER).unwrap());
+    (0..64).for_each(|page| stand.client().write(page * 4096, &[2; 4096], LATER).unwrap());
     let aged = said("warnings");
     assert!(!aged.contains("write amplification"), "{aged}");
 }
@@ -178,10 +181,10 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
 fn lanes_show_what_the_dies_do() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
-    let lanes = std::thread::scope(|scope| {
+    let lanes = thread::scope(|scope| {
         let asked = scope.spawn(|| stand.ask(&json!({"do": "lanes", "window_ms": 30})).unwrap());
         for page in 0..60 {
-            stand.served.write(page * 4096, &[1; 4096], LATER).unwrap();
+            stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
         }
         asked.join().unwrap()
     });
@@ -190,12 +193,46 @@ fn lanes_show_what_the_dies_do() {
     stand.ask(&json!({"do": "check"})).unwrap();
 }
 
+/// Each has a window of its own, from when he asked or the other was done.
+#[test]
+fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
+    let sets = [SMALL, &[("flash.program", "1ms")]].concat();
+    let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
+    let is_over = AtomicBool::new(false);
+    // A drive that has stood still for longer than the window has begun no window by that.
+    thread::sleep(Duration::from_millis(300));
+    let found = thread::scope(|scope| {
+        scope.spawn(|| {
+            for page in (0..128).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
+            }
+        });
+        let asked = [200, 70].map(|ms| {
+            let request = json!({"do": "lanes", "window_ms": ms});
+            let stand = &stand;
+            scope.spawn(move || (ms, stand.ask(&request).unwrap()))
+        });
+        let found = asked.map(|asked| asked.join().unwrap());
+        is_over.store(true, Ordering::Relaxed);
+        found
+    });
+    let mut windows = found.map(|(ms, told)| {
+        let at = |name: &str| told["lanes"][name].as_u64().unwrap();
+        let (from, to, asked) = (at("from_ns"), at("to_ns"), ms * 1_000_000);
+        assert!(from >= 300_000_000, "{from}");
+        assert!((asked / 2..=asked).contains(&(to - from)), "{ms} ms: {from} to {to}");
+        (from, to)
+    });
+    windows.sort_unstable();
+    assert!(windows[0].1 <= windows[1].0, "{windows:?}");
+}
+
 /// The clock of the drive begins anew when the counters do; a recording is of all of its life.
 #[test]
 fn a_recording_goes_on_over_a_reset() {
     let stand = stand();
     for round in 0..3 {
-        (0..20).for_each(|page| stand.served.write(page * 4096, &[1; 4096], LATER).unwrap());
+        (0..20).for_each(|page| stand.client().write(page * 4096, &[1; 4096], LATER).unwrap());
         stand.ask(&json!({"do": if round == 1 { "plug" } else { "reset" }})).unwrap();
     }
     stand.served.shut_down().unwrap();

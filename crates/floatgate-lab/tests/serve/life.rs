@@ -42,8 +42,8 @@ fn told(stand: &Stand) -> (u64, u64, u64) {
 }
 
 fn work(stand: &Stand) {
-    (0..32).for_each(|page| stand.served.write(page * PAGE, &[1; 4096], LATER).unwrap());
-    (0..4).for_each(|page| drop(read(&stand.served, page * PAGE, 8192)));
+    (0..32).for_each(|page| stand.client().write(page * PAGE, &[1; 4096], LATER).unwrap());
+    (0..4).for_each(|page| drop(read(&stand.client(), page * PAGE, 8192)));
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn a_crash_is_an_unsafe_shutdown() {
         let stand = serve(&path);
         assert_eq!(smart(&stand)["unsafe_shutdowns"], crash);
         work(&stand);
-        stand.served.flush().unwrap();
-        stand.served.write(0, &[1; 4096], LATER).unwrap();
+        stand.client().flush().unwrap();
+        stand.client().write(0, &[1; 4096], LATER).unwrap();
     }
     let stand = serve(&path);
     work(&stand);
@@ -136,12 +136,12 @@ fn errors_are_counted_once_and_kept() {
         assert_eq!(critical.contains("damaged"), is_critical, "{critical}");
     };
     stand.ask(&json!({"do": "faults", "read_error_share": 1.0})).unwrap();
-    stand.served.read(0, &mut [0; 4096]).unwrap_err();
+    stand.client().read(0, &mut [0; 4096]).unwrap_err();
     errors(&stand, 1, false);
     stand.ask(&json!({"do": "faults", "read_error_share": 0.0})).unwrap();
-    stand.served.read(0, &mut [0; 4096]).unwrap();
+    stand.client().read(0, &mut [0; 4096]).unwrap();
     errors(&stand, 1, false);
-    stand.served.flush().unwrap();
+    stand.client().flush().unwrap();
     // All data of the drive is lost under it.
     let file = File::options().write(true).open(&path).unwrap();
     for (page, bytes) in (0..).zip(fs::read(&path).unwrap().chunks(4096)) {
@@ -149,7 +149,7 @@ fn errors_are_counted_once_and_kept() {
             file.write_all_at(&[9; 4096], page * PAGE).unwrap();
         }
     }
-    stand.served.read(0, &mut [0; 4096]).unwrap_err();
+    stand.client().read(0, &mut [0; 4096]).unwrap_err();
     errors(&stand, 2, true);
     stand.served.shut_down().unwrap();
     drop(stand);

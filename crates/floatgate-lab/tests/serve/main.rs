@@ -19,7 +19,7 @@ use std::time::Duration;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
-use floatgate_lab::serve::{Backend, How, Listener, Place, Served, Setup, listen};
+use floatgate_lab::serve::{Backend, Client, How, Listener, Place, Served, Setup, listen};
 use serde_json::{Value, json};
 
 /// Settings over a preset's.
@@ -70,6 +70,11 @@ impl Stand {
         Self { folder, served, _listener }
     }
 
+    /// Somebody who comes now.
+    fn client(&self) -> Client {
+        self.served.client()
+    }
+
     fn socket(&self) -> PathBuf {
         self.folder.path().join("control")
     }
@@ -114,8 +119,8 @@ fn ask(socket: &PathBuf, line: &str) -> Result<Value, String> {
 const LATER: How = How { stream: 0, durable: false };
 const NOW: How = How { stream: 0, durable: true };
 
-fn read(served: &Served, offset: u64, length: usize) -> Vec<u8> {
+fn read(client: &Client, offset: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![1; length];
-    served.read(offset, &mut bytes).unwrap();
+    client.read(offset, &mut bytes).unwrap();
     bytes
 }

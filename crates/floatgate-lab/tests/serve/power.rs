@@ -10,7 +10,7 @@ use std::time::Duration;
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::drive::live::{Timekeeping, create, open};
 use floatgate_lab::image;
-use floatgate_lab::serve::{Backend, Place, ServeError, Served};
+use floatgate_lab::serve::{Backend, Client, Place, ServeError};
 use serde_json::json;
 
 use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
@@ -24,7 +24,7 @@ type Possible = BTreeMap<u64, Vec<u8>>;
 /// Writes until the power fails, from `known` on. The answer is what may be found then. What ends
 /// when the plug is about to be pulled may have been before or after.
 fn write_until(
-    served: &Served,
+    client: &Client,
     is_pulled: &AtomicBool,
     number: u64,
     mut known: Possible,
@@ -33,7 +33,7 @@ fn write_until(
     let mut rng = Rng::new(seed);
     while !is_pulled.load(Ordering::SeqCst) {
         if rng.below(20) == 0 {
-            let flushed = served.flush();
+            let flushed = client.flush();
             if flushed.is_ok() && !is_pulled.load(Ordering::SeqCst) {
                 known.values_mut().for_each(|fills| drop(fills.drain(..fills.len() - 1)));
             }
@@ -43,15 +43,15 @@ fn write_until(
         let fill = rng.below(256) as u8;
         known.entry(page).or_insert_with(|| vec![0]).push(fill);
         // Whether it was done says who reads it.
-        let _ = served.write(page * PAGE as u64, &[fill; PAGE], LATER);
+        let _ = client.write(page * PAGE as u64, &[fill; PAGE], LATER);
     }
     known
 }
 
 /// What is there, of what may be.
-fn found(served: &Served, possible: Possible) -> Possible {
+fn found(client: &Client, possible: Possible) -> Possible {
     let look = |(page, fills): (u64, Vec<u8>)| {
-        let bytes = read(served, page * PAGE as u64, PAGE);
+        let bytes = read(client, page * PAGE as u64, PAGE);
         assert!(bytes.iter().all(|&byte| byte == bytes[0]), "page {page} is whole");
         assert!(fills.contains(&bytes[0]), "page {page} is {}, not of {fills:?}", bytes[0]);
         (page, vec![bytes[0]])
@@ -64,12 +64,12 @@ fn pulled(sets: Sets<'_>, time: Timekeeping, cuts: u64) {
     let stand = Stand::new(&config, PAGES * PAGE as u64, time);
     let mut known = [const { Possible::new() }; 3];
     for cut in 1..=cuts {
-        let (served, is_pulled) = (&stand.served, AtomicBool::new(false));
+        let (client, is_pulled) = (&stand.client(), AtomicBool::new(false));
         let possible = thread::scope(|scope| {
             let clients = [0, 1, 2].map(|number| {
                 let (known, is_pulled) = (known[number as usize].clone(), &is_pulled);
                 let seed = 10 * cut + number;
-                scope.spawn(move || write_until(served, is_pulled, number, known, seed))
+                scope.spawn(move || write_until(client, is_pulled, number, known, seed))
             });
             thread::sleep(Duration::from_millis(5 + 3 * (cut % 8)));
             is_pulled.store(true, Ordering::SeqCst);
@@ -78,10 +78,11 @@ fn pulled(sets: Sets<'_>, time: Timekeeping, cuts: u64) {
             clients.map(|client| client.join().unwrap())
         });
         stand.ask(&json!({"do": "check"})).unwrap();
-        known = possible.map(|possible| found(served, possible));
-        let written: usize = known.iter().map(BTreeMap::len).sum();
-        assert!(written > 0);
+        known = possible.map(|possible| found(&stand.client(), possible));
     }
+    // On a busy machine clients may not come to write before a single one of the cuts.
+    let written: usize = known.iter().map(BTreeMap::len).sum();
+    assert!(written > 0);
 }
 
 #[test]
@@ -105,13 +106,13 @@ fn a_plug_that_is_pulled_empties_the_write_buffer() {
     let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
     for flushes in [false, true] {
         let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 1 << 20, Timekeeping::None);
-        stand.served.write(0, &[7; PAGE], LATER).unwrap();
+        stand.client().write(0, &[7; PAGE], LATER).unwrap();
         if flushes {
-            stand.served.flush().unwrap();
+            stand.client().flush().unwrap();
         }
-        assert_eq!(read(&stand.served, 0, PAGE), [7; PAGE]);
+        assert_eq!(read(&stand.client(), 0, PAGE), [7; PAGE]);
         stand.ask(&json!({"do": "plug"})).unwrap();
-        assert_eq!(read(&stand.served, 0, PAGE), [if flushes { 7 } else { 0 }; PAGE]);
+        assert_eq!(read(&stand.client(), 0, PAGE), [if flushes { 7 } else { 0 }; PAGE]);
     }
 }
 
@@ -121,7 +122,7 @@ fn a_plug_that_is_pulled_empties_the_write_buffer() {
 fn clients_from_before_the_plug_must_come_again() {
     let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
     let stand = Stand::new(&config(None, &[SMALL, &sets].concat()), 1 << 20, Timekeeping::None);
-    let old = stand.served.client();
+    let old = stand.client();
     old.write(0, &[1; PAGE], NOW).unwrap();
     old.write(0, &[2; PAGE], LATER).unwrap();
     stand.ask(&json!({"do": "plug"})).unwrap();
@@ -135,14 +136,14 @@ fn clients_from_before_the_plug_must_come_again() {
         assert_eq!(old.zero(0, 4096, true, how), Err(off.clone()));
         assert_eq!(old.zero(0, 4096, false, how), Err(off.clone()));
     }
-    let new = stand.served.client();
+    let new = stand.client();
     let mut page = [0; PAGE];
     new.read(0, &mut page).unwrap();
     assert_eq!(page, [1; PAGE]);
     new.write(0, &[4; PAGE], NOW).unwrap();
     stand.ask(&json!({"do": "plug"})).unwrap();
     assert_eq!(new.flush(), Err(off));
-    assert_eq!(read(&stand.served, 0, PAGE), [4; PAGE]);
+    assert_eq!(read(&stand.client(), 0, PAGE), [4; PAGE]);
 }
 
 /// What cannot be found again is told by its path, and has no power from then on.
@@ -155,7 +156,7 @@ fn an_image_that_is_destroyed_is_told_by_its_path() {
     File::options().write(true).open(&path).unwrap().write_all_at(&[0; PAGE], 0).unwrap();
     let error = stand.ask(&json!({"do": "plug"})).unwrap_err();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
-    assert_eq!(stand.served.flush(), Err(ServeError::PowerOff));
+    assert_eq!(stand.client().flush(), Err(ServeError::PowerOff));
 }
 
 /// A copy of a drive that works is an image of what would be found if its power failed then.
@@ -166,16 +167,16 @@ fn a_snapshot_is_an_image() {
     create(&path, &config(None, SMALL), PAGES * PAGE as u64, 3).unwrap();
     let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
     (0..PAGES).for_each(|page| {
-        stand.served.write(page * PAGE as u64, &[page as u8 | 1; PAGE], LATER).unwrap();
+        stand.client().write(page * PAGE as u64, &[page as u8 | 1; PAGE], LATER).unwrap();
     });
     let copy = folder.path().join("copy.img");
     let told = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap();
     assert_eq!(told["bytes"], copy.metadata().unwrap().len());
     let again = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap_err();
     assert!(again.contains("exists"), "{again}");
-    stand.served.zero(0, PAGES * PAGE as u64, true, LATER).unwrap();
+    stand.client().zero(0, PAGES * PAGE as u64, true, LATER).unwrap();
     stand.served.shut_down().unwrap();
-    assert_eq!(stand.served.flush(), Err(ServeError::PowerOff), "it was shut down");
+    assert_eq!(stand.client().flush(), Err(ServeError::PowerOff), "it was shut down");
     for path in [&path, &copy] {
         assert_eq!(image::check(path).unwrap().problems, []);
     }

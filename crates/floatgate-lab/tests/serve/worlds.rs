@@ -7,7 +7,7 @@ use floatgate_lab::config::{Config, Timing};
 use floatgate_lab::drive::live::Timekeeping;
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
-use floatgate_lab::serve::{Backend, Place, Served};
+use floatgate_lab::serve::{Backend, Client, Place};
 use floatgate_lab::workload::Recorded;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config};
 const BYTES: u64 = 8 << 20;
 
 /// Some of all that a client can ask for, most of it small and in the first part of the drive.
-fn play(served: &Served, requests: u64, seed: u64) {
+fn play(client: &Client, requests: u64, seed: u64) {
     let mut rng = Rng::new(seed);
     for _ in 0..requests {
         let length = if rng.below(4) == 0 { 1 + rng.below(100_000) } else { 4096 };
@@ -25,12 +25,12 @@ fn play(served: &Served, requests: u64, seed: u64) {
         let offset = if length == 4096 { offset / 4096 * 4096 } else { offset };
         let bytes: Vec<u8> = (0..length).map(|at| (at * seed) as u8 | 1).collect();
         match rng.below(20) {
-            0..11 => served.write(offset, &bytes, LATER).unwrap(),
-            11 => served.write(offset, &bytes, NOW).unwrap(),
-            12 => served.trim(offset, length, LATER).unwrap(),
-            13 => served.zero(offset, length, rng.below(2) == 0, LATER).unwrap(),
-            14 => served.flush().unwrap(),
-            _ => served.read(offset, &mut vec![0; length as usize]).unwrap(),
+            0..11 => client.write(offset, &bytes, LATER).unwrap(),
+            11 => client.write(offset, &bytes, NOW).unwrap(),
+            12 => client.trim(offset, length, LATER).unwrap(),
+            13 => client.zero(offset, length, rng.below(2) == 0, LATER).unwrap(),
+            14 => client.flush().unwrap(),
+            _ => client.read(offset, &mut vec![0; length as usize]).unwrap(),
         }
     }
 }
@@ -81,9 +81,9 @@ fn both_worlds(preset: Option<&str>, sets: Sets<'_>, time: Timekeeping, clients:
     let stand = Stand::new(&config, BYTES, time);
     let requests = if time == Timekeeping::None { 3000 } else { 400 };
     thread::scope(|scope| {
-        for client in 0..clients {
-            let served = &stand.served;
-            scope.spawn(move || play(served, requests / clients, 1 + client));
+        for seed in 1..=clients {
+            let client = stand.client();
+            scope.spawn(move || play(&client, requests / clients, seed));
         }
     });
     let status = stand.status();
@@ -128,6 +128,29 @@ fn counts_and_times_agree_with_a_clock() {
     both_worlds(Some("small-nvme"), &[], Timekeeping::Simulated, 8);
 }
 
+/// Clients go on until they are refused: what the drive took until then is what is told at its end.
+#[test]
+fn counts_agree_of_a_drive_that_is_stopped_under_load() {
+    let config = config(None, &[SMALL, &[("start.fill", "none")]].concat());
+    for time in [Timekeeping::None, Timekeeping::Simulated] {
+        let stand = Stand::new(&config, BYTES, time);
+        let last = thread::scope(|scope| {
+            for number in 0..4_u64 {
+                let client = stand.client();
+                scope.spawn(move || {
+                    let mut rng = Rng::new(number);
+                    while client.write(rng.below(2048) * 4096, &[7; 4096], LATER).is_ok() {}
+                });
+            }
+            while stand.status()["result"]["workload"]["requests"].as_u64() < Some(300) {}
+            stand.ask(&json!({"do": "stop"})).unwrap()
+        });
+        let simulated = simulated(&config, &stand, time);
+        assert_eq!(last["result"]["workload"]["requests"], last["record"]["requests"]);
+        assert_agree(&last["result"], &simulated, time);
+    }
+}
+
 #[test]
 fn a_shadow_of_the_same_config_counts_the_same() {
     let own = config(
@@ -138,7 +161,7 @@ fn a_shadow_of_the_same_config_counts_the_same() {
     let also = vec![("same".to_owned(), own.clone()), ("other".to_owned(), other)];
     let place = Place::Memory { config: Box::new(own), bytes: BYTES, seed: 3 };
     let stand = Stand::of(place, Timekeeping::None, also);
-    play(&stand.served, 2000, 9);
+    play(&stand.client(), 2000, 9);
     let status = with_shadows(&stand);
     assert_eq!([0, 1].map(|at| status["also"][at]["name"].clone()), ["same", "other"]);
     assert_agree(&status["also"][0]["result"], &status["result"], Timekeeping::None);
@@ -159,12 +182,12 @@ fn shadows_begin_anew_with_the_drive() {
         let stand = Stand::of(place, time, vec![("same".to_owned(), own)]);
         let also = |status: &Value| status["also"][0]["result"].clone();
         for begins in ["reset", "plug"] {
-            play(&stand.served, 700, 9);
+            play(&stand.client(), 700, 9);
             stand.ask(&json!({"do": begins})).unwrap();
             let status = with_shadows(&stand);
             assert_eq!(also(&status)["workload"]["requests"], 0);
             assert_eq!(also(&status)["flash"]["programs"]["host"], 0);
-            play(&stand.served, 700, 10);
+            play(&stand.client(), 700, 10);
             let status = with_shadows(&stand);
             let (also, live) = (also(&status), &status["result"]);
             match (time, begins) {

@@ -6,12 +6,13 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 300;
 const HEIGHT = 100;
 
+// With the column of the extremes within an entry, where that is not the column itself.
 const CHARTS = [
-  ["write_amplification", "Write amplification", ratio],
-  ["host_mb_s", "Host, MB/s", measured],
-  ["requests_s", "Requests/s", measured],
+  ["write_amplification", "Write amplification", ratio, "write_amplification_max"],
+  ["host_mb_s", "Host, MB/s", measured, "host_mb_s_max"],
+  ["requests_s", "Requests/s", measured, "requests_s_max"],
   ["p99_us", "p99, µs", measured],
-  ["hit_ratio", "Map hits", percent],
+  ["hit_ratio", "Map hits", percent, "hit_ratio_min"],
   ["free_units", "Free units", (value) => fixed(value)],
 ];
 
@@ -30,7 +31,7 @@ const drawn = (name, attributes) => {
 const panel = (key, title) => {
   const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" });
   for (const y of [0, HEIGHT]) svg.append(drawn("line", { class: "grid", x1: 0, x2: WIDTH, y1: y, y2: y }));
-  svg.append(drawn("path", { class: "line" }));
+  svg.append(drawn("path", { class: "line extreme" }), drawn("path", { class: "line mean" }));
   const value = element("output", {});
   return element("div", { class: "panel", "data-chart": key },
     element("h3", {}, title, value), svg, element("div", { class: "ends" }, element("span", {}), element("span", {})));
@@ -56,15 +57,17 @@ export const showHistory = (history) => {
   const box = byId("charts");
   if (!box.children.length) box.append(...CHARTS.map(([key, title]) => panel(key, title)));
   const seconds = history.at_s.length > 1 ? history.at_s[history.at_s.length - 1] - history.at_s[0] : 0;
-  CHARTS.forEach(([key, title, format], number) => {
+  CHARTS.forEach(([key, title, format, extreme = key], number) => {
     const values = history[key];
-    const known = values.filter((value) => value !== null);
+    const known = [...values, ...history[extreme]].filter((value) => value !== null);
     const most = Math.max(...known, 1e-9);
     const last = values.length ? values[values.length - 1] : null;
     const part = box.children[number];
     const [heading, svg, ends] = part.children;
     heading.lastChild.textContent = format(last);
-    svg.querySelector(".line").setAttribute("d", known.length ? path(history.at_s, values, most) : "");
+    const draw = (line, column) => svg.querySelector(line).setAttribute("d", known.length ? path(history.at_s, column, most) : "");
+    draw(".mean", values);
+    draw(".extreme", history[extreme]);
     svg.setAttribute("aria-label", `${title}: now ${format(last)}, at most ${known.length ? format(most) : "–"}`);
     ends.children[0].textContent = `${fixed(seconds)} s ago`;
     ends.children[1].textContent = known.length ? `top ${format(most)}` : "nothing yet";

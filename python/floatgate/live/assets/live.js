@@ -33,7 +33,8 @@ const showAbout = (status) => {
   if (status.faults.read_error_share > 0) parts.push(`${percent(status.faults.read_error_share)} of reads fail`);
   if (status.faults.read_only) parts.push("read-only");
   byId("about").textContent = parts.join(" · ");
-  const beside = status.also.flatMap(({ name, result }) => result.warnings.map((text) => `also ${name}: ${text}`));
+  const said = ({ result, failure }) => (result ? result.warnings : [`it has failed: ${failure}`]);
+  const beside = status.also.flatMap((one) => said(one).map((text) => `also ${one.name}: ${text}`));
   const warnings = [...status.warnings, ...status.smart.critical_warnings, ...status.result.warnings, ...beside];
   byId("warnings").hidden = warnings.length === 0;
   list(byId("warnings-list"), [...new Set(warnings)]);
@@ -74,7 +75,7 @@ const showTimes = ({ server, result, timing }) => {
   holding.hidden = !server.holding;
   if (server.holding) {
     holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
-      + "takes: there this machine was slower than the drive that it plays.";
+      + `takes, and on average they took ${percent(server.holding.mean_excess)} longer: by that this machine was slower than the drive that it plays.`;
   }
   showBlame(isTimed ? result.latency.blame_us : {});
 };
@@ -89,7 +90,8 @@ const showShadows = ({ also, device, result }) => {
     name, begun(of.start), ratio(of.write_amplification), size(sum(of.flash.programs) * of.drive.page_bytes), fixed(sum(of.flash.erases)),
     percent(of.mapping.hit_ratio), measured(of.latency.all.p99_us), behind,
   ];
-  rows(byId("also"), [row(`${device} (this drive)`, result, "–"), ...also.map((one) => row(one.name, one.result, fixed(one.behind)))]);
+  const beside = (one) => (one.result ? row(one.name, one.result, fixed(one.behind)) : [one.name, "failed", "–", "–", "–", "–", "–", "–"]);
+  rows(byId("also"), [row(`${device} (this drive)`, result, "–"), ...also.map(beside)]);
 };
 
 const showSmart = ({ smart, power }) => {

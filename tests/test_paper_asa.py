@@ -17,8 +17,9 @@ from verdicts.asa import CASES, WHOLE, Case, judged, point
 
 from floatgate.papers import asa as paper
 from floatgate.papers import asa_runs, reproduce
-from floatgate.papers.asa_claims import OPEN_CLAIMS, UNKNOWN_CLAIMS
+from floatgate.papers.asa_claims import OPEN_CLAIMS, READS, UNKNOWN_CLAIMS
 from floatgate.papers.asa_figures import COLUMNS
+from floatgate.papers.asa_measures import gc_reads, gc_writes
 from floatgate.papers.asa_runs import (
     ASA,
     CAMBRIDGE,
@@ -84,6 +85,43 @@ def test_what_cannot_be_checked_says_why(claim: Any) -> None:
     found = claim.measure(None)
     assert found.verdict == UNCHECKED
     assert found.why
+
+
+@pytest.mark.parametrize("key", ["financial1", "synth"])
+def test_what_cleaning_reads_is_not_judged_twice(key: str) -> None:
+    """It has the paper's number and ours, and counts as no second finding."""
+    claim = BY_KEY[f"gc-writes-{key}"]
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    writes = judged(WHOLE, claim, evidence)
+    reads = READS[claim.key]
+    found = reads.measure(writes)
+    assert reads.key == f"gc-reads-{key}"
+    assert (found.ours, found.verdict, found.rows) == (writes.ours, UNCHECKED, ())
+    assert reads.paper == claim.paper == "\N{MINUS SIGN}33%"
+    assert f"is gc-writes-{key} again, of which the verdict is: {writes.verdict}" in found.why
+
+
+def test_cleaning_reads_what_it_writes() -> None:
+    """Data and map, with and without ages, whatever the cache holds."""
+    experiment = experiment_of(list(synthetic(full=False)))
+    runs = [
+        experiment.run_of(place, load, line, 1)
+        for place in experiment.places(("equal", "cache"), True)
+        for load in (SYNTH9, SYNTH5)
+        for line in (DFTL, ASA)
+    ]
+    results = experiment.simulate(Bench(DEVICE, None), runs)
+    points = [reduce(experiment, run, result, {}) for run, result in results.items()]
+    assert all(gc_reads(one) == gc_writes(one) > 0 for one in points)
+    assert all(one.map_reads == one.map_copies for one in points)
+
+
+def test_samples_are_counted_against_all_other_reads() -> None:
+    run = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 1)
+    for total, samples, share in ((280, 0, 0.0), (280, 14, 14 / 266), (70, 70, 1.0)):
+        result = _result()
+        result.flash.reads.total, result.placement.sample_reads = total, samples
+        assert reduce(WHOLE, run, result, {}).sample_reads == pytest.approx(share)
 
 
 def test_each_reading_of_the_equal_cache_is_asked() -> None:
@@ -276,6 +314,7 @@ def test_a_run_in_numbers() -> None:
         "queue_share": 0.25,
         "cleaning_time": 0.1,
         "sampling": 0.1,
+        "sample_reads": pytest.approx(70 / 210),
         "cache_bytes": 4096,
         "policy_bytes": 4008,
         "volumes": 9.5,
@@ -365,6 +404,9 @@ def test_without_traces_only_synthetic_loads_are_judged(
     assert len(ranking["domain"]) == 1
     assert (financial1["verdict"], "domain" in financial1) == (UNCHECKED, False)
     assert FINANCIAL1 in financial1["why"]
+    ids = [claim["id"] for claim in document["claims"]]
+    again = ["gc-reads-financial1"]
+    assert ids == ["ranking", "gc-writes-financial1", *again, *(c.key for c in UNKNOWN_CLAIMS)]
     assert "tpcc-7k.trace.zst" in document["warnings"][0]
 
 
@@ -374,7 +416,7 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     done = cli("paper", "asa", "--json", "--quick", "--traces", TRACES, "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    keys = [*BY_KEY, *(claim.key for claim in UNKNOWN_CLAIMS)]
+    keys = [*BY_KEY, *(claim.key for claim in (*READS.values(), *UNKNOWN_CLAIMS))]
     assert [claim["id"] for claim in document["claims"]] == keys
     assert all(claim["why"] for claim in document["claims"])
     numbers = pl.read_parquet(tmp_path / "here" / "numbers.parquet")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import PAPERS
-from .asa_claims import OPEN_CLAIMS, UNKNOWN_CLAIMS
+from .asa_claims import OPEN_CLAIMS, READS, UNKNOWN_CLAIMS
 from .asa_example import worked_examples
 from .asa_figures import COLUMNS, LABELS, METHODS, SHOWN, exhibits, skew
 from .asa_runs import (
@@ -89,7 +89,10 @@ def reproduce(
     points = {run: reduce(experiment, run, result, rounds) for run, result in results.items()}
     judged = [(claim, judge(experiment, claim, points, full, LEFT_OUT)) for claim in OPEN_CLAIMS]
     maps = [map_of(experiment, claim, found) for claim, found in judged if found.rows]
-    unknown: list[tuple[Claim[Any], Measured]] = [(c, c.measure(None)) for c in UNKNOWN_CLAIMS]
+    unknown: list[tuple[Claim[Any], Measured]] = [
+        *((again, again.measure(f)) for c, f in judged if (again := READS.get(c.key))),
+        *((claim, claim.measure(None)) for claim in UNKNOWN_CLAIMS),
+    ]
     listed = next(paper for paper in PAPERS if paper.name == "asa")
     shown: list[Exhibit] = [
         axes_table(experiment, OPEN_CLAIMS),

@@ -16,7 +16,6 @@ from .asa_measures import (
     at_once,
     counted,
     few_samples,
-    gc_reads,
     gc_writes,
     larger_requests,
     much_smaller,
@@ -85,18 +84,6 @@ def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
             (name,),
             BOTH,
             counted(gc_writes, name),
-            gc,
-            change,
-        ),
-        OpenClaim(
-            f"gc-reads-{key}",
-            f"GC page reads on {name} are fewer by 33%",
-            where,
-            f"{minus}33%",
-            (*COUNTED, axis),
-            (name,),
-            BOTH,
-            counted(gc_reads, name),
             gc,
             change,
         ),
@@ -303,8 +290,8 @@ OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
     ),
     OpenClaim(
         "sampling",
-        "The overhead of sampling is minimal: its reads of the map take 5% of the flash's time at "
-        "most",
+        "The overhead of sampling is minimal: its reads of the map add 5% at most to all that the "
+        "flash reads else",
         "abstract, section I",
         "minimal",
         (*READ, "financial1", "synth"),
@@ -312,9 +299,30 @@ OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
         (ASA,),
         sampling,
         Region(high=MINIMAL),
-        "{:.1%}".format,
+        change,
     ),
 )
+
+
+def _with_writes(key: str, name: str) -> Claim[Measured]:
+    """The other half of a copy, told with what was found of the first."""
+
+    def measure(writes: Measured) -> Measured:
+        why = (
+            "no finding of its own: cleaning reads each page that it writes, once, so that this is "
+            f"gc-writes-{key} again, of which the verdict is: {writes.verdict}"
+        )
+        return Measured(writes.ours, UNCHECKED, why, writes.number)
+
+    text = f"GC page reads on {name} are fewer by 33%"
+    return Claim(f"gc-reads-{key}", text, "Figure 2, section III", "\N{MINUS SIGN}33%", measure)
+
+
+READS = {
+    f"gc-writes-{key}": _with_writes(key, name)
+    for key, name in (("financial1", FINANCIAL1), ("synth", SYNTH9))
+}
+"""What is said again, by the claim with which it is judged."""
 
 JOURNAL = "Parallel Computing 61, 2017, abstract"
 _ABSTRACT = "of the journal version we have what its abstract says: its workloads are not known"

@@ -130,8 +130,8 @@ def ages_kept(at: At[Point]) -> Values:
 
 
 def sampling(at: At[Point]) -> Values:
-    """Of the flash's work, reads of the map for samples."""
-    return {name: at(name, ASA).sampling for name in (FINANCIAL1, SYNTH9)}
+    """Reads of the map for samples, against all others."""
+    return {name: at(name, ASA).sample_reads for name in (FINANCIAL1, SYNTH9)}
 
 
 def larger_requests(name: str) -> Callable[[At[Point]], Values]:

@@ -319,6 +319,8 @@ class Point:
     """Of the mean response time, what was told as cleaning."""
     sampling: float
     """Of the time in which the flash was at work, reads of the map for samples."""
+    sample_reads: float
+    """The same reads, by their number, over all others of the flash."""
     cache_bytes: int
     """Memory of the map's cache."""
     policy_bytes: int
@@ -367,6 +369,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
         cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
         sampling=_sampling(result),
+        sample_reads=_sample_reads(result),
         cache_bytes=result.mapping.cache_bytes or 0,
         policy_bytes=result.placement.memory_bytes,
         volumes=result.workload.volumes_written,
@@ -380,6 +383,13 @@ def _sampling(result: Result) -> float:
     busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
     [reading] = result.dies.read
     return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
+
+
+def _sample_reads(result: Result) -> float:
+    """Where nothing else is read, all that there are."""
+    samples = result.placement.sample_reads
+    others = result.flash.reads.total - samples
+    return samples / others if others else float(samples > 0)
 
 
 BUSY, WAITING = 0.95, 0.01

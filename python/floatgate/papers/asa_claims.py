@@ -375,8 +375,11 @@ UNKNOWN_CLAIMS: tuple[Claim[Any], ...] = (
         JOURNAL,
         "adapts",
         _unknown(
-            f"{_ABSTRACT}, nor what changed in them; that labels follow a hot range that moves "
-            "within two updates of the criteria is a test of the engine, "
+            f"{_ABSTRACT}, nor what changed in them, how often and by how much; and nothing that "
+            "is played here changes: a synthetic load has one hot range and one skew from its "
+            "beginning to its end, and an excerpt's windows are in another order in each round, so "
+            "that its rounds are alike; that labels follow a hot range that moves within two "
+            "updates of the criteria is a test of the engine, "
             "the_hot_range_moves_and_the_labels_follow"
         ),
     ),

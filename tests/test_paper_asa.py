@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from exhibits import printed
 from verdicts import HELD
+from verdicts.asa import ASA as ASA_KEY
 from verdicts.asa import CASES, WHOLE, Case, judged, point
 
 from floatgate.papers import asa as paper
@@ -28,6 +29,7 @@ from floatgate.papers.asa_runs import (
     EXCERPTS,
     FINANCIAL1,
     LEFT_OUT,
+    MOVING,
     SYNTH5,
     SYNTH9,
     TPCC,
@@ -122,6 +124,14 @@ def test_samples_are_counted_against_all_other_reads() -> None:
         result = _result()
         result.flash.reads.total, result.placement.sample_reads = total, samples
         assert reduce(WHOLE, run, result, {}).sample_reads == pytest.approx(share)
+
+
+def test_where_nothing_is_gained_adapting_is_not_asked() -> None:
+    claim = replace(BY_KEY["journal-adapts"], axes=())
+    same = Case(claim.key, UNCHECKED, "", {(SYNTH9, ASA_KEY): {"copies": 1 / 0.67}})
+    found = judged(WHOLE, claim, same.points(WHOLE, claim))
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith("all points are without a sure gain on synth9/10")
 
 
 def test_each_reading_of_the_equal_cache_is_asked() -> None:
@@ -244,8 +254,10 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert "r=0.7,f=0.428571" in specs["synth7/10, by the letter"]
     letter = WHOLE.places((), True)[0] | {"synth": "by the letter"}
     assert WHOLE.run_of(letter, SYNTH5, DFTL, 1).workload == SYNTH5, "it is uniform in any case"
+    moving = next(work.played for work in synthetic(full=True) if work.name == MOVING)
+    assert (moving.spec, moving.moves) == (specs["synth9/10"], 4), "elsewhere in each volume"
     assert [work.name for work in synthetic(full=False)] == [
-        *("synth9/10", "synth7/10", "synth5/10"),
+        *("synth9/10", MOVING, "synth7/10", "synth5/10"),
         *(f"synth{x}/10, half reads" for x in (9, 7, 5)),
         *(f"synth{x}/10, four times the span" for x in (9, 7, 5)),
     ]

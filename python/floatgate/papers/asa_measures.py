@@ -12,6 +12,7 @@ from .asa_runs import (
     FINANCIAL1,
     KNOWN,
     MANY,
+    MOVING,
     SYNTH5,
     SYNTH7,
     SYNTH9,
@@ -86,6 +87,11 @@ def writes_change(at: At[Point], name: str) -> float:
 def much_smaller(of: Effect, name: str) -> Callable[[At[Point]], Values]:
     """What is left of half the gain on Financial1 above the change here, of whatever sign."""
     return lambda at: {"": -MUCH_SMALLER * of(at, FINANCIAL1) - abs(of(at, name))}
+
+
+def adapts(at: At[Point]) -> Values:
+    """What is left of the gain where the hot range moves, above half of that where it stays."""
+    return {"": MUCH_SMALLER * writes_change(at, SYNTH9) - writes_change(at, MOVING)}
 
 
 def ranking(at: At[Point]) -> Values:

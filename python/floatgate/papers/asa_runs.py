@@ -22,6 +22,7 @@ ENTRY = 8
 
 FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
 SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
+MOVING = "synth9/10, moving"
 DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
 FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
 WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
@@ -127,6 +128,10 @@ def synthetic(full: bool) -> Iterator[Workload]:
             )
             played = Played(spec)
             yield Workload(spread.name(load), load, played, slow=slow, random=True)
+            if (load, key) == (SYNTH9, "writes"):
+                # A range of a tenth for each volume: none of it was hot before.
+                moving = replace(played, moves=VOLUMES - 1)
+                yield Workload(MOVING, MOVING, moving, random=True)
 
 
 def _cache(share: float) -> ByFootprint:
@@ -267,6 +272,7 @@ are beside the cache, and on flash. The bound has a stream more, and so a unit m
 
 STANDS_FOR = {
     TPCC: TPCC_7K,
+    MOVING: MOVING,
     DFTL: "dftl",
     KNOWN: "oracle",
     FEW: "asa-few",

@@ -62,7 +62,8 @@ what it reads is counted, what k-means computes is not.
 A claim holds at a point if the whole 95% interval of our number (Student's t over seeds; none \
 where nothing is random) is where the claim says; where a part is, the point is ambiguous. A \
 stated number is met within a factor of 1.5, an order by half a per cent. "No difference" is 1%, \
-"much smaller" half, "adapts" at least half, with the hot tenth elsewhere in each volume, "close to optimal" 10%, "minimal" 5%: the paper gives no number for any.
+"much smaller" half, "adapts" at least half, with the hot tenth elsewhere in each volume, \
+"close to optimal" 10%, "minimal" 5%: the paper gives no number for any.
 DFTL and ASA-FTL clean with CAT. The paper cites Desnoyers (2012) for it; CAT is of Chiang and \
 Chang (1999), its reference 2. Where free units are short the cheapest is cleaned instead: how \
 often is in the table of what cleaning does.

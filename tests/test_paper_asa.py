@@ -13,12 +13,14 @@ import polars as pl
 import pytest
 from exhibits import printed
 from verdicts import HELD
+from verdicts.asa import ASA as ASA_KEY
 from verdicts.asa import CASES, WHOLE, Case, judged, point
 
 from floatgate.papers import asa as paper
 from floatgate.papers import asa_runs, reproduce
-from floatgate.papers.asa_claims import OPEN_CLAIMS, UNKNOWN_CLAIMS
+from floatgate.papers.asa_claims import OPEN_CLAIMS, READS, UNKNOWN_CLAIMS
 from floatgate.papers.asa_figures import COLUMNS
+from floatgate.papers.asa_measures import gc_reads, gc_writes
 from floatgate.papers.asa_runs import (
     ASA,
     CAMBRIDGE,
@@ -27,6 +29,7 @@ from floatgate.papers.asa_runs import (
     EXCERPTS,
     FINANCIAL1,
     LEFT_OUT,
+    MOVING,
     SYNTH5,
     SYNTH9,
     TPCC,
@@ -84,6 +87,51 @@ def test_what_cannot_be_checked_says_why(claim: Any) -> None:
     found = claim.measure(None)
     assert found.verdict == UNCHECKED
     assert found.why
+
+
+@pytest.mark.parametrize("key", ["financial1", "synth"])
+def test_what_cleaning_reads_is_not_judged_twice(key: str) -> None:
+    """It has the paper's number and ours, and counts as no second finding."""
+    claim = BY_KEY[f"gc-writes-{key}"]
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    writes = judged(WHOLE, claim, evidence)
+    reads = READS[claim.key]
+    found = reads.measure(writes)
+    assert reads.key == f"gc-reads-{key}"
+    assert (found.ours, found.verdict, found.rows) == (writes.ours, UNCHECKED, ())
+    assert reads.paper == claim.paper == "\N{MINUS SIGN}33%"
+    assert f"is gc-writes-{key} again, of which the verdict is: {writes.verdict}" in found.why
+
+
+def test_cleaning_reads_what_it_writes() -> None:
+    """Data and map, with and without ages, whatever the cache holds."""
+    experiment = experiment_of(list(synthetic(full=False)))
+    runs = [
+        experiment.run_of(place, load, line, 1)
+        for place in experiment.places(("equal", "cache"), True)
+        for load in (SYNTH9, SYNTH5)
+        for line in (DFTL, ASA)
+    ]
+    results = experiment.simulate(Bench(DEVICE, None), runs)
+    points = [reduce(experiment, run, result, {}) for run, result in results.items()]
+    assert all(gc_reads(one) == gc_writes(one) > 0 for one in points)
+    assert all(one.map_reads == one.map_copies for one in points)
+
+
+def test_samples_are_counted_against_all_other_reads() -> None:
+    run = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 1)
+    for total, samples, share in ((280, 0, 0.0), (280, 14, 14 / 266), (70, 70, 1.0)):
+        result = _result()
+        result.flash.reads.total, result.placement.sample_reads = total, samples
+        assert reduce(WHOLE, run, result, {}).sample_reads == pytest.approx(share)
+
+
+def test_where_nothing_is_gained_adapting_is_not_asked() -> None:
+    claim = replace(BY_KEY["journal-adapts"], axes=())
+    same = Case(claim.key, UNCHECKED, "", {(SYNTH9, ASA_KEY): {"copies": 1 / 0.67}})
+    found = judged(WHOLE, claim, same.points(WHOLE, claim))
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith("all points are without a sure gain on synth9/10")
 
 
 def test_each_reading_of_the_equal_cache_is_asked() -> None:
@@ -206,8 +254,10 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert "r=0.7,f=0.428571" in specs["synth7/10, by the letter"]
     letter = WHOLE.places((), True)[0] | {"synth": "by the letter"}
     assert WHOLE.run_of(letter, SYNTH5, DFTL, 1).workload == SYNTH5, "it is uniform in any case"
+    moving = next(work.played for work in synthetic(full=True) if work.name == MOVING)
+    assert (moving.spec, moving.moves) == (specs["synth9/10"], 4), "elsewhere in each volume"
     assert [work.name for work in synthetic(full=False)] == [
-        *("synth9/10", "synth7/10", "synth5/10"),
+        *("synth9/10", MOVING, "synth7/10", "synth5/10"),
         *(f"synth{x}/10, half reads" for x in (9, 7, 5)),
         *(f"synth{x}/10, four times the span" for x in (9, 7, 5)),
     ]
@@ -276,6 +326,7 @@ def test_a_run_in_numbers() -> None:
         "queue_share": 0.25,
         "cleaning_time": 0.1,
         "sampling": 0.1,
+        "sample_reads": pytest.approx(70 / 210),
         "cache_bytes": 4096,
         "policy_bytes": 4008,
         "volumes": 9.5,
@@ -365,6 +416,9 @@ def test_without_traces_only_synthetic_loads_are_judged(
     assert len(ranking["domain"]) == 1
     assert (financial1["verdict"], "domain" in financial1) == (UNCHECKED, False)
     assert FINANCIAL1 in financial1["why"]
+    ids = [claim["id"] for claim in document["claims"]]
+    again = ["gc-reads-financial1"]
+    assert ids == ["ranking", "gc-writes-financial1", *again, *(c.key for c in UNKNOWN_CLAIMS)]
     assert "tpcc-7k.trace.zst" in document["warnings"][0]
 
 
@@ -374,7 +428,7 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     done = cli("paper", "asa", "--json", "--quick", "--traces", TRACES, "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    keys = [*BY_KEY, *(claim.key for claim in UNKNOWN_CLAIMS)]
+    keys = [*BY_KEY, *(claim.key for claim in (*READS.values(), *UNKNOWN_CLAIMS))]
     assert [claim["id"] for claim in document["claims"]] == keys
     assert all(claim["why"] for claim in document["claims"])
     numbers = pl.read_parquet(tmp_path / "here" / "numbers.parquet")

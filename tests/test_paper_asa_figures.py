@@ -91,7 +91,9 @@ def test_copies_by_spare_space_and_cache() -> None:
 def test_emergency_cleans_are_told() -> None:
     titles, *rows = cells(_figures()["traffic"])
     assert titles[:5] == ["Workload", "Spare", "FTL", "data copies", "map copies"]
-    assert titles[-2:] == ["samples, of the flash's time", "emergency cleans"]
+    assert titles[-3:] == [
+        *("samples, of the flash's time", "samples, over other reads", "emergency cleans")
+    ]
     assert {row[-1] for row in rows} == {"0.00%"}
     entries = next(row for row in rows if row[2] == "ASA-FTL, as many entries")
     assert entries[3] == "700 ± 12", "4.303 standard errors of 5 / sqrt(3)"

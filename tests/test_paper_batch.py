@@ -1,4 +1,5 @@
-"""What is played for a paper: traces without gaps, in rounds, with windows in another order."""
+"""What is played for a paper: traces without gaps, in rounds, with windows in another order; loads
+that move."""
 
 from __future__ import annotations
 
@@ -129,3 +130,23 @@ def test_a_trace_is_played_from_a_later_request(tmp_path: Path) -> None:
     assert found.workload.requests == 5
     assert found.workload.hash == same.workload.hash
     assert "the first 3 requests are left out" in found.notes
+
+
+def test_what_is_hot_moves_on_around_the_span() -> None:
+    """Four places of eight are written, and three times those that come two places later."""
+    bench = Bench("asa14", None)
+    spec = "hotcold:span=16KiB,size=2KiB,r=1,f=0.5,writes=4000,arrivals=fixed,interarrival=1us"
+    stays, moves = (bench._load(Played(spec, moves=n)).workload for n in (0, 3))
+    [before], [after] = (
+        [pl.DataFrame(batch) for batch in load.batches(4000)][:1] for load in (stays, moves)
+    )
+    assert before.drop("offset").equals(after.drop("offset")), "when and how much, as before"
+    for part in range(4):
+        rows = slice(1000 * part, 1000 * part + 1000)
+        written = set(after["offset"].to_list()[rows])
+        assert written == {(2048 * place + 4096 * part) % 16384 for place in range(4)}
+        pairs = zip(before["offset"].to_list()[rows], after["offset"].to_list()[rows], strict=True)
+        assert all((old + 4096 * part) % 16384 == new for old, new in pairs)
+    [result] = bench.run([Task(Played(spec, moves=3), {"timing": "none"})])
+    assert result.workload.footprint_pages == 8
+    assert "addresses: in 4 parts of the requests, each 4,096 bytes further on" in result.notes

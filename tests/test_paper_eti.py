@@ -38,6 +38,7 @@ from floatgate.papers.eti_hot import HOT_CLAIMS, LONG_TRACES, hot_writes
 from floatgate.papers.eti_runs import (
     BLOCKS,
     DEVICE,
+    HOT_ENOUGH,
     HP,
     LEAST_HOT,
     REAL,
@@ -58,7 +59,7 @@ from floatgate.papers.eti_runs import (
 )
 from floatgate.papers.eti_values import ETI, points
 from floatgate.papers.experiment import Experiment, Line, Run
-from floatgate.papers.judging import runs_of
+from floatgate.papers.judging import judge, runs_of
 from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
 from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 
@@ -173,6 +174,26 @@ def test_a_trace_with_few_ends_cannot_fill_the_table() -> None:
         numbers = {(REAL, "eti"): {"extents_table": 0.42, "ends": ends}}
         found = judged(WHOLE, claim, Case("", "", "", numbers).points(WHOLE, claim))
         assert (found.verdict, fails in found.why) == (verdict, verdict == UNCHECKED)
+
+
+def test_the_papers_size_is_asked_at_every_skew_and_not_quickly() -> None:
+    (claim, other) = (BY_KEY[f"src2_0-{rival}-full-size"] for rival in ("mbf", "mhf"))
+    evidence = {
+        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0.6" else {}))
+        for run in runs_of(WHOLE, [claim, other], full=True)
+    }
+    assert {run.workload for run in evidence} == {"src2_0, the paper's size"}
+    rows = judge(WHOLE, claim, evidence, True, HOT_ENOUGH).rows
+    skews = {"0": HOLDS, "0.3": HOLDS, "0.6": FAILS_HERE, "0.9": HOLDS, "1.2": HOLDS}
+    assert {row["skew"]: row["case"] for row in rows} == skews
+    assert {row["seeds"] for row in rows} == {5}
+    quick = experiment_of([work for work in WORKLOADS if "paper's size" not in work.name])
+    assert runs_of(quick, [claim, other], full=False) == []
+    found = judged(quick, claim, {})
+    assert (found.verdict, found.why) == (
+        UNCHECKED,
+        "it takes ETI, MBF on src2_0, the paper's size",
+    )
 
 
 def test_a_loop_is_a_place_of_the_traces_that_were_judged_so() -> None:

@@ -13,7 +13,13 @@ from verdicts.ncq import WHOLE, judged, point
 from floatgate.papers.batch import Bench
 from floatgate.papers.experiment import Run
 from floatgate.papers.judging import runs_of
-from floatgate.papers.ncq_beside import WORST_CLAIMS, all_speeds, finer, worst
+from floatgate.papers.ncq_beside import (
+    WORST_CLAIMS,
+    all_speeds,
+    by_construction,
+    finer,
+    worst,
+)
 from floatgate.papers.ncq_claims import ALL_SIX, CLAIMS, PAPER, STATED
 from floatgate.papers.ncq_examples import figure_2, table_1
 from floatgate.papers.ncq_figures import figures, law
@@ -153,7 +159,28 @@ def test_as_good_as_lru_in_the_worst_case(hits: float, scatter: float, verdict: 
     for run in runs_of(WORST, [claim], full=False):
         gain = hits + scatter * (run.seed - 2) if run.line.startswith("ncq") else 0.0
         evidence[run] = point(run, hit_ratio=0.5 + gain, write_mb_s=100.0)
-    assert judged(WORST, claim, evidence).verdict == verdict
+    found = judged(WORST, claim, evidence)
+    assert found.verdict == verdict
+    told = by_construction(found)
+    assert (told.verdict, told.rows, told.ours) == (UNCHECKED, (), found.ours)
+    assert told.why.startswith("by construction: ") and told.why.endswith(found.why)
+
+
+def test_what_was_not_run_is_not_by_construction() -> None:
+    [claim] = WORST_CLAIMS
+    found = judged(WORST, claim, {})
+    assert by_construction(found) == found
+
+
+def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
+    """So that no number of it could differ; with pages the command that is served has pins."""
+    [claim] = WORST_CLAIMS
+    claim = replace(claim, axes=("worst", "alignment"))
+    results = WORST.simulate(Bench("ncq13", None), runs_of(WORST, [claim], full=False))
+    evidence = {run: reduce(WORST, run, result) for run, result in results.items()}
+    rows = judged(WORST, claim, evidence).rows
+    differs = [(row["worst"], row["alignment"]) for row in rows if row["ours"]]
+    assert len(rows) == 4 and differs in ([], [("an empty queue", "pages")])
 
 
 def test_the_worst_case_on_the_engine() -> None:

@@ -19,7 +19,6 @@ from floatgate.papers import ncq as paper
 from floatgate.papers.batch import Bench
 from floatgate.papers.experiment import Choice, Experiment
 from floatgate.papers.judging import runs_of
-from floatgate.papers.ncq_beside import WORST_CLAIMS
 from floatgate.papers.ncq_claims import CLAIMS, NOT_CHECKED, STATED
 from floatgate.papers.ncq_runs import (
     AXES,
@@ -344,7 +343,7 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     asked = [claim for claim in document["claims"] if claim["verdict"] != UNCHECKED]
-    assert [claim["id"] for claim in asked] == [*BY_KEY, *(c.key for c in WORST_CLAIMS)]
+    assert [claim["id"] for claim in asked] == [*BY_KEY]
     assert all(claim["domain"] for claim in asked)
     hits = {
         (row["trace"], row["line"], row["buffer_mib"]): row["value"]

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = {
     "tlllp": tlllp_claims.CLAIMS,
     "eti": (*eti_claims.claims_of(), eti_claims.MEMORY, *eti_hot.HOT_CLAIMS),
-    "asa": (*asa_claims.OPEN_CLAIMS, *asa_claims.UNKNOWN_CLAIMS),
+    "asa": (*asa_claims.OPEN_CLAIMS, *asa_claims.READS.values(), *asa_claims.UNKNOWN_CLAIMS),
     "ncq": (
         *(*ncq_claims.CLAIMS, *ncq_beside.WORST_CLAIMS),
         *(claim for claim, _ in ncq_claims.NOT_CHECKED),

@@ -12,11 +12,11 @@ from .asa_measures import (
     PAPER_GC,
     PAPER_RESPONSE,
     Effect,
+    adapts,
     ages_kept,
     at_once,
     counted,
     few_samples,
-    gc_reads,
     gc_writes,
     larger_requests,
     much_smaller,
@@ -37,6 +37,7 @@ from .asa_runs import (
     FINANCIAL1,
     KNOWN,
     MANY,
+    MOVING,
     SYNTH5,
     SYNTH7,
     SYNTH9,
@@ -49,6 +50,8 @@ from .paper import UNCHECKED, Claim, Measured, change
 from .verdicts import TOLERANCE, Region
 
 BOTH = (DFTL, ASA)
+
+JOURNAL = "Parallel Computing 61, 2017, abstract"
 
 EFFECT = 0.005
 """Half a per cent: what is less is 0 in a paper that prints whole per cents."""
@@ -85,18 +88,6 @@ def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
             (name,),
             BOTH,
             counted(gc_writes, name),
-            gc,
-            change,
-        ),
-        OpenClaim(
-            f"gc-reads-{key}",
-            f"GC page reads on {name} are fewer by 33%",
-            where,
-            f"{minus}33%",
-            (*COUNTED, axis),
-            (name,),
-            BOTH,
-            counted(gc_reads, name),
             gc,
             change,
         ),
@@ -159,11 +150,11 @@ def _lower(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
     )
 
 
-def _gain(of: Effect) -> Premise[Point]:
-    """Where Financial1 gains nothing, nothing is smaller than its gain."""
+def _gain(of: Effect, name: str) -> Premise[Point]:
+    """Where a workload gains nothing, there is nothing to hold another gain against."""
     return Premise(
-        "without a sure gain on Financial1",
-        lambda at: {"": -of(at, FINANCIAL1)},
+        f"without a sure gain on {name}",
+        lambda at: {"": -of(at, name)},
         Region(low=EFFECT),
     )
 
@@ -187,7 +178,7 @@ def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Op
             much_smaller(of, name),
             Region(low=0.0),
             _points,
-            premise=_gain(of),
+            premise=_gain(of, FINANCIAL1),
         )
         for kind, title, swept, of in numbers
     ]
@@ -278,6 +269,21 @@ OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
     _near_optimal(CAMBRIDGE, "cambridge", (*DRIVE, "copies", "cambridge")),
     _near_optimal(TPCC, "tpcc", (*DRIVE, "copies")),
     OpenClaim(
+        "journal-adapts",
+        "It adapts to a workload that changes: with synth9/10's hot tenth elsewhere in each volume "
+        "it gains at least half of the GC page writes that it gains with one that stays; ours is "
+        "the gain less that half",
+        JOURNAL,
+        "adapts",
+        COUNTED,
+        (SYNTH9, MOVING),
+        BOTH,
+        adapts,
+        Region(low=0.0),
+        _points,
+        premise=_gain(writes_change, SYNTH9),
+    ),
+    OpenClaim(
         "samples",
         "A small part of the ages is enough: 100 samples clean as little as 10,000",
         "section II; the journal version",
@@ -303,8 +309,8 @@ OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
     ),
     OpenClaim(
         "sampling",
-        "The overhead of sampling is minimal: its reads of the map take 5% of the flash's time at "
-        "most",
+        "The overhead of sampling is minimal: its reads of the map add 5% at most to all that the "
+        "flash reads else",
         "abstract, section I",
         "minimal",
         (*READ, "financial1", "synth"),
@@ -312,11 +318,31 @@ OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
         (ASA,),
         sampling,
         Region(high=MINIMAL),
-        "{:.1%}".format,
+        change,
     ),
 )
 
-JOURNAL = "Parallel Computing 61, 2017, abstract"
+
+def _with_writes(key: str, name: str) -> Claim[Measured]:
+    """The other half of a copy, told with what was found of the first."""
+
+    def measure(writes: Measured) -> Measured:
+        why = (
+            "no finding of its own: cleaning reads each page that it writes, once, so that this is "
+            f"gc-writes-{key} again, of which the verdict is: {writes.verdict}"
+        )
+        return Measured(writes.ours, UNCHECKED, why, writes.number)
+
+    text = f"GC page reads on {name} are fewer by 33%"
+    return Claim(f"gc-reads-{key}", text, "Figure 2, section III", "\N{MINUS SIGN}33%", measure)
+
+
+READS = {
+    f"gc-writes-{key}": _with_writes(key, name)
+    for key, name in (("financial1", FINANCIAL1), ("synth", SYNTH9))
+}
+"""What is said again, by the claim with which it is judged."""
+
 _ABSTRACT = "of the journal version we have what its abstract says: its workloads are not known"
 
 UNKNOWN_CLAIMS: tuple[Claim[Any], ...] = (
@@ -360,16 +386,5 @@ UNKNOWN_CLAIMS: tuple[Claim[Any], ...] = (
         JOURNAL,
         "up to \N{MINUS SIGN}15%",
         _unknown(_ABSTRACT),
-    ),
-    Claim(
-        "journal-adapts",
-        "It adapts to a workload that changes",
-        JOURNAL,
-        "adapts",
-        _unknown(
-            f"{_ABSTRACT}, nor what changed in them; that labels follow a hot range that moves "
-            "within two updates of the criteria is a test of the engine, "
-            "the_hot_range_moves_and_the_labels_follow"
-        ),
     ),
 )

@@ -209,6 +209,7 @@ TRAFFIC: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "cleaning_time": ("cleaning, of the mean", percent),
     "hit_ratio": ("map hit ratio", percent),
     "sampling": ("samples, of the flash's time", percent),
+    "sample_reads": ("samples, over other reads", percent),
     "emergency": ("emergency cleans", percent),
 }
 
@@ -353,6 +354,7 @@ COLUMNS = (
     Column("Map hit ratio", "hit_ratio", percent),
     Column("Emergency cleans", "emergency", percent),
     Column("Samples, of the flash's time", "sampling", percent),
+    Column("Samples, over other reads", "sample_reads", percent),
     Column("Map cache, bytes", "cache_bytes", count),
     Column("Placement, bytes", "policy_bytes", count),
     Column("Cleaning", "cleaning_time", percent),

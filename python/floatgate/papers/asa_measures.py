@@ -12,6 +12,7 @@ from .asa_runs import (
     FINANCIAL1,
     KNOWN,
     MANY,
+    MOVING,
     SYNTH5,
     SYNTH7,
     SYNTH9,
@@ -88,6 +89,11 @@ def much_smaller(of: Effect, name: str) -> Callable[[At[Point]], Values]:
     return lambda at: {"": -MUCH_SMALLER * of(at, FINANCIAL1) - abs(of(at, name))}
 
 
+def adapts(at: At[Point]) -> Values:
+    """What is left of the gain where the hot range moves, above half of that where it stays."""
+    return {"": MUCH_SMALLER * writes_change(at, SYNTH9) - writes_change(at, MOVING)}
+
+
 def ranking(at: At[Point]) -> Values:
     gains = {load: -counted_change(gc_writes, at, load) for load in (SYNTH9, SYNTH7, SYNTH5)}
     return {
@@ -130,8 +136,8 @@ def ages_kept(at: At[Point]) -> Values:
 
 
 def sampling(at: At[Point]) -> Values:
-    """Of the flash's work, reads of the map for samples."""
-    return {name: at(name, ASA).sampling for name in (FINANCIAL1, SYNTH9)}
+    """Reads of the map for samples, against all others."""
+    return {name: at(name, ASA).sample_reads for name in (FINANCIAL1, SYNTH9)}
 
 
 def larger_requests(name: str) -> Callable[[At[Point]], Values]:

@@ -22,6 +22,7 @@ ENTRY = 8
 
 FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
 SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
+MOVING = "synth9/10, moving"
 DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
 FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
 WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
@@ -127,6 +128,10 @@ def synthetic(full: bool) -> Iterator[Workload]:
             )
             played = Played(spec)
             yield Workload(spread.name(load), load, played, slow=slow, random=True)
+            if (load, key) == (SYNTH9, "writes"):
+                # A range of a tenth for each volume: none of it was hot before.
+                moving = replace(played, moves=VOLUMES - 1)
+                yield Workload(MOVING, MOVING, moving, random=True)
 
 
 def _cache(share: float) -> ByFootprint:
@@ -267,6 +272,7 @@ are beside the cache, and on flash. The bound has a stream more, and so a unit m
 
 STANDS_FOR = {
     TPCC: TPCC_7K,
+    MOVING: MOVING,
     DFTL: "dftl",
     KNOWN: "oracle",
     FEW: "asa-few",
@@ -319,6 +325,8 @@ class Point:
     """Of the mean response time, what was told as cleaning."""
     sampling: float
     """Of the time in which the flash was at work, reads of the map for samples."""
+    sample_reads: float
+    """The same reads, by their number, over all others of the flash."""
     cache_bytes: int
     """Memory of the map's cache."""
     policy_bytes: int
@@ -367,6 +375,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
         cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
         sampling=_sampling(result),
+        sample_reads=_sample_reads(result),
         cache_bytes=result.mapping.cache_bytes or 0,
         policy_bytes=result.placement.memory_bytes,
         volumes=result.workload.volumes_written,
@@ -380,6 +389,13 @@ def _sampling(result: Result) -> float:
     busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
     [reading] = result.dies.read
     return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
+
+
+def _sample_reads(result: Result) -> float:
+    """Where nothing else is read, all that there are."""
+    samples = result.placement.sample_reads
+    others = result.flash.reads.total - samples
+    return samples / others if others else float(samples > 0)
 
 
 BUSY, WAITING = 0.95, 0.01

@@ -42,6 +42,10 @@ class Played:
     drawn from the seed; 0: every round is as recorded. Requests keep the time since the one before
     them, so that a round takes as long."""
 
+    moves: int = 0
+    """Of a generator, how often its addresses move on while it is played, at even numbers of
+    requests: around the span in all, so that each time what was hot is somewhere else."""
+
     @property
     def how(self) -> RunOptions:
         """The options of its runs; what is skipped is read, too."""
@@ -180,9 +184,24 @@ class Bench:
 
 
 def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load:
+    if played.moves:
+        return _moving(source, played.moves)
     if played.dense:
         return _dense(source, played, seed)
     return _in_windows(source, played, seed) if played.windows else source.load(None)
+
+
+def _moving(source: sources.Source, moves: int) -> sources.Load:
+    """What a generator makes, with all addresses further on in each part of it."""
+    made = source.workload
+    assert made is not None, "a recording says itself what moves"
+    frame = pl.concat([pl.DataFrame(batch) for batch in made.batches(sources.BATCH)])
+    step = made.span_bytes // (moves + 1) // PAGE * PAGE
+    part = pl.int_range(pl.len(), dtype=pl.UInt64) * (moves + 1) // pl.len()
+    moved = frame.with_columns(offset=(pl.col("offset") + part * step) % made.span_bytes)
+    note = f"addresses: in {moves + 1} parts of the requests, each {step:,} bytes further on"
+    workload = _core.Workload.recorded(source.name, moved, 1, 1.0)
+    return sources.Load(workload, made.span_bytes, [note], 0)
 
 
 def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:

@@ -27,6 +27,7 @@ SCALE = 32
 """Stand-ins are played in models at one part in so many: so small that a run takes half a second,
 and the table of ETI still has 64 extents. What that changes is a figure: `SIZES_SHOWN`."""
 SIZES_SHOWN = (32, 8, 1)
+SIZE_NAMES = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
 VOLUMES = 2
 """Of trace that are played, in volumes of the drive (section 5)."""
 
@@ -63,6 +64,7 @@ TABLE_1 = (
 MSR = tuple(row.name for row in TABLE_1[:4])
 SRC2_0, SW1 = "src2_0", "SW1"
 ROWS = (*MSR, SW1)
+SRC2_0_WHOLE = f"{SRC2_0}, {SIZE_NAMES[1]}"
 
 LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
 """Share of the page writes to hot pages, of all traces of Table 1: SW1's, 4.1 %."""
@@ -218,7 +220,7 @@ OF_STAND_INS = frozenset({"skew", "cold", "drift"})
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     """What can be run with the traces that there are."""
     traces = (trace.name for trace in REAL_TRACES)
-    known = {name: name for name in (*ROWS, *CHECKS, *traces, HDP)}
+    known = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
     return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **known})
 
 
@@ -263,8 +265,7 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
 
 def sized(row: TableRow) -> list[Workload]:
     """A row in models of other sizes, for what the size of a model changes."""
-    names = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
-    return [stand_in(row, scale, f"{row.name}, {names[scale]}") for scale in SIZES_SHOWN[1:]]
+    return [stand_in(row, scale, f"{row.name}, {SIZE_NAMES[scale]}") for scale in SIZES_SHOWN[1:]]
 
 
 def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:

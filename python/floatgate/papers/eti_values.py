@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
+from math import comb
 from statistics import fmean
 
-from .eti_lines import FACTORS, LABELS, LARGER, MBF, MHF, SENSITIVE
-from .eti_runs import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SRC2_0, SW1, Point
+from .eti_lines import FACTORS, HASHES, LABELS, LARGER, MBF, MHF, SENSITIVE
+from .eti_runs import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1, Point
 from .judging import At, Premise, Values
 from .verdicts import Region
 
@@ -16,8 +17,13 @@ ANY_MBF, ANY_MHF = "MBF", "MHF"
 """Those of the pair of CRCs that a place has."""
 RIVALS = (ANY_MBF, ANY_MHF)
 VARIANTS = (*MBF, *MHF)
+PAIRS = comb(len(HASHES), 2)
+"""Of variants of a rival, whichever is above the other."""
 
 Measure = Callable[[At[Point]], Values]
+
+ON_SRC2_0, AT_MOST = -0.213, -0.20
+"""The changes that the paper prints: on that trace, and "as much as", on any."""
 
 EFFECT = 0.005
 """Half a per cent: what is less is 0 in a paper that prints whole per cents of most changes."""
@@ -65,8 +71,8 @@ def called(name: str) -> str:
     return "" if name in (REAL, MSR_ROW) else name
 
 
-def on_src2_0(rival: str) -> Callable[[At[Point]], Values]:
-    return lambda at: {"": changed(at, SRC2_0, rival)}
+def on_one(trace: str, rival: str) -> Callable[[At[Point]], Values]:
+    return lambda at: {"": changed(at, trace, rival)}
 
 
 def most_reduced(traces: Sequence[str]) -> Callable[[At[Point]], Values]:

@@ -68,6 +68,8 @@ class OpenClaim(Generic[Point]):
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
     """What a value is a case of, by its name: of each the best case is enough ("in some cases")."""
+    cases: int = 1
+    """Of how many of each that one is the best: all intervals are widened for their number."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +333,8 @@ def _ask(
 
 def _row(claim: OpenClaim[Any], asked: Asked) -> Row:
     """A point of the map."""
-    named = _best(claim.region, asked.named, claim.of_each) if claim.of_each else asked.named
+    named = {name: found.as_one_of(claim.cases) for name, found in asked.named.items()}
+    named = _best(claim.region, named, claim.of_each) if claim.of_each else named
     of, ours = _deciding(claim.region, named)
     stated = claim.region.stated
     return {

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from floatgate.intervals import mean_and_half_width
+from floatgate.intervals import CONFIDENCE, mean_and_half_width, t_quantile
 
 from . import boxes
 from .paper import HOLDS
@@ -57,6 +57,15 @@ class Estimate:
         mean, half = mean_and_half_width(values)
         assert mean is not None, "an estimate is of one value or more"
         return cls(mean, math.inf if half is None else half, len(values), True)
+
+    def as_one_of(self, cases: int) -> Estimate:
+        """The same if it is picked from so many: with an interval so wide that those of all of them
+        hold together as surely as one does alone (Bonferroni)."""
+        if cases == 1 or self.runs < 2:
+            return self
+        freedom, confidence = self.runs - 1, 1 - (1 - CONFIDENCE) / cases
+        wider = t_quantile(freedom, confidence) / t_quantile(freedom)
+        return replace(self, half=self.half * wider)
 
     @property
     def low(self) -> float:

@@ -30,6 +30,9 @@ $(VENV)/ready: requirements.lock
 
 setup: $(VENV)/ready
 
+# Where cargo builds, if something else than target/ is asked of it.
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+
 # The compiled module and, on Linux, the plugin of nbdkit, built in place; cargo knows whether there is anything
 # to do.
 PLUGIN := libfloatgate_nbdkit.so
@@ -37,8 +40,8 @@ build: setup
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
 ifeq ($(shell uname),Linux)
 	cargo build --release --quiet --locked -p floatgate-nbdkit
-	cmp -s target/release/$(PLUGIN) python/floatgate/$(PLUGIN) \
-		|| (cp target/release/$(PLUGIN) python/floatgate/$(PLUGIN).part \
+	cmp -s $(TARGET_DIR)/release/$(PLUGIN) python/floatgate/$(PLUGIN) \
+		|| (cp $(TARGET_DIR)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part \
 			&& mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN))
 endif
 
@@ -82,7 +85,7 @@ instructions:
 # What is kept is the smallest set of inputs that reaches what all reached; see docs/fuzzing.md.
 TARGET ?= operations
 SECONDS ?= 3600
-FUZZED := target/fuzz/$(TARGET)
+FUZZED := $(TARGET_DIR)/fuzz/$(TARGET)
 CORPUS := cargo run --quiet --locked --release -p floatgate-fuzz --example corpus
 FUZZ := cargo +nightly fuzz
 UNCHECKED := --sanitizer none --no-trace-compares
@@ -127,11 +130,11 @@ release-tools: $(VENV)/release-ready
 WITH_ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
 TRIPLE := $(shell uname -m)-unknown-linux-gnu
 DIST := dist
-PARTS := target/sbom
+PARTS := $(TARGET_DIR)/sbom
 wheel: release-tools
 	rm -rf $(DIST) $(PARTS) && mkdir -p $(PARTS)
 	$(WITH_ZIG) cargo-zigbuild zigbuild --release --quiet --locked -p floatgate-nbdkit --target $(TRIPLE).2.17
-	cp target/$(TRIPLE)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part
+	cp $(TARGET_DIR)/$(TRIPLE)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part
 	mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN)
 	cargo cyclonedx --quiet --format json --target $(TRIPLE) --no-build-deps --override-filename sbom
 	mv crates/floatgate-nbdkit/sbom.json $(PARTS)/floatgate-nbdkit.cyclonedx.json
@@ -167,4 +170,4 @@ lock: setup
 	$(LOCK) --group release --constraint requirements.lock -o requirements-release.lock
 
 clean:
-	rm -rf $(VENV) target site dist $(DEMO)
+	rm -rf $(VENV) $(TARGET_DIR) site dist $(DEMO)

@@ -199,6 +199,26 @@ class LastUsed(fg.WriteBuffer):
         return next(block for block in self.used if block in held)
 
 
+class LastUsedBatch(fg.WriteBuffer):
+    """The same, told of many writes at a time."""
+
+    def start(self, drive: fg.BufferShape) -> None:
+        self.used = np.zeros(-(-drive.logical_pages // drive.block_pages), int)
+        self.now = 0
+
+    def written_batch(self, writes: fg.BufferWrites) -> None:
+        count = len(writes.block)
+        self.used[writes.block] = np.arange(self.now + 1, self.now + 1 + count)
+        self.now += count
+
+    def read(self, block: int) -> None:
+        self.now += 1
+        self.used[block] = self.now
+
+    def victim(self, blocks: Any) -> int:
+        return int(blocks[np.argmin(self.used[blocks])])
+
+
 def counts(result: fg.Result) -> dict[str, Any]:
     """All of a result but what says which policy it was, and how long it took."""
     document = result.to_dict()

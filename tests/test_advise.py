@@ -280,6 +280,18 @@ def test_a_trace_without_writes_says_so_in_each_line() -> None:
     assert found["latency"].found == "simulated"
 
 
+def test_lines_that_could_not_be_read_are_told(cli: Cli, tmp_path: Path) -> None:
+    lines = [
+        f"{at},host,0,{'Wirte' if at == 70 else 'Write'},{at % 9 * 4096},4096,0"
+        for at in range(200)
+    ]
+    (tmp_path / "torn.csv").write_text("\n".join(lines), "utf-8")
+    told = "1 line of the trace could not be read, the first: line 71: "
+    assert any(told in note for note in fg.advise(tmp_path / "torn.csv").notes)
+    done = cli("advise", str(tmp_path / "torn.csv"))
+    assert told in " ".join(done.stdout.split())
+
+
 def test_a_trace_that_overwrites_nothing_is_too_short() -> None:
     found = _advice("sequential:span=64MiB,writes=512,size=128KiB,interarrival=1ms")
     for key in ("amplification", "separation", "life", "streams"):

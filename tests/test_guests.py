@@ -17,6 +17,7 @@ from guest_policies import (
     Counting,
     Emptiest,
     LastUsed,
+    LastUsedBatch,
     Oldest,
     Short,
     ShortBatch,
@@ -42,6 +43,7 @@ def run(sets: dict[str, Any] | None = None, trace: Any = HOTCOLD, **options: Any
         (Oldest(), "cleaning.victim", "fifo"),
         (Counting(), "mapping.scheme", "dftl"),
         (LastUsed(), "buffer.scheme", "lru"),
+        (LastUsedBatch(), "buffer.scheme", "lru"),
     ],
 )
 def test_the_same_decisions_give_the_same_result(
@@ -89,6 +91,51 @@ def test_long_requests_and_arrival_times_are_told_alike_one_by_one_and_in_batche
     assert counts(one) == counts(batch)
     assert seen["one"] == seen["batch"]
     assert {pages for _, pages, _ in seen["one"]} >= {1, 5}
+
+
+def test_a_buffer_is_told_the_same_one_by_one_and_in_batches() -> None:
+    seen: dict[str, list[tuple[Any, ...]]] = {"one": [], "batch": []}
+    sizes: list[int] = []
+
+    class One(fg.WriteBuffer):
+        told = "one"
+
+        def written(self, block: int, first: int, pages: int, buffered: int) -> None:
+            seen["one"].append(("written", block, first, pages, buffered))
+
+        def read(self, block: int) -> None:
+            seen[self.told].append(("read", block))
+
+        def trimmed(self, block: int, left: int) -> None:
+            seen[self.told].append(("trimmed", block, left))
+
+        def victim(self, blocks: Any) -> int:
+            seen[self.told].append(("victim", *map(int, blocks)))
+            return int(blocks.min())
+
+    class Batch(One):
+        told = "batch"
+        written = fg.WriteBuffer.written
+
+        def written_batch(self, writes: fg.BufferWrites) -> None:
+            columns = (writes.block, writes.first, writes.pages, writes.buffered)
+            rows = zip(*columns, strict=True)
+            seen["batch"] += [("written", *map(int, row)) for row in rows]
+            sizes.append(len(writes.block))
+
+    # Some of the requests are longer than a block; without reads and trims batches get longer.
+    for trace in (
+        "uniform:span=4MiB,writes=3000,size=20KiB,reads=0.2,trim=0.05",
+        "uniform:span=512KiB,writes=3000,size=4KiB",
+    ):
+        sets = {"buffer.capacity": "1MiB", "buffer.block_pages": 4}
+        one = run({**sets, "buffer.scheme": One()}, trace)
+        batch = run({**sets, "buffer.scheme": Batch()}, trace)
+        assert counts(one) == counts(batch)
+        assert seen["one"] == seen["batch"]
+    assert {kind for kind, *_ in seen["one"]} == {"written", "read", "trimmed", "victim"}
+    assert max(sizes) == 1024, "as nothing else is asked for a long time"
+    assert sizes[-1] < 1024, "what is left is told when the run ends"
 
 
 def test_a_policy_stands_where_a_config_has_its_name() -> None:

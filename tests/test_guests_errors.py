@@ -79,6 +79,31 @@ def test_a_map_that_is_out_of_date_is_found_when_it_is_verified() -> None:
     assert fg.run(trace, set=sets).flash.programs.map == 0
 
 
+def test_a_buffer_is_told_of_writes_in_one_way() -> None:
+    class Both(fg.WriteBuffer):
+        def victim(self, blocks: Any) -> int:
+            return int(blocks[0])
+
+        def written(self, block: int, first: int, pages: int, buffered: int) -> None:
+            pass
+
+        def written_batch(self, writes: fg.BufferWrites) -> None:
+            raise LookupError("no idea")
+
+    class Many(Both):
+        written = fg.WriteBuffer.written
+
+    with pytest.raises(TypeError, match="Both defines written and written_batch: expected one of"):
+        Both()
+    sets = {"buffer.scheme": Many(), "buffer.capacity": "1MiB", "start.fill": "none"}
+    with pytest.raises(fg.PolicyError, match="LookupError: no idea") as caught:
+        fg.run("uniform:span=4MiB,writes=3000", set=sets)
+    assert caught.value.number is not None and 1 < caught.value.number <= 1024
+    # Told at the end of the run only, as all of it fits into the buffer.
+    with pytest.raises(fg.PolicyError, match="LookupError: no idea"):
+        fg.run("uniform:span=256KiB,writes=300", set=sets)
+
+
 def test_a_method_that_is_misspelt_is_an_error_and_one_of_ones_own_is_not() -> None:
     """Nobody would ever call it, and the run would be that of a policy without it."""
 

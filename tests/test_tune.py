@@ -274,3 +274,11 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert seen.page.locator("#pareto-0 svg path").count() > 5
     with Seen(browser, page, width=360) as seen:
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_is_out_of_range_is_shown_as_it_was_given() -> None:
+    given: dict[str, Any] = {"objective": "write_amplification", "vary": VARY}
+    with pytest.raises(fg.ConfigError, match=r"trials: 0 given; expected .* 1$"):
+        fg.tune(TRACE, trials=0, **given)
+    with pytest.raises(fg.ConfigError, match=r"seed: -1 given; expected .* 0$"):
+        fg.tune(TRACE, seed=-1, **given)

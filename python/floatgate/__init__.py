@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .curves import map_curve
     from .datasheet import DataSheet, measure_device
     from .guests.base import PolicyError
-    from .guests.buffer import WriteBuffer
+    from .guests.buffer import BufferWrites, WriteBuffer
     from .guests.mapping import MapCounts, MapOp, Mapping
     from .guests.placement import HostWrites, MovedPages, Placement
     from .guests.victim import Candidates, Victim
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Advice": "advising.lines",
     "BufferShape": "_core",
+    "BufferWrites": "guests.buffer",
     "Cancelled": "_core",
     "Candidates": "guests.victim",
     "Comparison": "comparison",
@@ -95,6 +96,7 @@ _HOMES = {
 __all__ = [
     "Advice",
     "BufferShape",
+    "BufferWrites",
     "Cancelled",
     "Candidates",
     "Comparison",

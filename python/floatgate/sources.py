@@ -69,7 +69,7 @@ class Source:
         if self.workload and capacity is None:
             span = self.workload.span_bytes
         return Load(
-            self._workload(played), span, _notes(about) + played.notes, about.unparsed_lines
+            self._workload(played), span, notes_of(about) + played.notes, about.unparsed_lines
         )
 
     def _workload(self, played: Layout | StreamLayout) -> _core.Workload:
@@ -94,7 +94,8 @@ class Source:
         return self.trace
 
 
-def _notes(trace: Trace) -> list[str]:
+def notes_of(trace: Trace) -> list[str]:
+    """What is to be told of a trace: what was guessed in reading it, and what could not be read."""
     notes = [*trace.units.guessed, *trace.notes]
     if trace.unparsed_lines:
         lines = f"{trace.unparsed_lines:,} line{'s' if trace.unparsed_lines > 1 else ''}"

@@ -106,8 +106,11 @@ fn shown(answer: &Bound<'_, PyAny>) -> String {
 }
 
 /// Whole numbers as the bytes of an array of int64.
-fn bytes<'py>(py: Python<'py>, numbers: impl Iterator<Item = i64>) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = numbers.flat_map(i64::to_ne_bytes).collect();
+fn bytes<'py>(py: Python<'py>, numbers: impl ExactSizeIterator<Item = i64>) -> Bound<'py, PyBytes> {
+    let mut bytes = Vec::with_capacity(numbers.len() * size_of::<i64>());
+    for number in numbers {
+        bytes.extend_from_slice(&number.to_ne_bytes());
+    }
     PyBytes::new(py, &bytes)
 }
 

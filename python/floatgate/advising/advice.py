@@ -100,7 +100,6 @@ def advise(
         asked.streams(),
     )
     ordered = sorted(lines, key=lambda line: [*QUESTIONS].index(line.key))
-    notes = (*info["guessed"], *info["notes"])
     return Advice(
         read.name,
         configs.name(device),
@@ -110,7 +109,7 @@ def advise(
         whole.every,
         seed,
         tuple(ordered),
-        notes,
+        tuple(sources.notes_of(read)),
     )
 
 

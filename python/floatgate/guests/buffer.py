@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,23 @@ from .base import Policy
 Integers = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class BufferWrites:
+    """Writes to the buffer, in the order in which they happened: an array each, of int64."""
+
+    block: Integers
+    """The block that was written to."""
+    first: Integers
+    """The first page of it that was."""
+    pages: Integers
+    """Pages from there on."""
+    buffered: Integers
+    """Pages of the block that were held after it."""
+
+
 class WriteBuffer(Policy):
-    """Says which block leaves a write buffer. A subclass defines `victim`, and what it wants told.
+    """Says which block leaves a write buffer. A subclass defines `victim`, and what it wants told:
+    of writes one by one by `written`, or of many at a time by `written_batch`.
 
     Pages are held, and leave, block by block: a run of `block_pages` pages at a multiple of that
     number (`buffer.block_pages`). The engine knows which pages are held. Built-in ones are in
@@ -32,6 +48,14 @@ class WriteBuffer(Policy):
         """So many pages of a block have been written, from page `first` of it on; `buffered` of
         its pages are held now."""
 
+    def written_batch(self, writes: BufferWrites) -> None:
+        """Instead of `written`: these blocks have been written to since the policy was last asked
+        or told anything.
+
+        It comes before any other call that follows the writes, after 1024 of them, and when the run
+        ends: nothing is missed and nothing is told late, as a write asks for no answer.
+        """
+
     def read(self, block: int) -> None:
         """A page of a block has been read from the buffer."""
 
@@ -46,6 +70,15 @@ class WriteBuffer(Policy):
         """
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
+        super().check()
+        if self.defines("written") and self.defines("written_batch"):
+            raise TypeError(
+                f"{type(self).__name__} defines written and written_batch: expected one of them, "
+                "or neither"
+            )
+
     def calls(self) -> WriteBufferCalls:
         """What the engine asks in the policy's place."""
         return WriteBufferCalls(self)
@@ -56,11 +89,23 @@ class WriteBufferCalls:
 
     def __init__(self, policy: WriteBuffer) -> None:
         self._policy = policy
+        self.hears_writes = policy.defines("written")
+        self.is_batched = policy.defines("written_batch")
+        self.hears_reads = policy.defines("read")
+        self.hears_trims = policy.defines("trimmed")
         self.start = policy.start
         self.written = policy.written
         self.read = policy.read
         self.trimmed = policy.trimmed
 
+    def written_batch(self, *columns: bytes) -> None:
+        """Tells of writes, by the columns of BufferWrites."""
+        self._policy.written_batch(BufferWrites(*map(_integers, columns)))
+
     def victim(self, blocks: bytes) -> Any:
         """The number of a block, if the policy is right."""
-        return self._policy.victim(np.frombuffer(blocks, dtype=np.int64))
+        return self._policy.victim(_integers(blocks))
+
+
+def _integers(given: bytes) -> Integers:
+    return np.frombuffer(given, dtype=np.int64)

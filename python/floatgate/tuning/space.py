@@ -60,7 +60,9 @@ def asked(objectives: Sequence[str], vary: Mapping[str, Given], **other: Any) ->
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(step) for step in first["loc"])
-        raise _core.ConfigError(f"tune: {place}: {first['msg']}") from error
+        expected = first["msg"].removeprefix("Input should be ")
+        given = f"{first['input']!r} given; expected {expected}"
+        raise _core.ConfigError(f"tune: {place}: {given}") from error
 
 
 def config_text(of: Allowed, value: Value) -> str:

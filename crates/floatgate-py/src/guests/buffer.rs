@@ -10,39 +10,94 @@ use pyo3::prelude::*;
 
 use super::{Border, bytes, shown};
 
+/// Writes that a policy is told of at a time, at most.
+const BATCH: usize = 1024;
+
 /// Says which block leaves.
 pub(super) struct Held {
     policy: Py<PyAny>,
+    hears_writes: bool,
+    is_batched: bool,
+    hears_reads: bool,
+    hears_trims: bool,
+    /// What a policy that is told of many writes at a time has not been told yet: of each its
+    /// block, the first page, pages, and pages of the block that were buffered then.
+    untold: Vec<[u32; 4]>,
     border: Arc<Border>,
 }
 
 impl Held {
     pub(super) fn new(policy: Py<PyAny>, border: &Arc<Border>) -> Self {
-        Self { policy, border: Arc::clone(border) }
+        let flag = |name| border.ask(false, |py| policy.getattr(py, name)?.extract(py));
+        Self {
+            hears_writes: flag("hears_writes"),
+            is_batched: flag("is_batched"),
+            hears_reads: flag("hears_reads"),
+            hears_trims: flag("hears_trims"),
+            untold: Vec::new(),
+            border: Arc::clone(border),
+            policy,
+        }
     }
 
-    fn tell<A>(&self, method: &str, given: A)
+    /// Tells what has happened; what came before it is told first.
+    fn tell<A>(&mut self, method: &str, given: A)
     where
         A: for<'py> PyCallArgs<'py>,
     {
+        self.catch_up();
         self.border.ask((), |py| self.policy.call_method1(py, method, given).map(drop));
+    }
+
+    /// Tells of the writes that wait for it.
+    fn catch_up(&mut self) {
+        if self.untold.is_empty() {
+            return;
+        }
+        self.border.ask((), |py| {
+            let column = |at: usize| bytes(py, self.untold.iter().map(|write| write[at].into()));
+            let given = (column(0), column(1), column(2), column(3));
+            self.policy.call_method1(py, "written_batch", given).map(drop)
+        });
+        self.untold.clear();
+    }
+}
+
+/// The policy is looked at when the run has ended.
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.catch_up();
     }
 }
 
 impl GuestBuffer for Held {
     fn written(&mut self, block: u32, pages: Range<u32>, buffered: u32) {
-        self.tell("written", (block, pages.start, pages.end - pages.start, buffered));
+        let count = pages.end - pages.start;
+        if self.hears_writes {
+            self.tell("written", (block, pages.start, count, buffered));
+        }
+        if self.is_batched {
+            self.untold.push([block, pages.start, count, buffered]);
+            if self.untold.len() == BATCH {
+                self.catch_up();
+            }
+        }
     }
 
     fn read(&mut self, block: u32) {
-        self.tell("read", (block,));
+        if self.hears_reads {
+            self.tell("read", (block,));
+        }
     }
 
     fn trimmed(&mut self, block: u32, left: u32) {
-        self.tell("trimmed", (block, left));
+        if self.hears_trims {
+            self.tell("trimmed", (block, left));
+        }
     }
 
     fn victim(&mut self, blocks: &[u32]) -> u32 {
+        self.catch_up();
         self.border.ask(blocks[0], |py| {
             let given = (bytes(py, blocks.iter().map(|&block| block.into())),);
             let answer = self.policy.bind(py).call_method1("victim", given)?;

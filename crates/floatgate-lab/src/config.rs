@@ -208,6 +208,7 @@ impl Config {
                 ),
             )?;
         }
+        self.check_buffer()?;
         self.check_offline()?;
         self.check_demands()
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Chosen;
 use super::policies::names;
+use super::{Config, ConfigError, expect};
 use crate::units::{Size, Time};
 
 /// The write buffer.
@@ -59,5 +60,16 @@ impl Default for Buffer {
             acknowledge: Chosen(Acknowledge::WriteBack),
             ram_page: Time(1000),
         }
+    }
+}
+
+impl Config {
+    pub(super) fn check_buffer(&self) -> Result<(), ConfigError> {
+        let Some(block_pages) = self.buffer.block_pages.filter(|_| self.buffer.exists()) else {
+            return Ok(());
+        };
+        let held = self.buffer.capacity_pages(self.unit_bytes());
+        let most = format!("at most the {held} pages that buffer.capacity holds");
+        expect(block_pages <= held, "buffer.block_pages", &block_pages, most)
     }
 }

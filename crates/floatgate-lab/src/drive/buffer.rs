@@ -5,12 +5,12 @@ use floatgate_ftl::device::WriteBuffer;
 use floatgate_ftl::geometry::Geometry;
 
 use super::Guests;
-use crate::config::{Config, ConfigError, expect};
+use crate::config::{Config, ConfigError};
 
 /// The buffer of a drive, if it has one.
 ///
 /// # Errors
-/// A name that is in no table, or blocks that are larger than the buffer.
+/// A name that is in no table.
 pub(super) fn build(
     config: &Config,
     geometry: &Geometry,
@@ -37,8 +37,6 @@ fn policy(
     }
     let capacity_pages = section.capacity_pages(1 << geometry.log2_page_bytes());
     let block_pages = block_pages(config, geometry);
-    let most = format!("at most the {capacity_pages} pages that buffer.capacity holds");
-    expect(block_pages <= capacity_pages, "buffer.block_pages", &block_pages, most)?;
     let values = |name: &str, key: &str| config.policies.value(name, key);
     let config =
         BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages).with(&values);

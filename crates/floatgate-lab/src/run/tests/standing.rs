@@ -132,8 +132,11 @@ pub(super) fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config 
         ("flash.pages_per_block", "24"),
         ("start.volumes_max", "4"),
     ];
+    // A preset of a size of its own would take minutes to fill, with some maps.
+    let sized = load(preset, &[]).is_some_and(|config| config.flash.blocks.is_some());
+    let blocks = sized.then_some(("flash.blocks", "256"));
     let mut sets = vec![];
-    for (key, value) in small.iter().chain(settings) {
+    for (key, value) in small.iter().chain(&blocks).chain(settings) {
         sets.push(((*key).to_owned(), (*value).to_owned()));
         if load(preset, &sets).is_none() {
             sets.pop();

@@ -21,6 +21,7 @@ from floatgate.papers.verdicts import (
     Estimate,
     Named,
     Region,
+    confidence_of_each,
     grid,
     worded,
 )
@@ -65,6 +66,27 @@ def test_the_interval_is_students_over_the_seeds() -> None:
     # 4.303 standard errors of 1 / sqrt(3).
     assert (known.mean, known.half) == (2.0, pytest.approx(4.3027 / math.sqrt(3), rel=1e-4))
     assert (known.low, known.high) == (2.0 - known.half, 2.0 + known.half)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "runs", "errors"), [(1, 3, 4.3027), (10, 3, 14.089), (10, 5, 5.5976)]
+)
+def test_intervals_that_hold_at_once_are_wider_by_students_t(
+    intervals: int, runs: int, errors: float
+) -> None:
+    """Quantiles of tables, at 1 - 0.05/n of each of n: not those of 95 % in a fixed proportion."""
+    known = Estimate.of([float(value) for value in range(runs)], random=True)
+    error = math.sqrt(runs * (runs + 1) / 12) / math.sqrt(runs)
+    wider = known.at(confidence_of_each(intervals))
+    assert (wider.mean, wider.runs) == (known.mean, runs)
+    assert wider.half == pytest.approx(errors * error, rel=1e-4)
+
+
+def test_an_interval_of_nothing_or_of_everything_stays() -> None:
+    exact = Estimate.of([0.5], random=False)
+    assert exact.at(0.999) == exact
+    assert Estimate.of([0.5, 0.5, 0.5], random=True).at(0.999).half == 0.0
+    assert Estimate.of([0.5], random=True).at(0.999).half == math.inf
 
 
 def test_one_run_of_something_random_decides_nothing() -> None:

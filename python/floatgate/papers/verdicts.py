@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from floatgate.intervals import mean_and_half_width
+from floatgate.intervals import CONFIDENCE, mean_and_half_width, t_quantile
 
 from . import boxes
 from .paper import HOLDS
@@ -58,6 +58,14 @@ class Estimate:
         assert mean is not None, "an estimate is of one value or more"
         return cls(mean, math.inf if half is None else half, len(values), True)
 
+    def at(self, confidence: float) -> Estimate:
+        """The same with an interval of another confidence, above 0 and below 1: as many standard
+        errors as Student's t has there for these runs."""
+        if self.runs < 2:
+            return self
+        wider = t_quantile(self.runs - 1, confidence) / t_quantile(self.runs - 1)
+        return replace(self, half=self.half * wider)
+
     @property
     def low(self) -> float:
         return self.mean - self.half
@@ -65,6 +73,12 @@ class Estimate:
     @property
     def high(self) -> float:
         return self.mean + self.half
+
+
+def confidence_of_each(intervals: int) -> float:
+    """The confidence of each of so many intervals with which all of them hold at once at 95 %, as
+    Bonferroni has it: also where they are of the same seeds."""
+    return 1 - (1 - CONFIDENCE) / max(intervals, 1)
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,10 @@ import pytest
 from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
 
 from floatgate.papers.experiment import Run
-from floatgate.papers.judging import (
-    judge,
-)
+from floatgate.papers.judging import judge
 from floatgate.papers.paper import HOLDS
-from floatgate.papers.verdict_tables import (
-    by_confidence,
-)
-from floatgate.papers.verdicts import (
-    AMBIGUOUS,
-    EVERYWHERE,
-    NOWHERE,
-    Region,
-)
+from floatgate.papers.verdict_tables import by_confidence
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
 
 
 def _gains(spread: float, start: str) -> Any:

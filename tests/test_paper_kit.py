@@ -22,12 +22,7 @@ from floatgate.papers.verdict_tables import (
     by_factor,
     map_of,
 )
-from floatgate.papers.verdicts import (
-    AMBIGUOUS,
-    EVERYWHERE,
-    NOWHERE,
-    Region,
-)
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
 
 
 def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:

@@ -2,102 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
 
 from floatgate.papers.batch import Played
-from floatgate.papers.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.experiment import Axis, Choice, Run
 from floatgate.papers.judging import (
-    Filter,
-    OpenClaim,
     Premise,
-    axes_table,
-    by_choice,
-    by_factor,
     judge,
-    map_of,
     runs_of,
 )
 from floatgate.papers.paper import HOLDS, UNCHECKED
-from floatgate.papers.verdicts import (
-    AMBIGUOUS,
-    EVERYWHERE,
-    NOWHERE,
-    Region,
+from floatgate.papers.verdict_tables import (
+    axes_table,
+    by_choice,
+    by_factor,
+    map_of,
 )
-
-
-@dataclass(frozen=True)
-class _Point:
-    value: float
-    busy: bool = False
-
-
-EXPERIMENT = Experiment(
-    device="classic",
-    axes=(
-        Axis(
-            "start",
-            "the start",
-            (Choice("fresh", {"a": "0"}), Choice("aged", {"a": "1"}, random=True)),
-            "either",
-        ),
-        Axis(
-            "cache",
-            "the cache",
-            (
-                Choice("small", lambda pages: {"b": str(pages)}),
-                Choice("middle", lambda pages: {"b": str(2 * pages)}),
-                Choice("large", lambda pages: {"b": str(4 * pages)}),
-            ),
-            "a sweep",
-            ordered=True,
-        ),
-        Axis(
-            "reading",
-            "the reading",
-            (Choice("one", lines={"new": "n1"}), Choice("other", lines={"new": "n2"}, quick=False)),
-            "both are in the text",
-        ),
-    ),
-    workloads=(
-        Workload("w", "W", Played("w"), slow=frozenset({"aged"})),
-        Workload("r", "R", Played("r"), ignores=frozenset({"start"})),
-    ),
-    lines=(
-        Line("old", "Old", {"c": "old"}),
-        Line("n1", "New", {"c": "new"}),
-        Line("n2", "New, read otherwise", {"c": "new", "d": "1"}),
-        Line("off", "Nothing", {"c": "off"}, frozenset({"cache"})),
-    ),
-    stands_for={"W": "w", "R": "r", "old": "old", "off": "off"},
-)
-
-
-def _claim(**changed: Any) -> OpenClaim[_Point]:
-    claim: OpenClaim[_Point] = OpenClaim(
-        "more",
-        "new is more than old",
-        "section 1",
-        "more",
-        ("start", "cache", "reading"),
-        ("W",),
-        ("new", "old"),
-        lambda at: {"": at("W", "new").value - at("W", "old").value},
-        Region(low=0.5),
-        "{:+.2f}".format,
-    )
-    return replace(claim, **changed)
-
-
-BUSY: Filter[_Point] = Filter("with a backlog", lambda point: point.busy)
-
-
-def _judged(claim: OpenClaim[_Point], of: Any, full: bool = True) -> Any:
-    points = {run: of(run) for run in runs_of(EXPERIMENT, [claim], full)}
-    return judge(EXPERIMENT, claim, points, full, BUSY)
+from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
 
 
 def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
@@ -144,13 +69,13 @@ def test_the_full_domain_is_every_combination_and_the_quick_one_its_corners_and_
 
 
 def test_a_slow_workload_has_only_the_middle_quickly() -> None:
-    runs = runs_of(EXPERIMENT, [_claim()], full=False)
+    runs = runs_of(EXPERIMENT, [claim_of()], full=False)
     assert {run.at("cache") for run in runs if run.at("start") == "aged"} == {"middle"}
     assert {run.at("cache") for run in runs if run.at("start") == "fresh"} == {
         *("small", "middle", "large"),
     }
     assert max(run.seed for run in runs) == 3
-    assert max(run.seed for run in runs_of(EXPERIMENT, [_claim()], full=True)) == 5
+    assert max(run.seed for run in runs_of(EXPERIMENT, [claim_of()], full=True)) == 5
 
 
 def _value(run: Run) -> float:
@@ -161,7 +86,7 @@ def _value(run: Run) -> float:
 
 
 def test_a_verdict_is_a_map() -> None:
-    found = _judged(_claim(), lambda run: _Point(_value(run)))
+    found = judged_of(claim_of(), lambda run: KitPoint(_value(run)))
     assert found.verdict == "holds where the start is fresh; ambiguous in all 6 others"
     assert found.ours == "+0.60 ± 2.72 to +1.00"
     assert found.why.startswith("12 points: 6 hold, 6 ambiguous (means of 5 seeds; nothing is")
@@ -169,7 +94,7 @@ def test_a_verdict_is_a_map() -> None:
     fresh, aged = (next(r for r in found.rows if r["start"] == s) for s in ("fresh", "aged"))
     assert (fresh["case"], fresh["ci95"], fresh["seeds"]) == (HOLDS, None, 1)
     assert (aged["case"], aged["ours"], aged["seeds"]) == (AMBIGUOUS, pytest.approx(0.6), 5)
-    table = map_of(EXPERIMENT, _claim(), found)
+    table = map_of(EXPERIMENT, claim_of(), found)
     assert [column.title for column in table.columns] == [
         *("the start", "the cache", "the reading", "decided by", "ours", "case")
     ]
@@ -177,19 +102,19 @@ def test_a_verdict_is_a_map() -> None:
 
 
 def test_all_that_a_claim_compares_has_to_be_so() -> None:
-    claim = _claim(
+    claim = claim_of(
         workloads=("W", "R"),
         measure=lambda at: {name: at(name, "new").value for name in ("W", "R")},
     )
-    found = _judged(claim, lambda run: _Point(9.0 if run.workload == "w" else -1.0))
+    found = judged_of(claim, lambda run: KitPoint(9.0 if run.workload == "w" else -1.0))
     assert found.verdict == NOWHERE
     assert "decided by R in 12" in found.why
 
 
 def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> None:
-    found = _judged(
-        _claim(),
-        lambda run: _Point(
+    found = judged_of(
+        claim_of(),
+        lambda run: KitPoint(
             float(run.line != "old" and run.at("cache") != "small"), run.at("cache") == "small"
         ),
     )
@@ -197,7 +122,7 @@ def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> No
     assert found.why.endswith(
         "without leaving out 4 with a backlog: holds where the cache is middle or large"
     )
-    nothing = _judged(_claim(), lambda run: _Point(float(run.line != "old"), True))
+    nothing = judged_of(claim_of(), lambda run: KitPoint(float(run.line != "old"), True))
     assert nothing.verdict == UNCHECKED
     assert nothing.why.startswith("all points are with a backlog; 12 points: 12 hold")
 
@@ -206,15 +131,15 @@ def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
     """New is more than old by 1, but nothing at all with a small cache; old is 1 on a fresh drive,
     and anything on an aged one."""
 
-    def point(run: Run) -> _Point:
+    def point(run: Run) -> KitPoint:
         old = 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
         gain = 0.0 if run.line == "old" or run.at("cache") == "small" else 1.0
-        return _Point(old + gain, run.at("cache") == "large" and run.at("start") == "aged")
+        return KitPoint(old + gain, run.at("cache") == "large" and run.at("start") == "aged")
 
-    premise: Premise[_Point] = Premise(
+    premise: Premise[KitPoint] = Premise(
         "with nothing old", lambda at: {"": at("W", "old").value}, Region(low=0.5)
     )
-    found = _judged(_claim(premise=premise), point)
+    found = judged_of(claim_of(premise=premise), point)
     assert found.verdict == "holds where the cache is middle or large"
     assert found.why.endswith(
         "without leaving out 4 with nothing old and 2 with a backlog: "
@@ -222,16 +147,16 @@ def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
     ), "what is both is what every claim leaves out"
     assert {row["rejected"] for row in found.rows if row["start"] == "fresh"} == {None}
     never = replace(premise, region=Region(low=9.0))
-    found = _judged(_claim(premise=never, axes=("cache",)), point)
+    found = judged_of(claim_of(premise=never, axes=("cache",)), point)
     assert found.verdict == UNCHECKED
     assert found.why.startswith("all points are with nothing old; 3 points: 2 hold, 1 fail")
 
 
 def test_the_papers_number_stands_beside_ours() -> None:
-    claim = _claim(axes=("cache",), region=Region.about(1.0))
+    claim = claim_of(axes=("cache",), region=Region.about(1.0))
     sizes = {"small": 0.5, "middle": 1.0, "large": 1.25}
-    found = _judged(
-        claim, lambda run: _Point(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+    found = judged_of(
+        claim, lambda run: KitPoint(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
     )
     assert found.verdict == "holds where the cache is middle or large"
     assert found.why.endswith(
@@ -241,9 +166,9 @@ def test_the_papers_number_stands_beside_ours() -> None:
 
 
 def test_each_choice_has_a_verdict_of_its_own() -> None:
-    claim, other = _claim(), _claim(text="another", axes=("cache",))
+    claim, other = claim_of(), claim_of(text="another", axes=("cache",))
     judged = [
-        (one, _judged(one, lambda run: _Point(_value(run), run.at("cache") == "small")))
+        (one, judged_of(one, lambda run: KitPoint(_value(run), run.at("cache") == "small")))
         for one in (claim, other)
     ]
     table = by_choice(EXPERIMENT, "start", judged)
@@ -260,8 +185,8 @@ def test_each_choice_has_a_verdict_of_its_own() -> None:
 
 
 def test_what_was_not_run_is_no_part_of_the_map() -> None:
-    claim = _claim()
-    points = {run: _Point(1.0) for run in runs_of(EXPERIMENT, [claim], True)}
+    claim = claim_of()
+    points = {run: KitPoint(1.0) for run in runs_of(EXPERIMENT, [claim], True)}
     left = {run: point for run, point in points.items() if run.at("start") == "fresh"}
     assert len(judge(EXPERIMENT, claim, left, True, BUSY).rows) == 6
     nothing = judge(EXPERIMENT, claim, {}, True, BUSY)
@@ -270,7 +195,7 @@ def test_what_was_not_run_is_no_part_of_the_map() -> None:
 
 def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
     missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
-    assert runs_of(missing, [_claim()], True) == []
+    assert runs_of(missing, [claim_of()], True) == []
 
 
 def test_a_choice_may_change_what_a_generator_plays() -> None:
@@ -337,9 +262,9 @@ def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
 
 
 def test_an_axis_may_be_swept_in_full_alone() -> None:
-    claim = _claim(full_axes=frozenset({"start"}))
+    claim = claim_of(full_axes=frozenset({"start"}))
     starts = {
-        full: {row["start"] for row in _judged(claim, lambda run: _Point(1.0), full).rows}
+        full: {row["start"] for row in judged_of(claim, lambda run: KitPoint(1.0), full).rows}
         for full in (False, True)
     }
     assert starts == {False: {"fresh"}, True: {"fresh", "aged"}}
@@ -353,7 +278,7 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
         Axis("five", "the five", tuple(Choice(c) for c in "abcde"), "sizes", ordered=True),
     )
     of = replace(EXPERIMENT, axes=axes)
-    claims = [_claim(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]
+    claims = [claim_of(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]
     table = axes_table(of, claims)
     rows = {row["axis"]: (row["choices"], row["quick"], row["claims"]) for row in table.rows}
     assert rows == {
@@ -366,7 +291,7 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
     assert "each of its sizes (the cache, the five) is the least or the largest" in table.caption
     assert "take long" in table.caption
     assert "of no claim" in table.caption
-    one = axes_table(replace(of, workloads=()), [_claim(axes=("cache",))])
+    one = axes_table(replace(of, workloads=()), [claim_of(axes=("cache",))])
     assert "no grid" not in one.caption
     assert "take long" not in one.caption
 
@@ -374,10 +299,10 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
 def test_verdicts_with_other_factors_stand_beside() -> None:
     sizes = {"small": 0.85, "middle": 1.0, "large": 1.9}
 
-    def of(run: Run) -> _Point:
-        return _Point(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+    def of(run: Run) -> KitPoint:
+        return KitPoint(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
 
-    stated = _claim(axes=("cache",), region=Region.about(1.0), text="it is 1")
+    stated = claim_of(axes=("cache",), region=Region.about(1.0), text="it is 1")
     relative = replace(stated, region=Region(1 / 1.5, 1.5), text="it is as stated")
     others = [
         replace(stated, region=Region(low=0.5)),

@@ -95,7 +95,7 @@ From `floatgate paper one` (quick; the whole domain is `--full`'s). By hand.
 | a | 2 |
 """
 WHY = "24 points: 19 hold, 5 fail (means of 3 seeds); decided by it"
-ROW = {"of": "one", "mode": "full", "where": "here", "paper": "more"}
+ROW = {"of": "one", "mode": "full", "where": "here", "paper": "more", "kind": "", "at_once": ""}
 FOUND = [
     ROW | {"id": "a", "claim": "the first", "ours": "", "verdict": "holds", "why": ""},
     ROW | {"id": "b", "claim": "other", "ours": "+2%", "verdict": "holds in 19", "why": WHY},
@@ -132,17 +132,47 @@ def test_what_has_no_partner_is_refused(page: str, found: list[dict[str, str]], 
         _tool().rewritten(page, "one", found)
 
 
+JUDGED = {"kind": "hold somewhere", "verdict": "holds in 1", "at_once": "holds in 1"}
+MANY = [
+    ROW | JUDGED,
+    ROW | JUDGED | {"at_once": "holds nowhere"},
+    ROW | JUDGED | {"kind": "cannot be checked", "at_once": "other"},
+    ROW | JUDGED | {"of": "two"},
+    ROW | JUDGED | {"of": "two", "at_once": ""},
+]
+
+
+def test_the_readme_says_how_many_verdicts_are_others_at_once() -> None:
+    """What cannot be checked, and what was not judged so, is no part of it."""
+    readme = "By hand. Others are then: nothing, of old. By hand, too.\n"
+    told = "By hand. Others are then: `one` 1 of 2, `two` 0 of 1. By hand, too.\n"
+    assert _tool().with_others(readme, MANY) == told
+    assert _tool().with_others(told, MANY) == told
+    with pytest.raises(ValueError, match="0 sentences begin with Others are then"):
+        _tool().with_others("By hand.", MANY)
+
+
+def test_the_readme_is_of_the_claims_beside_it() -> None:
+    known = _tool().read_claims(_tool().CLAIMS.read_text("utf-8"))
+    readme = _tool().README.read_text("utf-8")
+    assert _tool().with_others(readme, known) == readme
+
+
 def test_the_claims_are_put_beside_the_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_tool(), "PAPERS", tmp_path)
     monkeypatch.setattr(_tool(), "CLAIMS", tmp_path / "claims.csv")
+    monkeypatch.setattr(_tool(), "README", tmp_path / "README.md")
+    (tmp_path / "README.md").write_text("Others are then: nothing, of old.\n")
     (tmp_path / "one.md").write_text(PAGE)
     lines = [
         ",".join(FOUND[0]),
-        *(",".join(f'"{cell}"' for cell in row.values()) for row in FOUND[:2]),
+        *(",".join(f'"{cell}"' for cell in row.values()) for row in (FOUND[0] | JUDGED, FOUND[1])),
     ]
     (tmp_path / "site.csv").write_text("\n".join(lines) + "\n")
     _tool().main(tmp_path / "site.csv")
-    assert (tmp_path / "one.md").read_text() == _tool().rewritten(PAGE, "one", FOUND)
+    judged = [FOUND[0] | JUDGED, *FOUND[1:]]
+    assert (tmp_path / "one.md").read_text() == _tool().rewritten(PAGE, "one", judged)
+    assert (tmp_path / "README.md").read_text() == "Others are then: `one` 0 of 1.\n"
     assert (tmp_path / "claims.csv").read_text() == (tmp_path / "site.csv").read_text()

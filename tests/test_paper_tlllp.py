@@ -15,23 +15,29 @@ from exhibits import by_key, printed
 from verdicts import HELD
 from verdicts.tlllp import AGED, CASES, WHOLE, WORKLOADS, Case, judged, point
 
-from floatgate.papers import reproduce
+from floatgate.papers import reproduce, tlllp_runs
 from floatgate.papers import tlllp as paper
 from floatgate.papers.batch import Bench
 from floatgate.papers.experiment import Choice, Experiment, Line, Run
-from floatgate.papers.judging import runs_of
+from floatgate.papers.judging import judge, runs_of
 from floatgate.papers.paper import HOLDS, UNCHECKED
+from floatgate.papers.recorded import Request, play
 from floatgate.papers.sources import find_traces
 from floatgate.papers.tlllp_claims import CLAIMS, points
 from floatgate.papers.tlllp_figures import COLUMNS
 from floatgate.papers.tlllp_runs import (
+    BACKLOG,
+    EMPTY,
     EXCERPTS,
     FINANCIAL1,
     FINANCIAL2,
     FITTED,
     MSR,
+    MSR_BUSY,
+    MSR_READS,
     TLLLP,
     WEBSEARCH,
+    WEBSEARCH_25K,
     backlogged,
     experiment_of,
     reduce,
@@ -52,7 +58,6 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 @pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
 def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
     claim = BY_KEY[case.claim]
-    # Nothing is random to WebSearch and to nodes on fresh drives: those scatter nowhere.
     found = judged(AGED, replace(claim, axes=("start",)), case.points(AGED, claim))
     assert [row["case"] for row in found.rows] == [case.case]
     assert found.verdict == AT_ONE[case.case]
@@ -227,6 +232,7 @@ def test_a_run_in_numbers() -> None:
         "data_copies": 11 / 50,
         "map_copies": 3 / 50,
         "prefetch_used": 0.25,
+        "node_share": None,
     }
     titles, [row] = printed(COLUMNS, [asdict(found)])[0], printed(COLUMNS, [asdict(found)])[1:]
     shown = dict(zip(titles, row, strict=True))
@@ -236,6 +242,55 @@ def test_a_run_in_numbers() -> None:
         "10.00%",
     )
     assert points(-0.0125) == "\N{MINUS SIGN}1.2 points"
+
+
+def test_what_nodes_take_is_the_rest_of_what_was_counted() -> None:
+    """Entries of 8 bytes: 100 misses and 44 loaded ahead, of which 24 have left, in 1,000 bytes."""
+    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, EMPTY, 1)
+    assert (run.line, run.at("start"), run.at("arrivals")) == ("tlllp-empty", None, None)
+    one = SimpleNamespace(misses=100, prefetched=44, evictions=24, cache_bytes=1000)
+    result: Any = SimpleNamespace(mapping=one, config={"tlllp": {"bytes_per_entry": 8}})
+    assert tlllp_runs._node_share(result) == pytest.approx(0.04)
+
+
+def test_what_nodes_take_on_the_engine() -> None:
+    """Entries of three translation pages of 512, one by one and none behind another: as many as
+    nodes and entries of 8 bytes fill the cache, and as many as make one node leave."""
+    settings = {"mapping.cache": "72B", "queue.arrivals": "closed", "timing": "none"}
+    spread = [(0, 0), (1, 2), (2, 4), (0, 8), (1, 10), (2, 12)]
+    for asked, share in ((spread, 3 / 9), (spread[:4], 3 / 7), ([*spread, (3, 30)], 3 / 8)):
+        played = [Request(tpn * 512 + entry) for tpn, entry in asked]
+        result = play(played, 2048, "tlllp17", settings)
+        assert tlllp_runs._node_share(result) == pytest.approx(share)
+
+
+NODES_TAKE = {
+    "1/64": (7.8, 8.8, 5.6),
+    "1/8": (1.7, 5.5, 1.8),
+    "1/2": (1.4, 5.0, 1.3),
+}
+"""Per cent on WebSearch and on both windows of MSR, as the page has them."""
+
+
+@needs_traces
+def test_what_nodes_take_on_the_traces_is_what_the_page_says() -> None:
+    experiment = _with_traces()
+    experiment = replace(experiment, workloads=(*experiment.workloads, FITTED))
+    claim = BY_KEY["nodes-space"]
+    results = experiment.simulate(Bench("tlllp17", None), runs_of(experiment, [claim], True))
+    evidence = {run: reduce(experiment, run, result) for run, result in results.items()}
+    for cache, shares in NODES_TAKE.items():
+        for trace, share in zip((WEBSEARCH_25K, MSR_READS, MSR_BUSY), shares, strict=True):
+            [one] = [p for p in evidence.values() if (p.trace, p.cache) == (trace, cache)]
+            assert 100 * one.node_share == pytest.approx(share, abs=0.05)
+    every = [one.node_share for one in evidence.values()]
+    assert (min(every), max(every)) == (
+        pytest.approx(0.004, abs=5e-4),
+        pytest.approx(0.088, abs=5e-4),
+    )
+    found = judge(experiment, claim, evidence, True, BACKLOG)
+    assert found.verdict == "holds where the cache is 1/64 and MSR is most throughput"
+    assert found.at_once == found.verdict
 
 
 def test_the_cache_is_a_share_of_the_map_of_the_pages_touched() -> None:

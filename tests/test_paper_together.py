@@ -15,7 +15,7 @@ from floatgate import configs
 from floatgate.papers import together_runs
 from floatgate.papers.batch import Bench, Played
 from floatgate.papers.experiment import Experiment, Run, Workload
-from floatgate.papers.judging import axes_table, judge, runs_of
+from floatgate.papers.judging import judge, runs_of
 from floatgate.papers.paper import HOLDS
 from floatgate.papers.together_claims import QUESTIONS, claims_of, interaction, judge_all, later
 from floatgate.papers.together_figures import at_defaults, exhibits, first_volume
@@ -49,6 +49,7 @@ from floatgate.papers.together_runs import (
     reduce,
     why_refused,
 )
+from floatgate.papers.verdict_tables import axes_table
 from floatgate.papers.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
 
 if TYPE_CHECKING:

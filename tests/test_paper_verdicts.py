@@ -22,6 +22,7 @@ from floatgate.papers.verdicts import (
     Estimate,
     Named,
     Region,
+    confidence_of_each,
     grid,
     worded,
 )
@@ -76,15 +77,34 @@ def test_what_is_picked_of_many_has_the_interval_of_many() -> None:
     for _ in range(tries):
         found = [Estimate.of([draw.gauss(0, 1) for _ in range(5)], True) for _ in range(12)]
         alone += all(one.low <= 0 <= one.high for one in found)
-        together += all(one.low <= 0 <= one.high for one in (e.as_one_of(12) for e in found))
+        together += all(
+            one.low <= 0 <= one.high for one in (e.at(confidence_of_each(12)) for e in found)
+        )
     assert 0.5 < alone / tries < 0.6, "0.95 to the power of 12 is 0.54"
     assert 0.94 < together / tries < 0.97
     one = Estimate.of([1.0, 2.0, 3.0], random=True)
-    assert one.as_one_of(1) == one
-    assert one.as_one_of(12).mean == one.mean
-    exact = Estimate.of([1.0], random=False)
-    assert exact.as_one_of(12) == exact
-    assert Estimate.of([1.0], random=True).as_one_of(12).half == math.inf
+    assert one.at(confidence_of_each(1)) == one
+
+
+@pytest.mark.parametrize(
+    ("intervals", "runs", "errors"), [(1, 3, 4.3027), (10, 3, 14.089), (10, 5, 5.5976)]
+)
+def test_intervals_that_hold_at_once_are_wider_by_students_t(
+    intervals: int, runs: int, errors: float
+) -> None:
+    """Quantiles of tables, at 1 - 0.05/n of each of n: not those of 95 % in a fixed proportion."""
+    known = Estimate.of([float(value) for value in range(runs)], random=True)
+    error = math.sqrt(runs * (runs + 1) / 12) / math.sqrt(runs)
+    wider = known.at(confidence_of_each(intervals))
+    assert (wider.mean, wider.runs) == (known.mean, runs)
+    assert wider.half == pytest.approx(errors * error, rel=1e-4)
+
+
+def test_an_interval_of_nothing_or_of_everything_stays() -> None:
+    exact = Estimate.of([0.5], random=False)
+    assert exact.at(0.999) == exact
+    assert Estimate.of([0.5, 0.5, 0.5], random=True).at(0.999).half == 0.0
+    assert Estimate.of([0.5], random=True).at(0.999).half == math.inf
 
 
 def test_one_run_of_something_random_decides_nothing() -> None:

@@ -4,7 +4,8 @@
     python tools/paper_tables.py papers/claims.csv
 
 rewrites id, claim, paper, ours and new verdict of every row, and keeps the old verdict and the
-reason, which are written by hand. It puts the claims beside the pages, which are held against them.
+reason, which are written by hand. It puts the claims beside the pages, which are held against them,
+and says in the README of the papers how many verdicts are others with intervals that hold at once.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ from pathlib import Path
 
 PAPERS = Path(__file__).resolve().parents[1] / "docs" / "papers"
 CLAIMS = PAPERS / "claims.csv"
+README = PAPERS / "README.md"
 
 Claim = Mapping[str, str]
 """A row of the site's claims.csv."""
 
 COUNTS = re.compile(r"\d+ points: [^(;]*(?= \()")
 """In the reason: how many points there are of each case."""
+
+
+OTHERS = re.compile(r"Others are then: [^.]*\.")
+"""In the README of the papers: how many verdicts are."""
 
 
 def main(path: Path) -> None:
@@ -34,6 +40,7 @@ def main(path: Path) -> None:
     written = {
         page: rewritten(page.read_text("utf-8"), name, claims) for page, name in pages.items()
     }
+    written[README] = with_others(README.read_text("utf-8"), claims)
     for page, found in written.items():
         page.write_text(found, "utf-8")
     CLAIMS.write_text(text, "utf-8")
@@ -64,6 +71,21 @@ def rewritten(page: str, name: str, claims: Sequence[Claim]) -> str:
     if left:
         raise ValueError(f"{name}: no row of {', '.join(left)}")
     return _with_source("".join(lines), name, own)
+
+
+def with_others(readme: str, claims: Sequence[Claim]) -> str:
+    """The README with how many of each paper's verdicts are others at once, of those that were
+    judged so. Raises ValueError where it does not say that once."""
+    judged = [c for c in claims if c["at_once"] and c["kind"] != "cannot be checked"]
+    told = []
+    for name in dict.fromkeys(claim["of"] for claim in judged):
+        own = [claim for claim in judged if claim["of"] == name]
+        other = sum(claim["at_once"] != claim["verdict"] for claim in own)
+        told.append(f"`{name}` {other} of {len(own)}")
+    found, times = OTHERS.subn(lambda _: f"Others are then: {', '.join(told)}.", readme)
+    if times != 1:
+        raise ValueError(f"README.md: {times} sentences begin with Others are then")
+    return found
 
 
 def _cells(line: str) -> list[str]:

@@ -31,9 +31,12 @@ WHOLE = experiment_of(WORKLOADS)
 
 
 def aged_only() -> Experiment:
-    """The experiment on aged drives: all runs but WebSearch's differ from seed to seed."""
+    """The experiment on aged drives, with workloads of which all runs differ from seed to seed."""
     start, *others = WHOLE.axes
-    return replace(WHOLE, axes=(replace(start, choices=start.choices[1:]), *others))
+    random = tuple(replace(work, random=True) for work in WORKLOADS)
+    return replace(
+        WHOLE, axes=(replace(start, choices=start.choices[1:]), *others), workloads=random
+    )
 
 
 AGED = aged_only()
@@ -53,18 +56,22 @@ STATED: Mapping[tuple[str, str], Mapping[str, float]] = {
         "stdev_us": 770.0,
     },
     (FINANCIAL1, "tlllp-free"): {"hit_ratio": 0.71},
+    (FINANCIAL1, "tlllp-empty"): {"node_share": 0.03},
     (FINANCIAL2, "none"): {"mean_us": 2000.0},
     (FINANCIAL2, "dftl"): {"hit_ratio": 0.45, "mean_us": 1000.0, "stdev_us": 700.0},
     (FINANCIAL2, "tlllp"): {"hit_ratio": 0.60, "mean_us": 1000 * (1 - 0.12), "stdev_us": 595.0},
     (FINANCIAL2, "tlllp-free"): {"hit_ratio": 0.61},
+    (FINANCIAL2, "tlllp-empty"): {"node_share": 0.04},
     (WEBSEARCH, "none"): {"mean_us": 2000.0},
     (WEBSEARCH, "dftl"): {"hit_ratio": 0.05, "mean_us": 1000.0, "stdev_us": 700.0},
     (WEBSEARCH, "tlllp"): {"hit_ratio": 0.50, "mean_us": 1000 * (1 - 0.1236), "stdev_us": 560.0},
     (WEBSEARCH, "tlllp-free"): {"hit_ratio": 0.55},
+    (WEBSEARCH, "tlllp-empty"): {"node_share": 0.09},
     (MSR, "none"): {"mean_us": 2000.0},
     (MSR, "dftl"): {"hit_ratio": 0.85, "mean_us": 1000.0, "stdev_us": 700.0},
     (MSR, "tlllp"): {"hit_ratio": 0.90, "mean_us": 1000 * (1 - 0.07), "stdev_us": 630.0},
     (MSR, "tlllp-free"): {"hit_ratio": 0.91},
+    (MSR, "tlllp-empty"): {"node_share": 0.05},
 }
 """Numbers of which every claim holds: the mean falls by 12 %, the deviation by 15 %."""
 
@@ -94,6 +101,7 @@ def point(run: Run, **numbers: Any) -> Point:
         "data_copies": 0.05,
         "map_copies": 0.02,
         "prefetch_used": None,
+        "node_share": None,
     }
     return Point(**(known | dict(STATED[family, LIKE.get(run.line, run.line)]) | numbers))
 
@@ -130,6 +138,7 @@ F_DFTL, F_TLLLP = (FINANCIAL1, "dftl"), (FINANCIAL1, "tlllp")
 W_DFTL, W_TLLLP, W_FREE = (WEBSEARCH, "dftl"), (WEBSEARCH, "tlllp"), (WEBSEARCH, "tlllp-free")
 M_DFTL, M_TLLLP, M_FREE = (MSR, "dftl"), (MSR, "tlllp"), (MSR, "tlllp-free")
 M_NONE = (MSR, "none")
+W_EMPTY, M_EMPTY = (WEBSEARCH, "tlllp-empty"), (MSR, "tlllp-empty")
 
 
 CASES = [
@@ -181,6 +190,9 @@ CASES = [
     Case("financial1-longest", FAILS_HERE, "MSR is longer", {M_DFTL: {"mean_us": 2500.0}}),
     Case("financial1-longest", FAILS_HERE, "MSR is as long", {M_DFTL: {"mean_us": 2000.0}}),
     Case("financial1-longest", AMBIGUOUS, "MSR scatters", {}, {M_DFTL: {"mean_us": 900.0}}),
+    Case("nodes-space", FAILS_HERE, "MSR's take as much", {M_EMPTY: {"node_share": 0.09}}),
+    Case("nodes-space", FAILS_HERE, "Financial1's take 3%", {W_EMPTY: {"node_share": 0.03}}),
+    Case("nodes-space", AMBIGUOUS, "MSR's scatter", {}, {M_EMPTY: {"node_share": 0.03}}),
     Case("nodes", FAILS_HERE, "they cost nothing", {W_FREE: {"hit_ratio": 0.50}}),
     Case("nodes", FAILS_HERE, "they cost MSR more", {M_FREE: {"hit_ratio": 0.99}}),
     Case("nodes", AMBIGUOUS, "MSR's cost scatters", {}, {M_FREE: {"hit_ratio": 0.05}}),

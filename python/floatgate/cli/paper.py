@@ -188,6 +188,6 @@ def _print_claims(claims: Sequence[Stated]) -> None:
         ):
             if text:
                 said.add_row(name, Text(text))
-        blocks.add_row(str(i), Text(claim.text, style="bold"))
+        blocks.add_row(str(i), Text(claim.claim, style="bold"))
         blocks.add_row("", said)
     output.console().print(blocks)

@@ -29,9 +29,10 @@ from .asa_runs import (
 )
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
+from .judging import judge, runs_of
 from .paper import Claim, Exhibit, Measured, Outcome
 from .sources import find_traces, missing_warning
+from .verdict_tables import axes_table, by_choice, by_confidence, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -99,6 +100,7 @@ def reproduce(
         axes_table(experiment, OPEN_CLAIMS),
         by_choice(experiment, "equal", judged),
         by_factor(experiment, judged, points, full, LEFT_OUT),
+        by_confidence(judged),
         *worked_examples(),
         *exhibits(list(points.values())),
         skew({work.name: bench.hotness(work.played.spec) for work in workloads if _is_plain(work)}),

@@ -57,9 +57,10 @@ from .eti_runs import (
     stand_in,
 )
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
+from .judging import judge, runs_of
 from .paper import Outcome
 from .sources import Source, find_traces, missing_warning
+from .verdict_tables import axes_table, by_choice, by_confidence, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -124,6 +125,7 @@ def reproduce(
         exhibits=[
             axes_table(experiment, asked),
             by_factor(experiment, claims, points, full, HOT_ENOUGH),
+            by_confidence([*claims, *of_hot]),
             open_hot,
             table_1(named),
             *merged(named),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from .judging import OpenClaim, axes_table, by_factor, judge, map_of, runs_of
+from .judging import OpenClaim, judge, runs_of
 from .ncq_beside import WORST_CLAIMS, all_speeds, by_construction, finer, worst
 from .ncq_claims import ALL_SIX, CLAIMS, NOT_CHECKED, STATED
 from .ncq_examples import figure_2, table_1
@@ -37,6 +37,7 @@ from .ncq_tables import COLUMNS, asked_with, tables
 from .numbers import Judged, met_at_once, met_in_pairs
 from .paper import UNCHECKED, Numbers, Outcome
 from .sources import find_traces
+from .verdict_tables import axes_table, by_confidence, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -103,6 +104,7 @@ def reproduce(
         exhibits=[
             axes_table(edge, [*CLAIMS, *WORST_CLAIMS]),
             by_factor(experiment, claims, main, full, IDLE),
+            by_confidence([*claims, *at_edge]),
             *figures(every),
             *tables(every),
             *_together(experiment, claims, fine),

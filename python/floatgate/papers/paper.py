@@ -34,6 +34,9 @@ class Measured:
     number: float | None = None
     rows: Sequence[Row] = ()
     """The points of the claim's domain, each with its estimate and case, where it has a domain."""
+    at_once: str | None = None
+    """The verdict with intervals that are so wide that all of the domain's hold at once at 95 %;
+    None where it has no domain."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,7 @@ class Outcome:
                 "number": found.number,
                 "verdict": found.verdict,
                 "why": found.why,
+                **({"at_once": found.at_once} if found.at_once is not None else {}),
                 **({"domain": list(found.rows)} if found.rows else {}),
             }
             for claim, found in self.claims

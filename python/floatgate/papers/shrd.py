@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import PAPERS, shrd_crash
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Place, Run
-from .judging import axes_table, by_choice, by_factor, judge, map_of, runs_of
+from .judging import judge, runs_of
 from .paper import Claim, Exhibit, Measured, Outcome
 from .shrd_claims import CLAIMS, OUT_OF_REACH
 from .shrd_crash import NONE_LEFT_OUT, RECOVERY, Crashes
@@ -48,6 +48,7 @@ from .shrd_runs import (
 )
 from .shrd_tables import COLUMNS, LABELS
 from .sources import find_traces, missing_warning
+from .verdict_tables import axes_table, by_choice, by_confidence, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -92,6 +93,7 @@ def reproduce(
     shown: list[Exhibit] = [
         axes_table(experiment, CLAIMS),
         by_factor(experiment, judged, points, full, BACKLOG),
+        by_confidence([*judged, (RECOVERY, recovery)]),
         worked_example(),
         *exhibits(list(points.values())),
         *(by_choice(experiment, axis, judged) for axis in ("load", "controller", "window")),

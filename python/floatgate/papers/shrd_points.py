@@ -54,7 +54,8 @@ class Point:
     write_backs: float
     data_programs: float
     """Pages of data programmed per page written: all that are not map pages by the count of the
-    map's own cache."""
+    map's own cache. Where the last map page is a part of one it counts as whole, so that this is
+    too little by what that lacks; with half of the drive spare it is exact."""
     copies: float
     """Of these, cleaning's."""
     window_pages: float | None

@@ -80,8 +80,8 @@ HOST = frozenset({"log", "window", "outstanding", "threshold"})
 UNSCALED = frozenset({"share", "threshold"})
 SCALED = frozenset({"cache", "spare"})
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
-"""Axes that are not swept with the prototype's own spare space, for time. It comes behind those
-that say how large a drive is."""
+"""Axes that are not swept with other spare space than the prototype's, for time. It comes behind
+those that say how large a drive is."""
 
 
 def generated(bursts: int) -> list[Workload]:
@@ -131,7 +131,7 @@ def _share(share: float) -> ByFootprint:
         return {
             "mapping.cache": f"{cache}B",
             "queue.arrivals": "closed",
-            "capacity.spare_factor": HALF,
+            "capacity.spare_factor": OWN,
             "flash.blocks": BLOCKS,
         }
 
@@ -164,10 +164,12 @@ def _at(rate: str) -> dict[str, str]:
     return {f"{OPEN}, {span}": f"{OPEN}, {rate}, {span}" for span in SPANS}
 
 
+OWN = "0.48"
+"""The prototype's spare space: 32 GiB of its 62 are written over."""
 HALF = "0.5"
 """Spare space that gives 4, 16 and 32 GiB, and logs, whole map pages."""
 BLOCKS = "24576"
-"""Of the drive for captures, half of which is 6 GiB: as much as the largest of their devices."""
+"""Of the drive for captures, 12 GiB: half is 6 GiB, as much as the largest of their devices."""
 ALL = "40MiB"
 """A cache for the whole map of 32 GiB and the largest log."""
 
@@ -272,11 +274,12 @@ AXES = (
         "spare",
         "the spare space of an aged drive",
         (
-            Choice("50%", {"capacity.spare_factor": HALF}),
+            Choice("48%", {"capacity.spare_factor": OWN}),
             Choice("25%", {"capacity.spare_factor": "0.25"}, quick=False),
             Choice("15%", {"capacity.spare_factor": "0.15"}),
         ),
-        "About what 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
+        "What 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
+        paper="48%",
     ),
     Axis(
         "outstanding",
@@ -300,12 +303,12 @@ AXES = (
         "room",
         "the spare space",
         (
-            Choice("50%"),
-            Choice("48%", {"capacity.spare_factor": "0.48"}, beside=ROOMLESS),
+            Choice("48%"),
+            Choice("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS),
         ),
-        "32 GiB of the prototype's 62 leave 48%. Then the last map page is a part of one, and the "
-        "map pages after it lie over two dies; whether the prototype pads it is not known. With "
-        "a half all map pages are whole.",
+        "32 GiB of the prototype's 62 leave 48%. Here the last map page is then a part of one, and "
+        "the map pages after it lie over two dies; whether the prototype pads it is not known. "
+        "With a half all map pages are whole.",
         paper="48%",
     ),
     Axis(

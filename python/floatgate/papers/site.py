@@ -22,18 +22,7 @@ def write_index(summaries: Sequence[Summary], directory: Path) -> None:
     """index.html, and claims.parquet and .csv with a row per claim. In the directory each paper has
     a folder of its name, with what `floatgate paper NAME` writes."""
     claims = [
-        {
-            "of": summary.name,
-            "mode": summary.mode,
-            "kind": claim.kind,
-            "id": claim.key,
-            "claim": claim.text,
-            "where": claim.where,
-            "paper": claim.paper,
-            "ours": claim.ours,
-            "verdict": claim.verdict,
-            "why": claim.why,
-        }
+        {"of": summary.name, "mode": summary.mode, **vars(claim)}
         for summary in summaries
         for claim in summary.claims
     ]

@@ -18,16 +18,18 @@ KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
 
 @dataclass(frozen=True)
 class Stated:
-    """A claim of the paper, and what we found about it."""
+    """A claim of the paper, and what we found about it: a row of claims.csv."""
 
-    key: str
-    text: str
+    kind: str
+    id: str
+    claim: str
     where: str
     paper: str
     ours: str
     verdict: str
+    at_once: str
+    """The verdict with intervals that hold at once, where it has any."""
     why: str
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,15 @@ def stated(outcome: Outcome) -> list[Stated]:
     """The claims, in their order."""
     return [
         Stated(
-            claim.key,
-            claim.text,
-            claim.where,
-            claim.paper,
-            found.ours,
-            found.verdict,
-            found.why,
-            kind_of(found),
+            kind=kind_of(found),
+            id=claim.key,
+            claim=claim.text,
+            where=claim.where,
+            paper=claim.paper,
+            ours=found.ours,
+            verdict=found.verdict,
+            at_once=found.at_once or found.verdict,
+            why=found.why,
         )
         for claim, found in outcome.claims
     ]
@@ -105,7 +108,7 @@ def claims_table(claims: Sequence[Stated]) -> Table:
     """The claims beside our numbers, with verdicts and reasons."""
     rows = [
         [
-            Cell(f"{claim.text} ({claim.where})"),
+            Cell(f"{claim.claim} ({claim.where})"),
             *map(Cell, (claim.paper, claim.ours, claim.verdict, claim.why)),
         ]
         for claim in claims

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS
 from .batch import Bench, Played
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from .judging import axes_table, by_factor, judge, map_of, runs_of
+from .judging import judge, runs_of
 from .paper import Exhibit, Outcome
 from .sources import Source, find_traces, missing_warning
 from .tlllp_claims import CLAIMS
@@ -36,6 +36,7 @@ from .tlllp_runs import (
     reduce,
 )
 from .tlllp_tables import bursts, tables
+from .verdict_tables import axes_table, by_confidence, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -100,6 +101,7 @@ def reproduce(
     shown: list[Exhibit] = [
         axes_table(experiment, CLAIMS),
         by_factor(experiment, claims, points, full, BACKLOG),
+        by_confidence(claims),
         *exhibits(every),
         *tables(experiment, claims, points, full),
         figure_1(),

@@ -24,10 +24,14 @@ LEAST_CACHE = 4 << 10
 FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
 FINANCIAL2, CAPTURED = "Financial2", "not in the paper"
 NO_CACHE, DFTL, TLLLP, FREE = "No Cache", "DFTL", "TLLLP", "TLLLP, nodes for nothing"
-"""Workloads and lines as the paper has them; the last is ours, for what nodes cost."""
+EMPTY = "TLLLP, cache empty at first"
+"""Workloads and lines as the paper has them; the last two are ours, for what nodes cost, and what
+they take."""
 
 CLEANED = frozenset({"start", "spare"})
 MAPPED = frozenset({"cache"})
+COUNTED = frozenset({"start", "spare", "arrivals"})
+"""What cannot matter to which entries a cache holds that begins empty."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +205,18 @@ LINES = (
         {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "prev"},
     ),
     Line("tlllp-free", FREE, {"mapping.scheme": "tlllp", "tlllp.bytes_per_node": "0"}),
+    # Nothing is filled, so that all that the cache holds was loaded in the run, and is counted.
+    Line(
+        "tlllp-empty",
+        EMPTY,
+        {
+            "mapping.scheme": "tlllp",
+            "start.fill": "none",
+            "timing": "none",
+            "queue.arrivals": "closed",
+        },
+        COUNTED,
+    ),
     Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}),
     Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, MAPPED),
     Line("tpftl", "TPFTL", {"mapping.scheme": "tpftl"}),
@@ -208,7 +224,7 @@ LINES = (
     Line("cdftl", "CDFTL", {"mapping.scheme": "cdftl"}),
     Line("page_cache", "LRU of pages", {"mapping.scheme": "page_cache"}),
 )
-STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K, NO_CACHE: "none", FREE: "tlllp-free"}
+STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K, NO_CACHE: "none", FREE: "tlllp-free", EMPTY: "tlllp-empty"}
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
@@ -255,6 +271,9 @@ class Point:
     """Translation pages that cleaning moved, or wrote because data had moved."""
     prefetch_used: float | None
     """Of the entries loaded ahead, the share that was asked for."""
+    node_share: float | None
+    """Of the bytes that the cache holds at the end, those of nodes of mapping pages; of TLLLP with
+    a cache that is empty at first."""
 
 
 def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
@@ -286,11 +305,24 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         data_copies=programs.gc / accesses,
         map_copies=programs.gc_map / accesses,
         prefetch_used=_used(mapping.prefetched, mapping.prefetch_used),
+        node_share=_node_share(result) if run.line == STANDS_FOR[EMPTY] else None,
     )
 
 
 def _used(prefetched: int | None, used: int | None) -> float | None:
     return used / prefetched if prefetched and used is not None else None
+
+
+def _node_share(result: Result) -> float:
+    """Each miss loads an entry beside those ahead, and what has left is counted: the rest is in
+    the cache, of which the bytes are known, nodes and entries together."""
+    mapping = result.mapping
+    assert mapping.prefetched is not None, "the engine's own policies tell all that they count"
+    assert mapping.evictions is not None, "as above"
+    assert mapping.cache_bytes, "as above, and the last entry that is looked up stays"
+    entries = mapping.misses + mapping.prefetched - mapping.evictions
+    held: int = result.config["tlllp"]["bytes_per_entry"] * entries
+    return 1 - held / mapping.cache_bytes
 
 
 BUSY = 0.95

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from .experiment import FULL_SEEDS, Experiment, Run
-from .judging import OpenClaim, by_choice, places_of
+from .judging import OpenClaim, places_of
 from .numbers import Judged, met_at_once, met_in_pairs, spread
 from .paper import Column, Exhibit, Numbers, Row
 from .tlllp_claims import NUMBERS
 from .tlllp_figures import BARS, LABELS, place_of, values
 from .tlllp_runs import CACHES, WAITING, Point, backlogged
+from .verdict_tables import by_choice
 from .verdicts import worded
 
 MOSTLY = 0.5

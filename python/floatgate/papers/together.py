@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from . import PAPERS, together_drives
 from .batch import Bench
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from .judging import axes_table, by_choice, map_of, runs_of
+from .judging import runs_of
 from .paper import Exhibit, Outcome
 from .sources import find_traces, missing_warning
 from .together_claims import claims_of, judge_all, later
@@ -36,6 +36,7 @@ from .together_runs import (
 )
 from .together_sentence import summed_up
 from .together_traces import QUICK_TRACES, TRACES, excerpts
+from .verdict_tables import axes_table, by_choice, by_confidence, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -94,7 +95,7 @@ def reproduce(
     drives = _measured(progress, kept, full) if truth else {}
     steadies = {run: together_drives.steady(result) for run, result in drives.items()}
     numbers = together_drives.by_seed(steadies)
-    shown: list[Exhibit] = [axes_table(experiment, claims)]
+    shown: list[Exhibit] = [axes_table(experiment, claims), by_confidence(judged)]
     shown += [by_choice(experiment, BY_WORKLOAD[family], judged) for family in families]
     every_run = list(points.values())
     shown += exhibits(every_run, known)

@@ -58,13 +58,12 @@ class Estimate:
         assert mean is not None, "an estimate is of one value or more"
         return cls(mean, math.inf if half is None else half, len(values), True)
 
-    def as_one_of(self, cases: int) -> Estimate:
-        """The same if it is picked from so many: with an interval so wide that those of all of them
-        hold together as surely as one does alone (Bonferroni)."""
-        if cases == 1 or self.runs < 2:
+    def at(self, confidence: float) -> Estimate:
+        """The same with an interval of another confidence, above 0 and below 1: as many standard
+        errors as Student's t has there for these runs."""
+        if self.runs < 2:
             return self
-        freedom, confidence = self.runs - 1, 1 - (1 - CONFIDENCE) / cases
-        wider = t_quantile(freedom, confidence) / t_quantile(freedom)
+        wider = t_quantile(self.runs - 1, confidence) / t_quantile(self.runs - 1)
         return replace(self, half=self.half * wider)
 
     @property
@@ -74,6 +73,12 @@ class Estimate:
     @property
     def high(self) -> float:
         return self.mean + self.half
+
+
+def confidence_of_each(intervals: int) -> float:
+    """The confidence of each of so many intervals with which all of them hold at once at 95 %, as
+    Bonferroni has it: also where they are of the same seeds."""
+    return 1 - (1 - CONFIDENCE) / max(intervals, 1)
 
 
 @dataclass(frozen=True)

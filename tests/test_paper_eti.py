@@ -17,12 +17,10 @@ from verdicts.eti import (
     BY_HOT_KEY,
     CASES,
     HOT,
-    HOT_CASES,
     NEVER,
     WHOLE,
     WORKLOADS,
     Case,
-    HotCase,
     as_stated,
     hotness,
     judged,
@@ -61,7 +59,7 @@ from floatgate.papers.eti_values import ETI, points
 from floatgate.papers.experiment import Experiment, Line, Run
 from floatgate.papers.judging import judge, runs_of
 from floatgate.papers.paper import HOLDS, UNCHECKED, Measured
-from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 QUICK = [trace for trace in REAL_TRACES if trace.quick]
@@ -98,28 +96,6 @@ def test_variants_that_scatter_and_do_not_differ_are_not_apart(key: str) -> None
     }
     [row] = judged(WHOLE, claim, evidence).rows
     assert (row["case"], round(row["ours"], 2)) == (AMBIGUOUS, 0.0)
-
-
-@pytest.mark.parametrize(
-    "case", HOT_CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in HOT_CASES]
-)
-def test_a_claim_on_traces_made_by_hand(case: HotCase) -> None:
-    """A trace that is looked at is what it is: nothing is ambiguous."""
-    found = looked(BY_HOT_KEY[case.claim], case.found)
-    assert {row["case"] for row in found.rows} == {case.case}
-    assert found.verdict == (EVERYWHERE if case.case == HOLDS else NOWHERE)
-
-
-def test_every_claim_on_traces_meets_evidence_for_each_case() -> None:
-    met = {(case.claim, case.case) for case in HOT_CASES}
-    known = BY_HOT_KEY.keys() - {"once-partners"}
-    assert met == {(key, case) for key in known for case in (HOLDS, FAILS_HERE)}
-
-
-def test_a_map_of_one_extent_is_no_map() -> None:
-    found = looked(BY_HOT_KEY["half"], hotness([1.0], [0.0]))
-    assert found.verdict == UNCHECKED
-    assert NOWHERE in found.why, "the unfiltered verdict stands beside"
 
 
 @pytest.mark.parametrize("key", [*NEVER, "once-partners"])

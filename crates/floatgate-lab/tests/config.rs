@@ -424,16 +424,12 @@ fn what_units_print_they_read() {
 
 #[test]
 fn a_block_fits_into_the_buffer() {
-    let of = |buffer: &[(&str, &str)]| {
-        let small = [("buffer.capacity", "32KiB"), ("flash.page", "2KiB")];
-        Config::load(None, None, &sets(&[&small, buffer].concat()))
-    };
+    let small = [("buffer.capacity", "32KiB"), ("flash.page", "2KiB")];
+    let of = |buffer: &[_]| Config::load(None, None, &sets(&[&small, buffer].concat()));
     let block = |pages| [("buffer.scheme", "bplru"), ("buffer.block_pages", pages)];
     of(&block("16")).unwrap();
     let error = of(&block("17")).unwrap_err().to_string();
-    let expected =
-        "buffer.block_pages = 17: expected at most the 16 pages that buffer.capacity holds";
-    assert_eq!(error, expected);
+    assert!(error.ends_with("at most the 16 pages that buffer.capacity holds"), "{error}");
     of(&[block("17").as_slice(), &[("mapping.unit", "1KiB")]].concat()).unwrap();
     of(&[("buffer.block_pages", "17")]).unwrap();
 }

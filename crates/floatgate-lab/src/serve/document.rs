@@ -21,7 +21,8 @@ use crate::warnings::{Of, notes, warnings};
 /// Share of spare that is left below which a drive warns, in per cent.
 const SPARE_THRESHOLD: f64 = 10.0;
 
-/// Share of late replies, and of the drive's mean by which theirs may be above it, without a warning.
+/// Share of late replies, and of the drive's mean by which theirs may be above it, that is not
+/// warned of.
 const OFF_MAX: f64 = 0.1;
 
 impl Served {

@@ -80,6 +80,26 @@ def test_a_signal_while_modules_are_imported_is_a_line(tmp_path: Path, number: i
     assert stderr == f"floatgate: {SIGNALS[signal.Signals(number)]}\n"
 
 
+def test_a_signal_in_a_callback_is_a_line_and_other_errors_in_one_are_told(tmp_path: Path) -> None:
+    """Python drops what is raised in a callback, as in those of its own imports, and says so."""
+    (tmp_path / "typer.py").write_text(
+        "import os, weakref\n"
+        "from floatgate.ending import Signals\n"
+        "def gone(act):\n"
+        "    thing = set()\n"
+        "    seen = weakref.ref(thing, lambda _: act())\n"
+        "    del thing\n"
+        "gone(lambda: 1 / 0)\n"
+        f"gone(lambda: os.kill(os.getpid(), {int(signal.SIGTERM)}))\n"
+        "Signals.look()\n"
+    )
+    status, stdout, stderr = _ended(tmp_path, ("devices",), 0, lambda: True)
+    assert (status, stdout) == (128 + signal.SIGTERM, "")
+    *other, last = stderr.splitlines()
+    assert last == "floatgate: ended by SIGTERM"
+    assert other[-1] == "ZeroDivisionError: division by zero"
+
+
 def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """`nohup floatgate ...`: the terminal may go away."""
     (tmp_path / "site.sh").write_text("")

@@ -25,6 +25,12 @@ def _end(number: int, _: FrameType | None) -> None:
     Signals.come(number)
 
 
+def _unraised(found: sys.UnraisableHookArgs) -> None:
+    """Says nothing of an end that Python has dropped within a callback: the next look raises it."""
+    if not isinstance(found.exc_value, Ended):
+        sys.__unraisablehook__(found)
+
+
 def _heard() -> set[int]:
     """Ctrl-C, what `timeout` and Slurm send, and a terminal that goes away."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -48,6 +54,7 @@ def _with_room(command: Callable[[], int]) -> int:
 
 def main() -> None:
     """Runs the command in `sys.argv` and ends the process with its exit status."""
+    sys.unraisablehook = _unraised
     try:
         for number in _heard():
             # What is ignored stays so: `nohup` relies on that.

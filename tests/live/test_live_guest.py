@@ -144,9 +144,10 @@ def test_a_file_system_lives_and_is_clean(
 
 
 def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
-    """The server is killed; or power fails, for the host too: it asks the drive nothing more."""
+    """The server is killed, or power fails. The guest stands still before: what it says of files
+    when the drive is gone is not the drive's word."""
+    guest.freeze()
     if plug:
-        guest.freeze()
         drive.plug()
     else:
         drive.kill()
@@ -185,7 +186,7 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
             after = guest.lines()
         if not plug:
             drive.start()
-        # What fails after the end fails because of it; what was synced at the end may come late.
+        # What was synced at the end may come late.
         told.append(_whole(after))
         if _looked_up(before, expected):
             seen |= expected

@@ -170,4 +170,4 @@ lock: setup
 	$(LOCK) --group release --constraint requirements.lock -o requirements-release.lock
 
 clean:
-	rm -rf $(VENV) $(TARGET_DIR) site dist $(DEMO)
+	rm -rf $(VENV) target site dist $(DEMO)

@@ -275,6 +275,7 @@ mod tests {
         let (warnings, requests) = told(&served, 0);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
     }
+
     /// A request that no client can make is one that the engine of a drive asserts there is not.
     #[test]
     fn a_shadow_with_a_bug_has_failed_and_the_drive_has_not() {

@@ -52,6 +52,8 @@ class Policy(metaclass=_Checked):
     """The axis that it is on, as `floatgate policies` has it."""
     REQUIRED: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Of each group of methods a policy must define exactly one."""
+    EITHER: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Of each of these it may define one, or none."""
 
     source: ClassVar[str] = "a policy in Python"
     """Where it is from, such as a paper: shown by `floatgate policies`."""
@@ -70,9 +72,9 @@ class Policy(metaclass=_Checked):
     def check(self) -> None:
         """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
         mine, base = type(self), self._base()
-        for group in self.REQUIRED:
+        for group in (*self.REQUIRED, *self.EITHER):
             defined = [name for name in group if _defines(mine, base, name)]
-            if len(defined) != 1:
+            if len(defined) > 1 or (not defined and group in self.REQUIRED):
                 found = " and ".join(defined) or "none of them"
                 raise TypeError(
                     f"{mine.__name__} defines {found}: expected "

@@ -40,6 +40,7 @@ class WriteBuffer(Policy):
     KEY = "buffer.scheme"
     AXIS = "buffer"
     REQUIRED = (("victim",),)
+    EITHER = (("written", "written_batch"),)
 
     def start(self, drive: BufferShape) -> None:
         """A run begins on this drive, with an empty buffer: forget an earlier one."""
@@ -69,15 +70,6 @@ class WriteBuffer(Policy):
         block that is being written to is not among them.
         """
         raise NotImplementedError
-
-    def check(self) -> None:
-        """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
-        super().check()
-        if self.defines("written") and self.defines("written_batch"):
-            raise TypeError(
-                f"{type(self).__name__} defines written and written_batch: expected one of them, "
-                "or neither"
-            )
 
     def calls(self) -> WriteBufferCalls:
         """What the engine asks in the policy's place."""

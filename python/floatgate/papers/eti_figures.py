@@ -117,10 +117,10 @@ def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
         if (trace, line) in values
     }
     if trace == SRC2_0:
-        return [(f"the paper, at most: from {of}", (1 + ON_SRC2_0) * w) for of, w in waste.items()]
+        return [(f"{STATED[0]}: from {of}", (1 + ON_SRC2_0) * w) for of, w in waste.items()]
     if not waste:
         return []
-    return [("the paper, at most on any trace", (1 + AT_MOST) * min(waste.values()))]
+    return [(ELSEWHERE[0], (1 + AT_MOST) * min(waste.values()))]
 
 
 def by_skew(points: Sequence[Point]) -> Bars:

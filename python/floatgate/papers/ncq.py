@@ -104,7 +104,7 @@ def reproduce(
         exhibits=[
             axes_table(edge, [*CLAIMS, *WORST_CLAIMS]),
             by_factor(experiment, claims, main, full, IDLE),
-            by_confidence([*claims, *at_edge]),
+            by_confidence(claims),
             *figures(every),
             *tables(every),
             *_together(experiment, claims, fine),

@@ -69,9 +69,13 @@ class LiveDrive:
             live.plug()
 
     def kill(self) -> None:
-        """SIGKILL: nbdkit ends between two instructions, and `floatgate serve` says so."""
+        """SIGKILL: nbdkit ends between two instructions."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.killed()
+
+    def killed(self) -> None:
+        """After somebody has killed nbdkit: `floatgate serve` ends, and says so."""
         with self._running as server:
-            os.kill(self.pid, signal.SIGKILL)
             assert server.status == 1, server.said
             assert "SIGKILL" in server.said
         self._server = None

@@ -24,6 +24,9 @@ PACKAGES = {
     "e2fsck": "e2fsprogs",
     "mkfs.f2fs": "f2fs-tools",
     "fsck.f2fs": "f2fs-tools",
+    "filefrag": "e2fsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "mkfs.xfs": "xfsprogs",
     "losetup": "mount",
     "setpriv": "util-linux",
 }

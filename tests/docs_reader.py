@@ -95,6 +95,16 @@ def _spc(path: Path) -> None:
     path.write_bytes(zstandard.compress(("\n".join(lines) + "\n").encode()))
 
 
+def _own(name: str) -> Callable[[Path], None]:
+    """A file of the repository, where the reader has it."""
+
+    def make(path: Path) -> None:
+        path.parent.mkdir(parents=True)
+        path.symlink_to(ROOT / name)
+
+    return make
+
+
 def _shared(path: Path) -> None:
     if not (SHARED / path.name).exists():
         pytest.skip(f"{path.name} is no part of the repository, and not in {SHARED}")
@@ -149,6 +159,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "X.parquet.part": _recorded,
     "boot.bin": _bytes,
     "capture-pgbench-ext4-656k.csv.zst": _shared,
+    "docs/studies/handles.toml": _own("docs/studies/handles.toml"),
     "disk.txt": lambda path: path.write_bytes((DATA / "queue.blkparse").read_bytes()),
     "financial.spc.zst": _spc,
     "mine.csv": _columns("", "w", "r", 1),

@@ -44,7 +44,17 @@ POLICY = r"placement.scheme.*: the policy Short\(\) itself; name it python:NAME"
     [
         ({}, "s: traces is missing"),
         ({"traces": []}, "s: traces = .* given; .*at least 1"),
-        (TRACE | {"gird": {}}, "s: unknown key gird"),
+        (
+            TRACE | {"gird": {}},
+            "s: unknown key gird; expected one of traces, device, set, options, ",
+        ),
+        (TRACE | {"settings": {}}, "s: unknown key settings; expected one of .* set, "),
+        ({"traces": [{"trace": "x", "slpit": 1}]}, r"s: traces.0: unknown key slpit; .* split"),
+        (
+            TRACE | {"optuna": {"trails": 1}},
+            "s: optuna: unknown key trails; expected one of trials",
+        ),
+        (TRACE | {"options": {"verfy": True}}, "s: options: unknown key verfy; .* verify, "),
         (TRACE | {"grid": {"a.b": "x"}}, r"s: grid.a.b = 'x' given; .*list"),
         (TRACE | {"grid": {"a.b": []}}, r"s: grid.a.b: expected one or more values"),
         (TRACE | {"grid": {"a.b": [1, 1]}}, r"s: grid.a.b: .*all different"),

@@ -57,7 +57,15 @@ Ranged = Annotated[ranges.Allowed, PlainValidator(ranges.read), PlainSerializer(
 class Strict(BaseModel):
     """A table in which every key has a meaning."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _each_key_is_known(cls, table: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        if isinstance(table, Mapping) and (unknown := [key for key in table if key not in known]):
+            raise ValueError(f"unknown key {unknown[0]}; expected one of {', '.join(known)}")
+        return table
 
 
 Ranges = Annotated[dict[str, Ranged], BeforeValidator(_dotted), Field(min_length=1)]
@@ -250,8 +258,6 @@ def _words(error: ValidationError) -> str:
     steps = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
     names = [step for step in steps if step not in ("bool", "int", "float", "str")]
     place = ".".join(names)
-    if first["type"] == "extra_forbidden":
-        return f"unknown key {place}"
     if first["type"] == "missing":
         return f"{place} is missing"
     given = first["input"]

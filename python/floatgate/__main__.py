@@ -13,6 +13,9 @@ from types import FrameType
 
 from .ending import Ended, Signals
 
+LOOK_S = 0.1
+"""Seconds from one look whether the end is under way to the next."""
+
 FRAME_SLOTS = 1 << 15
 """Pointers: a quarter of a mebibyte. What is mapped for it is the next power of two, and the half
 that is left holds some thousand frames."""
@@ -22,7 +25,15 @@ def _end(number: int, _: FrameType | None) -> None:
     """Ends the process in order, once: what is cleaned up then is not to be interrupted."""
     for other in _heard():
         signal.signal(other, signal.SIG_IGN)
+    _look_every(LOOK_S)
     Signals.come(number)
+
+
+def _look_every(seconds: float) -> None:
+    """Looks again and again whether the end is under way; with 0, no more."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda *_: Signals.look())
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
 
 
 def _unraised(found: sys.UnraisableHookArgs) -> None:
@@ -64,6 +75,7 @@ def main() -> None:
 
         status = _with_room(command)
     except (Ended, KeyboardInterrupt) as error:
+        _look_every(0)
         status = Ended.status(error)
     sys.exit(status)
 

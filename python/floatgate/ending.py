@@ -38,13 +38,21 @@ class Signals:
 
     @classmethod
     def look(cls) -> None:
-        """Raises Ended if a signal has come.
+        """Raises Ended if a signal has come, and is not ending what is being done already.
 
-        What waits calls this now and then: Python drops an exception that a signal raises within
-        a callback or a finalizer.
+        Called now and then once one has come: Python drops an exception that a signal raises
+        within a callback or a finalizer, as do libraries that try whether something can be had.
         """
-        if cls._come is not None and not cls._holds:
+        if cls._come is not None and not cls._holds and not cls._is_under_way():
             raise Ended(cls._come)
+
+    @staticmethod
+    def _is_under_way() -> bool:
+        """Whether this is called by what is cleaned up on the way out."""
+        error = sys.exc_info()[1]
+        while error is not None and not isinstance(error, Ended):
+            error = error.__context__
+        return error is not None
 
     class Held:
         """While it is entered, no signal comes between two things that belong together."""

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from . import _core
 from .builds import build
 from .configs import Resolved
-from .ending import Signals
 from .report.files import write_whole
 from .result import Result
 from .run_options import RunOptions
@@ -133,7 +132,6 @@ def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[],
         try:
             future = pool.submit(work)
             while not wait([future], POLL_SECONDS).done:
-                Signals.look()
                 tell()
         finally:
             stop()
@@ -171,7 +169,6 @@ def run_all(
     with ThreadPoolExecutor(len(jobs) or 1) as pool:
         try:
             while waiting or underway:
-                Signals.look()
                 while waiting and _has_room(underway, waiting[0], workers):
                     group = waiting.popleft()
                     reading = _reading(jobs, group.jobs, turns)

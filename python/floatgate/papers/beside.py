@@ -20,7 +20,6 @@ from typing import Any
 
 from floatgate import papers
 from floatgate._core import RunError
-from floatgate.ending import Signals
 from floatgate.jobs import POLL_SECONDS, Progress, cores
 
 from .cache import run_cache
@@ -109,7 +108,6 @@ def reproduce_all(
                 work.append(pool.submit(_reproduce, name, asked, folder, progress is not None))
         open_ones = set(work)
         while open_ones:
-            Signals.look()
             ended, open_ones = wait(open_ones, POLL_SECONDS, FIRST_EXCEPTION)
             hear()
             for one in ended:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 
 from floatgate import _core
-from floatgate.ending import Signals
 from floatgate.jobs import POLL_SECONDS
 
 from . import tasks
@@ -33,7 +32,6 @@ def execute(
     task = next(waiting, None)
     try:
         while task is not None or running:
-            Signals.look()
             while task is not None and len(running) < in_flight:
                 running[_submit(executor, task)] = task
                 task = next(waiting, None)

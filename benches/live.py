@@ -4,8 +4,8 @@
 
 Throughput: fio's 4 KiB random writes, 32 under way for each job, on nbdkit's own memory plugin and
 on Floatgate (whole map, flash in memory, no timing) in turns; what counts is the median of the
-ratios of neighbouring turns. Drives are fresh, or full: then Floatgate cleans, and copies pages
-that no memory plugin has to. Timing: fio on a drive with `--timing simulated`, and the simulator
+ratios of neighbouring turns. Drives are fresh, and get as many bytes as they have, so that there is
+nothing to clean; or full: then Floatgate cleans, and copies pages that no memory plugin has to. Timing: fio on a drive with `--timing simulated`, and the simulator
 with the very requests that the drive has recorded. What NBD and fio take is measured first, as the
 mean at depth 1 of the same requests on the same drive without a clock, and is what the drive's
 answers set out earlier by (`--transport`). All in one run; the tables go to standard
@@ -78,7 +78,10 @@ def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) 
                 folder = Path(directory)
                 if full:
                     fio(folder, "write", depth=8, bytes=FILL_BYTES)
-                found[name].append(fio(folder, "randwrite", 32, jobs=jobs, seconds=seconds)["iops"])
+                # No time: once over.
+                seconds_of = seconds if full else 0
+                done = fio(folder, "randwrite", 32, jobs=jobs, seconds=seconds_of)
+                found[name].append(done["iops"])
     ratios = [
         ours / theirs for ours, theirs in zip(found["floatgate"], found["memory"], strict=True)
     ]
@@ -172,8 +175,8 @@ def timed(
 def fio(
     folder: Path, kind: str, depth: int, *, jobs: int = 1, bytes: int = 4096, seconds: float = 0
 ) -> dict[str, float]:
-    """Requests a second and their mean latency, as fio measures them; all of the drive once if no
-    time is given."""
+    """Requests a second and their mean latency, as fio measures them. If no time is given, its jobs
+    ask for as many bytes together as the drive has."""
     command = [
         "fio",
         "--name=job",
@@ -184,6 +187,8 @@ def fio(
     command += ["--size=100%", "--group_reporting", "--output-format=json", "--norandommap"]
     if seconds:
         command += [f"--runtime={seconds}", "--time_based", "--ramp_time=0"]
+    else:
+        command += [f"--io_size={100 // jobs}%"]
     said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
     (job,) = json.loads(said[said.index("{") :])["jobs"]
     side = job["read" if kind.endswith("read") else "write"]

@@ -74,6 +74,7 @@ mod inspect;
 mod life;
 mod limits;
 mod opening;
+mod place;
 mod point;
 mod reading;
 mod rows;
@@ -88,6 +89,7 @@ pub use image::Plug;
 pub use inspect::{PageRecord, PageState};
 pub use life::Life;
 pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
+pub use place::Place;
 pub use reading::Located;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -102,8 +102,8 @@ pub trait Live: Send {
         let request =
             Request { at_ns: 0, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
         let answer = self.begin(request)?.sound()?.answer;
-        let (file, _) = self.medium().shared();
-        answer.fetch(&file, into)
+        let (place, _) = self.medium().shared();
+        answer.fetch(&place, into)
     }
 
     /// Writes bytes.
@@ -150,8 +150,8 @@ pub trait Live: Send {
 
     /// What who fetches an answer needs.
     fn reading(&self) -> Reading {
-        let (file, erases) = self.medium().shared();
-        Reading { file, erases }
+        let (place, erases) = self.medium().shared();
+        Reading { place, erases }
     }
 }
 

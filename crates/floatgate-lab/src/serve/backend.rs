@@ -50,7 +50,7 @@ impl Served {
             true => Err(LiveError::Damaged),
             false => {
                 let _counted = self.gauges.fetch();
-                begun.answer.fetch(&reading.file, into)
+                begun.answer.fetch(&reading.place, into)
             }
         };
         drop(held);

@@ -1,27 +1,29 @@
 //! What is done to the drive beside what clients ask for: power cuts, faults, copies.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use floatgate_ftl::nand::{Around, Recording};
-use rustix::fs::SeekFrom as Look;
-use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use super::state::{Faults, Power, State};
 use super::{ServeError, Served, lock};
 use crate::drive::live::{self, Opened};
 use crate::result::LanesResult;
+use crate::stored::Place;
 
 /// Spans of a window of the dies at most.
 const SPANS_MAX: usize = 20_000;
 
 /// How much longer than the window is waited for what is in it.
 const LATER: Duration = Duration::from_millis(20);
+
+/// Bytes of a snapshot that are copied in one piece.
+const COPIED_AT_ONCE: usize = 1 << 20;
 
 impl Served {
     /// Pulls the plug, and lets the drive find itself again: what only its memory held is lost, and
@@ -116,8 +118,8 @@ impl Served {
         let mut state = self.locked();
         let drive = state.drive().map_err(io::Error::other)?;
         drive.sync().map_err(io::Error::other)?;
-        let (file, _) = drive.medium().shared();
-        let copied = copy(&file, to);
+        let (place, _) = drive.medium().shared();
+        let copied = copy(&place, to);
         if copied.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
             // What failed is told; that the rest of it is left, if it is, comes second.
             let _ = fs::remove_file(to);
@@ -126,36 +128,32 @@ impl Served {
     }
 }
 
-/// Copies a file without its holes: at once where the file system can have both share their data.
-fn copy(from: &File, to: &Path) -> io::Result<u64> {
+/// Copies bytes without their holes: at once where the file system can have both share their data.
+fn copy(from: &Place, to: &Path) -> io::Result<u64> {
     let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
-    let length = from.metadata()?.len();
-    if rustix::fs::ioctl_ficlone(&target, from).is_err() {
-        copy_data(from, &target, length)?;
+    let length = from.length()?;
+    let is_shared =
+        matches!(from, Place::File(file) if rustix::fs::ioctl_ficlone(&target, file).is_ok());
+    if !is_shared {
+        target.set_len(length)?;
+        copy_stored(from, &target, length)?;
     }
     target.sync_all()?;
     Ok(length)
 }
 
-fn copy_data(from: &File, mut target: &File, length: u64) -> io::Result<()> {
-    target.set_len(length)?;
-    let mut at = 0;
-    while let Some((start, end)) = next_data(from, at)? {
-        target.seek(SeekFrom::Start(start))?;
-        let mut source = from;
-        source.seek(SeekFrom::Start(start))?;
-        io::copy(&mut io::Read::take(source, end - start), &mut target)?;
-        at = end;
+fn copy_stored(from: &Place, target: &File, length: u64) -> io::Result<()> {
+    let mut bytes = vec![0; COPIED_AT_ONCE];
+    let mut stored = from.next_stored(0..length)?;
+    while !stored.is_empty() {
+        let mut at = stored.start;
+        while at < stored.end {
+            let bytes = &mut bytes[..COPIED_AT_ONCE.min((stored.end - at) as usize)];
+            from.read(at, bytes)?;
+            target.write_all_at(bytes, at)?;
+            at += bytes.len() as u64;
+        }
+        stored = from.next_stored(at..length)?;
     }
     Ok(())
-}
-
-/// The first range from a byte on that is no hole.
-fn next_data(file: &File, at: u64) -> io::Result<Option<(u64, u64)>> {
-    let start = match rustix::fs::seek(file, Look::Data(at)) {
-        Ok(start) => start,
-        Err(Errno::NXIO) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Some((start, rustix::fs::seek(file, Look::Hole(start))?)))
 }

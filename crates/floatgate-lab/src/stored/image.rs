@@ -1,25 +1,21 @@
-//! The file of an image: locked, sparse, and silent after its first fault.
+//! The bytes of an image: locked, sparse, and silent after their first fault.
 
 use std::cell::{Cell, OnceCell};
-use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::FlockOperation;
-use rustix::io::Errno;
-
 use super::error::Problem;
+use super::place::Place;
 
 /// Bytes written at once where a hole cannot be punched.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A locked file, and the first fault that it had. After that, nothing is read or written.
+/// A locked place, and the first fault that it had. After that, nothing is read or written.
 #[derive(Debug)]
 pub(super) struct Image {
-    file: Arc<File>,
+    place: Arc<Place>,
     /// Who reads a page on its own holds this, and who erases waits for it.
     erases: Arc<RwLock<()>>,
     power: Plug,
@@ -58,21 +54,15 @@ pub(super) enum Change {
 }
 
 impl Image {
-    /// Locks the file: for itself alone, or with other readers.
-    pub fn new(file: impl Into<Arc<File>>, read_only: bool) -> Result<Self, Problem> {
-        let file = file.into();
-        let lock = match read_only {
-            true => FlockOperation::NonBlockingLockShared,
-            false => FlockOperation::NonBlockingLockExclusive,
-        };
-        match rustix::fs::flock(&file, lock) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Err(Problem::InUse),
-            Err(error) => return Err(Problem::io("locked")(error.into())),
+    /// Locks the place: for itself alone, or with other readers.
+    pub fn new(place: impl Into<Arc<Place>>, read_only: bool) -> Result<Self, Problem> {
+        let place = place.into();
+        if !place.lock(read_only).map_err(Problem::io("locked"))? {
+            return Err(Problem::InUse);
         }
         let (punches, stopped) = (Cell::new(true), Cell::new(false));
         Ok(Self {
-            file,
+            place,
             erases: Arc::default(),
             power: Plug::default(),
             read_only,
@@ -84,8 +74,8 @@ impl Image {
         })
     }
 
-    pub fn file(&self) -> &Arc<File> {
-        &self.file
+    pub fn place(&self) -> &Arc<Place> {
+        &self.place
     }
 
     pub fn erases(&self) -> &Arc<RwLock<()>> {
@@ -109,7 +99,7 @@ impl Image {
     }
 
     /// None if there was a fault, now or before.
-    fn attempt<T>(&self, work: impl FnOnce(&File) -> io::Result<T>) -> Option<T> {
+    fn attempt<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
         if self.stopped.get() {
             return None;
         }
@@ -118,35 +108,35 @@ impl Image {
             // It is the first: there is no other way here.
             let _ = self.fault.set(error);
         };
-        work(&self.file).map_err(stop).ok()
+        work(&self.place).map_err(stop).ok()
     }
 
     /// None if there was a fault, now or before; nothing is to be written to a file for reading.
-    fn change<T>(&self, work: impl FnOnce(&File) -> io::Result<T>) -> Option<T> {
+    fn change<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
         let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
         let cut = || io::Error::other("the power is off");
-        self.attempt(|file| match (self.read_only, self.power.is_pulled()) {
+        self.attempt(|place| match (self.read_only, self.power.is_pulled()) {
             (true, _) => Err(refused()),
             (_, true) => Err(cut()),
-            _ => work(file),
+            _ => work(place),
         })
     }
 
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()> {
-        self.attempt(|file| file.read_exact_at(bytes, at))
+        self.attempt(|place| place.read(at, bytes))
     }
 
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Write(at, bytes.to_vec()));
-        self.change(|file| file.write_all_at(bytes, at))
+        self.change(|place| place.write(at, bytes))
     }
 
     /// All that was written is on the disk when this returns.
     pub fn sync(&self) -> Option<()> {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Sync);
-        self.change(File::sync_data)
+        self.change(Place::sync)
     }
 
     /// Nobody reads what is about to be erased.
@@ -173,60 +163,15 @@ impl Image {
         if self.punches.get() {
             #[cfg(test)]
             self.log.borrow_mut().push(Change::Punch(range.clone()));
-            self.punches.set(self.change(|file| punch(file, &range))?);
+            self.punches.set(self.change(|place| place.punch(&range))?);
         }
         Some(self.punches.get())
     }
 
     /// The first part of `range` in which something may be stored; empty if there is nothing.
     pub fn next_stored(&self, range: Range<u64>) -> Option<Range<u64>> {
-        self.attempt(|file| next_stored(file, range))
+        self.attempt(|place| place.next_stored(range))
     }
-}
-
-/// Whether an error says that the file system knows no holes.
-#[cfg(target_os = "linux")]
-fn is_unsupported(error: Errno) -> bool {
-    [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].contains(&error)
-}
-
-#[cfg(target_os = "linux")]
-fn punch(file: &File, range: &Range<u64>) -> io::Result<bool> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    let length = range.end - range.start;
-    match rustix::io::retry_on_intr(|| fallocate(file, flags, range.start, length)) {
-        Ok(()) => Ok(true),
-        Err(error) if is_unsupported(error) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn punch(_: &File, _: &Range<u64>) -> io::Result<bool> {
-    Ok(false)
-}
-
-#[cfg(target_os = "linux")]
-fn next_stored(file: &File, range: Range<u64>) -> io::Result<Range<u64>> {
-    use rustix::fs::{SeekFrom, seek};
-    let start = match seek(file, SeekFrom::Data(range.start)) {
-        Ok(start) => start.clamp(range.start, range.end),
-        Err(Errno::NXIO) => range.end,
-        Err(error) if is_unsupported(error) => return Ok(range),
-        Err(error) => return Err(error.into()),
-    };
-    if start == range.end {
-        return Ok(start..start);
-    }
-    // Beyond the last data there is the hole at the end of the file.
-    let end = seek(file, SeekFrom::Hole(start))?;
-    Ok(start..end.clamp(start + 1, range.end))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn next_stored(_: &File, range: Range<u64>) -> io::Result<Range<u64>> {
-    Ok(range)
 }
 
 #[cfg(test)]
@@ -235,7 +180,7 @@ mod tests {
 
     #[test]
     fn zeros_are_written_where_no_hole_can_be_punched() {
-        let image = Image::new(tempfile::tempfile().unwrap(), false).unwrap();
+        let image = Image::new(Place::File(tempfile::tempfile().unwrap()), false).unwrap();
         let length = 3 * ZEROS.len();
         for punches in [false, true] {
             image.punches.set(punches);

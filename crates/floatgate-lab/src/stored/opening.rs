@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use super::format::{Header, LIFE_AT, Layout, POINT_AT};
 use super::image::Image;
 use super::life::Life;
 use super::limits::HEADER_BYTES;
+use super::place::Place;
 use super::point::SyncPoint;
 use super::reading::Failing;
 use super::scan::scan;
@@ -63,22 +64,22 @@ impl Stored {
         text: &str,
     ) -> Result<Self, ImageError> {
         let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(name))?;
-        let file = file_in_memory().map_err(|error| Problem::io("created")(error).of(name))?;
-        let image = Self::lay_out(file, &header).map_err(|problem| problem.of(name))?;
+        let place = Place::memory(Layout::new(&header.medium).end());
+        let image = Self::lay_out(place, &header).map_err(|problem| problem.of(name))?;
         Self::load(image, header).map_err(|problem| problem.of(name))
     }
 
-    fn lay_out(file: File, header: &Header) -> Result<Image, Problem> {
-        let image = Image::new(file, false)?;
-        let file = image.file();
-        file.set_len(Layout::new(&header.medium).end()).map_err(Problem::io("given its length"))?;
-        file.write_all_at(&header.encode(), 0).map_err(Problem::io("written"))?;
-        file.sync_all().map_err(Problem::io("synced"))?;
+    /// Makes zeros an image.
+    fn lay_out(place: Place, header: &Header) -> Result<Image, Problem> {
+        let image = Image::new(place, false)?;
+        image.place().write(0, &header.encode()).map_err(Problem::io("written"))?;
+        image.place().sync().map_err(Problem::io("synced"))?;
         Ok(image)
     }
 
     fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
-        let image = Self::lay_out(file, &header)?;
+        file.set_len(Layout::new(&header.medium).end()).map_err(Problem::io("given its length"))?;
+        let image = Self::lay_out(Place::File(file), &header)?;
         // The name is to survive a crash as well as the file, where folders can be synced.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
@@ -101,26 +102,28 @@ impl Stored {
         Self::open_as(path, true).map_err(|problem| problem.of(path))
     }
 
-    /// Opens the image in a file that is open, and called `name`, for this process alone.
+    /// Opens the image in a place that is called `name`, for this process alone.
     ///
     /// # Errors
     /// As [`Stored::open`].
-    pub fn open_file(name: &Path, file: Arc<File>) -> Result<Self, ImageError> {
-        Self::open_in(file, false).map_err(|problem| problem.of(name))
+    pub fn open_place(name: &Path, place: Arc<Place>) -> Result<Self, ImageError> {
+        Self::open_in(place, false).map_err(|problem| problem.of(name))
     }
 
     fn open_as(path: &Path, read_only: bool) -> Result<Self, Problem> {
         let file = OpenOptions::new().read(true).write(!read_only).open(path);
-        Self::open_in(Arc::new(file.map_err(Problem::io("opened"))?), read_only)
+        let place = Place::File(file.map_err(Problem::io("opened"))?);
+        Self::open_in(Arc::new(place), read_only)
     }
 
-    fn open_in(file: Arc<File>, read_only: bool) -> Result<Self, Problem> {
-        let image = Image::new(file, read_only)?;
-        let mut bytes = vec![0; HEADER_BYTES];
-        let found = read_up_to(image.file(), &mut bytes).map_err(Problem::io("read"))?;
-        let header = Header::decode(&bytes[..found])?;
+    fn open_in(place: Arc<Place>, read_only: bool) -> Result<Self, Problem> {
+        let image = Image::new(place, read_only)?;
+        let place = image.place();
+        let found = place.length().map_err(Problem::io("examined"))?;
+        let mut bytes = vec![0; found.min(HEADER_BYTES as u64) as usize];
+        place.read(0, &mut bytes).map_err(Problem::io("read"))?;
+        let header = Header::decode(&bytes)?;
         let expected = Layout::new(&header.medium).end();
-        let found = image.file().metadata().map_err(Problem::io("examined"))?.len();
         if found != expected {
             return Err(Problem::Length { expected, found });
         }
@@ -173,30 +176,4 @@ impl Stored {
             is_changed: true,
         })
     }
-}
-
-/// A file that nobody else can open, and that has no place on a disk.
-#[cfg(target_os = "linux")]
-fn file_in_memory() -> io::Result<File> {
-    let flags = rustix::fs::MemfdFlags::CLOEXEC;
-    Ok(rustix::fs::memfd_create("floatgate", flags)?.into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn file_in_memory() -> io::Result<File> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "drives in memory need Linux"))
-}
-
-/// Reads from the start of a file; less than asked for if it ends before.
-fn read_up_to(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut at = 0;
-    while at < bytes.len() {
-        match file.read_at(&mut bytes[at..], at as u64) {
-            Ok(0) => break,
-            Ok(count) => at += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(at)
 }

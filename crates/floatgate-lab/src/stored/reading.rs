@@ -1,13 +1,12 @@
 //! Reads of the host that are only looked up, and reads that are made to fail.
 
-use std::fs::File;
 use std::sync::{Arc, RwLock};
 
 use floatgate_ftl::addr::Ppn;
 use floatgate_ftl::rng::Rng;
 
 use super::format::Record;
-use super::{Plug, Stored};
+use super::{Place, Plug, Stored};
 
 /// Where the bytes of a page are in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,9 +73,9 @@ impl Stored {
         self.located
     }
 
-    /// The file, and the lock under which pages stay where they were found.
-    pub fn shared(&self) -> (Arc<File>, Arc<RwLock<()>>) {
-        (Arc::clone(self.image.file()), Arc::clone(self.image.erases()))
+    /// The bytes, and the lock under which pages stay where they were found.
+    pub fn shared(&self) -> (Arc<Place>, Arc<RwLock<()>>) {
+        (Arc::clone(self.image.place()), Arc::clone(self.image.erases()))
     }
 
     /// Pages programmed in all the life of the drive, copies included.

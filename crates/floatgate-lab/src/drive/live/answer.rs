@@ -5,14 +5,12 @@
 //! bytes can be read after the drive went on to other requests, as long as no erase comes between
 //! ([`Reading`]). If the read itself has brought one, the bytes were saved before.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::error::LiveError;
-use crate::stored::Located;
+use crate::stored::{Located, Place};
 
 /// A part of an answer.
 #[derive(Debug)]
@@ -40,11 +38,11 @@ pub struct Answer {
     pub(super) saved: Vec<(Located, Vec<u8>)>,
 }
 
-/// The file of an image, and a lock that an erase waits for.
+/// The bytes of an image, and a lock that an erase waits for.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The file.
-    pub file: Arc<File>,
+    /// The bytes.
+    pub place: Arc<Place>,
     pub(crate) erases: Arc<RwLock<()>>,
 }
 
@@ -60,7 +58,7 @@ impl Answer {
     ///
     /// # Errors
     /// A page that is damaged, or a file that cannot be read.
-    pub fn fetch(self, file: &File, into: &mut [u8]) -> Result<(), LiveError> {
+    pub fn fetch(self, place: &Place, into: &mut [u8]) -> Result<(), LiveError> {
         into.fill(0);
         let mut page = Vec::new();
         for part in self.parts {
@@ -73,10 +71,10 @@ impl Answer {
                         Some((_, bytes)) => {
                             into[to].copy_from_slice(&sound(bytes, &located)?[from]);
                         }
-                        None if is_whole => read(file, &located, &mut into[to])?,
+                        None if is_whole => read(place, &located, &mut into[to])?,
                         None => {
                             page.resize(located.length as usize, 0);
-                            read(file, &located, &mut page)?;
+                            read(place, &located, &mut page)?;
                             into[to].copy_from_slice(&page[from]);
                         }
                     }
@@ -93,9 +91,9 @@ fn sound<'a>(bytes: &'a [u8], located: &Located) -> Result<&'a [u8], LiveError> 
 }
 
 /// Reads a page as it was stored.
-fn read(file: &File, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
+fn read(place: &Place, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
     let failed =
         |error: io::Error| LiveError::Stopped { kind: error.kind(), error: error.to_string() };
-    file.read_exact_at(into, located.at).map_err(failed)?;
+    place.read(located.at, into).map_err(failed)?;
     sound(into, located).map(drop)
 }

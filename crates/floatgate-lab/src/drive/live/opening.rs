@@ -207,10 +207,10 @@ pub fn reopen(
     path: Option<&Path>,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let ((file, _), life) = (drive.medium().shared(), drive.life());
+    let ((place, _), life) = (drive.medium().shared(), drive.life());
     drop(drive);
     let path = path.unwrap_or(Path::new(MEMORY));
-    find(path, Stored::open_file(path, file)?, life, time)
+    find(path, Stored::open_place(path, place)?, life, time)
 }
 
 /// Finds the drive in its flash, after such a life.

@@ -5,11 +5,12 @@
 Throughput: fio's 4 KiB random writes, 32 under way for each job, on nbdkit's own memory plugin and
 on Floatgate (whole map, flash in memory, no timing) in turns; what counts is the median of the
 ratios of neighbouring turns. Drives are fresh, and get as many bytes as they have, so that there is
-nothing to clean; or full: then Floatgate cleans, and copies pages that no memory plugin has to. Timing: fio on a drive with `--timing simulated`, and the simulator
-with the very requests that the drive has recorded. What NBD and fio take is measured first, as the
-mean at depth 1 of the same requests on the same drive without a clock, and is what the drive's
-answers set out earlier by (`--transport`). All in one run; the tables go to standard
-output, every number to FILE.json. Needs nbdkit, fio and the plugin (make build).
+nothing to clean; or full: then Floatgate cleans, and copies pages that no memory plugin has to.
+Timing: fio on a drive with `--timing simulated`, and the simulator with the very requests that the
+drive has recorded. What NBD and fio take is measured first, as the mean at depth 1 of the same
+requests on the same drive without a clock, and is what the drive's answers set out earlier by
+(`--transport`). All in one run; the tables go to standard output, every number to FILE.json. Needs
+nbdkit, fio and the plugin (make build).
 """
 
 from __future__ import annotations

@@ -145,6 +145,25 @@ def test_what_is_cleaned_up_after_a_signal_is_not_interrupted(tmp_path: Path) ->
     assert stderr == "floatgate: ended by SIGTERM\n"
 
 
+def test_a_signal_that_is_dropped_at_the_very_end_comes_too_late() -> None:
+    """The command is done: what the interpreter does on its way out is not disturbed."""
+    code = (
+        "import atexit, os, sys, time\n"
+        "import floatgate.__main__ as main, floatgate.cli as cli\n"
+        "def command():\n"
+        "    try:\n"
+        f"        os.kill(os.getpid(), {int(signal.SIGTERM)})\n"
+        "        time.sleep(600)\n"
+        "    except BaseException:\n"
+        "        return 0\n"
+        "cli.main = command\n"
+        "atexit.register(lambda: [time.sleep(0.5), print('whole')])\n"
+        "main.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "whole\n", "")
+
+
 def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """`nohup floatgate ...`: the terminal may go away."""
     (tmp_path / "site.sh").write_text("")

@@ -74,6 +74,8 @@ def main() -> None:
         from .cli import main as command
 
         status = _with_room(command)
+        # What dropped a signal was the last of its work: it is done.
+        _look_every(0)
     except (Ended, KeyboardInterrupt) as error:
         _look_every(0)
         status = Ended.status(error)

@@ -79,10 +79,8 @@ def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) 
                 folder = Path(directory)
                 if full:
                     fio(folder, "write", depth=8, bytes=FILL_BYTES)
-                # No time: once over.
-                seconds_of = seconds if full else 0
-                done = fio(folder, "randwrite", 32, jobs=jobs, seconds=seconds_of)
-                found[name].append(done["iops"])
+                span = {"seconds": seconds} if full else {}
+                found[name].append(fio(folder, "randwrite", 32, jobs=jobs, **span)["iops"])
     ratios = [
         ours / theirs for ours, theirs in zip(found["floatgate"], found["memory"], strict=True)
     ]

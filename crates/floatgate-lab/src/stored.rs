@@ -1,4 +1,5 @@
-//! The medium that stores its pages, data and out-of-band areas, in one image file.
+//! The medium that stores its pages, data and out-of-band areas, in one image: a file, or memory of
+//! the process that is laid out in the same way.
 //!
 //! All numbers are little-endian. `N` is the number of pages, with those of the journal's units,
 //! which lie behind the layer's; `D` is the end of the records, rounded up to the larger of 4 KiB
@@ -109,7 +110,7 @@ use point::{Erase, SyncPoint};
 use reading::Failing;
 use rows::Row;
 
-/// Flash in a file.
+/// Flash in an image.
 #[derive(Debug)]
 pub struct Stored {
     image: Image,

@@ -8,7 +8,7 @@ use floatgate_ftl::rng::Rng;
 use super::format::Record;
 use super::{Place, Plug, Stored};
 
-/// Where the bytes of a page are in the file.
+/// Where the bytes of a page are in the image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Located {
     /// The first of them.
@@ -68,7 +68,7 @@ impl Stored {
         Some(())
     }
 
-    /// Where the page is that the host read last, if it was only found and is in the file.
+    /// Where the page is that the host read last, if it was only found and is in the image.
     pub fn located(&self) -> Option<Located> {
         self.located
     }

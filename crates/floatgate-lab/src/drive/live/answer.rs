@@ -1,4 +1,4 @@
-//! What a read is answered: bytes that were at hand, and places in the file of the image that are
+//! What a read is answered: bytes that were at hand, and places in the image that are
 //! still to be read.
 //!
 //! Flash is not overwritten: a page that was found stays as it is until its unit is erased. So its
@@ -21,7 +21,7 @@ pub(super) enum Part {
         to: Range<usize>,
         bytes: Vec<u8>,
     },
-    /// Bytes of a page in the file.
+    /// Bytes of a page in the image.
     Located {
         /// Where they are in the answer, and in the page.
         to: Range<usize>,
@@ -57,7 +57,7 @@ impl Answer {
     /// Fills in the bytes.
     ///
     /// # Errors
-    /// A page that is damaged, or a file that cannot be read.
+    /// A page that is damaged, or an image that cannot be read.
     pub fn fetch(self, place: &Place, into: &mut [u8]) -> Result<(), LiveError> {
         into.fill(0);
         let mut page = Vec::new();

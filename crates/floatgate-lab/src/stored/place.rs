@@ -294,7 +294,8 @@ mod tests {
             while at < LENGTH {
                 let stored = place.next_stored(at..LENGTH).unwrap();
                 prop_assert!(at <= stored.start && stored.end <= LENGTH);
-                prop_assert!(shadow[at as usize..stored.start as usize].iter().all(|&byte| byte == 0));
+                let hole = &shadow[at as usize..stored.start as usize];
+                prop_assert!(hole.iter().all(|&byte| byte == 0));
                 if stored.is_empty() {
                     prop_assert_eq!(stored.start, LENGTH);
                     break;

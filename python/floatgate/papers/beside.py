@@ -82,7 +82,8 @@ def reproduce_all(
     """The papers in the order of their names, each with a folder of its name in the directory, if
     there is one.
 
-    Raises what the first that failed has raised, and RunError where a process was ended.
+    Raises what the first that failed has raised (the first named where several failed between
+    two looks), and RunError where a process was ended.
     """
     heard: Heard = _spawned().SimpleQueue()
     said: set[str] = set()
@@ -110,8 +111,9 @@ def reproduce_all(
         while open_ones:
             ended, open_ones = wait(open_ones, POLL_SECONDS, FIRST_EXCEPTION)
             hear()
-            for one in ended:
-                one.result()
+            for one in work:
+                if one in ended:
+                    one.result()
         return [one.result() for one in work]
 
 

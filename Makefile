@@ -63,7 +63,7 @@ test-python: build
 # by a test, which needs what `make docs` does.
 test-long: build wheel $(VENV)/docs-ready
 	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: setup
 	cargo fmt --all --check

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
+import numpy as np
 import pytest
-from guest_policies import HOTCOLD, SETS, Clusters, LastUsed, NoCache
+from guest_policies import HOTCOLD, SETS, Clusters, LastUsed, NoCache, Short
 
 import floatgate as fg
 
@@ -141,3 +143,101 @@ def test_a_method_that_is_misspelt_is_an_error_and_one_of_ones_own_is_not() -> N
     with pytest.raises(TypeError, match=r"Writen\.writen: .* no such method; expected written"):
         Writen()
     assert Own().move
+
+
+class Set(Short):
+    """It sets on itself what the engine asks a class for."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        setattr(self, name, value)
+
+
+def test_a_method_that_is_set_on_the_object_is_an_error() -> None:
+    """Whether it is asked is told by the class: it would not be called, or not be checked."""
+    said = r"Set: {0} is set on the object; expected {0}\(\) to be defined in the class"
+    for name in ("moved", "stream", "start"):
+        with pytest.raises(TypeError, match=said.format(name)):
+            Set(name, lambda _: 1)
+    with pytest.raises(TypeError, match="or another name for what is no such method"):
+        Set("reclaimed", 0)
+    late = Short()
+    late.stream = lambda: 1  # type: ignore[assignment, method-assign, misc]
+    with pytest.raises(TypeError, match="Short: stream is set on the object"):
+        _run({"placement.scheme": late})
+    assert Set("units", 0).units == 0  # type: ignore[attr-defined]
+
+
+def test_so_is_one_that_is_set_when_a_run_begins() -> None:
+    class Late(Short):
+        def start(self, drive: fg.DriveShape) -> None:
+            self.moved = self.one_for_all  # type: ignore[method-assign]
+
+        def one_for_all(self, pages: fg.MovedPages) -> int:
+            return 1
+
+    with pytest.raises(fg.PolicyError, match="first request: TypeError: Late: moved is set on"):
+        _run({"placement.scheme": Late()})
+
+
+def test_slots_are_no_methods() -> None:
+    class Slotted(Short):
+        __slots__ = ("moved", "units")
+
+    class Units(Short):
+        __slots__ = ("units",)
+
+    with pytest.raises(TypeError, match=r"Slotted\.moved is <member .*: expected a method"):
+        Slotted()
+    assert _run({"placement.scheme": Units()}).flash.programs.gc > 0
+
+
+class Locked(Short):
+    """It cannot be copied."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+
+
+def test_a_policy_that_cannot_be_copied_is_named() -> None:
+    said = (
+        r"^placement\.scheme = python:Locked: each of several runs has a deep copy of the policy, "
+        r"and it cannot be copied: TypeError: cannot pickle .*lock.*in start\(\)$"
+    )
+    with pytest.raises(fg.ConfigError, match=said):
+        fg.compare(HOTCOLD, vary={"placement.scheme": ["single", Locked()]}, set=SETS)
+    assert _run({"placement.scheme": Locked()}).flash.programs.gc > 0
+
+
+def test_a_data_sheet_takes_a_policy_by_its_name() -> None:
+    said = r"^placement.*: the policy Short\(\) itself; name it python:NAME, by the entry point"
+    for placement in (Short(), {"scheme": Short()}):
+        with pytest.raises(fg.ConfigError, match=said):
+            fg.measure_device({"placement": placement}, quick=True)
+
+
+class Masked(fg.Placement):
+    """Its answers are masked arrays."""
+
+    streams = 2
+
+    def __init__(self, batch: Any, moved: Any) -> None:
+        self.answers = batch, moved
+
+    def stream_batch(self, writes: fg.HostWrites) -> Any:
+        return np.ma.array(np.zeros(len(writes.lpn), int), mask=self.answers[0])
+
+    def moved(self, pages: fg.MovedPages) -> Any:
+        return self.answers[1]
+
+
+def test_an_array_with_masked_elements_is_no_answer() -> None:
+    sets = {**SETS, "start.fill": "none", "flash.pages_per_block": 16}
+    said = r"{}\(\) returned an array with masked elements: expected a stream for each page"
+    for mine, method in (
+        (Masked(True, 0), "stream_batch"),
+        (Masked(False, np.ma.array(1, mask=True)), "moved"),
+    ):
+        with pytest.raises(fg.PolicyError, match=said.format(method)):
+            fg.run(HOTCOLD, set={**sets, "placement.scheme": mine})
+    whole = fg.run(HOTCOLD, set={**sets, "placement.scheme": Masked(False, 0)})
+    assert whole.flash.programs.gc > 0

@@ -26,6 +26,9 @@ class Short(fg.Placement):
     def stream(self, write):
         return int(write.request_pages <= 4)
 
+class Mute(Short):
+    streams = 3
+
 class Needy(fg.Victim):
     def __init__(self, what):
         pass
@@ -37,8 +40,15 @@ class Needy(fg.Victim):
 POINTS = """[floatgate.policies]
 short = small_policies:Short
 needy = small_policies:Needy
+mute = small_policies:Mute
 gone = small_policies:Gone
 number = small_policies:__name__
+"""
+
+OTHER_POINTS = """[floatgate.policies]
+short = small_policies:Mute
+2r = small_policies:Short
+needy = small_policies:Needy
 """
 
 TRACE = "uniform:span=2MiB,writes=2k,seed=1"
@@ -48,12 +58,24 @@ TRACE = "uniform:span=2MiB,writes=2k,seed=1"
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment with a package as `pip install --target` leaves one."""
     target = tmp_path_factory.mktemp("installed")
-    about = target / "small_policies-1.0.dist-info"
-    about.mkdir()
     (target / "small_policies.py").write_text(CODE)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: small-policies\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(POINTS)
+    _install(target, "small-policies", POINTS)
     return {**os.environ, "PYTHONPATH": str(target)}
+
+
+@pytest.fixture(scope="module")
+def both(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The same, with a second package that has some of the names, too."""
+    target = tmp_path_factory.mktemp("other")
+    _install(target, "other-policies", OTHER_POINTS)
+    return {**installed, "PYTHONPATH": f"{installed['PYTHONPATH']}{os.pathsep}{target}"}
+
+
+def _install(target: Path, name: str, points: str) -> None:
+    about = target / f"{name.replace('-', '_')}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(points)
 
 
 def _floatgate(environment: dict[str, str], *arguments: str) -> Any:
@@ -67,6 +89,7 @@ def test_policies_of_packages_are_listed(installed: dict[str, str], tmp_path: Pa
     assert rows["python:short"] in found["placement"]
     assert rows["python:short"]["doc"] == "Short writes are hot."
     assert rows["python:short"]["source"] == "a test"
+    assert rows["python:mute"]["doc"] == "", "what a class says of itself is not of those below it"
     assert "cannot be loaded: AttributeError" in rows["python:gone"]["doc"]
     assert "expected a subclass of floatgate.Placement" in rows["python:number"]["doc"]
     assert "Short writes are hot." in _floatgate(installed, "policies", "python:short").stdout
@@ -100,3 +123,38 @@ def test_a_policy_that_cannot_be_had_is_an_error(
     assert done.returncode == 2
     assert any(part in done.stderr for part in said.split("|")), done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_policies_of_one_name_are_all_listed_with_their_packages(both: dict[str, str]) -> None:
+    found = json.loads(_floatgate(both, "policies", "--json").stdout)["placement"]
+    rows = {
+        name: {(row["doc"], row["source"]) for row in found if row["name"] == f"python:{name}"}
+        for name in ("short", "2r")
+    }
+    assert rows["short"] == {
+        ("Short writes are hot.", "a test; of small-policies, one of 2 of this name"),
+        ("", "a test; of other-policies, one of 2 of this name"),
+    }
+    assert {source.partition("; of ")[2] for _, source in rows["2r"]} == {
+        "floatgate, one of 2 of this name",
+        "other-policies, one of 2 of this name",
+    }
+    said = _floatgate(both, "policies", "python:short").stdout
+    assert "of small-policies" in said and "of other-policies" in said
+
+
+def test_a_name_that_several_packages_have_is_refused(both: dict[str, str]) -> None:
+    done = _floatgate(both, "run", TRACE, "--set", "placement.scheme=python:short")
+    assert done.returncode == 2
+    for part in (
+        "python:short: ",
+        "small-policies (small_policies:Short)",
+        " and ",
+        "other-policies (small_policies:Mute)",
+        "expected one of them",
+    ):
+        assert part in done.stderr
+    assert done.stderr.count("\n") == 1
+    # The same class under the same name is one policy, whoever names it.
+    done = _floatgate(both, "run", TRACE, "--set", "cleaning.victim=python:needy")
+    assert "cannot be made" in done.stderr

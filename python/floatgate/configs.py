@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
-from .guests.given import Guests, NameOf, taken
+from .guests.base import Policy
+from .guests.given import Guests, NameOf, by_name, taken
 from .result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
@@ -193,11 +194,16 @@ def _checked(text: str, where: str) -> str:
 
 
 def to_toml(table: Mapping[str, Any], path: str = "") -> str:
-    """Nested dicts as TOML. What is None is left out, as in a config that does not say it."""
+    """Nested dicts as TOML. What is None is left out, as in a config that does not say it.
+
+    Raises ConfigError for a policy in Python, which has no text.
+    """
     lines, tables = [], []
     for key, value in table.items():
         if isinstance(value, Mapping):
             tables.append(to_toml(value, f"{path}{key}."))
+        elif isinstance(value, Policy):
+            raise _core.ConfigError(f"{path}{key}: {by_name(value)}")
         elif value is not None:
             lines.append(f"{path}{key} = {json.dumps(value, ensure_ascii=False, default=str)}")
     return "\n".join([*lines, *tables])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
+import sys
+import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, get_ident
 from typing import Any, TypeVar
 
 from . import _core
@@ -25,6 +28,9 @@ from .sources import Load
 
 POLL_SECONDS = 0.1
 """How often a waiting caller looks up: for progress, and for Ctrl-C."""
+
+PATIENCE_SECONDS = 1.0
+"""How long a policy in Python has to return once its run is to end."""
 
 SHARED_PAGES = 1 << 27
 """Logical pages of the drives of runs that share readings: they take some 2 GiB of memory."""
@@ -165,6 +171,7 @@ def run_all(
     turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]
     readings: list[_core.Reading] = []
+    asking = Asking()
     underway: list[Underway] = []
     with ThreadPoolExecutor(len(jobs) or 1) as pool:
         try:
@@ -174,7 +181,9 @@ def run_all(
                     reading = _reading(jobs, group.jobs, turns)
                     readings += [reading] if reading else []
                     for at in group.jobs:
-                        run = partial(_simulate, jobs[at], kept, controls[at], turns, reading)
+                        run = partial(
+                            _simulate, jobs[at], kept, controls[at], turns, reading, asking
+                        )
                         futures[at] = pool.submit(run)
                     underway.append(Underway(group, {futures[at] for at in group.jobs}))
                 running = {run for one in underway for run in one.running}
@@ -189,10 +198,51 @@ def run_all(
                 control.cancel()
             for reading in readings:
                 reading.stop()
+            asking.end()
     results = [None if futures[at].exception() else futures[at].result() for at in range(len(jobs))]
     for at, job in enumerate(jobs):
         _raise(job.label, futures[at], results)
     return [result for result in results if result is not None]
+
+
+class Asking:
+    """The threads in which runs ask policies in Python, each while it is `within`."""
+
+    def __init__(self) -> None:
+        self._threads: set[int] = set()
+        self._is_over = False
+
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        """The caller's thread is one. Raises Cancelled once all are to end."""
+        thread = get_ident()
+        self._threads.add(thread)
+        try:
+            if self._is_over:
+                raise _core.Cancelled("interrupted")
+            yield
+        finally:
+            self._threads.discard(thread)
+
+    def end(self) -> None:
+        """Waits for runs that were told to end.
+
+        A policy that does not return is interrupted, again and again, as it may catch that.
+        """
+        self._is_over = True
+        patient_until = time.monotonic() + PATIENCE_SECONDS
+        while self._threads:
+            if time.monotonic() > patient_until:
+                self._interrupt()
+            time.sleep(POLL_SECONDS)
+
+    def _interrupt(self) -> None:
+        """Raises KeyboardInterrupt in policies that are asked now."""
+        for thread, frame in sys._current_frames().items():
+            # Elsewhere than in a policy nobody would expect it.
+            if thread in self._threads and frame.f_code is not _simulate.__code__:
+                error = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
 
 
 def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
@@ -327,22 +377,24 @@ def _simulate(
     control: _core.Control,
     turns: _core.Turns,
     reading: _core.Reading | None,
+    asking: Asking,
 ) -> Result:
-    text = _core.simulate(
-        job.drive.config,
-        job.load.workload,
-        seed=job.how.seed,
-        span_bytes=job.load.span_bytes,
-        verify=job.how.verify,
-        start_cache=_start_cache(job.how),
-        device=job.drive.device,
-        skipped=job.load.skipped,
-        notes=job.load.notes,
-        control=control,
-        turns=turns,
-        reading=reading,
-        guests=job.drive.guests or None,
-    )
+    with asking.within() if job.drive.guests else nullcontext():
+        text = _core.simulate(
+            job.drive.config,
+            job.load.workload,
+            seed=job.how.seed,
+            span_bytes=job.load.span_bytes,
+            verify=job.how.verify,
+            start_cache=_start_cache(job.how),
+            device=job.drive.device,
+            skipped=job.load.skipped,
+            notes=job.load.notes,
+            control=control,
+            turns=turns,
+            reading=reading,
+            guests=job.drive.guests or None,
+        )
     result = Result.from_json(text)
     if kept is not None:
         kept.keep(job, result)

@@ -369,7 +369,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
     }
 
     fn flush_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
-        self.map.cache.flush(&mut self.map.io);
+        self.map.flush();
         self.perform(Cause::Map, chain)?;
         self.fold_all(chain)
     }

@@ -229,8 +229,9 @@ impl Guests for Ours {
         self.is_on(BUFFER).map(|border| Box::new(LastUsed { used: Vec::new(), border }) as _)
     }
 
-    fn upcoming(&mut self, requests: &[Request]) {
+    fn upcoming(&mut self, before: u64, requests: &[Request]) {
         let mut seen = self.border.seen.lock().expect("one thread");
+        assert_eq!(before, seen.begun);
         assert!(seen.upcoming.is_empty(), "all that was announced has been begun");
         seen.upcoming.extend(requests);
     }

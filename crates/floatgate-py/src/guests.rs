@@ -33,13 +33,18 @@ use placement::{Ahead, Placed};
 pub(crate) use shapes::{BufferShape, DriveShape, HostWrite, MapShape, Reclaimed};
 use victim::Chosen;
 
+/// A request, and how many there were before.
+type Numbered = (u64, Request);
+
 /// Where the drive is in the requests of the host.
 #[derive(Clone, Copy)]
 struct At {
     /// Whether it is being brought to its start state.
     is_start: bool,
-    /// The request that it was given last, and how many there were before.
-    request: Option<(u64, Request)>,
+    /// The request that it was given last, or the first of a batch that a policy is asked for.
+    request: Option<Numbered>,
+    /// How many requests there are up to the last of a batch.
+    until: Option<u64>,
 }
 
 /// What the guests of a run have in common: where the run is, and what went wrong.
@@ -63,9 +68,21 @@ impl Border {
     }
 
     fn fail(&self, error: PyErr) {
+        let at = *locked(&self.at);
+        self.fail_at(error, at);
+    }
+
+    fn fail_at(&self, error: PyErr, at: At) {
         self.has_failed.store(true, Ordering::Relaxed);
-        locked(&self.fault).get_or_insert((error, *locked(&self.at)));
+        locked(&self.fault).get_or_insert((error, at));
         self.control.cancel();
+    }
+
+    /// As [`Border::fail`], for a request that the drive has not been given yet, or for a batch of
+    /// them from this one `until` so many.
+    fn fail_ahead(&self, error: PyErr, request: Numbered, until: Option<u64>) {
+        let is_start = locked(&self.at).is_start;
+        self.fail_at(error, At { is_start, request: Some(request), until });
     }
 
     /// What a policy has raised, told by `told` with the request that it was asked for; none if all
@@ -76,7 +93,7 @@ impl Border {
             (number + 1, format!("{:?}", request.op).to_lowercase(), request.offset, request.length)
         });
         let cause = error.into_value(py);
-        let told = told.call1(py, (cause, at.is_start, request));
+        let told = told.call1(py, (cause, at.is_start, request, at.until));
         Some(told.map_or_else(|error| error, |error| PyErr::from_value(error.into_bound(py))))
     }
 }
@@ -132,7 +149,7 @@ impl PyGuests {
             let policy = given.getattr(name)?;
             PyResult::Ok((!policy.is_none()).then(|| policy.unbind()))
         };
-        let at = At { is_start: true, request: None };
+        let at = At { is_start: true, request: None, until: None };
         Ok(Self {
             border: Arc::new(Border {
                 control: Arc::clone(control),
@@ -183,7 +200,7 @@ impl Guests for PyGuests {
     fn mapping(&mut self, config: &MapConfig) -> Option<AnyMapping> {
         let policy = self.mapping.take()?;
         self.start(&policy, MapShape::new(config));
-        Some(AnyMapping::of(Mapped::new(policy, config.geometry, &self.border)))
+        Some(AnyMapping::of(Mapped::new(policy, config, &self.border)))
     }
 
     fn buffer(
@@ -196,11 +213,13 @@ impl Guests for PyGuests {
         Some(Box::new(Held::new(policy, &self.border)))
     }
 
-    fn upcoming(&mut self, requests: &[Request]) {
+    fn upcoming(&mut self, before: u64, requests: &[Request]) {
         let Some(ahead) = &self.ahead else { return };
         let mut ahead = locked(ahead);
-        for request in requests.iter().filter(|request| request.op == Op::Write) {
-            ahead.expect(request, self.log2_page);
+        for (number, request) in (before..).zip(requests) {
+            if request.op == Op::Write {
+                ahead.expect((number, *request), self.log2_page);
+            }
         }
         ahead.sort(&self.border);
     }
@@ -210,6 +229,6 @@ impl Guests for PyGuests {
     }
 
     fn started(&mut self) {
-        *locked(&self.border.at) = At { is_start: false, request: None };
+        *locked(&self.border.at) = At { is_start: false, request: None, until: None };
     }
 }

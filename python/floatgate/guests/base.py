@@ -23,13 +23,17 @@ class PolicyError(RunError):
     """
 
     number: int | None = None
-    """Which request the drive had been given last, counted from 1; None before the first."""
+    """Which request the drive had been given last, counted from 1; None before the first. Of a
+    batch, the request of the page at fault, or the first."""
     op: str | None = None
     """What it is: "read", "write", "trim" or "flush"."""
     offset: int | None = None
     """Its first byte."""
     length: int | None = None
     """Its bytes."""
+    until: int | None = None
+    """The last request of a batch that the policy was asked for, if none of them is at fault
+    alone."""
     is_start: bool = False
     """Whether it is one of those that bring the drive to its start state."""
 
@@ -72,6 +76,7 @@ class Policy(metaclass=_Checked):
     def check(self) -> None:
         """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
         mine, base = type(self), self._base()
+        refuse_set(self)
         for group in (*self.REQUIRED, *self.EITHER):
             defined = [name for name in group if _defines(mine, base, name)]
             if len(defined) > 1 or (not defined and group in self.REQUIRED):
@@ -80,11 +85,7 @@ class Policy(metaclass=_Checked):
                     f"{mine.__name__} defines {found}: expected "
                     + (" or ".join(f"{name}()" for name in group))
                 )
-        asked = {
-            name: method
-            for name, method in vars(base).items()
-            if inspect.isfunction(method) and name not in OURS and not name.startswith("_")
-        }
+        asked = _asked(base)
         for name, method in asked.items():
             _check_arguments(mine, name, method)
         _check_names(mine, base, [name for name in asked if not _defines(mine, base, name)])
@@ -110,6 +111,32 @@ class Policy(metaclass=_Checked):
     def defines(self, name: str) -> bool:
         """Whether the policy has a method of its own, which the engine then asks."""
         return _defines(type(self), self._base(), name)
+
+
+def started(policy: Policy, drive: Any) -> None:
+    """Tells a policy that a run begins; what it sets then is checked as what it is made with."""
+    policy.start(drive)
+    refuse_set(policy)
+
+
+def refuse_set(policy: Policy) -> None:
+    """Raises TypeError for what is set on the policy under the name of a method that the engine
+    asks for: whether it is asked, and how it can be called, is told by the class alone."""
+    for name in _asked(policy._base()):
+        if name in vars(policy):
+            raise TypeError(
+                f"{type(policy).__name__}: {name} is set on the object; expected {name}() to be "
+                "defined in the class, or another name for what is no such method"
+            )
+
+
+def _asked(base: type) -> dict[str, Any]:
+    """The methods that the engine asks for, by their names."""
+    return {
+        name: method
+        for name, method in vars(base).items()
+        if inspect.isfunction(method) and name not in OURS and not name.startswith("_")
+    }
 
 
 def _defines(mine: type, base: type, name: str) -> bool:

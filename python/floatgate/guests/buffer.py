@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import BufferShape
-from .base import Policy
+from .base import Policy, started
 
 Integers = npt.NDArray[np.int64]
 
@@ -85,7 +86,7 @@ class WriteBufferCalls:
         self.is_batched = policy.defines("written_batch")
         self.hears_reads = policy.defines("read")
         self.hears_trims = policy.defines("trimmed")
-        self.start = policy.start
+        self.start = partial(started, policy)
         self.written = policy.written
         self.read = policy.read
         self.trimmed = policy.trimmed

@@ -63,6 +63,17 @@ def _partner(name: str, placement: Policy) -> Policy:
     return placement.victim()
 
 
+def _copied(key: str, policy: Policy, memo: dict[int, Any]) -> Policy:
+    try:
+        return copy.deepcopy(policy, memo)
+    except Exception as error:
+        raise ConfigError(
+            f"{key} = {PREFIX}{policy.name}: each of several runs has a deep copy of the policy, "
+            f"and it cannot be copied: {type(error).__name__}: {error}; expected what has no copy, "
+            "such as a lock or an open file, to be made in start()"
+        ) from error
+
+
 @dataclass(frozen=True)
 class Guests:
     """The policies in Python of one drive, by the keys of its config that name them."""
@@ -100,8 +111,13 @@ class Guests:
         return json.dumps(table), cls(found)
 
     def copied(self) -> Guests:
-        """The same policies for another run; what two of them share stays shared."""
-        return Guests(copy.deepcopy(dict(self.policies)))
+        """The same policies for another run; what two of them share stays shared.
+
+        Raises ConfigError for one that cannot be copied.
+        """
+        # What is copied already: with it, two policies have the same copy of what they share.
+        memo: dict[int, Any] = {}
+        return Guests({key: _copied(key, one, memo) for key, one in self.policies.items()})
 
     # What the engine asks.
 
@@ -129,7 +145,11 @@ class Guests:
         return self.policies[key].calls() if key in self.policies else None
 
     def failure(
-        self, cause: BaseException, is_start: bool, request: tuple[int, str, int, int] | None
+        self,
+        cause: BaseException,
+        is_start: bool,
+        request: tuple[int, str, int, int] | None,
+        until: int | None,
     ) -> PolicyError:
         """The error of a run in which a policy has raised `cause`."""
         names = " or ".join(policy.name for policy in self.policies.values())
@@ -138,9 +158,12 @@ class Guests:
             number, op, offset, length = request
             of = "of the drive's fill" if is_start else "of the trace"
             when = f"at request {number} {of} ({op}, offset {offset}, length {length})"
+            if until is not None:
+                when = f"in the batch of requests {number} to {until} {of}"
         error = PolicyError(f"{names}, {when}: {type(cause).__name__}: {cause}")
         if request is not None:
             error.number, error.op, error.offset, error.length = request
+            error.until = until
         error.is_start = is_start
         error.__cause__ = cause
         return error

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import MapAccess, MapShape
-from .base import Policy
+from .base import Policy, started
 
 Integers = npt.NDArray[np.int64]
 
@@ -103,7 +104,7 @@ class MappingCalls:
 
     def __init__(self, policy: Mapping) -> None:
         self._policy = policy
-        self.start = policy.start
+        self.start = partial(started, policy)
         self.residency = policy.residency
         self.hears_assigned = policy.defines("assigned")
         self.tells_counts = policy.defines("counts")

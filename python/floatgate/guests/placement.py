@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import ConfigError, DriveShape, HostWrite, Reclaimed
-from .base import Policy
+from .base import Policy, started
 from .victim import Victim
 
 Integers = npt.NDArray[np.int64]
@@ -138,7 +139,9 @@ class PlacementCalls:
         self.sorts_moved = policy.defines("moved")
         self.hears_trims = policy.defines("trimmed")
         self.hears_reclaims = policy.defines("reclaimed")
-        self.start = policy.start
+        self.at_fault: int | None = None
+        """Of the pages of a batch, the one whose answer is no stream."""
+        self.start = partial(started, policy)
         self.stream = policy.stream
         self.trimmed = policy.trimmed
         self.reclaimed = policy.reclaimed
@@ -151,12 +154,15 @@ class PlacementCalls:
         clocks = np.arange(clock, clock + len(lpn), dtype=np.int64)
         requests = _integers(counts), _integers(handles), _integers(arrivals)
         writes = HostWrites(lpn, *requests, clocks)
-        return self._checked("stream_batch", self._policy.stream_batch(writes), lpn)
+        answer = self._policy.stream_batch(writes)
+        _refuse_masked("stream_batch", answer)
+        return self._checked("stream_batch", answer, lpn)
 
     def moved(self, lpns: bytes, handles: bytes, stream: int, clock: int, now_ns: int) -> bytes:
         """The streams of pages that cleaning moves, a byte each."""
         lpn = _integers(lpns)
         answer = self._policy.moved(MovedPages(lpn, _integers(handles), stream, clock, now_ns))
+        _refuse_masked("moved", answer)
         if np.ndim(answer) == 0:
             answer = np.full(len(lpn), answer)
         return self._checked("moved", answer, lpn)
@@ -170,12 +176,21 @@ class PlacementCalls:
                 f"{method}() returned an array of shape {streams.shape}: expected {lpn.shape}"
             )
         if streams.min() < 0 or streams.max() >= self.streams:
-            at = int(np.argmax((streams < 0) | (streams >= self.streams)))
+            at = self.at_fault = int(np.argmax((streams < 0) | (streams >= self.streams)))
             raise ValueError(
                 f"{method}() returned {streams[at]} for page {lpn[at]}: "
                 f"expected 0 to {self.streams - 1}"
             )
         return streams.astype(np.uint8).tobytes()
+
+
+def _refuse_masked(method: str, answer: Any) -> None:
+    """Raises ValueError for an answer that is missing in part: what NumPy makes of it as a plain
+    array is whatever lies under the mask."""
+    if np.ma.is_masked(answer):
+        raise ValueError(
+            f"{method}() returned an array with masked elements: expected a stream for each page"
+        )
 
 
 def _integers(given: bytes) -> Integers:

@@ -16,8 +16,16 @@ GROUP = "floatgate.policies"
 """The group in which a package names its policies: `NAME = "module:Class"`."""
 
 
-def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+def _points() -> dict[str, list[EntryPoint]]:
+    """The entry points by their names: of several packages, where they have different ones."""
+    found: dict[str, dict[str, EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        found.setdefault(point.name, {}).setdefault(point.value, point)
+    return {name: [*of.values()] for name, of in found.items()}
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else "a package without a name"
 
 
 def _loaded(point: EntryPoint) -> type[Policy]:
@@ -40,7 +48,7 @@ def _loaded(point: EntryPoint) -> type[Policy]:
 def made(name: str) -> Policy:
     """A policy of a package by its name, made without arguments.
 
-    Raises ConfigError where no package has it, or it cannot be made.
+    Raises ConfigError where no package has it, or several have, or it cannot be made.
     """
     points = _points()
     if name not in points:
@@ -49,7 +57,13 @@ def made(name: str) -> Policy:
             f"python:{name}: no installed package has this policy (they have: {known}), "
             "and none was given"
         )
-    found = _loaded(points[name])
+    if len(points[name]) > 1:
+        several = " and ".join(f"{_package(one)} ({one.value})" for one in points[name])
+        raise _core.ConfigError(
+            f"python:{name}: {several} have a policy of this name; expected one of them: uninstall "
+            "the other, or have it renamed there, or give the policy itself in Python"
+        )
+    found = _loaded(points[name][0])
     try:
         return found()
     except Exception as error:
@@ -61,18 +75,27 @@ def made(name: str) -> Policy:
 def listed() -> dict[str, list[dict[str, Any]]]:
     """The policies of each axis, those of packages last: as `floatgate.policies`."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.policies())
-    for name, point in sorted(_points().items()):
-        on, doc, source = ["python"], "", point.value
-        try:
-            found = _loaded(point)
-        except _core.ConfigError as error:
-            doc = str(error)
-        else:
-            on, source = [found.AXIS], found.source
-            doc = (inspect.getdoc(found) or "").partition("\n")[0]
-            if issubclass(found, Placement) and found.victim is not Placement.victim:
-                on.append(Victim.AXIS)
-        row = {"name": f"python:{name}", "doc": doc, "source": source, "parameters": []}
-        for axis in on:
-            axes.setdefault(axis, []).append(row)
+    for _, points in sorted(_points().items()):
+        for point in points:
+            on, row = _row(point)
+            if len(points) > 1:
+                row["source"] += f"; of {_package(point)}, one of {len(points)} of this name"
+            for axis in on:
+                axes.setdefault(axis, []).append(row)
     return axes
+
+
+def _row(point: EntryPoint) -> tuple[list[str], dict[str, Any]]:
+    """The axes that a policy is on, and what is listed of it."""
+    on, doc, source = ["python"], "", point.value
+    try:
+        found = _loaded(point)
+    except _core.ConfigError as error:
+        doc = str(error)
+    else:
+        on, source = [found.AXIS], found.source
+        # Its own: that of a base class tells what any policy of the axis is.
+        doc = inspect.cleandoc(found.__doc__ or "").partition("\n")[0]
+        if issubclass(found, Placement) and found.victim is not Placement.victim:
+            on.append(Victim.AXIS)
+    return on, {"name": f"python:{point.name}", "doc": doc, "source": source, "parameters": []}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._core import DriveShape
-from .base import Policy
+from .base import Policy, started
 
 Integers = npt.NDArray[np.int64]
 
@@ -74,7 +75,7 @@ class VictimCalls:
 
     def __init__(self, policy: Victim) -> None:
         self._policy = policy
-        self.start = policy.start
+        self.start = partial(started, policy)
 
     def pick(self, columns: list[bytes], clock: int) -> Any:
         """The number of a unit, if the policy is right."""

@@ -63,6 +63,14 @@ impl<M: Mapping> Map<M> {
         }
     }
 
+    /// Asks the cache for the work that writes back all that is dirty.
+    pub(super) fn flush(&mut self) {
+        self.cache.flush(&mut self.io);
+        if let Some(flash) = self.flash.as_ref().filter(|_| M::ON_FLASH) {
+            flash.check_flushed(&self.cache);
+        }
+    }
+
     pub(super) fn report(&self, counters: &mut Counters) {
         counters.map = self.cache.stats();
         counters.cache_bytes = self.cache.cache_bytes();

@@ -48,4 +48,12 @@ impl FlashMap {
             }
         }
     }
+
+    /// A flush has said what is to be written back: that is all that was dirty.
+    pub(super) fn check_flushed<M: Mapping>(&self, mapping: &M) {
+        for lpn in (0..self.entries.len() as u32).map(Lpn::new) {
+            let residency = mapping.residency(lpn);
+            assert_ne!(residency, Residency::Dirty, "a flush of the map leaves {lpn:?}");
+        }
+    }
 }

@@ -18,7 +18,8 @@ pub trait GuestPlacement: Send {
     /// As [`Placement::stream`], with the handle that the host has named.
     fn stream(&mut self, write: HostWrite, handle: u16) -> u8;
 
-    /// Whether [`GuestPlacement::moved`] may answer another stream than the pages are in.
+    /// Whether [`GuestPlacement::moved`] is asked. If not, pages that cleaning moves stay in their
+    /// stream, and those of an SLC cache, which are in none, go to the first.
     fn sorts_moved(&self) -> bool;
 
     /// Appends the stream of each page of a unit that cleaning moves. `handles` are those of their
@@ -59,12 +60,16 @@ impl Guest {
 
     /// The streams of pages of a unit that are moved together, in their order.
     pub fn sort(&mut self, pages: impl Iterator<Item = Lpn>, of: Relocation) -> &[u8] {
+        self.streams.clear();
+        if !self.policy.sorts_moved() {
+            self.streams.extend(pages.map(|_| of.stream));
+            return &self.streams;
+        }
         let mut handles = core::mem::take(&mut self.handles);
         self.pages.clear();
         self.pages.extend(pages);
         handles.clear();
         handles.extend(self.pages.iter().map(|&lpn| self.handle(lpn)));
-        self.streams.clear();
         self.policy.moved(&self.pages, &handles, of, &mut self.streams);
         self.handles = handles;
         assert_eq!(self.streams.len(), self.pages.len(), "a stream for each page");

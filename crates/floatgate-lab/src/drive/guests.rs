@@ -43,8 +43,9 @@ pub trait Guests: Send {
         None
     }
 
-    /// The host's next requests, before the first of them is begun.
-    fn upcoming(&mut self, _requests: &[Request]) {}
+    /// The host's next requests, before the first of them is begun, and how many were before it, as
+    /// for [`Guests::begin`].
+    fn upcoming(&mut self, _before: u64, _requests: &[Request]) {}
 
     /// A request is given to the drive: how many were before it since the counters were at zero.
     fn begin(&mut self, _number: u64, _request: &Request) {}
@@ -68,7 +69,7 @@ impl Device for Guided {
         if requests.is_empty() {
             return self.device.run_ahead(&[], 0, done);
         }
-        self.guests.upcoming(&requests[..count]);
+        self.guests.upcoming(self.begun, &requests[..count]);
         let ahead = self.device.sees_ahead();
         for (at, request) in requests[..count].iter().enumerate() {
             self.guests.begin(self.begun, request);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, AccessKind, MapOp, MapStats, MapUntold, Mapping, Residency};
+use floatgate_ftl::mapping::{
+    Access, AccessKind, MapConfig, MapOp, MapStats, MapUntold, Mapping, Residency,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -30,6 +32,8 @@ type Told = [Option<u64>; 8];
 pub(super) struct Mapped {
     policy: Py<PyAny>,
     geometry: Geometry,
+    /// What its cache may take.
+    bytes_max: u64,
     hears_assigned: bool,
     tells_counts: bool,
     /// Accesses, as their answers have it.
@@ -42,12 +46,13 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    pub(super) fn new(policy: Py<PyAny>, geometry: Geometry, border: &Arc<Border>) -> Self {
+    pub(super) fn new(policy: Py<PyAny>, config: &MapConfig, border: &Arc<Border>) -> Self {
         let flag = |name| border.ask(false, |py| policy.getattr(py, name)?.extract(py));
         let (hears_assigned, tells_counts) = (flag("hears_assigned"), flag("tells_counts"));
         Self {
             policy,
-            geometry,
+            geometry: config.geometry,
+            bytes_max: config.cache_bytes,
             hears_assigned,
             tells_counts,
             hits: 0,
@@ -198,6 +203,11 @@ impl Mapping for Mapped {
 
     fn cache_bytes(&self) -> u64 {
         self.told.get()[7].unwrap_or(0)
+    }
+
+    fn check(&self) {
+        let (bytes, most) = (self.counted()[7].unwrap_or(0), self.bytes_max);
+        assert!(bytes <= most, "its cache has {bytes} bytes, of at most {most} (mapping.cache)");
     }
 
     fn reset_counters(&mut self) {

@@ -6,19 +6,16 @@ use std::sync::{Arc, Mutex};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::pages;
 use floatgate_ftl::placement::{self as engine, GuestPlacement, Relocation};
-use floatgate_ftl::request::Request;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAssertionError, PyValueError};
 use pyo3::prelude::*;
 
-use super::{Border, HostWrite, Reclaimed, bytes, locked, shown};
+use super::{Border, HostWrite, Numbered, Reclaimed, bytes, locked, shown};
 
 /// A page that is written soon.
 struct Expected {
     page: u32,
-    /// Pages of its request, its handle, and when it arrives.
     request_pages: u32,
-    handle: u16,
-    at_ns: u64,
+    of: Numbered,
 }
 
 /// The streams of the pages that are written next, for a policy that is asked for many at a time.
@@ -32,11 +29,10 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// A request that writes pages comes.
-    pub(super) fn expect(&mut self, request: &Request, log2_page: u32) {
-        let pages = pages(request, log2_page);
+    pub(super) fn expect(&mut self, of: Numbered, log2_page: u32) {
+        let pages = pages(&of.1, log2_page);
         let request_pages = (pages.end - pages.start) as u32;
-        let &Request { at_ns, stream: handle, .. } = request;
-        let expected = |page| Expected { page: page as u32, request_pages, handle, at_ns };
+        let expected = |page| Expected { page: page as u32, request_pages, of };
         self.expected.extend(pages.map(expected));
     }
 
@@ -49,14 +45,30 @@ impl Ahead {
         let streams = border.ask(Vec::new(), |py| {
             let lpns = bytes(py, expected.iter().map(|one| one.page.into()));
             let counts = bytes(py, expected.iter().map(|one| one.request_pages.into()));
-            let handles = bytes(py, expected.iter().map(|one| one.handle.into()));
-            let arrivals = bytes(py, expected.iter().map(|one| one.at_ns as i64));
+            let handles = bytes(py, expected.iter().map(|one| one.of.1.stream.into()));
+            let arrivals = bytes(py, expected.iter().map(|one| one.of.1.at_ns as i64));
             let given = (lpns, counts, handles, arrivals, self.clock);
-            self.policy.call_method1(py, "stream_batch", given)?.extract::<Vec<u8>>(py)
+            let answer = self.policy.call_method1(py, "stream_batch", given);
+            answer.and_then(|answer| answer.extract::<Vec<u8>>(py)).or_else(|error| {
+                self.fail(py, border, error)?;
+                Ok(Vec::new())
+            })
         });
         self.sorted.extend(expected.iter().zip(streams).map(|(one, stream)| (one.page, stream)));
         self.clock += expected.len() as u64;
         self.expected.clear();
+    }
+
+    /// The request with a page whose answer is none, if that is what is wrong, or else the batch.
+    fn fail(&self, py: Python<'_>, border: &Border, error: PyErr) -> PyResult<()> {
+        match self.policy.getattr(py, "at_fault")?.extract::<Option<usize>>(py)? {
+            Some(at) => border.fail_ahead(error, self.expected[at].of, None),
+            None => {
+                let last = self.expected.last().map(|one| one.of.0 + 1);
+                border.fail_ahead(error, self.expected[0].of, last);
+            }
+        }
+        Ok(())
     }
 
     /// The stream of the next page, which is this one. Pages before it were not written after all.
@@ -126,7 +138,11 @@ impl GuestPlacement for Placed {
     fn stream(&mut self, write: engine::HostWrite, handle: u16) -> u8 {
         match &self.ahead {
             None => self.border.ask(0, |py| self.stream_of(py, write, handle)),
-            Some(ahead) => locked(ahead).next(write.lpn.get()).unwrap_or(0),
+            Some(ahead) => locked(ahead).next(write.lpn.get()).unwrap_or_else(|| {
+                let text = format!("page {} is written, and was not expected", write.lpn.get());
+                self.border.fail(PyAssertionError::new_err(text));
+                0
+            }),
         }
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,12 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 Done = subprocess.CompletedProcess[str]
 Cli = Callable[..., Done]
 
 HANGS_S = 900
 """A command that takes so many seconds hangs: a slow machine that does other things needs less."""
+
+# How long an example takes is a matter of the machine, and of what else it does. The profile that
+# hypothesis has chosen, as one for CI, stays its base.
+settings.register_profile("floatgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("floatgate")
+
+# A script's job in the background ignores SIGINT, and so would the processes that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

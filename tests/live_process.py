@@ -139,7 +139,8 @@ def is_alive(pid: int) -> bool:
     """Whether a process is there, and no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
+        # The second if it goes between the opening and the reading.
         return False
 
 

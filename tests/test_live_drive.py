@@ -295,11 +295,23 @@ def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
+def _at_a_port(folder: Path) -> tuple[Serve, int]:
+    """A server at a port that was free: somebody else may take it before it does."""
+    for _ in range(5):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = Serve(folder, *SMALL, "--port", port)
+        if server.ready:
+            return server, port
+        with server:
+            assert "Address already in use" in server.said
+    raise AssertionError("five ports were taken")
+
+
 def test_tcp_is_on_loopback(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with Serve(tmp_path, *SMALL, "--port", port) as server:
+    server, port = _at_a_port(tmp_path)
+    with server:
         assert server.ready["uri"] == f"nbd://127.0.0.1:{port}"
         with socket.create_connection(("127.0.0.1", port), 10) as client:
             assert client.recv(8) == b"NBDMAGIC"

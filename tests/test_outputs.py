@@ -8,11 +8,14 @@ import stat
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from floatgate.report.files import write_whole
 from floatgate.traces import read_trace
 
 SMALL = "uniform:span=16MiB,writes=5k,reads=0.3,trim=0.1,flush=0.05,interarrival=100ns"
@@ -227,6 +230,8 @@ def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, cal
         capture_output=True,
         text=True,
         timeout=60,
+        # The limit is for these files, too: half a .pyc would be there for whoever imports next.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
     )
     assert done.returncode == 1, done.stderr
@@ -234,3 +239,22 @@ def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, cal
     assert "File too large" in done.stderr
     assert done.stderr.count("\n") == 1
     assert _names(tmp_path) == ["x.csv"]
+
+
+@posix
+def test_threads_that_write_at_once_leave_the_mode_of_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    umask = os.umask
+
+    def slow(mask: int) -> int:
+        before = umask(mask)
+        time.sleep(0.001)
+        return before
+
+    monkeypatch.setattr(os, "umask", slow)
+    (tmp_path / "before").touch()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda at: write_whole(tmp_path / str(at), b"x"), range(40)))
+    (tmp_path / "after").touch()
+    assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1

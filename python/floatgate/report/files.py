@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
+
+_reading_umask = threading.Lock()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -51,6 +54,8 @@ def write_table(directory: Path, name: str, frame: pl.DataFrame) -> None:
 
 def _umask() -> int:
     """The process's file mode mask; reading it means setting it for a moment."""
-    mask = os.umask(0o077)
-    os.umask(mask)
+    # Of two threads at once, the second would read what the first has set, and leave it there.
+    with _reading_umask:
+        mask = os.umask(0o077)
+        os.umask(mask)
     return mask

@@ -1,8 +1,8 @@
 //! Watching a run, stopping it, and why there may be no result.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::config::ConfigError;
 use crate::workload::Broken;
@@ -13,6 +13,7 @@ pub struct Control {
     cancelled: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// Held while a phase begins, and while it is read how far that is: the counts are of it.
     phase: Mutex<&'static str>,
 }
 
@@ -25,14 +26,13 @@ impl Control {
     /// The phase ("foretell", "fill", "run", "curve" or "hotness"), and requests done of how many;
     /// 0 if that is not known.
     pub fn progress(&self) -> (&'static str, u64, u64) {
-        let phase = self.phase.lock().map_or("", |phase| *phase);
-        (phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        (*phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
     pub(crate) fn begin(&self, phase: &'static str, total: u64) {
-        if let Ok(mut current) = self.phase.lock() {
-            *current = phase;
-        }
+        let mut current = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = phase;
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
@@ -76,5 +76,35 @@ impl From<Broken> for RunError {
 impl From<ConfigError> for RunError {
     fn from(error: ConfigError) -> Self {
         Self::Config(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Who looks while a phase begins sees it, or the one before, with counts of its own.
+    #[test]
+    fn the_counts_are_those_of_the_phase() {
+        let (control, is_over) = (Control::default(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    control.begin("fill", 1);
+                    control.advance(1).unwrap();
+                    control.begin("run", 2);
+                    control.advance(2).unwrap();
+                }
+            });
+            let seen: Vec<_> = (0..100_000).map(|_| control.progress()).collect();
+            is_over.store(true, Ordering::Relaxed);
+            for (phase, done, total) in seen {
+                let all =
+                    ["", "fill", "run"].iter().position(|&name| name == phase).unwrap() as u64;
+                assert!(total == all && (done == 0 || done == all), "{phase}: {done} of {total}");
+            }
+        });
     }
 }

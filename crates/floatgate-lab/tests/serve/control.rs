@@ -177,16 +177,33 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
     assert!(!aged.contains("write amplification"), "{aged}");
 }
 
+/// What `ask` returns, during which the drive is written all the time.
+fn while_written<T: Send>(stand: &Stand, ask: impl FnOnce() -> T + Send) -> T {
+    let is_over = AtomicBool::new(false);
+    let told = thread::scope(|scope| {
+        scope.spawn(|| {
+            for page in (0..128).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
+            }
+        });
+        let told = scope.spawn(ask).join();
+        // Also after a panic: the writing would never end.
+        is_over.store(true, Ordering::Relaxed);
+        told
+    });
+    told.unwrap()
+}
+
 #[test]
 fn lanes_show_what_the_dies_do() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
-    let lanes = thread::scope(|scope| {
-        let asked = scope.spawn(|| stand.ask(&json!({"do": "lanes", "window_ms": 30})).unwrap());
-        for page in 0..60 {
-            stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
-        }
-        asked.join().unwrap()
+    let has_begun = || stand.status()["server"]["requests"]["write"] != 0;
+    let lanes = while_written(&stand, || {
+        // Not for ever: if the writing fails, there is no first write.
+        let waits = (0..10_000).take_while(|_| !has_begun());
+        waits.for_each(|_| thread::sleep(Duration::from_millis(1)));
+        stand.ask(&json!({"do": "lanes", "window_ms": 200})).unwrap()
     });
     let doing = lanes["lanes"]["spans"]["doing"].as_array().unwrap();
     assert!(doing.iter().any(|doing| doing == "program"), "{lanes}");
@@ -198,28 +215,23 @@ fn lanes_show_what_the_dies_do() {
 fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
-    let is_over = AtomicBool::new(false);
     // A drive that has stood still for longer than the window has begun no window by that.
-    thread::sleep(Duration::from_millis(300));
-    let found = thread::scope(|scope| {
-        scope.spawn(|| {
-            for page in (0..128).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
-                stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
-            }
-        });
-        let asked = [200, 70].map(|ms| {
-            let request = json!({"do": "lanes", "window_ms": ms});
-            let stand = &stand;
-            scope.spawn(move || (ms, stand.ask(&request).unwrap()))
-        });
-        let found = asked.map(|asked| asked.join().unwrap());
-        is_over.store(true, Ordering::Relaxed);
-        found
+    thread::sleep(Duration::from_millis(500));
+    let found = while_written(&stand, || {
+        thread::scope(|scope| {
+            // Both are long: of each at least half is there, though the writing may be held up.
+            let asked = [400, 200].map(|ms| {
+                let request = json!({"do": "lanes", "window_ms": ms});
+                let stand = &stand;
+                scope.spawn(move || (ms, stand.ask(&request).unwrap()))
+            });
+            asked.map(|asked| asked.join().unwrap())
+        })
     });
     let mut windows = found.map(|(ms, told)| {
         let at = |name: &str| told["lanes"][name].as_u64().unwrap();
         let (from, to, asked) = (at("from_ns"), at("to_ns"), ms * 1_000_000);
-        assert!(from >= 300_000_000, "{from}");
+        assert!(from >= 500_000_000, "{from}");
         assert!((asked / 2..=asked).contains(&(to - from)), "{ms} ms: {from} to {to}");
         (from, to)
     });

@@ -126,29 +126,43 @@ release-tools: $(VENV)/release-ready
 	command -v cargo-deny >/dev/null || cargo install --locked --version 0.20.2 cargo-deny
 
 # Zig links against glibc 2.17, which Linux distributions since 2014 have; one wheel serves all Pythons (abi3).
-# The tool writes about every crate beside its manifest; only what it says of the plugin is not in a wheel yet.
 WITH_ZIG := PATH="$(CURDIR)/$(BIN):$$PATH"
 TRIPLE := $(shell uname -m)-unknown-linux-gnu
 DIST := dist
-PARTS := $(TARGET_DIR)/sbom
+LINKED := floatgate-py floatgate-nbdkit
+# maturin takes what lies in the tree alone, so not in $(TARGET_DIR).
+PARTS := target/sbom
+# Panics name files of the sources: not by where they are on this machine.
+CARGO_AT := $(or $(CARGO_HOME),$(HOME)/.cargo)
+REMAPPED := RUSTFLAGS="$(strip $(RUSTFLAGS) --remap-path-prefix=$(CARGO_AT)=cargo --remap-path-prefix=$(CURDIR)=floatgate)"
+
+# cargo-cyclonedx writes about every crate beside its manifest. It names our crates by their directories,
+# of which the last is left, and says that they are to be had from there, which is left out.
 wheel: release-tools
 	rm -rf $(DIST) $(PARTS) && mkdir -p $(PARTS)
-	$(WITH_ZIG) cargo-zigbuild zigbuild --release --quiet --locked -p floatgate-nbdkit --target $(TRIPLE).2.17
+	$(WITH_ZIG) $(REMAPPED) cargo-zigbuild zigbuild --release --quiet --locked -p floatgate-nbdkit --target $(TRIPLE).2.17
 	cp $(TARGET_DIR)/$(TRIPLE)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part
 	mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN)
-	cargo cyclonedx --quiet --format json --target $(TRIPLE) --no-build-deps --override-filename sbom
-	mv crates/floatgate-nbdkit/sbom.json $(PARTS)/floatgate-nbdkit.cyclonedx.json
+	cargo cyclonedx --quiet --format json --spec-version 1.5 --target $(TRIPLE) --no-build-deps \
+		--override-filename sbom
+	for crate in $(LINKED); do \
+		sed -e 's|path+file://[^"#]*/\([^/"#]*\)#|path+\1#|g' -e 's|?download_url=file://[^"#]*||g' \
+			crates/$$crate/sbom.json > $(PARTS)/$$crate.cyclonedx.json || exit 1; \
+	done
 	rm -f crates/*/sbom.json fuzz/sbom.json
-	$(WITH_ZIG) maturin build --release --quiet --locked --zig --compatibility manylinux2014 --out $(DIST) \
-		--sbom-include $(PARTS)/floatgate-nbdkit.cyclonedx.json
+	$(WITH_ZIG) $(REMAPPED) maturin build --release --quiet --locked --zig --compatibility manylinux2014 \
+		--out $(DIST) $(LINKED:%=--sbom-include $(PARTS)/%.cyclonedx.json)
 	$(BIN)/maturin sdist --out $(DIST)
 	$(BIN)/twine check --strict $(DIST)/*
 
-# A wheel brings its own; this is of the Python packages that pip takes with it today.
+# A wheel brings its own; this is of the Python packages that pip takes with it today. The tool reads no
+# version that is maturin's to find.
+VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml)
 sbom: wheel
 	rm -rf $(PARTS)/venv && $(PYTHON) -m venv --without-pip $(PARTS)/venv
 	$(BIN)/uv pip install --quiet --python $(PARTS)/venv/bin/python $(DIST)/*.whl
-	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+	sed 's/^dynamic = \["version"\]$$/version = "$(VERSION)"/' pyproject.toml > $(PARTS)/pyproject.toml
+	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject $(PARTS)/pyproject.toml \
 		-o $(DIST)/floatgate-environment.cyclonedx.json $(PARTS)/venv/bin/python
 
 ABOUT := cargo about generate --config about.toml --locked about.hbs --manifest-path

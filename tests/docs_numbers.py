@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
@@ -121,7 +123,7 @@ def _time(text: str, printed: Printed, _: Path) -> None:
         assert said == f"{float(measured):.1f}"
 
 
-def _tutorial(text: str, printed: Printed, _: Path) -> None:
+def _tutorial(text: str, printed: Printed, folder: Path) -> None:
     """Of fio's log: another generator of Zipf requests has other numbers."""
     _, _, fresh, aged, compared, curve, _ = printed.values()
     rows = re.findall(r"^\| (0\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
@@ -139,6 +141,26 @@ def _tutorial(text: str, printed: Printed, _: Path) -> None:
     )[0]
     spaced = entries.replace(",", r"\s")
     assert re.search(rf"{share} %\s+{size}\.\d+\sKiB\s+{spaced}\s", curve), curve
+    _lifetimes(text, folder)
+
+
+def _lifetimes(text: str, folder: Path) -> None:
+    """What the flash of the tutorial's two drives lasts for, and why."""
+    small, large = json.loads((folder / "answer" / "results.json").read_text("utf-8"))["results"]
+    bytes_of = [run["lifetime"]["host_bytes"] for run in (small, large)]
+    gib = [f"{size / (1 << 30):,.0f}" for size in bytes_of]
+    assert re.findall(r"([\d,]+) GiB instead\s+of ([\d,]+) GiB", text) == [(gib[1], gib[0])]
+    report = (folder / "answer" / "report.html").read_text("utf-8")
+    assert f"{gib[0]} to {gib[1].replace(',', NARROW_SPACE)}{NARROW_SPACE}GiB written" in report
+    spared = small["write_amplification"] / large["write_amplification"]
+    flash = large["drive"]["physical_bytes"] / small["drive"]["physical_bytes"]
+    for pattern, factor, digits in (
+        (r"lasts for ([\d.]+) times", bytes_of[1] / bytes_of[0], 1),
+        (r"([\d.]+) times is what cleaning", spared, 1),
+        (r"has ([\d.]+) times the flash", flash, 2),
+    ):
+        assert _number(pattern, text) == f"{factor:.{digits}f}"
+    assert bytes_of[1] / bytes_of[0] == pytest.approx(spared * flash, rel=0.01)
 
 
 def evictions(folder: Path) -> list[list[str]]:

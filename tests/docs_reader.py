@@ -40,7 +40,7 @@ NOT_OURS = {
 NOT_RUN = {
     r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
     " Kubernetes start; test_study.py runs parts",
-    r"floatgate paper \w+ --full": "takes 10 to 51 minutes (docs/papers/README.md)",
+    r"floatgate paper \w+ --full": "takes 92 minutes for all (docs/papers/README.md)",
     r"floatgate paper all --out papers": "takes minutes; each page has its paper, and"
     " test_paper_site.py the site",
 }

@@ -28,6 +28,11 @@ def _toml(folder: Path) -> str:
     return "mine.toml"
 
 
+def _folder(folder: Path) -> str:
+    (folder / "drives").mkdir()
+    return "drives"
+
+
 RUN_OUT = ("--out", "results")
 
 CASES = {
@@ -36,6 +41,10 @@ CASES = {
     "missing trace": (("run", "absent.csv", *RUN_OUT), "absent.csv: no such file"),
     "missing device": (("run", SMALL, "--device", "absent.toml", *RUN_OUT), "absent.toml"),
     "unknown preset": (("run", SMALL, "--device", "clasic", *RUN_OUT), "clasic"),
+    "a directory as a device": (
+        ("run", SMALL, "--device", _folder, *RUN_OUT),
+        "drives: cannot be read: Is a directory",
+    ),
     "bad device file": (("run", SMALL, "--device", _toml, *RUN_OUT), "mine.toml: "),
     "unknown key": (("run", SMALL, "--set", "flash.blox=9", *RUN_OUT), "flash.blox"),
     "bad value": (("run", SMALL, "--set", "capacity.spare_factor=1.2", *RUN_OUT), "spare_factor"),

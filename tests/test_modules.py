@@ -11,8 +11,12 @@ PACKAGE = Path(__file__).parents[1] / "python" / "floatgate"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+FOR_ALL = ("_core", "_current_frames")
+"""Our own compiled module, and a function that the documentation of `sys` has."""
+
+
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name != "_core"
+    return name.startswith("_") and not name.startswith("__") and name not in FOR_ALL
 
 
 def _borrowed(text: str) -> list[str]:

@@ -49,6 +49,36 @@ def test_the_changelog_has_the_version_or_there_was_no_release() -> None:
         assert "There has been no release yet" in changes
 
 
+def test_the_locks_agree() -> None:
+    """`make docs` and the like install beside what the tests use, and must not change it."""
+    locked = _pins(ROOT / "requirements.lock")
+    others = [*ROOT.glob("requirements-*.lock")]
+    assert len(others) == 3
+    for path in others:
+        for name, versions in _pins(path).items():
+            assert versions <= locked.get(name, versions), f"{path.name}: {name} (make lock)"
+
+
+def _pins(path: Path) -> dict[str, set[str]]:
+    """The versions of each package, of which some are for certain Pythons."""
+    found: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)", path.read_text("utf-8"), re.MULTILINE):
+        found.setdefault(name, set()).add(version)
+    return found
+
+
+def test_the_readme_names_the_extras_and_the_command_that_needs_one() -> None:
+    manifest = (ROOT / "pyproject.toml").read_text("utf-8")
+    table = manifest.partition("[project.optional-dependencies]\n")[2].partition("\n\n")[0]
+    extras = re.findall(r"^(\w+) = ", table, re.MULTILINE)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    [named] = re.findall(r"^\*\*Extras\*\*.*?\n\n", readme, re.MULTILINE | re.DOTALL)
+    assert {*extras} == set(re.findall(r"`(\w+)`", named)) - {"tune", "make"}
+    [row] = re.findall(r"^\| `tune` \|.*$", readme, re.MULTILINE)
+    helped = run(sys.executable, "-m", "floatgate", "tune", "--help")
+    assert "floatgate[search]" in row and "floatgate[search]" in helped
+
+
 @needs_cargo
 @pytest.mark.parametrize("file", LINKED)
 def test_the_licences_are_those_of_what_is_linked(file: str) -> None:

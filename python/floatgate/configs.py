@@ -169,7 +169,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     if isinstance(device, Mapping):
         return None, _checked(to_toml(device), "device")
     path = Path(device)
-    if device in _presets() or not (path.suffix == ".toml" or path.is_file()):
+    if device in _presets() or not (path.suffix == ".toml" or path.exists()):
         return str(device), None
     try:
         text = path.read_text("utf-8")

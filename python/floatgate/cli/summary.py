@@ -118,13 +118,17 @@ def print_trace(info: Mapping[str, Any]) -> None:
     }
     if info["trims"]:
         lines["trimmed"] = size(info["trimmed_bytes"])
-    warnings = []
-    if broken := info["unparsed_lines"]:
-        what = "1 line" if broken == 1 else f"{count(broken)} lines"
-        warnings.append(f"{what} could not be read, the first: {info['first_unparsed']}")
+    broken = info["unparsed_lines"]
+    warnings = [unread(broken, info["first_unparsed"])] if broken else []
     out = console()
     out.print(fact_grid(lines.items()))
     print_messages(out, warnings, [*info["guessed"], *info["notes"]])
+
+
+def unread(lines: int, first: str | None) -> str:
+    """How many lines of a trace could not be read, and which was the first."""
+    what = "1 line" if lines == 1 else f"{count(lines)} lines"
+    return f"{what} could not be read, the first: {first}"
 
 
 def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:

@@ -62,6 +62,11 @@ def import_(
             write_trace(read, part, suffix)
     for note in (*trace.units.guessed, *trace.notes):
         output.say(f"note: {note}", quiet)
+    if trace.unparsed_lines:
+        from .summary import unread
+
+        # What the new file lacks is said by nothing else, so --quiet keeps it.
+        output.say(f"warning: {unread(trace.unparsed_lines, trace.first_unparsed)}")
     output.say(f"wrote {requests:,} requests to {out}", quiet)
 
 

@@ -185,11 +185,15 @@ def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Tra
 
 
 def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
-    """The Parquet files of a path; none if it is no path of one, or of a directory of them."""
+    """The Parquet files of a path; none if it is no path of one, or of a directory of them.
+
+    Raises `TraceError` where it, or a directory in it, cannot be looked into.
+    """
     path = Path(source)
     if chosen not in (None, parquet.FORMAT) or files.is_url(source):
         return []
-    parts = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    found = files.parquet_parts(path)
+    parts = [path] if found is None else found
     try:
         # What can be read only once, such as a pipe, is not touched.
         whole = all(part.is_file() and _has_magic(part) for part in parts)

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,10 +98,32 @@ def contents(source: str) -> list[Content]:
     path = Path(source)
     name = str(path)
     with _said(name):
-        if path.is_dir():
-            return [_local(part) for part in _some_parts(sorted(path.rglob("*.parquet")), name)]
+        if (parts := parquet_parts(path)) is not None:
+            return [_local(part) for part in _some_parts(parts, name)]
         # A pipe can be read once.
         return [_local(path) if path.is_file() else _held(name, path.read_bytes())]
+
+
+def parquet_parts(path: Path) -> list[Path] | None:
+    """The `.parquet` files below a directory, in the order of their names; None of what is none.
+
+    Raises `TraceError` where a directory cannot be looked into: what is there would be left out.
+    """
+    with _said(str(path)):
+        if not path.is_dir():
+            return None
+    walk = os.walk(path, onerror=_refuse_folder)
+    return sorted(
+        Path(folder, name)
+        for folder, _, names in walk
+        for name in names
+        if name.endswith(".parquet")
+    )
+
+
+def _refuse_folder(error: OSError) -> None:
+    with _said(str(error.filename)):
+        raise error
 
 
 @contextmanager

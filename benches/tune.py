@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import median
 
 import floatgate as fg
-from floatgate.tuning.search import tune
 
 TRIALS = 30
 SEEDS = (1, 2, 3, 4, 5)
+SAMPLERS = ("tpe", "random")
 LIMIT = 300_000
 """Requests of a trace, so that all of it takes minutes."""
 
@@ -39,25 +39,34 @@ AGED = {"start.fill": "random"}
 AGED_LIMIT = 40_000
 
 
+def read(file: str | Path, *, is_aged: bool) -> fg.Trace:
+    """The part of a trace that is played."""
+    return fg.read_trace(file, limit=AGED_LIMIT if is_aged else LIMIT)
+
+
+def search(trace: fg.Trace, *, sampler: str, seed: int, is_aged: bool) -> fg.Tuned:
+    """One search."""
+    return fg.tune(
+        trace,
+        objective="write_amplification",
+        vary=VARY,
+        set={**DRIVE, **AGED} if is_aged else DRIVE,
+        trials=TRIALS,
+        seed=seed,
+        sampler=sampler,
+    )
+
+
 def main(arguments: list[str]) -> None:
     """A line for each trace and seed, then the medians."""
     is_aged = "--aged" in arguments
-    drive, limit = ({**DRIVE, **AGED}, AGED_LIMIT) if is_aged else (DRIVE, LIMIT)
     for file in (one for one in arguments if one != "--aged"):
-        trace = fg.read_trace(file, limit=limit)
-        best: dict[str, list[float]] = {"tpe": [], "random": []}
+        trace = read(file, is_aged=is_aged)
+        best: dict[str, list[float]] = {sampler: [] for sampler in SAMPLERS}
         for seed in SEEDS:
             for sampler, found in best.items():
                 begun = time.perf_counter()
-                tuned = tune(
-                    trace,
-                    objective="write_amplification",
-                    vary=VARY,
-                    set=drive,
-                    trials=TRIALS,
-                    seed=seed,
-                    sampler=sampler,
-                )
+                tuned = search(trace, sampler=sampler, seed=seed, is_aged=is_aged)
                 states = [one.state for one in tuned.trials]
                 (value,) = tuned.best.values or (0.0,)
                 found.append(value)

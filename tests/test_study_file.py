@@ -36,6 +36,15 @@ class Short(fg.Placement):
         return int(write.request_pages <= 4)
 
 
+def _search(**given: Any) -> dict[str, Any]:
+    return {"optuna": {"trials": 1, "keys": {"a": [1]}, **given}}
+
+
+def _twice(section: str, one: Any, other: Any) -> dict[str, Any]:
+    """A key as TOML has it in quotes, and without them."""
+    return {section: {"a.b": one, "a": {"b": other}}}
+
+
 POLICY = r"placement.scheme.*: the policy Short\(\) itself; name it python:NAME"
 
 
@@ -75,6 +84,17 @@ POLICY = r"placement.scheme.*: the policy Short\(\) itself; name it python:NAME"
         ({"traces": [{"trace": "x", "split": "die"}]}, r"s: traces.0.split = 'die' given"),
         (TRACE | {"options": {"repeat": "x"}}, "s: options.repeat = 'x' given"),
         (TRACE | {"random": {"draws": 0, "keys": {"a": [1]}}}, "random.draws = 0 given"),
+        (TRACE | _search(seed=-1), "s: optuna.seed = -1 given; expected at least 0"),
+        (TRACE | _search(seed=1 << 32), "s: optuna.seed = 4294967296 given; expected less than"),
+        (TRACE | _search(minimize=[WA], maximize=[WA]), f"s: optuna: {WA} is given twice"),
+        (TRACE | _search(minimize=[WA, "wear.erases_max", WA]), f"s: optuna: {WA} is given twice"),
+        (TRACE | _twice("grid", [1], [2]), r"s: grid: a\.b is given twice; expected it once"),
+        (TRACE | _twice("set", 1, 1), r"s: set: a\.b is given twice"),
+        (TRACE | {"list": [_twice("list", 1, 2)["list"]]}, r"s: list: a\.b is given twice"),
+        (
+            TRACE | {"random": {"draws": 1, **_twice("keys", [1], "1..8")}},
+            r"s: random\.keys: a\.b is given twice",
+        ),
         (
             TRACE | {"random": {"draws": 1, "keys": {"a": {"from": 2, "to": 1}}}},
             "from less to more",

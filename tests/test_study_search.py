@@ -68,3 +68,54 @@ def test_a_trial_that_no_drive_has_is_a_row(tmp_path: Path) -> None:
     assert counts["failed"] == rows.height == 1 and counts["done"] == 3
     again = fg.study(study, out=tmp_path, resume=True, retry_failed=True)
     assert again.counts() == counts
+
+
+def test_a_metric_that_no_run_has_ends_the_search(tmp_path: Path) -> None:
+    """Every trial would be told as failed, and the search be one by chance."""
+    pytest.importorskip("optuna")
+    metric = "latency.all.p99_us"
+    search = {"trials": 6, "batch": 2, "keys": {"capacity.spare_factor": "0.05..0.3"}}
+    study = {**TRACE, "set": QUICK, "optuna": {**search, "minimize": [metric]}}
+    with pytest.raises(fg.ConfigError, match=rf"optuna\.minimize: {metric} given; expected a num"):
+        fg.study(study, out=tmp_path)
+    # What was run can be gone on from, with another metric.
+    found = fg.study({**study, "optuna": search}, out=tmp_path, resume=True)
+    assert found.counts()["done"] == 6
+
+
+def test_a_metric_that_one_trace_does_not_have_ends_the_search(tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    traces = [*TRACE["traces"], "uniform:span=1MiB,writes=300,reads=0.5"]
+    metric = "latency.read.p99_us"
+    search = {"trials": 2, "batch": 2, "keys": {"queue.depth": [1, 4]}, "maximize": [metric]}
+    with pytest.raises(fg.ConfigError, match=rf"optuna\.maximize: {metric} given"):
+        fg.study({"traces": traces, "optuna": search}, out=tmp_path)
+
+
+def test_a_metric_that_some_trials_do_not_have_is_searched_for(tmp_path: Path) -> None:
+    """They are no part of the answer, as with `tune`."""
+    pytest.importorskip("optuna")
+    metric = "latency.all.p99_us"
+    keys = {"timing": ["none", "scheduled"], "queue.depth": "1..16"}
+    search = {"trials": 8, "batch": 4, "keys": keys, "minimize": [metric]}
+    found = fg.study({**TRACE, "optuna": search}, out=tmp_path)
+    assert found.counts()["done"] == found.counts()["planned"]
+    assert 0 < found.frame()[metric].null_count() < found.frame().height
+
+
+def test_without_optuna_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("floatgate.optimizer.find_spec", lambda _: None)
+    search = {"trials": 2, "keys": {"queue.depth": [1, 4]}}
+    with pytest.raises(fg.ConfigError, match=r"floatgate\[search\]"):
+        fg.study({**TRACE, "optuna": search}, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 40])
+def test_a_seed_that_no_sampler_has_is_refused_before_anything_is_written(
+    seed: int, tmp_path: Path
+) -> None:
+    search = {"trials": 2, "seed": seed, "keys": {"queue.depth": [1, 4]}}
+    with pytest.raises(fg.ConfigError, match=rf"optuna\.seed = {seed} given"):
+        fg.study({**TRACE, "optuna": search}, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

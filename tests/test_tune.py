@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import runpy
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import docs_reader
 import polars as pl
 import pytest
 from browser import Seen, browser
@@ -16,10 +21,13 @@ import floatgate as fg
 from floatgate import sources
 from floatgate.ranges import ends
 from floatgate.report import write_tuned
-from floatgate.tuning.outcome import front
+from floatgate.tuning.outcome import front, told
 from floatgate.tuning.space import asked, config_text, metrics
 
 __all__ = ["browser"]
+
+BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "tune.py"))
+TEXT = (docs_reader.ROOT / "docs" / "tuning.md").read_text("utf-8")
 
 TRACE = "uniform:span=8MiB,writes=10k"
 SET = {"timing": "none", "start.fill": "random"}
@@ -221,6 +229,21 @@ def test_values_are_texts_of_a_config() -> None:
     assert texts == [["1", "8"], ["0.5", "8"], ["4096B", "1048576B"], ["x", "y"], ["true", "2"]]
 
 
+@pytest.mark.parametrize(
+    ("given", "value", "text"),
+    [
+        ("0.05..0.3", 0.123456789, "0.123457"),
+        ("0.10000001..0.10000002", 0.100000013, "0.100000013"),
+        ("0.1..0.29999996", 0.29999996, "0.29999996"),
+    ],
+)
+def test_a_value_is_not_rounded_out_of_its_range(given: str, value: float, text: str) -> None:
+    axes = asked(
+        ["write_amplification"], {"a.b": given}, trials=1, seed=1, sampler="tpe", prune=True
+    ).axes
+    assert config_text(axes["a.b"], value) == text
+
+
 def test_command_writes_all_and_repeats(cli: Cli, tmp_path: Path) -> None:
     asked = ["tune", TRACE, "--objective", "write_amplification", "--trials", "8", "--seed", "3"]
     asked += ["--vary", "capacity.spare_factor=0.05..0.3", "--set", "timing=none"]
@@ -236,6 +259,69 @@ def test_command_writes_all_and_repeats(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(run.stdout)["write_amplification"] == pytest.approx(
         json.loads(again.stdout)["trials"][json.loads(again.stdout)["front"][0]]["values"][0]
     )
+
+
+LINES = [f"{10_000 * at},vol,1,Write,{at * 7919 % 500 * 4096},4096,100" for at in range(400)]
+
+
+def _torn(folder: Path) -> Path:
+    """A trace of which two lines cannot be read."""
+    path = folder / "torn.csv"
+    lines = [*LINES[:100], "garbage", *LINES[100:300], "worse", *LINES[300:]]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+UNREAD = "2 lines of the trace could not be read, the first: line 101: 'garbage'"
+
+
+def test_what_is_said_of_the_runs_is_said_of_the_search(tmp_path: Path) -> None:
+    """Of the drive as given, the best and the bound; not of the other trials and early parts."""
+    trace = _torn(tmp_path)
+    vary = {"capacity.spare_factor": [0.1, 0.3]}
+    given: dict[str, Any] = {"format": "msr", "set": {"timing": "none"}}
+    found = fg.tune(trace, objective="write_amplification", vary=vary, trials=8, **given)
+    assert found.notes == (UNREAD,)
+    best = {**given["set"], **found.best.settings}
+    shown = {
+        "as given": given["set"],
+        f"trial {found.best.number}": best,
+        "oracle for write_amplification": {**best, "placement.scheme": "oracle"},
+    }
+    said: dict[str, list[str]] = {}
+    for name, drive in shown.items():
+        for text in fg.run(trace, format="msr", set=drive).warnings:
+            said.setdefault(_kind(text), []).append(name)
+    assert {len(runs) for runs in said.values()} == {1, 2, 3}
+    assert [_kind(text) for text in found.warnings] == [*said]
+    for text, runs in zip(found.warnings, said.values(), strict=True):
+        assert text.endswith(f" ({', '.join(runs)})") == (len(runs) < len(shown))
+
+
+def _kind(text: str) -> str:
+    """What a warning begins with, whatever its numbers are."""
+    return re.sub(r"\d+( to \d+)?", "N", text.partition(":")[0])
+
+
+def test_many_runs_that_a_message_is_about_are_counted() -> None:
+    said = {f"trial {at}": [f"{at} of these"] if at else [] for at in range(5)}
+    assert told(said) == ("1 to 4 of these (4 of 5 runs)",)
+    assert told({"as given": ["so"], "trial 1": ["so", "so"]}) == ("so",)
+    assert told({"as given": []}) == ()
+
+
+def test_command_shows_what_is_said_of_the_runs(cli: Cli, tmp_path: Path) -> None:
+    asked = ("tune", _torn(tmp_path), "--objective", "write_amplification", "--trials", "2")
+    done = cli(*asked, "--vary", "queue.depth=1,2", "--set", "timing=none", "--out", "out")
+    assert done.returncode == 0
+    shown = " ".join(done.stdout.split())
+    assert f"note: {UNREAD}" in shown
+    assert "warning: write amplification is not that of a drive in long use" in shown
+    document = json.loads((tmp_path / "out" / "tune.json").read_text("utf-8"))
+    assert document["notes"] == [UNREAD] and document["warnings"]
+    page = html.unescape((tmp_path / "out" / "tune.html").read_text("utf-8"))
+    for text in (*document["warnings"], *document["notes"]):
+        assert text in page
 
 
 def test_command_refuses_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
@@ -282,3 +368,61 @@ def test_what_is_out_of_range_is_shown_as_it_was_given() -> None:
         fg.tune(TRACE, trials=0, **given)
     with pytest.raises(fg.ConfigError, match=r"seed: -1 given; expected .* 0$"):
         fg.tune(TRACE, seed=-1, **given)
+
+
+CAPTURES = {
+    "pgbench": ("capture-pgbench-ext4-656k.csv.zst", "3.164"),
+    "RocksDB": ("capture-rocksdb-ext4-905k.csv.zst", "2.06"),
+}
+"""The file of each, and what the page says that it has as given."""
+
+
+def _table() -> dict[tuple[str, str], list[str]]:
+    """The cells of the page against random search, by trace and sampler."""
+    found: dict[tuple[str, str], list[str]] = {}
+    trace = ""
+    for name, sampler, cells in re.findall(r"^\| (.*), `(\w+)` \| (.*) \|$", TEXT, re.MULTILINE):
+        trace = trace if name == "the same" else name.partition(",")[0]
+        found[trace, sampler] = cells.split(" | ")
+    return found
+
+
+def test_what_the_page_says_of_its_table() -> None:
+    rows = _table()
+    values = {row: [*map(float, cells[:5])] for row, cells in rows.items()}
+    middles = {row: median(found) for row, found in values.items()}
+    wins = {}
+    for trace in CAPTURES:
+        tpe, chance = (trace, "tpe"), (trace, "random")
+        for row in (tpe, chance):
+            is_best = middles[row] == min(middles[tpe], middles[chance])
+            told = f"{middles[row]:.3f}"
+            assert rows[row][5] == (f"**{told}**" if is_best else told)
+        pairs = [*zip(values[tpe], values[chance], strict=True)]
+        wins[trace] = [sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)]
+    assert wins["pgbench"] == [4, 1] and "better in four of five searches, and by 5 %" in TEXT
+    assert round(1 - middles["pgbench", "tpe"] / middles["pgbench", "random"], 2) == 0.05
+    assert wins["RocksDB"] == [0, 1] and "four searches end alike, in one chance finds" in TEXT
+    named = ", ".join(f"{trace} has {given}" for trace, (_, given) in CAPTURES.items())
+    assert named.replace(", RocksDB has", " and RocksDB") in TEXT
+    for limit in ("LIMIT", "AGED_LIMIT"):
+        assert f"first {BENCH[limit]:,} requests" in TEXT
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_searches_of_the_page_find_what_it_says(name: str) -> None:
+    """All of the table, as the benchmark makes it."""
+    file, given = CAPTURES[name]
+    path = docs_reader.SHARED / file
+    if not path.exists():
+        pytest.skip(f"{file} is no part of the repository, and not in {docs_reader.SHARED}")
+    kind = {"is_aged": name == "RocksDB"}
+    trace = BENCH["read"](path, **kind)
+    for sampler in BENCH["SAMPLERS"]:
+        made = [BENCH["search"](trace, sampler=sampler, seed=at, **kind) for at in BENCH["SEEDS"]]
+        found = [(one.best.values or ())[0] for one in made]
+        pruned = sum(one.state == "pruned" for each in made for one in each.trials)
+        cells = [cell.strip("*") for cell in _table()[name, sampler]]
+        assert cells == [*(f"{value:.3f}" for value in (*found, median(found))), str(pruned)]
+        assert {f"{one.goals[0].default:.{len(given) - 2}f}" for one in made} == {given}

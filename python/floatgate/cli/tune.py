@@ -66,6 +66,8 @@ def tune(
 
     Writes it as a TOML file that run --device takes, with the trials as Parquet and a page, into
     --out DIR (default: floatgate-tune; with --json nothing, unless --out is given).
+
+    It needs Optuna: pip install 'floatgate\\[search]'.
     """
     for option, given in (("--objective", objective), ("--vary", vary)):
         if not given:
@@ -105,9 +107,10 @@ def tune(
 def _print(found: Tuned) -> None:
     from floatgate.report.tuning import facts, front_table
 
-    from .grids import fact_grid
+    from .grids import fact_grid, print_messages
     from .summary import print_table
 
     out = output.console()
     out.print(fact_grid(facts(found)))
     print_table(out, front_table(found))
+    print_messages(out, found.warnings, found.notes)

@@ -219,6 +219,7 @@ def _page(found: Tuned, figures: list[Figure]) -> str:
         name=f"{found.device} for {found.trace}",
         subtitle="Tuning report · Floatgate",
         notes=found.notes,
+        warnings=found.warnings,
         summary=Table("Best", ["", *names], [[Cell(""), *cells]]),
         facts=[*told, ("best", _words(found.best))],
         table=_trials_table(found),

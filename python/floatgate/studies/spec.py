@@ -22,7 +22,7 @@ from pydantic import (
 from floatgate import _core, ranges
 from floatgate.guests.base import Policy
 from floatgate.guests.given import by_name
-from floatgate.optimizer import Direction
+from floatgate.optimizer import Direction, check_installed
 from floatgate.ranges import Value
 
 if sys.version_info >= (3, 11):
@@ -37,16 +37,19 @@ METRIC = "write_amplification"
 def _dotted(table: Any, prefix: str = "") -> Any:
     """Nested tables as keys with dots: TOML makes tables of `mapping.scheme = ...`.
 
-    A table with `from` and `to` is a range of values.
+    A table with `from` and `to` is a range of values. A key that is written in both ways is
+    refused, as TOML refuses one that is written twice in one way.
     """
     if not isinstance(table, Mapping):
         return table
     found: dict[str, Any] = {}
     for key, value in table.items():
-        if isinstance(value, Mapping) and not {"from", "to"} & {*value}:
-            found |= _dotted(value, f"{prefix}{key}.")
-        else:
-            found[f"{prefix}{key}"] = value
+        name = f"{prefix}{key}"
+        is_table = isinstance(value, Mapping) and not {"from", "to"} & {*value}
+        own = _dotted(value, f"{name}.") if is_table else {name: value}
+        if twice := [one for one in own if one in found]:
+            raise ValueError(f"{twice[0]} is given twice; expected it once")
+        found |= own
     return found
 
 
@@ -84,12 +87,20 @@ class Search(Strict):
     """Combinations that Optuna proposes, each after what came of those before it."""
 
     trials: int = Field(ge=1)
-    seed: int = 1
+    seed: int = Field(default=1, ge=0, lt=1 << 32)
+    """Of numpy's generator, which has no more."""
     batch: int = Field(default=8, ge=1)
     """Trials that are proposed, and run, at a time."""
     keys: Ranges
     minimize: list[str] = []
     maximize: list[str] = []
+
+    @model_validator(mode="after")
+    def _each_metric_once(self) -> Search:
+        named = [*self.minimize, *self.maximize]
+        if twice := [metric for metric in named if named.count(metric) > 1]:
+            raise ValueError(f"{twice[0]} is given twice in minimize and maximize")
+        return self
 
     @property
     def goals(self) -> dict[str, Direction]:
@@ -215,11 +226,17 @@ class StudySpec(Strict):
 
 
 def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
-    """The study of a document as TOML has it. Raises ConfigError with the place in `where`."""
+    """The study of a document as TOML has it. Raises ConfigError with the place in `where`.
+
+    Also where Optuna is not installed that it needs, so that nothing is written for it before.
+    """
     try:
-        return StudySpec.model_validate(dict(document))
+        found = StudySpec.model_validate(dict(document))
     except ValidationError as error:
         raise _core.ConfigError(f"{where}: {_words(error)}") from None
+    if found.optuna:
+        check_installed()
+    return found
 
 
 def read(path: Path) -> StudySpec:

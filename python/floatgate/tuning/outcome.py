@@ -9,6 +9,11 @@ from typing import Any, Literal
 
 import polars as pl
 
+from floatgate.report.told import alike, merged
+
+NAMED = 3
+"""More runs than this that a message is about are counted."""
+
 State = Literal["complete", "pruned", "refused", "failed"]
 
 
@@ -71,7 +76,11 @@ class Tuned:
     for one objective."""
     configs: tuple[str, ...]
     """The drives of the front as TOML."""
+    warnings: tuple[str, ...]
+    """Why numbers might not mean what they seem to: of the drive as given, of those of the front,
+    and of the bounds; behind each the runs that it is about, unless that is all of them."""
     notes: tuple[str, ...]
+    """What else is to be told of the same runs."""
 
     @property
     def best(self) -> Tried:
@@ -97,6 +106,17 @@ class Tuned:
     def _named(self, prefix: str, values: Sequence[float] | None) -> dict[str, float | None]:
         names = [f"{prefix}{goal.metric}" for goal in self.goals]
         return dict(zip(names, values or (None,) * len(names), strict=True))
+
+
+def told(said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """What is said of runs, by their names; of texts that differ in numbers only there is one."""
+    found = []
+    for group in alike((name, text) for name, texts in said.items() for text in texts):
+        text = merged([text for _, text in group])
+        names = list(dict.fromkeys(name for name, _ in group))
+        some = ", ".join(names) if len(names) <= NAMED else f"{len(names)} of {len(said)} runs"
+        found.append(text if len(names) == len(said) else f"{text} ({some})")
+    return tuple(found)
 
 
 def front(values: Mapping[int, Sequence[float]]) -> list[int]:

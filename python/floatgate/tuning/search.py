@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from floatgate import _core, configs, jobs, sources
 from floatgate.comparison import comparison_table
@@ -17,7 +17,7 @@ from floatgate.ranges import suggest
 from floatgate.result import Result
 from floatgate.run_options import RunOptions
 
-from .outcome import Goal, Tried, Tuned, front
+from .outcome import Goal, Tried, Tuned, front, told
 from .space import Asked, Given, asked, check_axes, config_text
 
 if TYPE_CHECKING:
@@ -72,6 +72,13 @@ def tune(
     return search.run()
 
 
+class Said(NamedTuple):
+    """What is to be told of a run."""
+
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
 @dataclass
 class _Search:
     """A search while it goes on."""
@@ -85,18 +92,15 @@ class _Search:
     tried: list[Tried] = field(default_factory=list)
     known: dict[tuple[str, bool], tuple[float, ...]] = field(default_factory=dict)
     """Objectives by config and whether they are of the early part: no run is made twice."""
-    notes: list[str] = field(default_factory=list)
+    said: dict[str, Said] = field(default_factory=dict)
+    """Of runs of the whole trace, by config."""
+    shown: dict[str, Said] = field(default_factory=dict)
+    """Of runs whose numbers are shown, by their names."""
 
     def run(self) -> Tuned:
         """All of it: the drive as it is, the trials, the bound."""
-        if self.progress is not None:
-            self.progress("read", 0, 0)
-        self.whole = sources.open_source(self.trace, self.how)
-        requests = self.whole.load(None).workload.requests
-        once = requests // self.how.repeat
-        early = replace(self.how, limit=max(1, round(once * EARLY)), repeat=1)
-        self.part = sources.open_source(self.trace, early)
-        default = self._values(self._resolved({}), early=False)
+        self._open()
+        default = self._shown("as given", {})
         self._study().optimize(self._try, n_trials=self.given.trials)
         values = {
             one.number: [
@@ -109,20 +113,38 @@ class _Search:
         if not values:
             reasons = {one.reason for one in self.tried}
             raise _core.ConfigError(f"no trial was completed: {'; '.join(sorted(reasons)[:3])}")
+        return self._found(default, values)
+
+    def _open(self) -> None:
+        """The trace, and its early part."""
+        if self.progress is not None:
+            self.progress("read", 0, 0)
+        self.whole = sources.open_source(self.trace, self.how)
+        self.requests = self.whole.load(None).workload.requests
+        once = self.requests // self.how.repeat
+        early = replace(self.how, limit=max(1, round(once * EARLY)), repeat=1)
+        self.part = sources.open_source(self.trace, early)
+
+    def _found(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> Tuned:
+        """What there is to show; `values` are of the complete trials, less the better."""
         best = front(values)
+        for one in best:
+            self._shown(f"trial {one}", self.tried[one].settings)
         drives = [json.loads(self._resolved(self.tried[one].settings).config) for one in best]
+        goals = self._goals(default, {one: values[one] for one in best})
         return Tuned(
             self.whole.name,
             configs.name(self.device),
             self.given.sampler,
             self.given.seed,
-            early.limit or 0,
-            requests,
-            tuple(self._goals(default, {one: values[one] for one in best})),
+            self.part.how.limit or 0,
+            self.requests,
+            tuple(goals),
             tuple(self.tried),
             tuple(best),
             tuple(configs.to_toml(drive) for drive in drives),
-            tuple(self.notes),
+            told({name: said.warnings for name, said in self.shown.items()}),
+            told({name: said.notes for name, said in self.shown.items()}),
         )
 
     def _study(self) -> optuna.Study:
@@ -180,11 +202,21 @@ class _Search:
     def _resolved(self, settings: Mapping[str, str]) -> Resolved:
         return configs.resolve_all(self.device, {**self.set, **settings}, {})[0]
 
+    def _shown(self, name: str, settings: Mapping[str, str]) -> tuple[float, ...]:
+        """The objectives of a drive for all requests; what is said of its run is shown, too."""
+        drive = self._resolved(settings)
+        values = self._values(drive, early=False)
+        self.shown[name] = self.said[drive.config]
+        return values
+
     def _values(self, drive: Resolved, *, early: bool) -> tuple[float, ...]:
         """The objectives of a drive, for all requests or for the early part."""
         at = (drive.config, early)
         if at not in self.known:
-            row = comparison_table([self._run(drive, early)], []).row(0, named=True)
+            result = self._run(drive, early)
+            if not early:
+                self.said[drive.config] = Said(result.warnings, result.notes)
+            row = comparison_table([result], []).row(0, named=True)
             found = []
             for goal in self.given.objectives:
                 if (value := row.get(goal.metric)) is not None:
@@ -218,8 +250,8 @@ class _Search:
     def _bound(self, at: int, settings: Mapping[str, str], best: float) -> tuple[float | None, str]:
         """What the oracle's placement reaches on a drive, and what that is."""
         try:
-            drive = self._resolved({**settings, **ORACLE})
-            bound = self._values(drive, early=False)[at]
+            name = f"oracle for {self.given.objectives[at].metric}"
+            bound = self._shown(name, {**settings, **ORACLE})[at]
         except (_core.ConfigError, _core.RunError) as error:
             return None, f"no oracle on the best drive: {error}"
         if bound > best:

@@ -67,9 +67,13 @@ def asked(objectives: Sequence[str], vary: Mapping[str, Given], **other: Any) ->
 
 def config_text(of: Allowed, value: Value) -> str:
     """One of the values as the text of a config."""
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return f"{value}B" if isinstance(of, Range) and of.doubles else ranges.text(value)
+    if isinstance(of, Range) and of.doubles:
+        return f"{value}B"
+    if isinstance(of, Range) and isinstance(value, float):
+        # So many digits can be read, and may round out of the range.
+        short = f"{value:.6g}"
+        return short if of.low <= float(short) <= of.high else ranges.text(value)
+    return ranges.text(value)
 
 
 def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[str, Any]) -> None:

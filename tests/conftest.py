@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -73,3 +75,12 @@ def serve(tmp_path: Path) -> Iterator[Any]:
             return drive.start()
 
         yield start
+
+
+def printed(cli: Cli, command: str) -> float:
+    """The write amplification that a command of ours prints."""
+    done = cli(*shlex.split(command)[1:], "-q")
+    assert done.returncode == 0, done.stderr
+    number = re.search(r"^write amplification +([\d.]+) ", done.stdout, re.MULTILINE)
+    assert number, done.stdout
+    return float(number[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ import jsonschema
 import polars as pl
 import pytest
 from browser import Seen, browser
-from conftest import Cli
+from conftest import Cli, printed
 from pydantic import TypeAdapter
 
 import floatgate as fg
@@ -22,7 +23,16 @@ from floatgate.advising.advice import SOLD, SPARES
 from floatgate.advising.answers import amplification
 from floatgate.advising.calls import Calls
 from floatgate.advising.lines import FOUND, Advice
-from floatgate.advising.sampled import COUNTED, loops_of, requests_of, sample, steady_states, thirds
+from floatgate.advising.sampled import (
+    COUNTED,
+    ends,
+    last_loops,
+    loops_of,
+    of_samples,
+    requests_of,
+    sample,
+    steady_states,
+)
 from floatgate.advising.streams import ONE, known_streams, named
 from floatgate.models import greedy
 from floatgate.report import write_advice
@@ -33,6 +43,7 @@ __all__ = ["browser"]
 
 TRACES = Path(__file__).parent / "data" / "traces"
 UNIFORM = "uniform:span=96MiB,writes=120k,interarrival=100us"
+BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "advise.py"))
 KEYS = ["footprint", "amplification", "separation", "map", "life", "latency", "streams"]
 
 
@@ -55,7 +66,7 @@ def test_uniform_writes_come_to_the_closed_form_from_a_sample() -> None:
     for state in steady_states(whole, [0.28]):
         law = greedy(1 / (1 - state.spare_factor), whole.unit_pages).write_amplification
         assert state.write_amplification == pytest.approx(law, rel=0.015)
-        assert state.half_width is not None and state.half_width < 0.05 * law
+        assert 0 < state.half_width < 0.05 * law
         assert state.is_steady
 
 
@@ -65,10 +76,57 @@ def test_hot_and_cold_writes_come_to_the_full_simulation() -> None:
     assert whole.every == 2
     (found,) = steady_states(whole, [0.28])
     sets = {**COUNTED, "flash.pages_per_block": whole.unit_pages, "capacity.spare_factor": 0.28}
-    full, _ = thirds(loops_of(fg.run(spec, set=sets, repeat=whole.loops), whole.loops))
+    full, _ = ends(loops_of(fg.run(spec, set=sets, repeat=whole.loops), whole.loops))
     assert found.write_amplification == pytest.approx(full, rel=0.05)
     law = greedy(1 / 0.72, whole.unit_pages).write_amplification
     assert found.write_amplification > 1.1 * law, "one stream pays for the skew"
+
+
+def test_what_a_small_unit_changes_is_followed_as_far_as_it_is_no_chance() -> None:
+    """`step` is what the line goes on from the larger samples, in differences of both."""
+    sure = of_samples(0.1, [(2.0, 2.0), (2.002, 2.0), (1.998, 2.0)], [(1.9, 1.9)] * 3, 1.0)
+    assert sure.write_amplification == pytest.approx(2.1, rel=0.001)
+    assert sure.half_width == pytest.approx(0.1 + 0.01, abs=0.002), "to the larger samples"
+    # As much is in the means, but no more than the samples differ by.
+    large, small = [(wa, wa) for wa in (1.8, 2.0, 2.2)], [(wa, wa) for wa in (2.1, 1.9, 1.7)]
+    chance = of_samples(0.1, large, small, 1.0)
+    assert chance.write_amplification == pytest.approx(1.95)
+    assert chance.half_width > 2.1 - 1.95, "the line's end is in the interval"
+    # Small units gain; where they cost more, the line is not about that, and the doubt is told.
+    against = of_samples(0.1, [(1.9, 1.9)] * 3, [(2.0, 2.0)] * 3, 1.0)
+    assert against.write_amplification == pytest.approx(1.95)
+    assert against.half_width == pytest.approx(0.15)
+
+
+def test_three_loops_are_measured_at_least_and_the_first_never() -> None:
+    for writes, loops, measured in ((120_000, 5, 3), (45_000, 7, 3), (25_000, 12, 4)):
+        whole = requests_of(_trace(f"uniform:span=96MiB,writes={writes}"))
+        assert (whole.loops, last_loops(whole.loops)) == (loops, measured)
+    assert ends([9.0, 2.0, 1.0, 3.0, 5.0]) == (3.0, 2.0)
+    assert ends([9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) == (5.0, 2.0)
+
+
+def test_where_all_pages_are_played_the_interval_is_over_the_loops() -> None:
+    """It holds what the loops after these have, and all lines that rest on it have it, too."""
+    spec = "hotcold:span=96MiB,r=0.9,f=0.1,writes=80k,interarrival=1us"
+    trace = _trace(spec)
+    whole = requests_of(trace)
+    assert whole.every == 1
+    loops = BENCH["full_loops"](trace, whole, 0.07, 3 * whole.loops)[whole.loops :]
+    (state,) = steady_states(whole, [0.07])
+    assert 0 < state.half_width < 0.1 * state.write_amplification
+    assert abs(sum(loops) / len(loops) - state.write_amplification) < state.half_width
+    found = _advice(spec)
+    for key in ("amplification", "separation", "streams"):
+        if found[key].numbers:
+            assert found[key].found == "simulated"
+            assert "95 % over the measured loops" in found[key].method
+        assert "samples" not in found[key].method
+    for key in ("amplification", "separation", "life"):
+        assert found[key].numbers
+        for number in found[key].numbers:
+            assert number.low is not None and number.high is not None
+            assert number.low <= number.value <= number.high
 
 
 def test_sequential_writes_cost_nothing() -> None:
@@ -139,48 +197,12 @@ def test_the_commands_of_an_advice_measure_what_it_tells(cli: Cli) -> None:
     assert whole.every == 1
     states = steady_states(whole, SPARES[1:])
     found = amplification(whole, states, Calls.of(spec, RunOptions()))
-    full, before = (_printed(cli, command) for command in found.commands)
+    full, before = (printed(cli, command) for command in found.commands)
     shown = re.search(r"is ([\d.]+) times .* less ([\d.]+) times", found.next)
     assert shown
     last = float(shown[1]) * full - float(shown[2]) * before
     assert last == pytest.approx(states[0].write_amplification, rel=0.01)
     assert abs(full - last) > 0.03 * last, "it is not what the first command prints"
-
-
-@pytest.mark.long
-def test_what_the_page_says_of_pgbench(cli: Cli) -> None:
-    """Its prediction, the full simulation, and what the two commands print."""
-    path = docs_reader.SHARED / "capture-pgbench-ext4-656k.csv.zst"
-    if not path.exists():
-        pytest.skip(f"{path.name} is no part of the repository, and not in {docs_reader.SHARED}")
-    trace = fg.read_trace(path)
-    whole = requests_of(trace)
-    states = steady_states(whole, SPARES)
-    text = (Path(__file__).parents[1] / "docs" / "advise.md").read_text("utf-8")
-    for state in states:
-        unit = {"flash.pages_per_block": whole.unit_pages}
-        sets = {**COUNTED, **unit, "capacity.spare_factor": state.spare_factor}
-        full, _ = thirds(loops_of(fg.run(trace, set=sets, repeat=whole.loops), whole.loops))
-        told = re.search(
-            rf"^\| capture-pgbench\S+ \| {state.spare_factor:.0%} \| ([\d.]+) \|.*?to [\d.]+ "
-            r"\| ([\d.]+) \|",
-            text,
-            re.MULTILINE,
-        )
-        assert told
-        assert told.groups() == (f"{state.write_amplification:.3f}", f"{full:.3f}")
-    found = amplification(whole, states, Calls.of(path, RunOptions()))
-    printed, before = (_printed(cli, command) for command in found.commands)
-    shown = f"3 x {printed:.3f} - 2 x {before:.3f} = {3 * printed - 2 * before:.2f}"
-    assert shown in text
-
-
-def _printed(cli: Cli, command: str) -> float:
-    done = cli(*shlex.split(command)[1:], "-q")
-    assert done.returncode == 0, done.stderr
-    number = re.search(r"^write amplification +([\d.]+) ", done.stdout, re.MULTILINE)
-    assert number, done.stdout
-    return float(number[1])
 
 
 def test_the_other_commands_of_an_advice_run(cli: Cli) -> None:
@@ -307,6 +329,25 @@ def test_without_time_stamps_life_and_tail_are_not_known() -> None:
     assert any("no time stamps" in doubt for doubt in found["life"].doubts)
 
 
+def test_a_tail_of_few_requests_or_one_excerpt_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(at * 100_000, int(at % 1500 == 7), at % 999 * 4096, 4096) for at in range(3000)]
+    one = fg.advise(_frame(rows))["latency"]
+    doubts = "; ".join(one.doubts)
+    assert "p99 of writes rests on 2 writes: it is the slowest" in doubts
+    assert "p99 of reads rests" not in doubts, "of 2,998"
+    assert "p99 of reads and of writes is from one excerpt, and has no interval" in doubts
+    assert "Middle" not in one.method and "1 excerpt of" in one.method
+    assert {number.low for number in one.numbers} == {None}
+    monkeypatch.setattr("floatgate.advising.excerpts.REQUESTS", 900)
+    three = fg.advise(_frame(rows))["latency"]
+    doubts = "; ".join(three.doubts)
+    assert "Middle, least and most of the excerpts" in three.method
+    assert re.search(r"p99 of reads rests on 89\d reads in one of the excerpts: 8 of them", doubts)
+    assert "p99 of writes rests on 1 write in one of the excerpts: it is the slowest" in doubts
+    assert "no interval" not in doubts
+    assert all(number.low is not None for number in three.numbers)
+
+
 def test_command_prints_one_document_of_its_schema(cli: Cli) -> None:
     done = cli("advise", UNIFORM, "--json")
     assert done.returncode == 0, done.stderr
@@ -361,6 +402,7 @@ def test_help_has_an_example(cli: Cli) -> None:
 
 def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
     write_advice(_advice(UNIFORM), tmp_path)
+    assert "<dt>Pages played</dt><dd>all</dd>" in (tmp_path / "advice.html").read_text("utf-8")
     with Seen(browser, tmp_path / "advice.html") as seen:
         assert seen.complaints == []
         assert seen.page.locator("#separation-0 svg path").count() > 5

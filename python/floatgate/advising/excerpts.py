@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -32,6 +32,8 @@ PAGES = 400_000
 BUSY = 0.95
 """A share of the time that the dies work, from which on the drive does not keep up."""
 
+FEW = 1000
+"""With fewer requests of a kind, less than ten are slower than p99 is."""
 
 NEXT = (
     "The drive itself, with the trace replayed at its times; for the causes all latencies of a run."
@@ -104,34 +106,91 @@ def _part(trace: Trace, frame: pl.DataFrame) -> Trace:
     return replace(read_trace(shifted), name=trace.name)
 
 
+@dataclass(frozen=True)
+class _Tail:
+    """p99 of the reads or writes."""
+
+    kind: str
+    times_us: list[float]
+    """Of each excerpt that has such requests, rising."""
+    fewest: int
+    """Such requests of one of these, at least."""
+
+    @property
+    def middle_us(self) -> float:
+        """Of the excerpts."""
+        return self.times_us[len(self.times_us) // 2]
+
+    @property
+    def ends_us(self) -> tuple[float, float] | None:
+        """Least and most of the excerpts; None of one."""
+        return (self.times_us[0], self.times_us[-1]) if len(self.times_us) > 1 else None
+
+    def number(self) -> Number:
+        """As a row of the document."""
+        return Number(f"p99 of {self.kind}s", self.middle_us, "us", *(self.ends_us or (None, None)))
+
+    def words(self) -> str:
+        """As a part of the answer."""
+        text = f"p99 of {self.kind}s {measured(self.middle_us)} µs"
+        if self.ends_us is None:
+            return text
+        return f"{text} ({' to '.join(map(measured, self.ends_us))})"
+
+    def few(self) -> str | None:
+        """What it rests on, where that is little."""
+        if self.fewest >= FEW:
+            return None
+        many = f"{self.fewest} {self.kind}{'s' if self.fewest > 1 else ''}"
+        if len(self.times_us) > 1:
+            many += " in one of the excerpts"
+        slower = self.fewest // 100
+        says = f"{slower} of them {'are' if slower > 1 else 'is'} slower"
+        return f"p99 of {self.kind}s rests on {many}: {says if slower else 'it is the slowest'}"
+
+
+def _tail(kind: str, results: list[Result]) -> _Tail | None:
+    """p99 of the requests of a kind; None where there are none."""
+    found = [getattr(result.latency, kind) for result in results]
+    known = [one for one in found if one.p99_us is not None]
+    if not known:
+        return None
+    return _Tail(kind, sorted(one.p99_us for one in known), min(one.requests for one in known))
+
+
+def _thin(tails: list[_Tail]) -> list[str]:
+    """Doubts where p99 rests on few requests, or on one excerpt."""
+    doubts = [doubt for tail in tails if (doubt := tail.few()) is not None]
+    if alone := [f"of {tail.kind}s" for tail in tails if tail.ends_us is None]:
+        doubts.append(
+            f"p99 {' and '.join(alone)} is from one excerpt, and has no interval: how much it "
+            "differs from one part of the trace to another is not known"
+        )
+    return doubts
+
+
 def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
-    numbers, words = [], []
-    for kind in ("read", "write"):
-        times = [getattr(result.latency, kind).p99_us for result in results]
-        known = sorted(time for time in times if time is not None)
-        if known:
-            middle = known[len(known) // 2]
-            ends = (known[0], known[-1]) if len(known) > 1 else (None, None)
-            numbers.append(Number(f"p99 of {kind}s", middle, "us", *ends))
-            span = f" ({measured(known[0])} to {measured(known[-1])})" if len(known) > 1 else ""
-            words.append(f"p99 of {kind}s {measured(middle)} µs{span}")
-    if not words:
+    tails = [tail for kind in ("read", "write") if (tail := _tail(kind, results)) is not None]
+    if not tails:
         return unknown("latency", QUESTIONS["latency"], "nothing is read or written", NEXT)
     requests = sum(result.workload.requests for result in results)
     method = (
         f"Simulated with time, {len(results)} excerpt{'s' if len(results) > 1 else ''} of "
         f"{count(requests)} requests in all, on a {name} of {size(capacity)}: its dies, buses and "
         "times, blocks as much smaller as the drive is. Before each it was filled, and written "
-        "once over at random. Middle, least and most of the excerpts."
+        "once over at random."
     )
+    if any(tail.ends_us is not None for tail in tails):
+        method += " Middle, least and most of the excerpts."
     doubts = ["the times are those of the system that was traced: a faster drive may be sent more"]
+    doubts += _thin(tails)
     busy = [result.throughput.utilization or 0.0 for result in results]
     if max(busy) > BUSY:
         doubts.append(
             f"the drive is busy {max(busy):.0%} of the time: it does not keep up, and latency is "
             "that of a queue that grows"
         )
-    answer = f"On {name}: {'; '.join(words)}."
+    answer = f"On {name}: {'; '.join(tail.words() for tail in tails)}."
     return Line(
         "latency",
         QUESTIONS["latency"],
@@ -140,6 +199,6 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
         method,
         tuple(doubts),
         NEXT,
-        (*numbers,),
+        tuple(tail.number() for tail in tails),
         (call,),
     )

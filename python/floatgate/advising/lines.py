@@ -12,7 +12,7 @@ from floatgate.typed import build
 FOUND = {
     "counted": "counted in the trace",
     "sampled": "simulated on samples of its pages",
-    "simulated": "simulated with excerpts of the trace itself",
+    "simulated": "simulated with the trace itself, or with excerpts of it",
     "estimated": "from one of these, by an assumption that is stated",
     "not known": "the trace cannot tell",
 }

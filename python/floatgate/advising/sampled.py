@@ -3,7 +3,8 @@
 A drive is a log. If one page in k is looked at and a unit holds a k-th of the pages, each unit of
 the small drive is a sample of one of the large drive: same ages, same share of valid pages, same
 victims. Where a page is written in a long request, its neighbours in the sample are, too. What a
-smaller unit changes is seen from samples of two sizes, and taken off.
+smaller unit changes is seen from samples of two sizes, and taken off as far as it is more than
+chance.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 from floatgate import configs, runner
-from floatgate.intervals import mean_and_half_width
+from floatgate.intervals import mean_and_half_width, t_quantile
 from floatgate.jobs import Progress
 from floatgate.result import Result
 from floatgate.run_options import RunOptions
@@ -41,7 +43,7 @@ SAMPLED_UNITS = (64, 128)
 REGION = 256
 """Addresses are laid out in whole regions of so many pages."""
 
-SAMPLES = (3, 5)
+SAMPLES = (3, 8)
 """Samples of each size, from whose differences the interval is; the second number from one page in
 `SPARSE` on, where a few hot pages more or less in a sample matter, and a sample costs little."""
 
@@ -50,14 +52,17 @@ SPARSE = 16
 VOLUMES = 12
 """Volumes (drive capacities) that are written at least: the last third is measured."""
 
-LOOPS = (3, 32)
+MEASURED = 3
+"""Loops that are measured at least: victims differ from one to the next, and one is no mean."""
+
+LOOPS = (2 + MEASURED, 32)
 """Times that a trace is played: at least and at most."""
 
 REWRITES = 2.0
 """Writes of a written page, on average, from which on a repeated trace says something."""
 
 STEADY = 0.01
-"""What the last third differs by from the one before it, as a share, in a steady state."""
+"""What the measured loops differ by from those before, as a share, in a steady state."""
 
 COUNTED = {"timing": "none", "flash.page": "4KiB"}
 
@@ -139,16 +144,15 @@ class Requests:
 
 @dataclass(frozen=True)
 class Steady:
-    """A steady state: means over the samples."""
+    """A steady state: the mean over the loops that are measured, and over the samples."""
 
     spare_factor: float
     write_amplification: float
-    half_width: float | None
-    """Half the width of the 95 % interval: what samples differ by, and what the loops drift by.
-    None where the whole trace was played, and nothing is known of what else it could have been."""
+    half_width: float
+    """Half the width of the 95 % interval: what samples differ by (of the whole trace, what its
+    loops do), what the effect of a unit's size may be off by, and what the loops drift by."""
     drift: float
-    """What the last third of the loops differs by from the one before, as a share."""
-    samples: tuple[float, ...]
+    """What the measured loops differ by from those before, as a share."""
 
     @property
     def is_steady(self) -> bool:
@@ -252,21 +256,22 @@ def steady_states(
     The trace is played over and over; a sample's policies know what the sample shows them.
     `arrange` changes a sample before it is played, and says settings that belong to it.
     """
-    drawn = range(seed, seed + whole.samples)
     asked = [(spare, policy) for spare in spare_factors for policy in policies]
-    found: list[list[list[float]]] = [[] for _ in asked]
-    for one in drawn:
-        large = _played(whole, whole.every, asked, arrange, one, progress)
-        if whole.every > 1:
-            every = whole.every_of(SAMPLED_UNITS[0])
-            small = _played(whole, every, asked, arrange, one, progress)
-            large = [
-                _extrapolated(whole.every, of_large, every, of_small)
-                for of_large, of_small in zip(large, small, strict=True)
-            ]
-        for at, loops in enumerate(large):
-            found[at].append(loops)
-    return [_state(spare, runs) for (spare, _), runs in zip(asked, found, strict=True)]
+    spares = [spare for spare, _ in asked]
+
+    def played(every: int) -> list[list[Ends]]:
+        """For each drive, the ends of each sample."""
+        drawn = range(seed, seed + whole.samples)
+        runs = [_played(whole, every, asked, arrange, one, progress) for one in drawn]
+        return [[ends(loops) for loops in of_drive] for of_drive in zip(*runs, strict=True)]
+
+    if whole.every == 1:
+        runs = _played(whole, 1, asked, arrange, seed, progress)
+        return [of_loops(spare, loops) for spare, loops in zip(spares, runs, strict=True)]
+    few = whole.every_of(SAMPLED_UNITS[0])
+    step = (whole.every - 1) / (few - whole.every)
+    sizes = zip(spares, played(whole.every), played(few), strict=True)
+    return [of_samples(spare, large, small, step) for spare, large, small in sizes]
 
 
 def _played(
@@ -288,18 +293,6 @@ def _played(
     how = RunOptions(repeat=whole.loops, seed=seed, addresses="span")
     results = runner.simulate([_trace(small)], drives, [how], progress=progress)
     return [loops_of(result, whole.loops) for result in results]
-
-
-def _extrapolated(
-    large: int, of_large: Sequence[float], small: int, of_small: Sequence[float]
-) -> list[float]:
-    """What all pages would show: the line through both samples at one page in one.
-
-    A small unit is by chance more often nearly empty, which greedy cleaning gains from: in
-    proportion to 1 / pages of a unit (Desnoyers 2012), and how much depends on the workload.
-    """
-    step = (large - 1) / (small - large)
-    return [one + (one - other) * step for one, other in zip(of_large, of_small, strict=True)]
 
 
 def _trace(small: Requests) -> Trace:
@@ -336,22 +329,68 @@ def _between(ends: Sequence[float], programs: Sequence[float], page: float) -> f
 
 
 def last_loops(loops: int) -> int:
-    """The last third of so many loops, one at least: what is measured."""
-    return max(1, loops // 3)
+    """How many of so many loops are measured: the last third, and `MEASURED` at least."""
+    return max(MEASURED, loops // 3)
 
 
-def thirds(loops: Sequence[float]) -> tuple[float, float]:
-    """Means of the last third of the loops, and of as many before them."""
+Ends = tuple[float, float]
+"""Means of the loops that are measured, and of those before them."""
+
+
+def ends(loops: Sequence[float]) -> Ends:
+    """Means of the loops that are measured, and of up to as many before.
+
+    The first is in neither: it begins with a drive that was filled in order.
+    """
     many = last_loops(len(loops))
-    last, before = loops[-many:], loops[-2 * many : -many]
-    return sum(last) / many, sum(before) / many
+    last, before = loops[-many:], loops[max(1, len(loops) - 2 * many) : -many]
+    return fmean(last), fmean(before)
 
 
-def _state(spare_factor: float, runs: Sequence[Sequence[float]]) -> Steady:
-    ends = [thirds(loops) for loops in runs]
-    mean, half = mean_and_half_width([last for last, _ in ends])
-    before, _ = mean_and_half_width([early for _, early in ends])
-    assert mean is not None and before is not None
-    drift = abs(mean - before)
-    width = None if half is None else half + drift
-    return Steady(spare_factor, mean, width, drift / mean, tuple(last for last, _ in ends))
+def of_loops(spare_factor: float, loops: Sequence[float]) -> Steady:
+    """A steady state from all pages: its loops differ as if each were a sample."""
+    last, before = ends(loops)
+    _, half = mean_and_half_width(loops[-last_loops(len(loops)) :])
+    assert half is not None
+    drift = abs(last - before)
+    return Steady(spare_factor, last, half + drift, drift / last)
+
+
+def of_samples(
+    spare_factor: float, large: Sequence[Ends], small: Sequence[Ends], step: float
+) -> Steady:
+    """A steady state from samples of two sizes, with `step` times their difference to go.
+
+    A small unit is by chance more often nearly empty, which greedy cleaning gains from: in
+    proportion to 1 / pages of a unit (Desnoyers 2012), and how much depends on the workload. The
+    line through both sizes tells, and multiplies their noise. So it is followed as far as the
+    gain stands out: in full where that is sure, and not at all, which leaves the mean of all
+    samples, where there is none or it is less than its standard error.
+    """
+    share = _beyond_chance([one[0] - other[0] for one, other in zip(large, small, strict=True)])
+
+    def towards(end: int, share: float) -> list[float]:
+        """For each pair of samples, the way from their mean to the line."""
+        pairs = [(one[end], other[end]) for one, other in zip(large, small, strict=True)]
+        return [(a + b) / 2 + share * (0.5 + step) * (a - b) for a, b in pairs]
+
+    mean, half = mean_and_half_width(towards(0, share))
+    assert mean is not None and half is not None
+    drift = abs(mean - fmean(towards(1, share)))
+    # That the law is a line is taken on trust: both without any of it and with all it is doubted.
+    without, line = fmean(end for end, _ in large), fmean(towards(0, 1.0))
+    doubt = max(abs(mean - without), abs(mean - line))
+    return Steady(spare_factor, mean, half + doubt + drift, drift / mean)
+
+
+def _beyond_chance(differences: Sequence[float]) -> float:
+    """The share of their mean, large less small, to go by: 0 to 1.
+
+    Of a true difference d, known with the standard error e, the share d² / (d² + e²) leaves the
+    least square of the error; d² is what the square of the mean is more than e². Small units only
+    gain: where they cost more, that is not what the line is about.
+    """
+    mean, half = mean_and_half_width(differences)
+    assert mean is not None and half is not None
+    error = half / t_quantile(len(differences) - 1)
+    return 0.0 if mean <= error else 1 - (error / mean) ** 2

@@ -146,13 +146,17 @@ def _told(line: Line) -> str:
     return f"{line.answer} ({line.found}){doubts}"
 
 
+def _played(every: int) -> str:
+    return "all" if every == 1 else f"samples of one in {every}"
+
+
 def _page(found: Advice, figures: list[Figure]) -> str:
     facts = [
         ("Trace", found.name),
         ("Requests", count(found.requests)),
         ("Duration", f"{fixed(found.duration_s, 1)} s"),
         ("Spans", size(found.span_bytes)),
-        ("Sampled", f"one page in {found.sampled_every}"),
+        ("Pages played", _played(found.sampled_every)),
         ("Drive of times and endurance", found.device),
         ("Seed", str(found.seed)),
     ]

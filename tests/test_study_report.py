@@ -8,11 +8,13 @@ from statistics import fmean
 
 import pytest
 from conftest import Cli
+from markupsafe import escape
 
 import floatgate as fg
 import floatgate.studies
 from floatgate.intervals import mean_and_half_width
 from floatgate.studies import report
+from floatgate.studies.said import SHOWN, told
 
 WA, ERASES = "write_amplification", "flash.erases.gc"
 STUDY = {
@@ -120,3 +122,54 @@ def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_p
     ):
         done = cli(*asked, *wrong)
         assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+
+
+def test_what_runs_warn_of_is_said_once(cli: Cli, tmp_path: Path) -> None:
+    """With how many runs say it; what differs in nothing but numbers is one warning."""
+    trace = tmp_path / "t.csv"
+    lines = [f"{at},src,0,Write,{4096 * at},4096,0" for at in range(120)]
+    trace.write_text("\n".join([*lines[:60], "no request", *lines[60:]]) + "\n")
+    traces = [{"trace": str(trace), "format": "msr"}, "uniform:span=2MiB,writes=1000"]
+    found = fg.study(STUDY | {"traces": traces}, out=tmp_path / "out")
+    place = found.folder.place
+    few = "erase units: with fewer than 128 cleaning has few victims to choose from"
+    note = "1 line of the trace could not be read, the first: line 61: 'no request' (12 of 24 runs)"
+    warnings, notes = told(found, "warnings"), told(found, "notes")
+    assert note in notes and sum(few in text for text in warnings) == 1
+    enlarged = sum("enlarged" in " ".join(texts) for texts in found.frame()["warnings"])
+    assert any(f"({enlarged} of 24 runs)" in text for text in warnings if "enlarged" in text)
+    page = report.page(found, report.summary(found, [WA]), [WA])
+    status = cli("study", "status", place).stdout
+    table = " ".join(cli("study", "report", place, "--metric", WA).stdout.split())
+    for kind, texts in (("warning", warnings), ("note", notes)):
+        for text in texts:
+            assert f"  {kind}: {text}\n" in status
+            assert f"{kind}: {' '.join(text.split())}" in table
+            assert str(escape(text)) in page
+
+
+def test_the_rest_is_counted(cli: Cli, tmp_path: Path) -> None:
+    spans = [f"{size}MiB" for size in range(64, 76)]
+    document = {
+        "traces": ["uniform:writes=300"],
+        "set": STUDY["set"] | {"flash.blocks": 16},
+        "grid": {"trace.span": spans},
+    }
+    found = fg.study(document, out=tmp_path / "out")
+    assert found.frame()["error"].n_unique() == 12
+    lines = cli("study", "status", found.folder.place).stdout.splitlines()
+    assert len(lines) == 1 + SHOWN + 1
+    assert lines[-1] == "  2 more errors"
+
+
+def test_names_that_are_not_drawn_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "POINTS", 3)
+    spares = [0.1, 0.15, 0.2, 0.25, 0.3]
+    names = ["greedy", "fifo", "cost_benefit", "d_choices"]
+    grid = {"cleaning.victim": names, "capacity.spare_factor": spares}
+    found = fg.study(STUDY | {"grid": grid, "seeds": 1}, out=tmp_path)
+    page = report.page(found, report.summary(found, [WA]), [WA])
+    # Numbers are taken together, so that all are drawn.
+    assert page.count("are drawn.") == 1 and "The first 3 of 4 are drawn." in page

@@ -248,3 +248,12 @@ def test_rows_are_exported_some_at_a_time(tmp_path: Path, monkeypatch: pytest.Mo
             assert pl.read_parquet(tmp_path / form).equals(found.frame())
         else:
             assert (tmp_path / form).read_bytes() == whole[form]
+
+
+def test_a_value_of_another_type_is_said_with_both(tmp_path: Path) -> None:
+    reads = {"grid": {"trace.reads": [0], "capacity.spare_factor": [0.1]}, "seeds": 1}
+    fg.study(STUDY | reads, out=tmp_path)
+    more = STUDY | reads | {"grid": reads["grid"] | {"trace.reads": [0, 0.5]}}
+    said = r"has runs whose trace\.reads is Int64, and now Float64; expected another --out"
+    with pytest.raises(fg.ConfigError, match=said):
+        fg.study(more, out=tmp_path, resume=True)

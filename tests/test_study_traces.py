@@ -230,3 +230,40 @@ def test_each_reading_of_a_file_has_its_own_volumes(tmp_path: Path) -> None:
     table = report.summary(found, ["workload.write_pages"])
     pages = dict(table.select("options.format", "workload.write_pages").iter_rows())
     assert pages == {"disksim": 40, "disksim-pages": 40 * 8}
+
+
+def test_equal_traces_are_said_to_be_one(cli: Cli, trace: Path, tmp_path: Path) -> None:
+    shutil.copy(trace, tmp_path / "copy.csv")
+    (tmp_path / "s.toml").write_text(
+        'options.format = "msr"\nset.timing = "none"\ntraces = ["one/t.csv", "*.csv"]\n'
+    )
+    done = cli("study", "s.toml", "--out", "out")
+    said = "note: copy.csv has the bytes of one/t.csv: their runs are the same"
+    assert f"{said}, and are called one/t.csv\n" in done.stderr
+    assert said in cli("study", "status", "out").stdout
+    assert said in " ".join(cli("study", "report", "out").stdout.split())
+    found = fg.studies.Dataset.open(tmp_path / "out")
+    assert found.counts()["done"] == 1 and len(found.notes) == 1
+    assert found.notes[0] in report.page(found, report.summary(found, [WA]), [WA])
+    # With other options they are runs of their own; and one trace twice is nothing to say.
+    entry = {"trace": str(trace), "format": "msr"}
+    other = {"trace": str(tmp_path / "copy.csv"), "format": "msr"}
+    assert study([entry, entry, other | {"limit": 9}], tmp_path / "apart").notes == []
+    split = [one | {"split": "volume"} for one in (entry, other)]
+    assert len(study(split, tmp_path / "split").notes) == 1
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_volumes_say_what_could_not_be_read_of_their_trace(
+    held: bool, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = trace.read_text().splitlines()
+    trace.write_text("\n".join([*lines[:50], "no request", *lines[50:]]) + "\n")
+    entry = {"trace": str(trace), "format": "msr"}
+    said = "1 line of the trace could not be read, the first: line 51: 'no request'"
+    monkeypatch.setattr("floatgate.traces.stream.HELD", 1000 if held else 40)
+    whole = study([entry], tmp_path / "whole")
+    found = study([entry | {"split": "volume"}], tmp_path / "out")
+    for runs, rows in ((whole, 2), (found, 4)):
+        notes = runs.frame()["notes"].to_list()
+        assert len(notes) == rows and all(one.count(said) == 1 for one in notes)

@@ -45,9 +45,9 @@ def simulate_pairs(
     return jobs.run_all(planned, jobs.cores(), progress)
 
 
-def simulate_one(source: sources.Source, drive: Resolved, how: RunOptions) -> Result:
-    """What was opened on a drive, in this thread."""
-    return jobs.run_all([replace(_job(source, drive, how), label="")], 1, None)[0]
+def only(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:
+    """What was opened on a drive, as a job beside which there is no other."""
+    return replace(_job(source, drive, how), label="")
 
 
 def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:

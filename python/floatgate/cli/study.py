@@ -90,6 +90,11 @@ def run(
     if workers is not None and engine != "local":
         raise typer.BadParameter("is for --engine local", param_hint="'--workers'")
     target = out or _default_out(file)
+    if target.startswith("memory://"):
+        raise typer.BadParameter(
+            f"{target}: its rows would end with this process; expected a directory or another URL",
+            param_hint="'--out'",
+        )
     with output.progress_bar(quiet) as progress:
         from floatgate import studies
 
@@ -117,11 +122,18 @@ def status(place: Place, *, json: options.Json = False) -> None:
         output.print_json({"out": target, **counts})
         return
     print(f"{target}: {_words(counts)}")
+    from floatgate.studies import said
+
     if counts["failed"]:
         rows = found.frame(["status", "error"])
         errors = rows.filter(status="failed")["error"].value_counts(sort=True, name="runs")
-        for error, runs in errors.head(10).iter_rows():
-            print(f"  {runs} failed: {error}")
+        texts = [f"{runs} failed: {error}" for error, runs in errors.iter_rows()]
+        for text in said.shortened(texts, "errors"):
+            print(f"  {text}")
+    for text in said.told(found, "warnings"):
+        print(f"  warning: {text}")
+    for text in [*found.notes, *said.told(found, "notes")]:
+        print(f"  note: {text}")
 
 
 @app.command("report", epilog="Example: floatgate study report sweep --columns mapping.scheme")
@@ -146,6 +158,7 @@ def report(
     if json and columns is not None and out is None:
         raise typer.BadParameter("is for tables; JSON has every key", param_hint="'--columns'")
     from floatgate.studies import report as reports
+    from floatgate.studies import said
     from floatgate.studies.dataset import doubts
 
     found, _ = _open(place)
@@ -158,9 +171,10 @@ def report(
     if json:
         output.print_json(table.to_dicts())
     elif out is None:
-        _print_table(shown, reports.MEANS)
-    for said in doubts(found.counts()):
-        output.say(f"warning: {said}")
+        notes = [*found.notes, *said.told(found, "notes")]
+        _print_table(shown, reports.MEANS, said.told(found, "warnings"), notes)
+    for doubt in doubts(found.counts()):
+        output.say(f"warning: {doubt}")
 
 
 @app.command("export", epilog="Example: floatgate study export sweep --out sweep.csv")
@@ -221,6 +235,8 @@ def _tell(found: Dataset, target: str, json: bool, quiet: bool) -> None:
         output.print_json({"out": target, **counts})
     else:
         output.say(f"{target}: {_words(counts)}", quiet)
+    for note in found.notes:
+        output.say(f"note: {note}", quiet)
     if counts["failed"] and not quiet:
         output.say(f"warning: {counts['failed']} failed; floatgate study status {target} says why")
     if counts["failed"] and not counts["done"]:
@@ -235,10 +251,10 @@ def _words(counts: dict[str, int]) -> str:
     return "; ".join([", ".join(parts), *filter(None, [left_out(counts)])])
 
 
-def _print_table(grid: Grid, meaning: str) -> None:
+def _print_table(grid: Grid, meaning: str, warnings: list[str], notes: list[str]) -> None:
     from rich.text import Text
 
-    from .grids import empty_table
+    from .grids import empty_table, print_messages
 
     table = empty_table(grid.heads[: grid.names], grid.heads[grid.names :])
     for row in grid.rows:
@@ -247,3 +263,4 @@ def _print_table(grid: Grid, meaning: str) -> None:
     out.print(table)
     out.print()
     out.print(Text(meaning, style="dim"))
+    print_messages(out, warnings, notes)

@@ -79,6 +79,12 @@ class Dataset:
             "unplanned": len(there) - found.total(),
         }
 
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say of the study itself, such as of equal traces."""
+        found: list[str] = self.head.get("notes", [])
+        return found
+
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """All rows, in an order that does not depend on who ran them; without `columns`, all but
         the column `config`."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
+from typing import Any
 
 from floatgate import _core
 from floatgate.jobs import POLL_SECONDS
 
 from . import tasks
 from .rows import Row, row_of
-from .tasks import Task
+from .tasks import Ending, Task
 
 Told = Callable[[Row], None]
 
@@ -25,30 +27,70 @@ def execute(
     """Runs what is planned, at most `in_flight` submitted and not ended at a time.
 
     `told` gets each row in this thread; a run whose worker failed has a row, too. `look` is called
-    some ten times a second. Raises RunError where the executor itself has broken.
+    some ten times a second. Raises RunError where the executor itself has broken. What is raised
+    here, also by a signal, ends the runs.
     """
+    ending = Ending()
     running: dict[Future[Row], Task] = {}
     waiting = iter(planned)
     task = next(waiting, None)
     try:
         while task is not None or running:
             while task is not None and len(running) < in_flight:
-                running[_submit(executor, task)] = task
+                running[_submit(executor, task, ending)] = task
                 task = next(waiting, None)
+            for future in running:
+                if isinstance(future, _Asked):
+                    future.ask()
             ended = wait(running, POLL_SECONDS, FIRST_COMPLETED).done
             for future in ended:
                 told(_row(future, running.pop(future)))
             look()
     finally:
+        ending.end()
         for future in running:
             future.cancel()
 
 
-def _submit(executor: Executor, task: Task) -> Future[Row]:
+def check(executor: object) -> None:
+    """Raises ConfigError for what is no executor."""
+    if not callable(getattr(executor, "submit", None)):
+        raise _core.ConfigError(
+            f"executor: {executor!r} given; expected one with `submit`, as those of "
+            "concurrent.futures"
+        )
+
+
+class _Asked(Future[Row]):
+    """A job that is no future, as those of submitit, and so has to be asked whether it is done."""
+
+    def __init__(self, job: Any) -> None:
+        super().__init__()
+        self._job = job
+
+    def ask(self) -> None:
+        """Takes over what came of the job, once it is done."""
+        if self.done() or not self._job.done():
+            return
+        try:
+            self.set_result(self._job.result())
+        except Exception as error:
+            self.set_exception(error)
+
+    def cancel(self) -> bool:
+        """Ends the job, too, where that can be."""
+        if not self.done():
+            with suppress(AttributeError):
+                self._job.cancel()
+        return super().cancel()
+
+
+def _submit(executor: Executor, task: Task, ending: Ending) -> Future[Row]:
     try:
-        return executor.submit(tasks.run, task)
+        submitted = executor.submit(tasks.run, task, ending)
     except BrokenExecutor as error:
         raise _broken(error) from error
+    return submitted if isinstance(submitted, Future) else _Asked(submitted)
 
 
 def _row(future: Future[Row], task: Task) -> Row:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -11,6 +13,9 @@ from typing import Any, TypeVar
 from floatgate import _core
 
 _T = TypeVar("_T")
+
+ANSWER_S = 10.0
+"""Seconds that a cluster has to take a connection."""
 
 MEMORY = 1 << 30
 """Bytes that a run claims where the study does not say how many."""
@@ -42,6 +47,7 @@ class RayExecutor(Executor):
         self._memory = memory or MEMORY
         self._mine = not ray.is_initialized()
         if self._mine:
+            _check_reachable(address)
             quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
             try:
                 ray.init(address=address or "local", **quiet)
@@ -126,6 +132,18 @@ class RayExecutor(Executor):
             lost.ObjectLostError,
         )
         return self._is_short(error) or isinstance(error, kinds)
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raises ConfigError where nobody is at HOST:PORT, for which Ray itself waits many minutes."""
+    found = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:(\d+)", address or "")
+    if found is None:
+        return
+    try:
+        socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
+    except (OSError, OverflowError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise _core.ConfigError(f"RAY_ADDRESS: {address}: no cluster is there: {words}") from error
 
 
 def _call(work: Callable[[], _T]) -> _T:

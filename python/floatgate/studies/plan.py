@@ -164,6 +164,20 @@ class Plan:
                 except _core.ConfigError as error:
                     yield from self._refused(played, chosen, str(error))
 
+    def notes(self) -> list[str]:
+        """What there is to say of the workloads: traces whose runs are those of another."""
+        first: dict[Any, str] = {}
+        again: dict[tuple[str, str], None] = {}
+        for played in self.played:
+            how = replace(RunOptions(**played.options.given()), start_cache=None)
+            name = first.setdefault((played.identity, played.volume, how), played.name)
+            if name != played.name:
+                again[played.name, name] = None
+        return [
+            f"{name} has the bytes of {other}: their runs are the same, and are called {other}"
+            for name, other in again
+        ]
+
     @cached_property
     def played(self) -> list[Played]:
         """The workloads, traces that are split already in their volumes."""

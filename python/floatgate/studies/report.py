@@ -24,6 +24,7 @@ from floatgate.traces.write import os_error
 
 from .dataset import Dataset, doubts
 from .rows import DONE, FAILED, check_metric
+from .said import told
 
 METRICS = ("write_amplification", "latency.all.mean_us", "latency.all.p99_us")
 """The columns that are shown where none are named."""
@@ -32,7 +33,7 @@ FORMS = ("csv", "json", "parquet")
 """The files that rows can be written to, by their suffixes."""
 
 POINTS = 40
-"""Values of an axis that are drawn; more are taken together, as many runs in each."""
+"""Values of an axis that are drawn: more numbers are taken together, more names are left out."""
 
 LISTED = 500
 """Rows of the table in a page."""
@@ -137,7 +138,7 @@ def page(
     figures = [_figure(rows, axis, metrics) for axis in axes if rows[axis].n_unique() > 1]
     counts = study.counts()
     shown = grid(table, metrics, across)
-    notes = []
+    notes = [*study.notes, *told(study, "notes")]
     if len(shown.rows) > LISTED:
         notes.append(f"the table has the first {LISTED} of {len(shown.rows)} rows")
     cells = [[Cell(text) for text in line] for line in shown.rows[:LISTED]]
@@ -147,7 +148,7 @@ def page(
         name=f"Study of {study.folder.place.rstrip('/').rpartition('/')[2]}",
         subtitle=f"Study · Floatgate {study.head['version']}",
         notes=notes,
-        warnings=doubts(counts),
+        warnings=[*doubts(counts), *told(study, "warnings")],
         summary=Table("Runs", ["", *tiles], [[Cell(""), *tiles.values()]]),
         facts=[("study", json.dumps(study.head["study"])), ("build", study.head["build"])],
         table=Table(MEANS, shown.heads, cells, frozenset(range(shown.names))),
@@ -220,7 +221,8 @@ def _figure(rows: pl.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
             is_number = rows[axis].dtype.is_numeric()
             draw = _against_numbers if is_number else _against_names
             what = f"{metric} against {axis}; {rows.height} runs."
-            figure.drawings.append(Drawing(metric, draw(spread, axis, metric), what))
+            plot = draw(spread.head(POINTS), axis, metric)
+            figure.drawings.append(Drawing(metric, plot, what, text=_left_out(spread.height)))
     if not figure.drawings:
         figure.reasons.append("Not drawn: no run has a number there.")
     return figure
@@ -237,7 +239,12 @@ def _spread(rows: pl.DataFrame, axis: str, metric: str) -> pl.DataFrame:
     found = known.group_by("at", maintain_order=True).agg(
         pl.col("value").mean(), low=pl.col("value").min(), high=pl.col("value").max()
     )
-    return found.head(POINTS)
+    return found
+
+
+def _left_out(values: int) -> str:
+    """What there is to say of values that are not drawn; nothing where all are."""
+    return f"The first {POINTS} of {values:,} are drawn." if values > POINTS else ""
 
 
 def _against_numbers(spread: pl.DataFrame, axis: str, metric: str) -> Plot:

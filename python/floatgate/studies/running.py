@@ -17,7 +17,7 @@ from floatgate.jobs import Progress
 from . import spec as specs
 from . import volumes
 from .dataset import Dataset
-from .execution import execute
+from .execution import check, execute
 from .plan import OF_TRACE, Plan, Shard, differences
 from .rows import FAILED, Row, Schema, check_metric, schema
 from .search import Trials
@@ -90,6 +90,8 @@ def study(
     found = what if isinstance(what, Study) else _study_of(what)
     if in_flight is not None and in_flight < 1:
         raise _core.ConfigError(f"in_flight: {in_flight} given; expected at least 1")
+    if executor is not None:
+        check(executor)
     if retry_failed and not resume:
         raise _core.ConfigError("retry_failed: expected resume with it")
     part = None if shard is None else Shard.parse(shard)
@@ -169,7 +171,7 @@ class _Runner:
             forget_failed(self.folder, again)
         else:
             planned = self._count(there)
-        self.head = self._head() | {"runs": planned}
+        self.head = self._head() | {"runs": planned, "notes": self._plan.notes()}
         write_head(self.folder, self.head)
 
     def run(self, executor: Executor, in_flight: int) -> None:
@@ -189,29 +191,21 @@ class _Runner:
         """The runs that have rows. Raises ConfigError where `out` is not for this study."""
         place = self.folder.place
         how = self._how
-        if not how.resume and how.shard is None and self.folder.names():
+        # Before the head is read: a part that begins meanwhile writes its own, then other files.
+        names = self.folder.names()
+        if not how.resume and how.shard is None and names:
             raise _core.ConfigError(
                 f"{place}: is not empty; --resume runs what is missing there, or give another --out"
             )
         head = head_of(self.folder)
         if head is None:
             # Traces are split before anything else is written, also by other parts; then the plan.
-            if {*self.folder.names()} - {volumes.VOLUMES, PLAN}:
+            if {*names} - {volumes.VOLUMES, PLAN}:
                 raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
             return {}
         own = self._head()
-        other = "set of varied keys"
-        if head.get("varied") == own["varied"]:
-            other = "version, whose rows have other columns"
-        for name, what in (("build", "build of the engine"), ("columns", other)):
-            if head[name] != own[name]:
-                raise _core.ConfigError(
-                    f"{place}: has runs of another {what}; expected another --out"
-                )
-        if differ := differences(head["fixed"], own["fixed"]):
-            raise _core.ConfigError(
-                f"{place}: has runs with {'; '.join(differ)}; expected another --out"
-            )
+        if differing := _differing(head, own):
+            raise _core.ConfigError(f"{place}: has runs {differing}; expected another --out")
         return status_of(self.folder)
 
     def _head(self) -> dict[str, Any]:
@@ -315,3 +309,19 @@ class _Runner:
 
     def _tell(self) -> None:
         self._progress("study", self._done, self._total)
+
+
+def _differing(there: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """What the runs are that are there, by their head, and those of a study with `own` are not."""
+    if there["build"] != own["build"]:
+        return "of another build of the engine"
+    kinds, now = there["columns"], own["columns"]
+    if kinds.keys() != now.keys():
+        if there.get("varied") != own["varied"]:
+            return "of another set of varied keys"
+        return "of another version, whose rows have other columns"
+    if others := [name for name in now if kinds[name] != now[name]]:
+        types = (f"{name} is {kinds[name]}, and now {now[name]}" for name in others)
+        return f"whose {'; '.join(types)}"
+    differ = differences(there["fixed"], own["fixed"])
+    return f"with {'; '.join(differ)}" if differ else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +31,9 @@ RUNS = "runs"
 ROWS = 1000
 """Rows of a file of the dataset."""
 
+PART = ".part"
+"""The end of the name of a file that is being written; it begins with a dot."""
+
 FLUSH_S = 2.0
 """Seconds after which a row is written at the latest."""
 
@@ -37,28 +41,40 @@ FLUSH_S = 2.0
 class Folder:
     """A directory or a URL. What is written in it is there as a whole, or not at all.
 
-    Raises OSError where something cannot be read or written.
+    Raises ConfigError for a place that cannot be one, OSError where something cannot be read or
+    written.
     """
 
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
-        self._is_local = not is_url(self.place)
-        if self._is_local:
+        if not is_url(self.place):
             self.place = str(Path(self.place).absolute())
         import fsspec  # type: ignore[import-untyped]
+        from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 
         try:
             self._system, self._root = fsspec.core.url_to_fs(self.place)
         except (ImportError, ValueError) as error:
             words = missing_packages(self.place, error)
             raise _core.ConfigError(f"out: {place}: {words}") from error
+        self._is_local = isinstance(self._system, LocalFileSystem)
+        # What has a `mv` of its own renames; that of others copies, and puts a file as one object.
+        self._renames = type(self._system).mv is not fsspec.AbstractFileSystem.mv
+        if self._is_local:
+            # As a path, also where `file://` was given.
+            self.place = self._root
+            if Path(self.place).is_file():
+                raise _core.ConfigError(f"out: {place}: is a file; expected a directory")
 
     def path(self, name: str) -> str:
         """Of a file, as it is opened from anywhere."""
         return f"{self.place.rstrip('/')}/{name}"
 
     def names(self, folder: str = "", suffix: str = "") -> list[str]:
-        """The files in a folder of it, with that; none where there is none."""
+        """The files in a folder of it, with that; none where there is none.
+
+        What was not written to its end, as its process was killed, is left out.
+        """
         with _said(self.path(folder)):
             self._system.invalidate_cache()
             try:
@@ -67,7 +83,11 @@ class Folder:
                 return []
         names = (str(one).rstrip("/").rpartition("/")[2] for one in found)
         start = f"{folder}/" if folder else ""
-        return sorted(start + name for name in names if name.endswith(suffix))
+        return sorted(
+            start + name
+            for name in names
+            if name.endswith(suffix) and not (name.startswith(".") and name.endswith(PART))
+        )
 
     def read(self, name: str) -> bytes | None:
         """A file's bytes; None where there is none."""
@@ -84,6 +104,8 @@ class Folder:
                 path = Path(self.path(name))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, content)
+            elif self._renames:
+                self._write_and_rename(self._inner(name), content)
             else:
                 self._system.pipe_file(self._inner(name), content)
 
@@ -91,6 +113,26 @@ class Folder:
         """Takes a file away, if there is one."""
         with _said(self.path(name)), suppress(FileNotFoundError):
             self._system.rm_file(self._inner(name))
+
+    def _write_and_rename(self, path: str, content: bytes) -> None:
+        folder, _, name = path.rpartition("/")
+        part = f"{folder}/.{name}.{uuid.uuid4().hex}{PART}"
+        self._system.makedirs(folder, exist_ok=True)
+        try:
+            self._system.pipe_file(part, content)
+            self._rename(part, path)
+        except BaseException:
+            with suppress(Exception):
+                self._system.rm_file(part)
+            raise
+
+    def _rename(self, part: str, path: str) -> None:
+        try:
+            self._system.mv(part, path)
+        except Exception:
+            # Some, such as SMB, put no file in the place of another.
+            self._system.rm_file(path)
+            self._system.mv(part, path)
 
     def _inner(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}".rstrip("/")

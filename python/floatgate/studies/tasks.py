@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import OrderedDict
-from collections.abc import Mapping
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
+from threading import Event, Lock, get_ident
 from typing import Any
 
-from floatgate import _core, runner, sources
+from floatgate import _core, jobs, runner, sources
 from floatgate.configs import Resolved
 from floatgate.ranges import Value
 from floatgate.run_options import RunOptions
@@ -46,16 +48,61 @@ class Task:
     """Why no drive has its config, where that is so: then the values stand for the config."""
 
 
-def run(task: Task) -> Row:
+class Ending:
+    """Ends the runs of a study that are in threads of this process.
+
+    In another process it is another one, which ends nothing: that has signals of its own.
+    """
+
+    def __init__(self) -> None:
+        self._ended = Event()
+        self._lock = Lock()
+        self._opening: set[int] = set()
+
+    def __reduce__(self) -> tuple[type[Ending], tuple[()]]:
+        return Ending, ()
+
+    def end(self) -> None:
+        """Ends them soon."""
+        self._ended.set()
+        with self._lock:
+            for thread in self._opening:
+                # A long trace is read for minutes, and looks at nothing meanwhile.
+                error = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+    def look(self, *_: object) -> None:
+        """Raises Cancelled once they are to end; it may be the `Progress` of a run."""
+        if self._ended.is_set():
+            raise _core.Cancelled("the study is ended")
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """While it is entered, this thread opens a trace, and is interrupted at the end."""
+        thread = get_ident()
+        with self._lock:
+            self.look()
+            self._opening.add(thread)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._opening.discard(thread)
+
+
+def run(task: Task, ending: Ending) -> Row:
     """Its row: of the result, or of the error of the config, the trace or the run.
 
-    Other errors, such as those of memory, are raised.
+    Other errors, such as those of memory, are raised; Cancelled or KeyboardInterrupt where the
+    study is ended meanwhile.
     """
     if task.refused:
         return row_of(task, _core.ConfigError(task.refused))
     try:
-        source = _KNOWN.open(task.source, task.identity, task.how)
-        return row_of(task, runner.simulate_one(source, task.drive, task.how))
+        with ending.opening():
+            source = _KNOWN.open(task.source, task.identity, task.how)
+            job = runner.only(source, task.drive, task.how)
+        return row_of(task, jobs.run_all([job], 1, ending.look)[0])
     except (_core.ConfigError, _core.RunError, TraceError, OSError) as error:
         return row_of(task, error)
 
@@ -68,7 +115,7 @@ class _Opened:
         self._found: OrderedDict[Any, Future[sources.Source]] = OrderedDict()
 
     def open(self, source: str, identity: str, how: RunOptions) -> sources.Source:
-        """The source. Raises what opening it raises, to all who ask."""
+        """The source. Raises what opening it raises, to all who ask meanwhile."""
         # A recording is the same with every seed.
         options = how if sources.is_generator(source) else replace(how, seed=1)
         key = source, identity, options
@@ -88,7 +135,14 @@ class _Opened:
                     opened.load(None)
                 found.set_result(opened)
             except BaseException as error:
+                # What is asked for later may be there again, as where a server was away.
+                with self._lock:
+                    if self._found.get(key) is found:
+                        del self._found[key]
                 found.set_exception(error)
+        while not found.done():
+            # In steps, as a thread that waits without an end is not interrupted.
+            wait([found], jobs.POLL_SECONDS)
         return found.result()
 
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 import polars as pl
 
 from floatgate.jobs import digest_of
-from floatgate.traces import Stream, Trace, open_trace
+from floatgate.sources import notes_of
+from floatgate.traces import Stream, Trace, gaps, open_trace
 from floatgate.traces.write import parquet_bytes
 
 from .plan import Played
@@ -58,7 +59,7 @@ def _as_read(played: Played) -> Played:
 
 def _write(folder: Folder, place: str, played: Played) -> list[str]:
     trace = open_trace(played.source, format=played.options.format)
-    about = trace.about if isinstance(trace, Stream) else trace
+    about = _told(trace)
     held: dict[int, list[pl.DataFrame]] = {}
     pieces = requests = 0
     for frame in frames_of(trace):
@@ -74,6 +75,18 @@ def _write(folder: Folder, place: str, played: Played) -> list[str]:
     return about.devices
 
 
+def _told(trace: Trace | Stream) -> Trace:
+    """What is known of the trace, as each of its volumes says it: also what could not be read of
+    it, as nothing tells of which volume that was. Long gaps are those of a volume itself."""
+    if isinstance(trace, Stream):
+        about = trace.unread()
+    else:
+        seen_again = gaps.told(trace.frame["at_ns"])
+        about = replace(trace, notes=[note for note in trace.notes if note not in seen_again])
+    notes = [note for note in notes_of(about) if note not in about.units.guessed]
+    return replace(about, notes=notes, unparsed_lines=0)
+
+
 def frames_of(trace: Trace | Stream) -> Iterator[pl.DataFrame]:
     """The requests of a trace, some at a time where it is long."""
     return trace.batches() if isinstance(trace, Stream) else iter([trace.frame])
@@ -86,7 +99,7 @@ def _put(
     for number, frames in held.items():
         name = about.devices[number]
         frame = pl.concat(frames).with_columns(device=pl.lit(0, pl.UInt32))
-        one = replace(about, name=name, frame=frame, devices=[name], notes=[], unparsed_lines=0)
+        one = replace(about, name=name, frame=frame, devices=[name])
         path = f"{place}/{_file(number, name)}/{piece:06}.parquet"
         folder.write(path, parquet_bytes(one))
 

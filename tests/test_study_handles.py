@@ -6,8 +6,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import polars as pl
 import pytest
 
 import floatgate as fg
@@ -33,6 +35,7 @@ class Found:
     """Write amplification at each point for 1, 2 and 4 handles, and half of its interval."""
 
     def __init__(self, study: fg.studies.Dataset) -> None:
+        self.study = study
         assert study.counts()["failed"] == study.counts()["missing"] == 0
         self.points: dict[Point, dict[int, tuple[float, float]]] = {}
         for row in report.summary(study, [WA]).iter_rows(named=True):
@@ -55,6 +58,24 @@ class Found:
         points = [one for one in self.points if one[0] in random and one[4] in kinds]
         points = [one for one in points if one[1] in of.get("ratios", {1, 2, 3})]
         return sum(map(claim, points)), len(points)
+
+    def at(
+        self, random: int, kinds: tuple[str, ...] = (INITIALLY, PERSISTENTLY), **of: Any
+    ) -> list[Point]:
+        """The points with so many tenants at random, and this ratio, spare factor and victims."""
+        return [
+            one
+            for one in self.points
+            if one[0] == random
+            and one[4] in kinds
+            and one[1] in of.get("ratios", (1, 2, 3))
+            and one[2] == of.get("spare", one[2])
+            and one[3] == of.get("victim", one[3])
+        ]
+
+    def more(self, point: Point) -> float:
+        """How much more a handle each costs than one for all, as a share."""
+        return self.mean(point, 4) / self.mean(point, 1) - 1
 
     def mean(self, point: Point, handles: int) -> float:
         return self.points[point][handles][0]
@@ -178,3 +199,84 @@ def verdicts(found: Found) -> list[list[tuple[str, str]]]:
         [found.holds(found.stricter_is_no_worse, {many}, kinds=strict) for many in (1, 2, 4)],
     ]
     return [[(str(held), str(all_)) for held, all_ in row] for row in rows]
+
+
+@pytest.mark.long
+def test_the_words_below_the_tables_are_of_the_study(whole: Found) -> None:
+    text = " ".join((DOCS / "handles.md").read_text("utf-8").split())
+    for told in [*gains(whole), *spoilt(whole), *costs(whole), *unsteady(whole.study)]:
+        assert told in text
+
+
+def gains(found: Found) -> list[str]:
+    """What is said of logs, and of one tenant at random with a handle of its own."""
+    assert {text_of(found.points[one][4])[:5] for one in found.at(0)} == {"1.000"}
+    everything = (INITIALLY, PERSISTENTLY, SINGLE)
+    mixed = [found.mean(one, 1) for one in found.at(0, everything, ratios=(2, 3))]
+    equal = {f"{found.mean(one, 1):.3f}" for one in found.at(0, (SINGLE,), ratios=(1,))}
+    better, all_ = found.holds(lambda one: found.less(one, 4, 1), {1})
+    wide, tight = ([found.mean(one, 4) for one in found.at(1, spare=at)] for at in (0.28, 0.07))
+    return [
+        f"Mixed they are at {_ends(mixed)}.",
+        f"there is nothing to gain, {equal.pop()} without handles, too",
+        f"(beyond both intervals at {better} of {all_} points)",
+        f"only at a spare factor of 0.28 ({_ends(wide)}); at 0.07 it is {_ends(tight)}.",
+    ]
+
+
+def spoilt(found: Found) -> list[str]:
+    """What is said of tenants at random that share a handle with logs."""
+    kept = [found.kept(one) for one in found.at(1)]
+    unequal = [found.kept(one) for one in found.at(1, ratios=(2, 3))]
+    less = [
+        sum(map(found.is_spoilt, found.at(1, victim=victim)))
+        for victim in ("greedy", "cost_benefit")
+    ]
+    gaining = [one for one in found.at(2) if found.less(one, 4, 1)]
+    both = [found.kept(one) for one in gaining]
+    gain = f"the {len(gaining)} of {len(found.at(2))} points where four handles gain"
+    return [
+        f"with two handles for four tenants, {100 * median(kept):.0f} % of it are left",
+        f"at {less[0]} of 18 points with greedy victims and {less[1]} of 18 with cost-benefit",
+        f"(at unequal rates {100 * min(unequal):.0f} to {100 * max(unequal):.0f} % are left)",
+        f"{100 * median(both):.0f} % are left in the median of {gain}, and {100 * max(both):.0f} %",
+    ]
+
+
+def costs(found: Found) -> list[str]:
+    """What is said of isolation, and of handles that cost."""
+    points = [one for many in (1, 2) for one in found.at(many, (INITIALLY,))]
+    worse = [found.mean((*one[:4], PERSISTENTLY), 4) / found.mean(one, 4) for one in points]
+    assert min(worse) > 1
+    random = [found.more(one) for one in found.at(4, ratios=(1,))]
+    noisy = [found.more(one) for one in found.at(2, ratios=(1,), spare=0.28, victim="greedy")]
+    return [
+        f"wherever logs are beside tenants at random**, by up to {max(worse):.1f} times",
+        f"equal rates have {100 * min(random):.0f} to {100 * max(random):.0f} % more",
+        f"greedy victims {100 * min(noisy):.0f} or {100 * max(noisy):.0f} % more",
+    ]
+
+
+def unsteady(study: fg.studies.Dataset) -> list[str]:
+    """What is said of runs that warn."""
+    rows = study.frame([*COORDINATES, "warnings"])
+    rows = rows.filter(pl.col("warnings").list.eval(pl.element().str.contains("steady")).list.any())
+    assert rows["trace.random"].max() == 1
+    assert {*rows["capacity.spare_factor"]} == {0.07} and {*rows["cleaning.victim"]} == {
+        "cost_benefit"
+    }
+    assert {*rows.filter(pl.col("placement.scheme") == "host")["trace.handles"]} == {1}
+    return [f"{rows.height} of the runs warn that they are not steady"]
+
+
+COORDINATES = (
+    "trace.random",
+    "trace.handles",
+    "capacity.spare_factor",
+    "cleaning.victim",
+    "placement.scheme",
+)
+
+
+def _ends(numbers: list[float]) -> str:
+    return f"{min(numbers):.2f} to {max(numbers):.2f}"

@@ -22,7 +22,7 @@ from typing import Any
 from floatgate import _core, sources, studies
 from floatgate.run_options import RunOptions
 from floatgate.studies.plan import Plan
-from floatgate.studies.tasks import Task, run
+from floatgate.studies.tasks import Ending, Task, run
 
 TRACE = "uniform:span=256KiB,writes=10"
 SET = {"timing": "none", "flash.blocks": 32}
@@ -49,7 +49,7 @@ class Copying(Executor):
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         task: Task = args[0]
         if self.row is None:
-            self.row = fn(task)
+            self.row = fn(*args)
         future: Future[Any] = Future()
         future.set_result(self.row | {"run": task.digest, "seed": task.how.seed})
         return future
@@ -105,7 +105,7 @@ def on_ray(runs: int) -> None:
     alone = engine_alone(runs)
     with RayExecutor(None, 256 << 20) as executor:
         # The workers are begun, and have imported everything.
-        warm = [executor.submit(run, task) for task in _some(runs)]
+        warm = [executor.submit(run, task, Ending()) for task in _some(runs)]
         for future in warm:
             future.result()
         whole, workers = timed(runs, executor, executor.in_flight()), executor.cores()

@@ -7,6 +7,7 @@ import importlib.util
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,25 @@ def test_the_command_that_loses_a_machine_is_there() -> None:
     assert "@pytest.mark.long\ndef test_a_machine_may_be_lost_in_the_middle" in text
 
 
-def test_the_time_of_all_workers_counts() -> None:
+def _bench() -> Any:
     path = PAGE.parents[1] / "benches" / "study.py"
     spec = importlib.util.spec_from_file_location("bench_of_studies", path)
     assert spec is not None and spec.loader is not None
     bench = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench)
+    return bench
+
+
+def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    bench = _bench()
+    bench.local(10)
+    bench.driver(20)
+    one, driver = capsys.readouterr().out.splitlines()
+    assert one.startswith("one thread: 10 runs, ") and driver.startswith("driver alone: 20 runs, ")
+
+
+def test_the_time_of_all_workers_counts() -> None:
+    bench = _bench()
     # Ten runs on two workers in a second, of which the engine alone takes half a second.
     assert bench.around(10, 1.0, 0.5, 2) == pytest.approx(0.15)
     assert bench.around(10, 1.0, 0.5, 1) == pytest.approx(0.05)

@@ -205,6 +205,12 @@ def run_all(
     return [result for result in results if result is not None]
 
 
+def interrupt(thread: int) -> None:
+    """Raises KeyboardInterrupt in a thread, once it is in Python code."""
+    error = ctypes.py_object(KeyboardInterrupt)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+
 class Asking:
     """The threads in which runs ask policies in Python, each while it is `within`."""
 
@@ -241,8 +247,7 @@ class Asking:
         for thread, frame in sys._current_frames().items():
             # Elsewhere than in a policy nobody would expect it.
             if thread in self._threads and frame.f_code is not _simulate.__code__:
-                error = ctypes.py_object(KeyboardInterrupt)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+                interrupt(thread)
 
 
 def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:

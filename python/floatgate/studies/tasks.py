@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
@@ -68,8 +67,7 @@ class Ending:
         with self._lock:
             for thread in self._opening:
                 # A long trace is read for minutes, and looks at nothing meanwhile.
-                error = ctypes.py_object(KeyboardInterrupt)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+                jobs.interrupt(thread)
 
     def look(self, *_: object) -> None:
         """Raises Cancelled once they are to end; it may be the `Progress` of a run."""

@@ -166,7 +166,16 @@ def test_every_column_is_the_number_of_its_path() -> None:
     vary = {"mapping.scheme": ["ideal", "dftl"]}
     found = fg.compare_results([SMALL, DATA / "three.disksim"], vary=vary)
     table = found.table()
-    sections = ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host")
+    sections = (
+        "amplification",
+        "latency",
+        "throughput",
+        "mapping",
+        "buffer",
+        "flash",
+        "wear",
+        "host",
+    )
     for row, run in zip(table.rows(named=True), found, strict=True):
         document = run.to_dict()
         numbers: dict[str, Any] = {}
@@ -179,7 +188,8 @@ def test_every_column_is_the_number_of_its_path() -> None:
                 into[path] = value
 
         walk({name: document[name] for name in sections}, "")
-        for name in ("write_amplification", "data_write_amplification"):
+        for name in ("write", "page_write", "data_write"):
+            name += "_amplification"
             numbers[name] = document[name]
         numbers["warnings"] = len(run.warnings)
         assert set(row) == {"trace", *vary, *numbers}

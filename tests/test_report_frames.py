@@ -20,7 +20,7 @@ from floatgate.report import frames, over_time, payload, sweeps
 from floatgate.report.figures import CACHES, figures
 from floatgate.report.runs import Run
 from floatgate.report.wear_map import MAPS, map_cells
-from floatgate.result_types import BlameTimes, CauseCounts
+from floatgate.result_types import AmplificationResult, BlameTimes, CauseCounts
 
 
 def _run(**tables: Any) -> Run:
@@ -43,15 +43,15 @@ UNCOLOURED = ("journal", "retire", "pad", "fold", "parity")
 def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     document = samples.distinct()
     parts = frames.amplification(samples.runs([document]))
-    programs, factor = document["flash"]["programs"], document["write_amplification"]
-    whole = sum(programs.values())
+    bytes_by_cause = document["amplification"]
+    whole = sum(bytes_by_cause.values())
     shown = {part["part"]: part for part in parts.iter_rows(named=True)}
     for cause, name in frames.CAUSES.items():
         # There is no colour left for what these are drawn with.
-        pages = programs.get(cause, sum(programs[key] for key in UNCOLOURED))
-        assert shown[name]["value"] == pytest.approx(factor * pages / whole)
-        assert shown[name]["share"] == pytest.approx(pages / whole)
-    assert parts["value"].sum() == pytest.approx(factor)
+        part = bytes_by_cause.get(cause, sum(bytes_by_cause[key] for key in UNCOLOURED))
+        assert shown[name]["value"] == pytest.approx(part)
+        assert shown[name]["share"] == pytest.approx(part / whole)
+    assert parts["value"].sum() == pytest.approx(whole)
 
 
 def test_the_parts_of_the_mean_sum_to_it() -> None:
@@ -65,18 +65,22 @@ def test_the_parts_of_the_mean_sum_to_it() -> None:
 
 
 def test_every_cause_has_a_name() -> None:
-    for parts, names in ((CauseCounts, frames.NAMED), (BlameTimes, frames.BLAME)):
-        known = {field.name for field in dataclasses.fields(parts)}
-        assert known == names.keys() - {"other"}
+    pages = frames.NAMED.keys() - {"partial"}
+    for parts, names in (
+        (AmplificationResult, frames.NAMED.keys()),
+        (CauseCounts, pages),
+        (BlameTimes, frames.BLAME.keys()),
+    ):
+        assert {field.name for field in dataclasses.fields(parts)} == names - {"other"}
 
 
 def test_a_cause_without_a_colour_is_drawn_as_other() -> None:
     document = samples.sample()
-    document["flash"]["programs"] |= {"journal": 70_000, "retire": 30_000}
+    document["amplification"] |= {"journal": 0.7, "retire": 0.3}
     parts = frames.amplification(samples.runs([document]))
     other = parts.filter(pl.col("part") == "other")
-    pages = sum(document["flash"]["programs"].values())
-    assert other["share"].to_list() == [pytest.approx(100_000 / pages)]
+    assert other["value"].to_list() == [pytest.approx(1.0)]
+    assert other["share"].to_list() == [pytest.approx(1 / sum(document["amplification"].values()))]
 
 
 def test_hit_ratios_have_their_own_counts() -> None:

@@ -103,7 +103,8 @@ def test_lines_of_a_panel_can_be_told_apart(results: list[dict[str, Any]]) -> No
 
 def test_the_parts_of_a_bar_sum_to_the_write_amplification() -> None:
     result = samples.sample()
-    result["flash"]["programs"]["journal"] = 100_000
+    result["amplification"]["journal"] = 0.5
+    result["write_amplification"] += 0.5
     parts = frames.amplification(samples.runs([result]))
     assert parts["value"].sum() == pytest.approx(result["write_amplification"])
     assert "other" in set(parts["part"])

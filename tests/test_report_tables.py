@@ -228,24 +228,23 @@ def test_what_the_flash_is_used_for(documents: list[dict[str, Any]]) -> None:
     assert tables.space_table(samples.typed([{}])[0].space) is None
 
 
-def test_programs_per_host_page_by_cause(documents: list[dict[str, Any]]) -> None:
+def test_bytes_programmed_per_byte_of_the_host_by_cause(documents: list[dict[str, Any]]) -> None:
     parts = frames.amplification(samples.runs(documents))
     table = tables.parts_table("Title", parts, frames.CAUSES.values(), 3)
     drawn = ["host", "gc", "map", "gc_map", "merge", "wear", "remap"]
     assert table.columns == [
         "Run", "Host writes", "Cleaning", "Map", "Map, for cleaning", "Merges", "Wear levelling",
-        "Remapping", "Other", "Sum",
+        "Remapping", "Other", "Partial pages", "Sum",
     ]  # fmt: skip
     for row, document in zip(table.rows, documents, strict=True):
-        programs = document["flash"]["programs"]
-        scale = document["write_amplification"] / sum(programs.values())
-        values = [programs[key] * scale for key in drawn]
+        parts_of = document["amplification"]
+        values = [parts_of[key] for key in drawn]
         # There are no colours left for these.
-        other = sum(programs[key] for key in ("journal", "retire", "pad", "fold", "parity"))
-        values.append(other * scale)
+        other = sum(parts_of[key] for key in ("journal", "retire", "pad", "fold", "parity"))
+        values += [other, parts_of["partial"]]
         assert [cell.order for cell in row[1:-1]] == pytest.approx(values)
         assert [cell.text for cell in row[1:-1]] == [factor(value) for value in values]
-        assert row[-1].text == factor(document["write_amplification"])
+        assert row[-1].text == factor(sum(parts_of.values()))
 
 
 def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, Any]]) -> None:

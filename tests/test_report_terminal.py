@@ -47,6 +47,7 @@ CAUSES = {
     "fold": "folding",
     "parity": "parity",
 }
+AMPLIFIED = CAUSES | {"partial": "partial pages"}
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_drive_and_workload(summary: Any) -> None:
             f"{whole(work['flushes'])} flushes"
         ),
         (
-            f"pages read {whole(work['read_pages'])}, written {whole(work['write_pages'])} "
+            f"read {size(work['read_bytes'])}, written {size(work['write_bytes'])} "
             f"({volumes} drive volumes); footprint {whole(footprint)} pages ({space})"
         ),
     ]
@@ -136,18 +137,24 @@ def test_one_page_is_no_pages(summary: Any) -> None:
     assert lines[1].endswith(" writes")
 
 
-def test_the_parts_of_the_write_amplification_are_pages_per_host_page(summary: Any) -> None:
+def test_the_parts_of_the_write_amplification_are_bytes_per_host_byte(summary: Any) -> None:
     document = samples.distinct()
-    programs, amplification = document["flash"]["programs"], document["write_amplification"]
-    # A part of the whole is the same part of the factor, so the parts add up to it.
-    parts = {
-        name: amplification * programs[key] / sum(programs.values()) for key, name in CAUSES.items()
-    }
-    first, second = summary(document)["write amplification"]
+    amplification = document["write_amplification"]
+    parts = {name: document["amplification"][key] for key, name in AMPLIFIED.items()}
+    first, held, per_page, second = summary(document)["write amplification"]
     shown = " + ".join(f"{name} {factor(parts[name])}" for name in _in_order(first, parts))
     assert first == f"{factor(amplification)} = {shown}"
-    assert len(re.findall(r"\d\.\d{3}", first)) == 1 + len(CAUSES)
-    assert second == f"{factor(document['data_write_amplification'])} without the map and parity"
+    assert len(re.findall(r"\d\.\d{3}", first)) == 1 + len(AMPLIFIED)
+    page_bytes, pages = document["drive"]["page_bytes"], document["buffer"]["held_pages"]
+    assert (
+        held == f"{whole(pages)} pages ({size(pages * page_bytes)}) are still in the write buffer"
+    )
+    assert per_page == (
+        f"{factor(document['page_write_amplification'])} programs per page of {size(page_bytes)} "
+        "that writes touched, as papers count"
+    )
+    data = factor(document["data_write_amplification"])
+    assert second == f"{data} per page of {size(page_bytes)} without the map and parity"
 
 
 def _in_order(line: str, names: Any) -> list[str]:
@@ -163,15 +170,17 @@ def _in_order(line: str, names: Any) -> list[str]:
 
 def test_small_parts_are_left_out_and_a_map_in_memory_has_no_line(summary: Any) -> None:
     document = samples.distinct()
-    programs = dict.fromkeys(document["flash"]["programs"], 0)
-    document["flash"]["programs"] = programs | {"host": 9985, "gc": 6000, "merge": 10, "wear": 5}
+    document["flash"]["programs"] = dict.fromkeys(document["flash"]["programs"], 0)
+    document["buffer"]["held_pages"] = 0
+    amplification = dict.fromkeys(document["amplification"], 0.0)
+    shown = {"host": 0.9985, "gc": 0.6, "merge": 0.001}
+    # One part in 1,600 is enough to be printed, one in 3,200 is not.
+    document["amplification"] = amplification | shown | {"wear": 0.0005}
+    document["write_amplification"] = document["page_write_amplification"] = 1.6
     lines = summary(document)
-    factor_of = document["write_amplification"] / 16_000
-    # Of 16000 pages 10 are enough to be told, 5 are not.
-    parts = {"host writes": 9985, "cleaning": 6000, "merges": 10}
-    told = " + ".join(f"{name} {factor(pages * factor_of)}" for name, pages in parts.items())
-    (line,) = lines["write amplification"]
-    assert line == f"{factor(document['write_amplification'])} = {told}"
+    assert lines["write amplification"] == [
+        "1.600 = host writes 0.999 + cleaning 0.600 + merges 0.001"
+    ]
     document["write_amplification"] = None
     assert summary(document)["write amplification"][0] == "none: the host wrote nothing"
 

@@ -12,7 +12,16 @@ from . import notebook
 from .configs import DEVICE
 from .result import Result
 
-METRIC_SECTIONS = ("latency", "throughput", "mapping", "buffer", "flash", "wear", "host")
+METRIC_SECTIONS = (
+    "amplification",
+    "latency",
+    "throughput",
+    "mapping",
+    "buffer",
+    "flash",
+    "wear",
+    "host",
+)
 """The parts of a result whose numbers are metrics."""
 
 
@@ -76,6 +85,7 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     for result, row in zip(results, labels(results, keys), strict=True):
         row |= {"seed": result.seed} if several else {}
         row["write_amplification"] = result.write_amplification
+        row["page_write_amplification"] = result.page_write_amplification
         row["data_write_amplification"] = result.data_write_amplification
         for section in METRIC_SECTIONS:
             row |= _numbers(getattr(result, section), f"{section}.")

@@ -287,7 +287,7 @@ def _pages_written(text: str, seed: int, page: int) -> float:
 def _windows(result: Result, budget: int) -> list[float]:
     """Write amplification in windows of a quarter of a volume."""
     timeline = result.timeline
-    ends = [0, *timeline["host_pages"]]
+    ends = [0, *timeline["host_bytes"]]
     programs = [
         (wa or 0.0) * (end - begin)
         for wa, begin, end in zip(timeline["write_amplification"], ends, ends[1:], strict=False)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 TIMELINE = (
-    *("host_pages", "seconds", "write_amplification", "hit_ratio", "write_mb_s"),
+    *("host_pages", "host_bytes", "seconds", "write_amplification", "page_write_amplification"),
+    *("hit_ratio", "write_mb_s"),
     *("mean_us", "p50_us", "p99_us", "p999_us", "max_us"),
     *("gc_programs", "map_programs", "merge_programs", "fold_programs"),
 )
@@ -68,7 +69,8 @@ class Result(ResultFields):
     def timeline(self) -> pl.DataFrame:
         """One row per window of the run, at `host_pages` written and `seconds` simulated.
 
-        Per window: `write_amplification`, `hit_ratio`, `write_mb_s`; `mean_us`, `p50_us`, `p99_us`,
+        Per window: `host_bytes` written by its end, `write_amplification`,
+        `page_write_amplification`, `hit_ratio`, `write_mb_s`; `mean_us`, `p50_us`, `p99_us`,
         `p999_us` and `max_us` of its reads and writes; pages programmed by cause (`gc_programs`,
         `map_programs`, `merge_programs`, `fold_programs`). Null where a window has nothing of
         the kind.

@@ -30,12 +30,16 @@ class WorkloadResult:
     """Trim requests."""
     flushes: int
     """Flush requests."""
+    read_bytes: int
+    """Bytes of the reads."""
+    write_bytes: int
+    """Bytes of the writes that the drive accepted."""
     read_pages: int
     """Pages that read requests touched."""
     write_pages: int
     """Pages that write requests touched."""
     volumes_written: float
-    """Page writes per logical page: drive capacities (volumes) written."""
+    """Bytes written over the capacity: drive capacities (volumes) written."""
     trimmed_pages: int
     """Pages unmapped by trims."""
     unwritten_pages_read: int
@@ -138,6 +142,40 @@ class StartResult:
     """For "steady": whether write amplification settled."""
     write_amplification: float | None
     """Write amplification at its end: of the last volume, or of all random writes."""
+
+
+@dataclass(frozen=True)
+class AmplificationResult:
+    """Bytes programmed to the flash for each byte that the host wrote, by cause; together, the
+    write amplification. All are absent if the host wrote nothing."""
+
+    host: float | None
+    """Bytes of the host: 1 without a write buffer, which may take in bytes that never reach the
+    flash, or that a block is padded with."""
+    partial: float | None
+    """The rest of map pages that a write covered in part: the page is programmed as a whole."""
+    map: float | None
+    """Translation pages, on behalf of the host."""
+    gc: float | None
+    """Moves of data by cleaning."""
+    gc_map: float | None
+    """Translation pages, on behalf of cleaning."""
+    merge: float | None
+    """Merges of log blocks."""
+    wear: float | None
+    """Wear levelling."""
+    remap: float | None
+    """Remapping commands."""
+    journal: float | None
+    """The journal: checkpoints and trims."""
+    retire: float | None
+    """Pages moved out of retired erase units, and pages of programs that failed once more."""
+    pad: float | None
+    """Padding of rows that had to be programmed before they were full."""
+    fold: float | None
+    """Moves out of the SLC cache."""
+    parity: float | None
+    """Parity over dies."""
 
 
 @dataclass(frozen=True)
@@ -737,9 +775,16 @@ class ResultFields:
     start: StartResult
     """The state of the drive before the workload, and how it was reached."""
     write_amplification: float | None
-    """All programs per page that the host wrote; at least 1 without a write buffer."""
+    """Bytes programmed to the flash per byte that the host wrote (JEDEC, NVMe, OCP); at least 1
+    without a write buffer."""
+    amplification: AmplificationResult
+    """Write amplification by cause; the parts sum to it."""
+    page_write_amplification: float | None
+    """Pages programmed per page that the host's writes touched, as papers count: pages of the map,
+    of `drive.page_bytes`."""
     data_write_amplification: float | None
-    """The same without translation pages and parity, as closed forms count."""
+    """Pages programmed per page that the host's writes touched, without translation pages and
+    parity, as closed forms count."""
     flash: FlashResult
     """Operations of the flash."""
     mapping: MappingResult

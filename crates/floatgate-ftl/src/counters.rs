@@ -52,11 +52,15 @@ pub struct Counters {
     pub health: Option<Health>,
 }
 
-/// What the host asked of a drive, in pages.
+/// What the host asked of a drive: requests, bytes, and the pages of the map that these touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounts {
     /// Requests by [`Op`](crate::request::Op).
     pub requests: [u64; 4],
+    /// Bytes of the reads, as the requests name them: a read of 512 bytes counts 512.
+    pub read_bytes: u64,
+    /// Bytes of the writes that the drive accepted, as the requests name them.
+    pub write_bytes: u64,
     /// Pages touched by reads.
     pub read_pages: u64,
     /// Those of them that held nothing, so that no flash was read.

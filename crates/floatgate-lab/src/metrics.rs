@@ -151,13 +151,17 @@ impl Latencies {
 pub struct Timeline {
     /// Pages written by the host since the start of the measurement, at the end of the window.
     pub host_pages: Vec<u64>,
+    /// Bytes written by the host since the start of the measurement, at the end of the window.
+    pub host_bytes: Vec<u64>,
     /// Seconds of simulated time at the end of the window; absent if time is not simulated.
     pub seconds: Vec<Option<f64>>,
-    /// Programs per page that the host wrote in the window.
+    /// Bytes programmed to the flash per byte that the host wrote in the window.
     pub write_amplification: Vec<Option<f64>>,
+    /// Pages programmed per page that the host wrote in the window.
+    pub page_write_amplification: Vec<Option<f64>>,
     /// Hits per look-up of the mapping cache in the window, 0 to 1.
     pub hit_ratio: Vec<Option<f64>>,
-    /// Pages that the host wrote in the window over its time, in 10^6 bytes per second; absent if
+    /// Bytes that the host wrote in the window over its time, in 10^6 bytes per second; absent if
     /// time is not simulated, or none has passed.
     pub write_mb_s: Vec<Option<f64>>,
     /// Mean response time of the window's reads and writes in microseconds; absent where it has
@@ -194,10 +198,6 @@ pub struct Metrics {
     pub blame_ns: [u128; PARTS],
     /// Latencies by operation and by part at full resolution, if they are kept.
     pub distributions: Option<Box<Distributions>>,
-    /// Bytes asked for by reads.
-    pub read_bytes: u64,
-    /// Bytes of writes.
-    pub write_bytes: u64,
     /// First arrival and last completion, in nanoseconds of the device's clock.
     pub span_ns: Option<(u64, u64)>,
     /// How things changed over the run.
@@ -245,6 +245,14 @@ pub fn programs(counters: &Counters) -> u64 {
     counters.flash.programs.iter().sum()
 }
 
+/// Bytes programmed to the flash per byte that the host wrote between two readings of the counters;
+/// absent if the host wrote nothing.
+pub fn amplification(was: &Counters, now: &Counters, page_bytes: u32) -> Option<f64> {
+    let media = (programs(now) - programs(was)) as f64 * f64::from(page_bytes);
+    let host = now.host.write_bytes - was.host.write_bytes;
+    (host > 0).then(|| media / host as f64)
+}
+
 impl Metrics {
     /// For a drive of so many pages of 2^`log2_page` bytes, whose time is simulated or not.
     pub fn new(logical_pages: u32, log2_page: u32, is_timed: bool) -> Self {
@@ -273,14 +281,8 @@ impl Metrics {
             *end = (*end).max(completion.done_ns);
         }
         let kind = match request.op {
-            Op::Read => {
-                self.read_bytes += request.length;
-                &mut self.read
-            }
-            Op::Write => {
-                self.write_bytes += request.length;
-                &mut self.write
-            }
+            Op::Read => &mut self.read,
+            Op::Write => &mut self.write,
             Op::Trim | Op::Flush => return,
         };
         self.touched.add(request);
@@ -330,13 +332,14 @@ impl Metrics {
     fn end_interval(&mut self, now: Counters) {
         let was = &self.before;
         let host = now.host.write_pages - was.host.write_pages;
+        let bytes = now.host.write_bytes - was.host.write_bytes;
+        let amplification = amplification(was, &now, 1 << self.touched.log2_page);
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
         let latencies = std::mem::take(&mut self.interval);
         let of = |causes: &[Cause]| -> u64 {
             let by = |counters: &Counters, cause| counters.flash.programs[cause as usize];
             causes.iter().map(|&cause| by(&now, cause) - by(was, cause)).sum()
         };
-        let bytes = host << self.touched.log2_page;
         let timeline = &mut self.timeline;
         let end = self.span_ns.map(|(_, end)| end as f64 / 1e9);
         let before = timeline.seconds.last().copied().flatten();
@@ -345,8 +348,10 @@ impl Metrics {
         let rate = seconds.filter(|&seconds| seconds > 0.0).map(|it| bytes as f64 / it / 1e6);
         timeline.write_mb_s.push(rate);
         timeline.host_pages.push(now.host.write_pages);
+        timeline.host_bytes.push(now.host.write_bytes);
         timeline.seconds.push(end);
-        timeline.write_amplification.push(ratio(programs(&now) - programs(was), host));
+        timeline.write_amplification.push(amplification);
+        timeline.page_write_amplification.push(ratio(programs(&now) - programs(was), host));
         timeline.hit_ratio.push(ratio(hits, hits + misses));
         timeline.mean_us.push(latencies.mean_us());
         timeline.p50_us.push(latencies.at(1, 2));

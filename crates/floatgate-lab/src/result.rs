@@ -7,6 +7,7 @@
 //! Times are of the simulated clock if nothing else is said, pages are flash pages. A number is
 //! absent (`null`) where it does not exist: the write amplification of a run that wrote nothing.
 
+mod amplification;
 mod distribution;
 mod drive;
 mod engine;
@@ -22,12 +23,13 @@ mod space;
 mod wear;
 mod window;
 
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::{Counters, Device};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::metrics::{LatencySummary, Timeline};
+pub use amplification::AmplificationResult;
 pub use distribution::Distribution;
 pub use drive::{DriveResult, StartResult, WorkloadResult};
 pub use engine::EngineResult;
@@ -43,7 +45,7 @@ pub use window::{LanesResult, LookedAtResult, SpansResult};
 
 use crate::config::Config;
 use crate::drive::Plan;
-use crate::metrics::{Metrics, ratio};
+use crate::metrics::{Metrics, amplification, ratio};
 use laws::assert_conserved;
 use readings::Readings;
 
@@ -98,9 +100,16 @@ pub struct RunResult {
     pub space: SpaceResult,
     /// The state of the drive before the workload, and how it was reached.
     pub start: StartResult,
-    /// All programs per page that the host wrote; at least 1 without a write buffer.
+    /// Bytes programmed to the flash per byte that the host wrote (JEDEC, NVMe, OCP); at least 1
+    /// without a write buffer.
     pub write_amplification: Option<f64>,
-    /// The same without translation pages and parity, as closed forms count.
+    /// Write amplification by cause; the parts sum to it.
+    pub amplification: AmplificationResult,
+    /// Pages programmed per page that the host's writes touched, as papers count: pages of the map,
+    /// of `drive.page_bytes`.
+    pub page_write_amplification: Option<f64>,
+    /// Pages programmed per page that the host's writes touched, without translation pages and
+    /// parity, as closed forms count.
     pub data_write_amplification: Option<f64>,
     /// Operations of the flash.
     pub flash: FlashResult,
@@ -155,6 +164,7 @@ impl RunResult {
         let (counters, plan) = (&readings.counters, subject.plan);
         assert_conserved(counters, &readings.wear, plan);
         let (flash, host_pages) = (FlashResult::new(counters), counters.host.write_pages);
+        let page_bytes = plan.geometry.shape().page_bytes;
         let programs = flash.programs.total();
         let data_programs = programs - flash.programs.of_map() - flash.programs.parity;
         Self {
@@ -166,7 +176,9 @@ impl RunResult {
             drive: DriveResult::new(plan),
             space: SpaceResult::new(plan),
             start: subject.start,
-            write_amplification: ratio(programs, host_pages),
+            write_amplification: amplification(&Counters::default(), counters, page_bytes),
+            amplification: AmplificationResult::new(&flash.programs, counters, page_bytes),
+            page_write_amplification: ratio(programs, host_pages),
             data_write_amplification: ratio(data_programs, host_pages),
             flash,
             mapping: MappingResult::new(&readings),
@@ -183,7 +195,7 @@ impl RunResult {
             lanes: LanesResult::new(readings.recorded.as_ref()),
             cleaning: CleaningResult::new(counters, plan.geometry.pages_per_unit()),
             wear: WearResult::new(&readings, plan.geometry.pages_per_unit()),
-            lifetime: LifetimeResult::new(subject, metrics, &readings.wear),
+            lifetime: LifetimeResult::new(subject, metrics, &readings),
             timeline: metrics.timeline.clone(),
             warnings: Vec::new(),
             notes: subject.facts.notes.clone(),

@@ -16,6 +16,8 @@ const STEADY: f64 = 0.1;
 const AGED: f64 = 2.0;
 /// Share of the pages read that may hold nothing.
 const UNWRITTEN: f64 = 0.01;
+/// Bytes programmed per byte of the host that partly covered pages may add without a note.
+const PARTIAL: f64 = 0.01;
 /// Share of the mean latency that may be waiting for a place in the queue.
 const BACKLOG: f64 = 0.5;
 
@@ -197,6 +199,9 @@ fn amplification(result: &RunResult, of: Of) -> Option<String> {
     if result.workload.write_pages == 0 {
         return None;
     }
+    if result.flash.programs.total() == 0 {
+        return Some(all_in_buffer(result));
+    }
     let remedies = of.remedies();
     let (fresh, is) = match of {
         Of::Run | Of::Shadow => (fresh(result), "is that of an empty drive"),
@@ -221,6 +226,19 @@ fn amplification(result: &RunResult, of: Of) -> Option<String> {
          {after:.3} in the last; {}",
         remedies.unsteady
     ))
+}
+
+/// Why nothing has reached the flash, although the host wrote.
+fn all_in_buffer(result: &RunResult) -> String {
+    let (buffer, drive) = (&result.buffer, &result.drive);
+    let pages = buffer.held_pages;
+    let mib = (pages * u64::from(drive.page_bytes)) as f64 / f64::from(1 << 20);
+    format!(
+        "nothing has reached the flash: of {} pages written {} overwrote pages in the write \
+         buffer, and {pages} ({mib} MiB) are still in it, so write amplification and wear are 0; \
+         use more writes over a larger span, flushes, or a smaller buffer.capacity",
+        result.workload.write_pages, buffer.write_hits
+    )
 }
 
 /// How little was written to a drive that has not been written over twice, and what write
@@ -302,19 +320,20 @@ fn greedy(spare_factor: f64, pages_per_unit: u32) -> f64 {
     (fifo(stretched) / stretch).max(1.0)
 }
 
-/// Write amplification of the third and the last quarter of the host's page writes, if they differ.
+/// Write amplification of the third and the last quarter of the bytes that the host wrote, if they
+/// differ.
 fn unsteady(timeline: &Timeline) -> Option<(f64, f64)> {
-    let total = *timeline.host_pages.last().filter(|&&pages| pages > 0)?;
+    let total = *timeline.host_bytes.last().filter(|&&bytes| bytes > 0)?;
     let mut quarters = [(0.0, 0u64); 4];
     let mut before = 0;
-    for (&pages, factor) in timeline.host_pages.iter().zip(&timeline.write_amplification) {
-        let written = pages - before;
+    for (&bytes, factor) in timeline.host_bytes.iter().zip(&timeline.write_amplification) {
+        let written = bytes - before;
         let quarter = ((before as u128 * 4 / u128::from(total)) as usize).min(3);
         quarters[quarter].0 += factor.unwrap_or(0.0) * written as f64;
         quarters[quarter].1 += written;
-        before = pages;
+        before = bytes;
     }
-    let of = |(programs, pages): (f64, u64)| (pages > 0).then(|| programs / pages as f64);
+    let of = |(media, host): (f64, u64)| (host > 0).then(|| media / host as f64);
     let (third, last) = (of(quarters[2])?, of(quarters[3])?);
     ((last - third).abs() > STEADY * third).then_some((third, last))
 }
@@ -361,7 +380,20 @@ pub fn notes(result: &RunResult, of: Of) -> Vec<String> {
                 .into(),
         );
     }
+    notes.extend(written_in_part(result));
     notes
+}
+
+/// How write amplification in bytes and in pages differ, where writes covered pages in part.
+fn written_in_part(result: &RunResult) -> Option<String> {
+    let partial = result.amplification.partial.filter(|&share| share > PARTIAL)?;
+    let (bytes, pages) = (result.write_amplification?, result.page_write_amplification?);
+    Some(format!(
+        "writes covered map pages of {} bytes in part: for each byte that the host wrote, \
+         {partial:.2} more bytes of these pages were programmed; write_amplification {bytes:.3} \
+         counts bytes, page_write_amplification {pages:.3} counts map pages, as papers do",
+        result.drive.page_bytes
+    ))
 }
 
 #[cfg(test)]

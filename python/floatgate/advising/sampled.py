@@ -311,7 +311,7 @@ def _trace(small: Requests) -> Trace:
 def loops_of(result: Result, loops: int) -> list[float]:
     """Write amplification of each time that the trace was played."""
     timeline = result.timeline
-    ends = [0.0, *timeline["host_pages"]]
+    ends = [0.0, *timeline["host_bytes"]]
     programs = [0.0]
     for wa, begin, end in zip(timeline["write_amplification"], ends, ends[1:], strict=False):
         programs.append(programs[-1] + (wa or 0.0) * (end - begin))
@@ -320,7 +320,7 @@ def loops_of(result: Result, loops: int) -> list[float]:
 
 
 def _between(ends: Sequence[float], programs: Sequence[float], page: float) -> float:
-    """Programs until so many host pages were written."""
+    """Bytes programmed until the host had written so many bytes."""
     for at in range(1, len(ends)):
         if page <= ends[at]:
             share = (page - ends[at - 1]) / (ends[at] - ends[at - 1])

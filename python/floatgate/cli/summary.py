@@ -186,23 +186,30 @@ def _workload(result: Result) -> Lines:
     yield "workload", workload.name
     kinds = ", ".join(requests_by_kind(workload))
     yield "", f"{count(workload.requests)} requests: {kinds}"
-    read, written = count(workload.read_pages), count(workload.write_pages)
+    read, written = size(workload.read_bytes), size(workload.write_bytes)
     volumes = f"{measured(workload.volumes_written)} drive volumes"
     footprint = _pages(workload.footprint_pages, result.drive.page_bytes)
-    yield "", f"pages read {read}, written {written} ({volumes}); footprint {footprint}"
+    yield "", f"read {read}, written {written} ({volumes}); footprint {footprint}"
 
 
 def _amplification(result: Result) -> Lines:
     programs = result.flash.programs
-    if result.write_amplification is None:
+    factor, per_page = result.write_amplification, result.page_write_amplification
+    if factor is None or per_page is None:
         yield "write amplification", "none: the host wrote nothing"
         return
-    scale = result.write_amplification / max(programs.total, 1)
-    parts = {NAMED[cause]: pages * scale for cause, pages in vars(programs).items()}
-    yield "write amplification", f"{ratio(result.write_amplification)} = {_sum(parts, ratio)}"
+    parts = {NAMED[cause]: share or 0.0 for cause, share in vars(result.amplification).items()}
+    by_cause = _sum(parts, ratio)
+    yield "write amplification", " = ".join(filter(None, (ratio(factor), by_cause)))
+    if held := result.buffer.held_pages:
+        held_bytes = size(held * result.drive.page_bytes)
+        yield "", f"{count(held)} pages ({held_bytes}) are still in the write buffer"
+    page = f"page of {size(result.drive.page_bytes)}"
+    if ratio(per_page) != ratio(factor):
+        yield "", f"{ratio(per_page)} programs per {page} that writes touched, as papers count"
     is_map = programs.map or programs.gc_map
     if left_out := " and ".join(["the map"] * bool(is_map) + ["parity"] * bool(programs.parity)):
-        yield "", f"{ratio(result.data_write_amplification)} without {left_out}"
+        yield "", f"{ratio(result.data_write_amplification)} per {page} without {left_out}"
     yield from _placement(result)
     yield from _cleaning(result)
 

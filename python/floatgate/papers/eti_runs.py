@@ -388,7 +388,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, traced: Mapping[str
         mbf=run.at("mbf"),
         mhf=run.at("mhf"),
         seed=run.seed,
-        write_amplification=result.write_amplification or 1.0,
+        write_amplification=result.page_write_amplification or 1.0,
         hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,
         hot_writes=traced[run.workload].hot_writes,
         ends=traced[run.workload].ends,

@@ -262,7 +262,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         iops=through.iops,
         busy=through.iops * (mean_us - queue_us) / 1e6,
         waiting=min(depth - 1.0, through.iops * queue_us / 1e6),
-        write_amplification=result.write_amplification or 0.0,
+        write_amplification=result.page_write_amplification or 0.0,
         switch=result.merges.switch / commands,
         partial=result.merges.partial / commands,
         full=result.merges.full / commands,

@@ -316,7 +316,7 @@ def amplified(timeline: pl.DataFrame, begin: float) -> float:
     pages = [0.0, *map(float, timeline["host_pages"])]
     begin = begin if begin < pages[-1] else 0.0
     written = programs = 0.0
-    for i, wa in enumerate(timeline["write_amplification"]):
+    for i, wa in enumerate(timeline["page_write_amplification"]):
         part = max(0.0, pages[i + 1] - max(pages[i], begin))
         written, programs = written + part, programs + part * (wa or 0.0)
     return programs / written
@@ -336,7 +336,7 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
         spare=run.at("spare"),
         arrivals=run.at("arrivals"),
         seed=run.seed,
-        write_amplification=result.write_amplification or 1.0,
+        write_amplification=result.page_write_amplification or 1.0,
         later_write_amplification=amplified(result.timeline, result.drive.logical_pages),
         read_mean_us=latency.read.mean_us,
         read_p99_us=latency.read.p99_us,

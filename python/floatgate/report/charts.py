@@ -42,11 +42,11 @@ MARK_HEIGHT = 18
 def chart_amplification(
     frame: pl.DataFrame, rows: Sequence[str], limit: float, predicted: pl.DataFrame
 ) -> Plot:
-    """Stacked bars: programs per host page written by cause; `limit` ends the axis.
+    """Stacked bars: bytes programmed per byte of the host by cause; `limit` ends the axis.
 
     A row in `predicted` is a rule across its run's bar, with the closed form's name and value.
     """
-    title = "Pages programmed per host page"
+    title = "Bytes programmed per byte of the host"
     bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit)
     if predicted.is_empty():
         return bars

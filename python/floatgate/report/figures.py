@@ -89,7 +89,7 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
     whole = frames.amplification(runs)
     if not whole.is_empty():
-        title = "Pages programmed per host page, by cause"
+        title = "Bytes programmed per byte of the host, by cause"
         table = tables.parts_table(title, whole, frames.CAUSES.values(), 3)
         figure.table = tables.with_predictions(table, prediction_frame(runs))
     return figure

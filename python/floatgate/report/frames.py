@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 import polars as pl
 
 from floatgate.result import (
+    AmplificationResult,
     BlameTimes,
     BufferResult,
-    CauseCounts,
     Distribution,
     LatencySummary,
     MappingResult,
@@ -34,8 +34,9 @@ CAUSES = {
     "wear": "wear levelling",
     "remap": "remapping",
     "other": "other",
+    "partial": "partial pages",
 }
-"""Why a page was programmed, in the order of the palette."""
+"""Why bytes were programmed, in the order of the palette."""
 
 NAMED = CAUSES | {
     "journal": "journal",
@@ -77,15 +78,10 @@ LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
 def amplification(runs: Iterable[Run]) -> pl.DataFrame:
-    """Programs per host page written, by cause; the parts sum to the write amplification."""
+    """Bytes programmed per byte of the host, by cause; the parts sum to the write amplification."""
     rows = []
     for run in runs:
-        factor, programs = run.result.write_amplification, run.result.flash.programs
-        if factor is None or not programs.total:
-            continue
-        # Scaled from the factor, not divided by a count of host pages: buffers and host layers
-        # make the two differ, and the bars must end where the table's number says.
-        rows += _parts(run, programs, CAUSES, factor / programs.total)
+        rows += _parts(run, run.result.amplification, CAUSES, 1.0)
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 
@@ -187,7 +183,7 @@ def sweep(
 
 
 def _parts(
-    run: Run, parts: CauseCounts | BlameTimes, names: dict[str, str], scale: float
+    run: Run, parts: AmplificationResult | BlameTimes, names: dict[str, str], scale: float
 ) -> list[tuple[str, str, str, int, float, float]]:
     """One row per part of a stacked bar; parts of nothing are left out."""
     values = {key: value or 0.0 for key, value in vars(parts).items()}

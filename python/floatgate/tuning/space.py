@@ -91,7 +91,7 @@ def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[
 
 def metrics() -> list[str]:
     """The numbers of a result that can be asked for, by their paths."""
-    found = ["write_amplification", "data_write_amplification"]
+    found = ["write_amplification", "page_write_amplification", "data_write_amplification"]
     hints = get_type_hints(ResultFields)
     for section in METRIC_SECTIONS:
         found += _numbers(hints[section], section)

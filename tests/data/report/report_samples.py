@@ -114,6 +114,8 @@ def sample(
             "flushes": 12,
             "read_pages": 610_000,
             "write_pages": host,
+            "read_bytes": 610_000 * 4096,
+            "write_bytes": host * 4096,
             "trimmed_pages": 0,
             "volumes_written": host / 487_590,
             "footprint_pages": 402_117,
@@ -137,6 +139,11 @@ def sample(
         },
         "start": {"fill": "steady", "volumes": 6.0, "settled": True, "write_amplification": 2.1},
         "write_amplification": amplification,
+        "amplification": {
+            "partial": 0.0,
+            **{cause: pages / host for cause, pages in programs.items()},
+        },
+        "page_write_amplification": amplification,
         "data_write_amplification": (
             (sum(programs.values()) - programs["map"] - programs["gc_map"]) / host
         ),
@@ -348,6 +355,7 @@ def _timeline(
     settle = [1 - math.exp(-i / 9) for i in range(1, WINDOWS + 1)]
     return {
         "host_pages": [host * i // WINDOWS for i in range(1, WINDOWS + 1)],
+        "host_bytes": [host * 4096 * i // WINDOWS for i in range(1, WINDOWS + 1)],
         "seconds": [i * 12.5 for i in range(1, WINDOWS + 1)],
         "write_amplification": [
             1 + (amplification - 1) * s * rng.uniform(0.93, 1.07) for s in settle

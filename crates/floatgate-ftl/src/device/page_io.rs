@@ -93,13 +93,18 @@ where
         start as u32..end as u32
     }
 
-    /// Counts a request; the answer is whether it is carried out. A drive that has become read-only
-    /// for good refuses to write and trim.
+    /// Counts a request and its bytes; the answer is whether the drive carries it out. A drive that
+    /// has become read-only for good refuses to write and trim.
     #[inline(always)]
     pub(super) fn accepts(&mut self, request: &Request) -> bool {
         self.counts.requests[request.op as usize] += 1;
         let refuses = matches!(request.op, Op::Write | Op::Trim) && self.is_read_only();
         self.counts.refused += u64::from(refuses);
+        match request.op {
+            Op::Read => self.counts.read_bytes += request.length,
+            Op::Write if !refuses => self.counts.write_bytes += request.length,
+            Op::Write | Op::Trim | Op::Flush => {}
+        }
         !refuses
     }
 
@@ -294,6 +299,7 @@ where
             self.data.load(original, self.ftl.nand_mut());
             let Ok(()) = self.ftl.write_log(access.lpn, Some(original), &mut chain);
             self.counts.write_pages += 1;
+            self.counts.write_bytes += 1 << self.log2_page;
             fork.join(chain, self.clock());
         }
         if is_acknowledged { start } else { fork.end() }

@@ -134,7 +134,6 @@ fn requests_are_taken_in_by_kind() {
     let counts = [&metrics.all, &metrics.read, &metrics.write].map(Latencies::count);
     assert_eq!(counts, [5, 3, 2]);
     assert_eq!(metrics.blame_ns, [1001, 12, 3, 14, 5, 16, 7, 18, 9, 20]);
-    assert_eq!((metrics.read_bytes, metrics.write_bytes), (512 + 500 + 1, 100 + 2048));
     assert_eq!(metrics.span_ns, Some((400, 4900)), "trims and flushes are of the run, too");
     // Pages 0; 1 and 2; 2 to 5; 1 and 2; 64.
     assert_eq!(metrics.footprint_pages(), 7);
@@ -162,10 +161,11 @@ fn blame_that_does_not_explain_the_latency_is_a_bug() {
     Metrics::new(100, 9, true).record(&request, &late);
 }
 
-/// Counters with so many host pages written, hits and misses, and programs by cause.
+/// Counters of a drive of pages of 512 bytes to which the host wrote halves of `host` pages, with
+/// hits and misses, and programs by cause.
 fn counters(host: u64, [hits, misses]: [u64; 2], programs: [u64; CAUSES]) -> Counters {
     let mut counters = Counters::default();
-    counters.host.write_pages = host;
+    (counters.host.write_pages, counters.host.write_bytes) = (host, host * 256);
     (counters.map.hits, counters.map.misses) = (hits, misses);
     counters.flash.programs = programs;
     counters
@@ -186,8 +186,10 @@ fn an_interval_is_what_came_since_the_one_before() {
     metrics.end_interval(counters(14, [4, 10], [14, 3, 5, 9, 17, 33, 65, 129, 257, 0, 9, 0]));
     let Timeline {
         host_pages,
+        host_bytes,
         seconds,
         write_amplification,
+        page_write_amplification,
         hit_ratio,
         write_mb_s,
         mean_us,
@@ -201,9 +203,11 @@ fn an_interval_is_what_came_since_the_one_before() {
         fold_programs,
     } = &metrics.timeline;
     assert_eq!(host_pages, &[10, 10, 14]);
+    assert_eq!(host_bytes, &[2560, 2560, 3584]);
     assert_eq!(seconds, &[3e-6, 9e-6, 15e-6].map(Some));
     let each = [4, 2, 3, 5, 9, 17, 33, 65, 129, 5].iter().sum::<u64>() as f64 / 4.0;
-    assert_eq!(write_amplification, &[Some(26.9), None, Some(each)]);
+    assert_eq!(page_write_amplification, &[Some(26.9), None, Some(each)]);
+    assert_eq!(write_amplification, &[Some(53.8), None, Some(2.0 * each)]);
     assert_eq!(hit_ratio, &[Some(0.75), None, Some(0.1)]);
     assert_eq!(mean_us, &[Some(2.0), None, Some(6.0)]);
     let rounded = |of: &[Option<f64>]| of.iter().map(|us| us.map(f64::round)).collect::<Vec<_>>();
@@ -215,11 +219,11 @@ fn an_interval_is_what_came_since_the_one_before() {
     assert_eq!(map_programs, &[1 + 4 + 32 + 64, 0, 2 + 5 + 33 + 65]);
     assert_eq!(merge_programs, &[8, 0, 9]);
     assert_eq!(fold_programs, &[4, 0, 5]);
-    // Pages of 512 bytes: ten from 0 to 3 us, none, and four from 9 to 15 us.
+    // Halves of pages of 512 bytes: ten from 0 to 3 us, none, and four from 9 to 15 us.
     let rates: Vec<_> = write_mb_s.iter().map(|rate| rate.map(f64::round)).collect();
     assert_eq!(
         rates,
-        [Some((5120.0_f64 / 3.0).round()), Some(0.0), Some((2048.0_f64 / 6.0).round())]
+        [Some((2560.0_f64 / 3.0).round()), Some(0.0), Some((1024.0_f64 / 6.0).round())]
     );
     let summary = metrics.all.summary();
     assert_eq!((summary.requests, summary.mean_us), (5, Some(22.0 / 5.0)));

@@ -26,11 +26,15 @@ pub struct WorkloadResult {
     pub trims: u64,
     /// Flush requests.
     pub flushes: u64,
+    /// Bytes of the reads.
+    pub read_bytes: u64,
+    /// Bytes of the writes that the drive accepted.
+    pub write_bytes: u64,
     /// Pages that read requests touched.
     pub read_pages: u64,
     /// Pages that write requests touched.
     pub write_pages: u64,
-    /// Page writes per logical page: drive capacities (volumes) written.
+    /// Bytes written over the capacity: drive capacities (volumes) written.
     pub volumes_written: f64,
     /// Pages unmapped by trims.
     pub trimmed_pages: u64,
@@ -59,9 +63,11 @@ impl WorkloadResult {
             writes,
             trims,
             flushes,
+            read_bytes: host.read_bytes,
+            write_bytes: host.write_bytes,
             read_pages: host.read_pages,
             write_pages: host.write_pages,
-            volumes_written: host.write_pages as f64 / f64::from(subject.plan.user_pages()),
+            volumes_written: host.write_bytes as f64 / subject.plan.logical_bytes() as f64,
             trimmed_pages: host.trimmed_pages,
             unwritten_pages_read: host.empty_reads,
             partial_page_reads: host.partial_page_reads,

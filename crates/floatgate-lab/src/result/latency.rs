@@ -103,8 +103,8 @@ impl ThroughputResult {
         let dies = f64::from(shape.channels * shape.dies);
         Self {
             iops: per_second(metrics.all.count() as f64),
-            read_mb_s: per_second(metrics.read_bytes as f64 / 1e6),
-            write_mb_s: per_second(metrics.write_bytes as f64 / 1e6),
+            read_mb_s: per_second(counters.host.read_bytes as f64 / 1e6),
+            write_mb_s: per_second(counters.host.write_bytes as f64 / 1e6),
             device_seconds: seconds,
             utilization: per_second(counters.occupation.busy_ns as f64 / 1e9 / dies),
         }

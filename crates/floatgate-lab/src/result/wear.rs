@@ -89,10 +89,11 @@ pub struct LifetimeResult {
 }
 
 impl LifetimeResult {
-    pub(super) fn new(subject: &Subject<'_>, metrics: &Metrics, wear: &[u32]) -> Self {
+    pub(super) fn new(subject: &Subject<'_>, metrics: &Metrics, readings: &Readings) -> Self {
+        let wear = &readings.wear;
         let endurance = f64::from(subject.config.flash.endurance);
         let most = f64::from(wear.iter().copied().max().unwrap_or(0));
-        let written = metrics.write_bytes as f64;
+        let written = readings.counters.host.write_bytes as f64;
         let until = |erases: f64| (erases > 0.0).then(|| written * endurance / erases);
         let years = |bytes: f64| Some(bytes / written * metrics.seconds()? / (365.25 * 86_400.0));
         Self {

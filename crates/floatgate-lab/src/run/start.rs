@@ -102,7 +102,7 @@ impl Filler<'_> {
 
     /// Plays a workload, whatever times its requests have; the volumes that it writes.
     fn play(&mut self, workload: &mut dyn Workload) -> Result<f64, RunError> {
-        let before = self.device.counters().host.write_pages;
+        let before = self.device.counters().host.write_bytes;
         self.control.begin("fill", workload.requests());
         loop {
             self.batch.clear();
@@ -115,8 +115,8 @@ impl Filler<'_> {
             self.device.run(&self.batch, &mut self.done);
             self.control.advance(self.batch.len())?;
         }
-        let written = self.device.counters().host.write_pages - before;
-        Ok(written as f64 / self.pages as f64)
+        let written = self.device.counters().host.write_bytes - before;
+        Ok(written as f64 / (self.pages * self.page_bytes) as f64)
     }
 
     /// Write amplification of the next volume of random page writes.

@@ -48,6 +48,7 @@ impl Case {
         let workload = &mut self.result.workload;
         workload.write_pages = pages;
         workload.volumes_written = pages as f64 / f64::from(self.result.drive.logical_pages);
+        self.result.flash.programs.host = pages;
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -72,7 +73,7 @@ impl Case {
         let mut written = 0;
         for &(pages, factor) in intervals {
             written += pages;
-            timeline.host_pages.push(written);
+            timeline.host_bytes.push(written * 512);
             timeline.write_amplification.push((pages > 0).then_some(factor));
         }
     }
@@ -322,6 +323,32 @@ fn emergencies_are_noted() {
     assert!(case.notes().is_empty());
     case.result.cleaning.emergency = 3;
     contains(&case.notes().concat(), &["in 3 of the cleans free units were so few"]);
+}
+
+/// The drive is not empty, nor does it lack writes: they are in the write buffer.
+#[test]
+fn writes_that_all_stay_in_the_buffer_are_no_sign_of_an_empty_drive() {
+    let mut case = Case::new(&[("flash.page", "4KiB")]);
+    case.write(100_000);
+    case.result.flash.programs.host = 0;
+    case.result.flash.erases.gc = 0;
+    (case.result.buffer.held_pages, case.result.buffer.write_hits) = (8192, 91_808);
+    let warning = case.warning();
+    contains(&warning, &["nothing has reached the flash: of 100000 pages written 91808 overwrote"]);
+    contains(&warning, &["8192 (32 MiB) are still in it", "buffer.capacity"]);
+    assert!(!warning.contains("empty drive"));
+}
+
+#[test]
+fn bytes_that_partly_covered_pages_add_are_noted() {
+    let mut case = Case::new(&[]);
+    case.result.write_amplification = Some(68.688);
+    case.result.page_write_amplification = Some(4.293);
+    for (partial, noted) in [(None, false), (Some(0.01), false), (Some(15.0), true)] {
+        case.result.amplification.partial = partial;
+        assert_eq!(case.notes().len(), usize::from(noted), "{partial:?}");
+    }
+    contains(&case.notes().concat(), &["15.00 more bytes", "68.688 counts bytes", "4.293 counts"]);
 }
 
 #[test]

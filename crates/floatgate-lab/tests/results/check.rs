@@ -45,9 +45,11 @@ pub(crate) fn workload(case: &Case) {
         "writes": writes,
         "trims": trims,
         "flushes": flushes,
+        "read_bytes": host.bytes[0],
+        "write_bytes": host.bytes[1],
         "read_pages": host.read_pages,
         "write_pages": host.write_pages,
-        "volumes_written": host.write_pages as f64 / pages,
+        "volumes_written": host.bytes[1] as f64 / pages / PAGE as f64,
         "trimmed_pages": host.trimmed_pages,
         "unwritten_pages_read": host.empty_reads,
         "partial_page_reads": host.partial_page_reads,
@@ -150,7 +152,20 @@ pub(crate) fn flash(case: &Case) {
 pub(crate) fn amplification(result: &Value) {
     let programs = &result["flash"]["programs"];
     let written = number(&result["workload"]["write_pages"]);
-    assert_close(&result["write_amplification"], total(programs) as f64 / written);
+    assert_close(&result["page_write_amplification"], total(programs) as f64 / written);
+    let media_bytes = total(programs) as f64 * number(&result["drive"]["page_bytes"]);
+    let host_bytes = number(&result["workload"]["write_bytes"]);
+    assert_close(&result["write_amplification"], media_bytes / host_bytes);
+    let parts = result["amplification"].as_object().unwrap();
+    let sum: f64 = parts.values().map(number).sum();
+    assert_close(&result["write_amplification"], sum);
+    for (cause, part) in parts.iter().filter(|(cause, _)| !["host", "partial"].contains(&&***cause))
+    {
+        assert_close(
+            part,
+            number(&programs[cause]) * number(&result["drive"]["page_bytes"]) / host_bytes,
+        );
+    }
     let data = of(programs, &["host", "gc", "merge", "wear", "retire", "pad", "fold"]);
     assert_close(&result["data_write_amplification"], data as f64 / written);
 }
@@ -280,15 +295,17 @@ pub(crate) fn timeline(case: &Case) {
             _ => assert_close(at(key), part as f64 / whole as f64),
         };
         assert_eq!(at("host_pages"), now.host.write_pages);
+        assert_eq!(at("host_bytes"), now.host.write_bytes);
         let ends_at = |end: usize| case.played.done[..end].iter().map(|done| done.done_ns).max();
         let done = ends_at(end).unwrap();
         assert_close(at("seconds"), done as f64 / 1e9);
         let first = case.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
         let before = ends_at(begin).unwrap_or(first);
-        let bytes = (now.host.write_pages - was.host.write_pages) * PAGE;
+        let bytes = now.host.write_bytes - was.host.write_bytes;
         optional("write_mb_s", bytes * 1000, done - before);
         let all = now.flash.programs.iter().sum::<u64>() - was.flash.programs.iter().sum::<u64>();
-        optional("write_amplification", all, now.host.write_pages - was.host.write_pages);
+        optional("write_amplification", all * PAGE, bytes);
+        optional("page_write_amplification", all, now.host.write_pages - was.host.write_pages);
         let (hits, misses) = (now.map.hits - was.map.hits, now.map.misses - was.map.misses);
         optional("hit_ratio", hits, hits + misses);
         let map = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
@@ -318,6 +335,7 @@ pub(crate) fn sums(case: &Case) {
     assert_eq!(sum("map_programs"), of(programs, &["map", "gc_map", "remap", "journal"]));
     assert_eq!(sum("merge_programs"), of(programs, &["merge"]));
     assert_eq!(timeline["host_pages"].as_array().unwrap().last().unwrap(), case.host.write_pages);
+    assert_eq!(timeline["host_bytes"].as_array().unwrap().last().unwrap(), case.host.bytes[1]);
 }
 
 pub(crate) fn mapping(case: &Case) {

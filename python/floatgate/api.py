@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from .result import Result
 from .run_options import RunOptions
 
 __all__ = ["DEFAULT_DEVICE", "Progress"]
+
+RUNS_MAX = 10_000
+"""Runs of a comparison, whose results are all in memory at once, some 50 KiB each."""
 
 
 def run(
@@ -112,18 +116,31 @@ def compare_results(
     if resume and keep is None:
         raise _core.ConfigError("resume: given without keep; expected the directory of the runs")
     kept = None if keep is None else jobs.Kept(Path(keep), resume)
-    drives = configs.resolve_all(device, set or {}, vary)
-    hows = [replace(how, seed=seed) for seed in _seeds(seeds, how.seed)]
     found = list(traces) if isinstance(traces, (list, tuple)) else [traces]
+    chosen = _seeds(seeds, how.seed)
+    _check_count(len(found) * math.prod(map(len, vary.values())) * len(chosen))
+    drives = configs.resolve_all(device, set or {}, vary)
+    hows = [replace(how, seed=seed) for seed in chosen]
     results = runner.simulate(found, drives, hows, workers=workers, progress=progress, kept=kept)
     return Comparison(results, list(vary))
 
 
-def _seeds(seeds: int | Sequence[int] | None, first: int) -> list[int]:
-    """The seeds of a comparison: those given, or so many from the first on."""
+def _check_count(runs: int) -> None:
+    """Raises ConfigError for more runs than one comparison holds."""
+    if runs > RUNS_MAX:
+        raise _core.ConfigError(
+            f"a comparison of {runs:,} runs would hold all their results in memory; expected at "
+            f"most {RUNS_MAX:,}: use fewer seeds or values, or floatgate study"
+        )
+
+
+def _seeds(seeds: int | Sequence[int] | None, first: int) -> Sequence[int]:
+    """The seeds of a comparison: those given, or `seeds` of them from the first on."""
     if seeds is None:
         return [first]
-    found = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
+    if isinstance(seeds, int) and seeds > 0:
+        return range(first, first + seeds)
+    found = [] if isinstance(seeds, int) else list(seeds)
     if not found or len({*found}) < len(found):
         raise _core.ConfigError(
             f"seeds: {seeds!r} given; expected a number of seeds from 1, or different seeds"

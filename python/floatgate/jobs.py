@@ -18,9 +18,9 @@ from pathlib import Path
 from threading import Event, get_ident
 from typing import Any, TypeVar
 
-from . import _core
+from . import _core, memory
 from .builds import build
-from .configs import Resolved
+from .configs import Resolved, page_bytes
 from .report.files import write_whole
 from .result import Result
 from .run_options import RunOptions
@@ -61,15 +61,18 @@ class Job:
     how: RunOptions
 
     def pages(self) -> int:
-        """Logical pages of the drive. Raises ConfigError where it is too small for the workload."""
+        """Logical pages of the map. Raises ConfigError where the drive cannot hold the workload."""
         load = self.load
         span = load.workload.span_bytes if load.span_bytes is None else load.span_bytes
         try:
             size = _core.logical_bytes(self.drive.config, span)
         except _core.ConfigError as error:
             raise _labelled(error, self.label) from error
-        page = _core.size_bytes(json.loads(self.drive.config)["flash"]["page"])
-        return size // (page or 1)
+        return size // page_bytes(json.loads(self.drive.config))
+
+    def check_memory(self) -> None:
+        """Raises ConfigError where the drive does not fit into memory."""
+        memory.check(self.pages(), memory.VERIFIED if self.how.verify else memory.RUN, self.label)
 
     @property
     def digest(self) -> str:
@@ -86,28 +89,44 @@ class Job:
 
 @dataclass(frozen=True)
 class Kept:
-    """Results on disk, a file for each run that has ended: `DIGEST.json`."""
+    """Results on disk, a file for each run that has ended: `DIGEST.json`.
+
+    The file is the result's document with one key more: `sha256`, the digest of the text without.
+    """
 
     directory: Path
     resume: bool
     """Whether what is there already is taken, instead of being simulated again."""
 
     def find(self, job: Job) -> Result | None:
-        """The result of an earlier run; None where there is none, or its file is torn."""
+        """The result of an earlier run; None where there is none, or its file is damaged."""
         if not self.resume:
             return None
         try:
-            return Result.from_json(self._path(job).read_text("utf-8"))
+            content = self._path(job).read_text("utf-8")
+            text = content.rpartition(_SEAL)[0] + "\n}"
+            return Result.from_json(text) if content == _sealed(text) else None
         except (OSError, ValueError):
             return None
 
     def keep(self, job: Job, result: Result) -> None:
         """Writes the result, whole or not at all."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        write_whole(self._path(job), (result.to_json() + "\n").encode())
+        write_whole(self._path(job), _sealed(result.to_json()).encode())
 
     def _path(self, job: Job) -> Path:
         return self.directory / f"{job.digest}.json"
+
+
+_SEAL = ',\n  "sha256": '
+"""What comes between a result's document and its digest."""
+
+
+def _sealed(text: str) -> str:
+    """The text of a JSON object, with its digest as the last entry."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    body = text.removesuffix("\n}")
+    return f'{body}{_SEAL}"{digest}"\n}}\n'
 
 
 def measure(
@@ -167,6 +186,9 @@ def run_all(
         # Each run has policies of its own, as it has a drive of its own.
         jobs = [replace(job, drive=job.drive.apart()) for job in jobs]
     futures = _known(jobs, kept)
+    for at, job in enumerate(jobs):
+        if at not in futures:
+            job.check_memory()
     waiting = _groups(jobs, [at for at in range(len(jobs)) if at not in futures], workers)
     turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import _core, configs, jobs, sources
+from . import _core, configs, jobs, memory, sources
 from .run_options import RunOptions
 
 POINTS = 20_000
@@ -60,7 +60,9 @@ def crash(
     config = configs.resolve(device, set or {})
     source = sources.open_source(trace, how)
     load = source.load(None)
-    most = _most(config, load)
+    pages = _pages(config, load)
+    memory.check(pages, memory.CUT)
+    most = max(POINTS_MIN, min(POINTS, PAGES // pages))
     asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
     found = jobs.measure(engine, load.workload, progress, **asked)
@@ -77,12 +79,10 @@ def _check(every: int | None, point: int | None, second: int | None) -> None:
         raise _core.ConfigError(f"point: {point} given; expected 0 or more, without `every`")
 
 
-def _most(config: str, load: sources.Load) -> int:
-    """POINTS, or fewer on a large drive."""
+def _pages(config: str, load: sources.Load) -> int:
+    """Pages of the drive's map."""
     span = load.span_bytes or load.workload.span_bytes
-    page = _core.size_bytes(json.loads(config)["flash"]["page"]) or 1
-    pages = max(1, _core.logical_bytes(config, span) // page)
-    return max(POINTS_MIN, min(POINTS, PAGES // pages))
+    return max(1, _core.logical_bytes(config, span) // configs.page_bytes(json.loads(config)))
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:

@@ -139,5 +139,8 @@ def _parse(text: str) -> dict[str, Any]:
         document: dict[str, Any] = from_json(text, allow_inf_nan=False)
     except ValueError:
         # NaN or infinity, or no JSON: of which this one, at half the speed, says what is wrong.
-        document = json.loads(text, parse_constant=lambda _: None)
+        try:
+            document = json.loads(text, parse_constant=lambda _: None)
+        except RecursionError:
+            raise ValueError("the document is nested too deeply") from None
     return document

@@ -67,7 +67,7 @@ class Dataset:
         `unplanned` are the rows that are left out.
         """
         own = {*plan_of(self.folder)["run"]}
-        there = status_of(self.folder)
+        there = status_of(self.folder, self.head["columns"])
         found = Counter(status for run, status in there.items() if run in own)
         planned = self.head["runs"]
         done, failed = found[DONE], found[FAILED]
@@ -105,7 +105,7 @@ class Dataset:
         """These columns of these runs."""
         # Of one run "done" comes before "failed", and is kept.
         order = ["trace", *self._options, "volume", *self.varied, "seed", "run", "status"]
-        read = frames(self.folder, [*dict.fromkeys([*columns, *order])])
+        read = frames(self.folder, [*dict.fromkeys([*columns, *order])], self.head["columns"])
         found = [frame.join(runs, on="run", how="semi") for frame in read]
         if not found:
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))

@@ -26,6 +26,7 @@ from .store import (
     PLAN,
     Folder,
     Store,
+    claim,
     forget_failed,
     frames,
     head_of,
@@ -143,6 +144,7 @@ class _Runner:
         self._progress = progress
         self._plan = Plan(study.spec, study.base, partial(volumes.split, folder))
         self._store = Store(folder, study.columns)
+        self._kinds = {name: str(kind) for name, kind in study.columns.items()}
         self._missing: set[bytes] = set()
         self._known: dict[str, Row] = {}
         self._done = self._total = 0
@@ -152,7 +154,8 @@ class _Runner:
         search = self._study.spec.optuna
         if search and self._how.shard:
             raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
-        there = self._look()
+        known = self._look()
+        there = known or {}
         self._progress("plan", 0, 0)
         self._plan.check()
         if search:
@@ -168,11 +171,18 @@ class _Runner:
             planned, self._total = search.trials * one, search.trials * one
             again = self._failed_of(there)
             self._known = self._goals_of(there.keys() - again)
-            forget_failed(self.folder, again)
+            own: list[str] = []
         else:
-            planned = self._count(there)
+            own, again = self._count(there)
+            planned = len(own)
         self.head = self._head() | {"runs": planned, "notes": self._plan.notes()}
+        if known is None and not claim(self.folder, self.head):
+            # Another process began in the directory meanwhile: with the same study, or refused.
+            self._look()
         write_head(self.folder, self.head)
+        if not search:
+            write_plan(self.folder, own)
+        forget_failed(self.folder, again, self._kinds)
 
     def run(self, executor: Executor, in_flight: int) -> None:
         """Runs what is missing."""
@@ -187,8 +197,11 @@ class _Runner:
             self._store.flush()
         self._tell()
 
-    def _look(self) -> dict[str, str]:
-        """The runs that have rows. Raises ConfigError where `out` is not for this study."""
+    def _look(self) -> dict[str, str] | None:
+        """The runs that have rows; None where no study has begun in `out`.
+
+        Raises ConfigError where `out` is not for this study.
+        """
         place = self.folder.place
         how = self._how
         # Before the head is read: a part that begins meanwhile writes its own, then other files.
@@ -202,11 +215,11 @@ class _Runner:
             # Traces are split before anything else is written, also by other parts; then the plan.
             if {*names} - {volumes.VOLUMES, PLAN}:
                 raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
-            return {}
+            return None
         own = self._head()
         if differing := _differing(head, own):
             raise _core.ConfigError(f"{place}: has runs {differing}; expected another --out")
-        return status_of(self.folder)
+        return status_of(self.folder, own["columns"])
 
     def _head(self) -> dict[str, Any]:
         study = self._study
@@ -215,12 +228,15 @@ class _Runner:
             "build": build(),
             "varied": [*study.spec.varied],
             "fixed": self._plan.fixed(),
-            "columns": {name: str(kind) for name, kind in study.columns.items()},
+            "columns": self._kinds,
             "study": study.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         }
 
-    def _count(self, there: Mapping[str, str]) -> int:
-        """How many runs the whole study has; `_missing` are those that are to be run here."""
+    def _count(self, there: Mapping[str, str]) -> tuple[list[str], set[str]]:
+        """The runs of the whole study, and those that failed and are to be run again.
+
+        `_missing` are the runs that are to be run here.
+        """
         seen: set[bytes] = set()
         failed = self._failed_of(there)
         again: set[str] = set()
@@ -242,9 +258,7 @@ class _Runner:
                         "--resume runs what is missing"
                     )
         self._done = self._total - len(self._missing)
-        write_plan(self.folder, (key.hex() for key in seen))
-        forget_failed(self.folder, again)
-        return len(seen)
+        return [key.hex() for key in seen], again
 
     def _failed_of(self, there: Mapping[str, str]) -> set[str]:
         """The runs that are to be run again."""
@@ -291,7 +305,8 @@ class _Runner:
         for metric in metrics:
             check_metric(metric, self._store.columns, "optuna")
         found: dict[str, Row] = {}
-        for frame in frames(self.folder, ["run", "status", *metrics]) if there else ():
+        columns = ["run", "status", *metrics]
+        for frame in frames(self.folder, columns, self._kinds) if there else ():
             rows = frame.iter_rows(named=True)
             found.update((row["run"], row) for row in rows if row["run"] in there)
         return found

@@ -41,7 +41,7 @@ def shortened(texts: list[str], what: str) -> list[str]:
 def _texts(study: Dataset, column: str) -> Iterator[tuple[str, list[str]]]:
     """The texts of each run that has some; a run that two processes have written may come twice."""
     planned = plan_of(study.folder)
-    for frame in frames(study.folder, ["run", column]):
+    for frame in frames(study.folder, ["run", column], study.head["columns"]):
         rows = frame.join(planned, on="run", how="semi").drop_nulls(column)
         yield from rows.iter_rows()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,6 +30,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+RUNS_MAX = 5_000_000
+"""Runs of a study: while it is planned, each takes some 200 bytes of memory."""
 
 METRIC = "write_amplification"
 """What a search makes small where the file does not say it."""
@@ -78,7 +82,7 @@ Settings = Annotated[dict[str, Value], BeforeValidator(_dotted)]
 class Random(Strict):
     """Combinations that are drawn at random."""
 
-    draws: int = Field(ge=1)
+    draws: int = Field(ge=1, le=RUNS_MAX)
     seed: int = 1
     keys: Ranges
 
@@ -86,7 +90,7 @@ class Random(Strict):
 class Search(Strict):
     """Combinations that Optuna proposes, each after what came of those before it."""
 
-    trials: int = Field(ge=1)
+    trials: int = Field(ge=1, le=RUNS_MAX)
     seed: int = Field(default=1, ge=0, lt=1 << 32)
     """Of numpy's generator, which has no more."""
     batch: int = Field(default=8, ge=1)
@@ -152,6 +156,8 @@ def _as_seeds(seeds: Any) -> Any:
     if isinstance(seeds, list):
         return seeds
     if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1:
+        if seeds > RUNS_MAX:
+            raise ValueError(f"{seeds:,} given; expected at most {RUNS_MAX:,}")
         return [*range(1, seeds + 1)]
     raise ValueError(f"{seeds!r} given; expected how many, 1 or more, or a list of them")
 
@@ -212,6 +218,22 @@ class StudySpec(Strict):
                 seen[key] = place
         return self
 
+    @model_validator(mode="after")
+    def _not_too_many(self) -> StudySpec:
+        """A count that no machine has is refused before any memory is taken for it."""
+        counts = {
+            "traces": len(self.traces),
+            "seeds": len(self.seeds),
+            **{key: len(values) for key, values in self.grid.items()},
+            "list": max(1, len(self.points)),
+            "draws": self.random.draws if self.random else 1,
+            "trials": self.optuna.trials if self.optuna else 1,
+        }
+        if (runs := math.prod(counts.values())) > RUNS_MAX:
+            product = " x ".join(f"{n:,} {name}" for name, n in counts.items() if n > 1)
+            raise ValueError(f"{product} = {runs:,} runs; expected at most {RUNS_MAX:,}")
+        return self
+
     @property
     def varied(self) -> dict[str, list[Any]]:
         """The values of each key that varies: those of a range are its ends."""
@@ -248,6 +270,8 @@ def read(path: Path) -> StudySpec:
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
     except tomllib.TOMLDecodeError as error:
         raise _core.ConfigError(f"{path}: no TOML: {error}") from error
+    except RecursionError:
+        raise _core.ConfigError(f"{path}: is nested too deeply; expected a study file") from None
     return parse(document, str(path))
 
 
@@ -262,6 +286,7 @@ _EXPECTED = {
     "greater_than_equal": "at least {ge}",
     "greater_than": "more than {gt}",
     "less_than": "less than {lt}",
+    "less_than_equal": "at most {le:,}",
     "too_short": "at least {min_length} of them",
     "string_too_short": "a text",
 }

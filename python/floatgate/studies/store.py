@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +18,7 @@ from floatgate.report.files import write_whole
 from floatgate.traces.source import is_url, missing_packages
 
 from .rows import DONE, FAILED, Row, Schema, frame_of
+from .tables import decode, encode
 
 HEAD = "study.json"
 """What the directory is of: the study, the engine's build, the columns, how many runs."""
@@ -109,6 +110,20 @@ class Folder:
             else:
                 self._system.pipe_file(self._inner(name), content)
 
+    def create(self, name: str, content: bytes) -> bool:
+        """Puts a file there unless there is one of this name: whether there was none.
+
+        Local file systems decide between processes. On others the answer is that of a look before
+        the file is written.
+        """
+        with _said(self.path(name)):
+            if self._is_local:
+                return _create(Path(self.path(name)), content)
+            if self._system.exists(self._inner(name)):
+                return False
+        self.write(name, content)
+        return True
+
     def remove(self, name: str) -> None:
         """Takes a file away, if there is one."""
         with _said(self.path(name)), suppress(FileNotFoundError):
@@ -148,6 +163,28 @@ def _said(place: str) -> Iterator[None]:
             raise
         words = " ".join(str(getattr(error, "strerror", None) or error).split())
         raise OSError(f"{place}: {words or type(error).__name__}") from error
+
+
+def _create(path: Path, content: bytes) -> bool:
+    """Puts a whole file there by a hard link, which no file of this name survives being there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
+    try:
+        write_whole(part, content)
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            # A file system without links.
+            try:
+                with path.open("xb") as file:
+                    file.write(content)
+            except FileExistsError:
+                return False
+        return True
+    finally:
+        part.unlink(missing_ok=True)
 
 
 class Store:
@@ -200,7 +237,7 @@ class _Part:
         if self._written == len(self._rows):
             return
         frame = frame_of(self._rows, self._store.columns)
-        self._store.folder.write(_file_of(self._status, self._rows[0]["run"]), _bytes_of(frame))
+        self._store.folder.write(_file_of(self._status, self._rows[0]["run"]), encode(frame))
         self._written = len(self._rows)
         if self._written >= ROWS:
             self._rows, self._written = [], 0
@@ -218,74 +255,83 @@ def head_of(folder: Folder) -> dict[str, Any] | None:
         head = json.loads(text)
         if isinstance(head, dict) and {"build", "columns", "fixed", "runs", "study"} <= head.keys():
             return head
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     raise _core.ConfigError(f"{folder.path(HEAD)}: expected what floatgate study has written")
 
 
 def write_head(folder: Folder, head: Mapping[str, Any]) -> None:
-    """Says what the directory is of. Raises OSError."""
-    folder.write(HEAD, (json.dumps(head, indent=2, ensure_ascii=False) + "\n").encode())
+    """Writes what the directory is of. Raises OSError."""
+    folder.write(HEAD, _text_of(head))
+
+
+def claim(folder: Folder, head: Mapping[str, Any]) -> bool:
+    """Writes what the directory is of, unless it has a head already: whether it had none.
+
+    Of several processes that begin in one directory, one gets True. Raises OSError.
+    """
+    return folder.create(HEAD, _text_of(head))
+
+
+def _text_of(head: Mapping[str, Any]) -> bytes:
+    return (json.dumps(head, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def write_plan(folder: Folder, digests: Iterable[str]) -> None:
-    """Says which runs the study has. Raises OSError."""
-    folder.write(PLAN, _bytes_of(pl.DataFrame({"run": sorted(digests)}, {"run": pl.String})))
+    """Writes which runs the study has. Raises OSError."""
+    folder.write(PLAN, encode(pl.DataFrame({"run": sorted(digests)}, {"run": pl.String})))
 
 
 def plan_of(folder: Folder) -> pl.DataFrame:
     """The digests of the study's runs, as the column `run`. Raises ConfigError."""
-    found = _table(folder, PLAN)
-    return pl.DataFrame(schema={"run": pl.String}) if found is None else found
+    plan = _table(folder, PLAN, {"run": str(pl.String())})
+    return pl.DataFrame(schema={"run": pl.String}) if plan is None else plan
 
 
-def frames(folder: Folder, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """These columns of the files of the dataset, each as a table. Raises ConfigError."""
+def frames(
+    folder: Folder, columns: Sequence[str], kinds: Mapping[str, str]
+) -> Iterator[pl.DataFrame]:
+    """These columns of the files of the dataset, each as a table.
+
+    `kinds` are the types of the study's columns, as its head has them. Raises ConfigError for a
+    file that is damaged or whose columns have other types.
+    """
     for name in folder.names(RUNS, ".parquet"):
-        if (found := _table(folder, name, columns)) is not None:
-            yield found
+        if (frame := _table(folder, name, kinds, columns)) is not None:
+            yield frame
 
 
-def status_of(folder: Folder) -> dict[str, str]:
+def status_of(folder: Folder, kinds: Mapping[str, str]) -> dict[str, str]:
     """The status of each run that has a row, by its digest; of two rows, that which is done."""
     found: dict[str, str] = {}
-    for frame in frames(folder, ["run", "status"]):
+    for frame in frames(folder, ["run", "status"], kinds):
         for run, status in frame.iter_rows():
             if found.get(run) != DONE:
                 found[run] = status
     return found
 
 
-def forget_failed(folder: Folder, digests: Collection[str]) -> None:
+def forget_failed(folder: Folder, digests: Collection[str], kinds: Mapping[str, str]) -> None:
     """Takes away the rows of these runs, which have failed, so that they are missing."""
     for name in folder.names(RUNS, ".parquet"):
         if not name.startswith(f"{RUNS}/{FAILED}-"):
             continue
-        rows = _table(folder, name)
+        rows = _table(folder, name, kinds)
         if rows is None or not (gone := rows["run"].is_in([*digests])).any():
             continue
         if not gone.all():
             # A file is named by its first row: nothing else is ever written over it.
             left = rows.filter(~gone)
-            folder.write(_file_of(FAILED, left["run"][0]), _bytes_of(left))
+            folder.write(_file_of(FAILED, left["run"][0]), encode(left))
         if gone[0]:
             folder.remove(name)
 
 
-def _table(folder: Folder, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame | None:
+def _table(
+    folder: Folder, name: str, kinds: Mapping[str, str], columns: Sequence[str] | None = None
+) -> pl.DataFrame | None:
     content = folder.read(name)
-    if content is None:
-        return None
-    try:
-        return pl.read_parquet(io.BytesIO(content), columns=None if columns is None else [*columns])
-    except pl.exceptions.PolarsError as error:
-        raise _core.ConfigError(f"{folder.path(name)}: cannot be read: {error}") from error
-
-
-def _bytes_of(frame: pl.DataFrame) -> bytes:
-    content = io.BytesIO()
-    frame.write_parquet(content)
-    return content.getvalue()
+    return None if content is None else decode(content, folder.path(name), kinds, columns)
 
 
 def _file_of(status: str, run: str) -> str:

@@ -46,9 +46,9 @@ ifeq ($(shell uname),Linux)
 endif
 
 demo: build
-	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=2M \
+	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=200k,size=32KiB \
 		--device small-nvme --set start.fill=random --set mapping.cache=512KiB \
-		--vary mapping.scheme=ideal,dftl,none --out $(DEMO) --force
+		--vary mapping.scheme=ideal,tlllp,dftl,none --out $(DEMO) --force
 	@echo "Open $(DEMO)/report.html"
 
 test: test-rust test-python

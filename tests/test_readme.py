@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import runpy
 import shlex
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 
 from floatgate import models
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
 
 
 def _section(title: str) -> str:
@@ -88,8 +90,39 @@ def test_the_presets_of_the_table_are_those_there_are(cli: Any) -> None:
 
 
 def test_every_page_that_is_linked_is_there() -> None:
-    root = Path(__file__).resolve().parents[1]
     linked = re.findall(r"\]\(([^)#:]+)\)", README)
     assert len(linked) > 10
     for page in linked:
-        assert (root / page).exists(), page
+        assert (ROOT / page).exists(), page
+
+
+def test_the_picture_of_the_report_shows_what_the_command_prints(cli: Any, tmp_path: Path) -> None:
+    """`python tools/readme_picture.py` renews it."""
+    tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
+    words = tool["command"]()
+    done = cli(*words[1:], "-q")
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / words[words.index("--out") + 1] / "report.html"
+    rows = tool["table"](report)
+    assert len(rows) == 3 and len(rows[0]) > 5
+    shown = tool["texts"](tool["PICTURE"].read_bytes())[tool["KEY"]]
+    assert json.loads(shown) == rows
+
+
+def test_the_errors_against_real_drives_are_those_of_the_page_of_trust() -> None:
+    text = " ".join(README.split())
+    trust = (ROOT / "docs" / "trust.md").read_text("utf-8")
+    runs = trust.partition("<!-- runs -->")[2].partition("<!-- end of runs -->")[0]
+    steady = [float(row.split("|")[6].split()[0]) for row in runs.strip().splitlines()[2:]]
+    printed = re.search(r"steady state: (\S+) % to (\S+) % over (\d+) runs", text)
+    assert printed
+    assert (float(printed[1]), float(printed[2])) == (min(steady), max(steady))
+    assert int(printed[3]) == len(steady)
+    assert "15.3 % too short" in text and "15.3 % too short" in " ".join(trust.split())
+
+
+def test_the_five_systems_are_on_the_first_screen() -> None:
+    first = README.partition("\n## ")[0]
+    for name in ("tlllp", "shrd", "asa", "ncq", "eti"):
+        assert f"(docs/papers/{name}.md)" in first
+    assert "not been compared with a real drive" not in README

@@ -69,7 +69,7 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     figure = Figure(
         "write-amplification",
         "Write amplification by cause",
-        "Flash pages programmed for each page the host wrote; the sum of a bar is the write "
+        "Bytes programmed to the flash for each byte the host wrote; the sum of a bar is the write "
         "amplification.",
     )
     by_panel = {name: frames.amplification(group) for name, group in panels(drawn).items()}

@@ -25,6 +25,9 @@ from floatgate.advising.calls import Calls
 from floatgate.advising.lines import FOUND, Advice
 from floatgate.advising.sampled import (
     COUNTED,
+    SAMPLED_UNITS,
+    UNITS,
+    Requests,
     ends,
     last_loops,
     loops_of,
@@ -58,6 +61,14 @@ def _trace(spec: str) -> fg.Trace:
 
 def _frame(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["at_ns", "op", "offset", "length"], orient="row")
+
+
+@pytest.mark.parametrize(("every", "samples"), [(1, 1), (2, 3), (15, 3), (16, 8), (17, 8)])
+def test_sparse_samples_are_more(every: int, samples: int) -> None:
+    """From one page in 16 on, where a few hot pages more or less matter."""
+    pages = every * SAMPLED_UNITS[1] * UNITS
+    writes = Requests("a trace", pl.DataFrame(), pages, 4096, 1, 1, 4096)
+    assert (writes.every, writes.samples) == (every, samples)
 
 
 def test_uniform_writes_come_to_the_closed_form_from_a_sample() -> None:

@@ -182,6 +182,13 @@ def test_the_fit_finds_a_known_minimum_and_its_interval() -> None:
     assert one.low == pytest.approx(0.3 - width, abs=0.002)
     assert one.high == pytest.approx(0.3 + width, abs=0.002)
     assert one.fixed and not found.indistinct
+    # Errors that no value of the key removes widen the interval, as independent errors add up.
+    rest = _known(lambda s: [float(s["a"]) - 0.3, 0.02], ["a"], noise=0.03)
+    [one] = rest.fitted
+    least = 0.02 / math.sqrt(2)
+    width = math.sqrt(2 * (least**2 + 0.03**2) - 0.02**2)
+    assert rest.error == pytest.approx(least, abs=1e-4)
+    assert one.high - one.low == pytest.approx(2 * width, rel=0.02)
     # Steps, as a simulation has: no derivative says where to go.
     stepped = _known(lambda s: [round(float(s["a"]) - 0.3, 2)], ["a"])
     assert stepped.fitted[0].value == pytest.approx(0.3, abs=0.006)

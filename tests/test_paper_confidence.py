@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
+from scipy.stats import t as student
 
 from floatgate.papers.experiment import Run
 from floatgate.papers.judging import judge
@@ -80,11 +81,25 @@ def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
     [row] = by_confidence([(exact, found)]).rows
     assert (row["intervals"], row["confidence"]) == (0, None)
 
-    def small_is_busy(run: Run) -> KitPoint:
-        busy = run.at("cache") == "small" and run.at("start") == "aged"
-        return replace(_gains(0.2, "aged")(run), busy=busy)
-
-    [row] = by_confidence([(claim_of(), judged_of(claim_of(), small_is_busy))]).rows
+    [row] = by_confidence([(claim_of(), judged_of(claim_of(), _small_is_busy))]).rows
     assert row["intervals"] == 4
     nothing = judge(EXPERIMENT, exact, {}, True, BUSY)
     assert by_confidence([(exact, nothing)]).rows == []
+
+
+def _small_is_busy(run: Run) -> KitPoint:
+    """Of the aged drives those with a small cache do not count: 4 of 6 are left."""
+    busy = run.at("cache") == "small" and run.at("start") == "aged"
+    return replace(_gains(0.2, "aged")(run), busy=busy)
+
+
+@pytest.mark.parametrize(("cases", "intervals"), [(1, 4), (3, 12)])
+def test_intervals_at_once_are_those_that_count_times_the_cases(cases: int, intervals: int) -> None:
+    """Neither points that are left out count, nor is a choice among cases free."""
+    error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
+    end = 1 - error * student.ppf(1 - 0.025 / intervals, 4)
+    for low, case in ((end - 0.01, HOLDS), (end + 0.01, AMBIGUOUS)):
+        claim = claim_of(region=Region(low=low), cases=cases)
+        found = judged_of(claim, _small_is_busy)
+        aged = [row for row in found.rows if row["start"] == "aged" and not row["rejected"]]
+        assert [row["case_at_once"] for row in aged] == [case] * 4

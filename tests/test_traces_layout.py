@@ -212,6 +212,18 @@ def test_adjacent_touched_regions_are_one_run() -> None:
     ]
 
 
+@pytest.mark.parametrize("ends", [(2, 6), (6, 2)])
+def test_devices_that_get_one_number_span_what_the_larger_does(ends: tuple[int, int]) -> None:
+    """Whichever comes last: files of a directory number their devices by themselves."""
+    footprint = Footprint()
+    footprint.add(trace_of([(1, at, end * MIB, MIB) for at, end in enumerate(ends)]).frame)
+    numbered = footprint.numbered({0: 5, 1: 5})
+    placing = numbered.place("it", "span", None)
+    assert placing.span_bytes == 7 * MIB
+    apart = footprint.numbered({0: 5, 1: 6}).place("it", "span", None)
+    assert apart.span_bytes == 10 * MIB
+
+
 def test_what_a_layout_changes_is_counted() -> None:
     rows = [(1, 0, 0, MIB), (2, 0, 0, 2 * MIB), (2, 0, 5 * MIB, MIB), (2, 0, 7 * MIB, 512)]
     (note,) = lay_out(trace_of(rows)).notes

@@ -108,6 +108,24 @@ fn every_option_runs_and_is_verified() {
     }
 }
 
+/// A write that has at most `low_packing` requests waits for the next request, as often as
+/// `low_packing_retries` allows. Requests arrive one by one here, so each of them is waited for.
+#[test]
+fn a_write_of_few_requests_waits_for_more() {
+    let twrites = |few: u32, retries: u32| {
+        let text = "uniform:span=16MiB,writes=240,size=4KiB,interarrival=1ms,arrivals=fixed";
+        let [few, retries] = [few, retries].map(|number| number.to_string());
+        let sets = [("shrd.low_packing", &*few), ("shrd.low_packing_retries", &*retries)];
+        let result = simulate(text, &sets);
+        assert_eq!(result["host"]["packed_requests"], 240);
+        result["host"]["twrites"].as_u64().unwrap()
+    };
+    for (few, retries) in [(0, 0), (1, 1), (1, 5), (2, 1), (2, 5), (5, 3), (5, 100), (7, 7)] {
+        let packed = 1 + retries.min(few);
+        assert_eq!(twrites(few, retries), 240 / u64::from(packed), "{few}, {retries} times");
+    }
+}
+
 #[test]
 fn commands_cost_what_the_config_says() {
     let mean = |pairs: &[(&str, &str)]| {

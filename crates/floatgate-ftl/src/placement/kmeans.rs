@@ -103,6 +103,20 @@ mod tests {
         Fraction { over: over.into(), under: under.into() }
     }
 
+    /// A cluster can lose all its samples to its neighbours. Its centroid then stays where it was,
+    /// so that centroids stay in order.
+    #[test]
+    fn a_cluster_without_samples_keeps_its_centroid() {
+        let heaps = [(99, 20), (100, 15), (150, 5), (151, 10), (201, 10)];
+        let mut samples: Vec<u64> =
+            heaps.iter().flat_map(|&(value, count)| vec![value; count]).collect();
+        // At first the middle cluster has 15 samples of 100 and 5 of 150: its centroid is 112.5.
+        // Then 100 is nearer to the lower centroid and 150 to the upper one.
+        let expected = [(20 * 99 + 15 * 100, 35), (15 * 100 + 5 * 150, 20), (4270, 25)];
+        let found = centroids(&mut samples).unwrap();
+        assert_eq!(found, expected.map(|(over, under)| fraction(over, under)));
+    }
+
     #[test]
     fn three_heaps() {
         let mut samples = [1002, 1, 101, 2, 3, 100, 102, 1000, 1001];

@@ -152,8 +152,9 @@ fn programs(recording: Recording, arrivals: &[u64]) -> Recorded {
 #[test]
 fn the_window_is_around_the_request_that_took_longest() {
     let recording = Recording { window_ns: 400, around: Around::Worst, spans_max: 100 };
-    // Each ends 211 after the one before it; the third took longest, and the last as long.
-    let found = programs(recording, &[0, 211, 133, 633, 844, 966]);
+    // Each ends 211 after the one before it; the third took longest, and the last as long. Of
+    // equally long requests the first is recorded.
+    let found = programs(recording, &[0, 211, 133, 633, 844, 766]);
     assert_eq!(found.served, Some(served(2, 133, 633)));
     assert_eq!((found.from_ns, found.to_ns, found.left_out_ns), (333, 733, 0));
     let expected = [
@@ -177,6 +178,8 @@ fn the_window_is_around_a_time() {
     let found = programs(recording, &[0, 211, 422, 333, 844, 845]);
     assert_eq!((found.from_ns, found.to_ns), (400, 800));
     assert_eq!(found.served, Some(served(3, 333, 844)), "of those under way then the longest");
+    let found = programs(recording, &[0, 211, 122, 333, 544, 845]);
+    assert_eq!(found.served, Some(served(2, 122, 633)), "and of the longest the first");
     let later = Recording { around: Around::Time(5000), ..recording };
     let mut drive = drive(SERIAL);
     drive.clock().record(later);

@@ -5,7 +5,6 @@ Every expected number is the sample's own text times the unit that the format de
 
 from __future__ import annotations
 
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -84,14 +83,70 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ["8,0"],
         [(0, WRITE, 0, 223490 * SECTOR, 8 * SECTOR)],
     ),
-    "job.fio2": (
+    "completed.blkparse": (
+        "s sectors sectors",
+        ["8,0"],
+        [
+            (0, WRITE, 0, 2048 * SECTOR, 8 * SECTOR),
+            (250 * US, TRIM, 0, 16384 * SECTOR, 2048 * SECTOR),
+        ],
+    ),
+    "events.ftrace.txt": (
+        "s sectors sectors",
+        ["8,0", "8,16"],
+        [
+            (0, WRITE, 0, 223488 * SECTOR, 8 * SECTOR),
+            (100 * US, READ, 1, 4096 * SECTOR, 16 * SECTOR),
+            (200 * US, TRIM, 1, 8192 * SECTOR, 2048 * SECTOR),
+            (300 * US, FLUSH, 0, 0, 0),
+            (300 * US, WRITE, 0, 64 * SECTOR, 8 * SECTOR),
+        ],
+    ),
+    "perf.script.txt": (
+        "s sectors sectors",
+        ["259,0", "259,1"],
+        [
+            (0, READ, 0, 2564656 * SECTOR, 8 * SECTOR),
+            (35_185 * US, WRITE, 0, 4096 * SECTOR, 32 * SECTOR),
+            (85_185 * US, FLUSH, 1, 0, 0),
+        ],
+    ),
+    "disk.biosnoop.txt": (
+        "s sectors bytes",
+        ["nvme0n1", "nvme1n1"],
+        [
+            (0, WRITE, 0, 520198144 * SECTOR, 225280),
+            (611 * US, WRITE, 0, 490161424 * SECTOR, 4096),
+            (385_515 * US, READ, 1, 490161432 * SECTOR, 53248),
+        ],
+    ),
+    "disk.iosnoop.txt": (
+        "s sectors bytes",
+        ["253,1", "253,16"],
+        [
+            (0, WRITE, 0, 4534 * SECTOR, 130560),
+            (43 * US, FLUSH, 0, 0, 0),
+            (43 * US, WRITE, 0, 4789 * SECTOR, 4096),
+            (1847 * US, READ, 1, 9000 * SECTOR, 8192),
+        ],
+    ),
+    "server.etw.csv": (
         "us bytes bytes",
+        ["0", "5"],
+        [
+            (0, READ, 0, 0x101E00, 8192),
+            (550 * US, WRITE, 1, 0x200000, 65536),
+            (650 * US, FLUSH, 1, 0, 0),
+        ],
+    ),
+    "job.fio2": (
+        "ms bytes bytes",
         ["/dev/sda", "/dev/sdb"],
         [
             (0, WRITE, 0, 0, 4096),
-            (100 * US, READ, 1, 8192, 4096),
-            (350 * US, FLUSH, 0, 0, 0),
-            (350 * US, TRIM, 0, 4096, 8192),
+            (100_000 * US, READ, 1, 8192, 4096),
+            (250_000 * US, FLUSH, 0, 0, 0),
+            (250_000 * US, TRIM, 0, 4096, 8192),
         ],
     ),
     "job.fio3": (
@@ -195,6 +250,24 @@ NOTES = {
     "queued-only.blkparse": [
         "8 lines left out: the summary of blkparse",
         "5 lines left out: actions other than Q, the one that is read",
+        "action Q read: the trace has no D",
+    ],
+    "completed.blkparse": [
+        "completions (C) read, with the times of completion: the trace has no D and no Q"
+    ],
+    "events.ftrace.txt": [
+        "3 lines left out: events other than block_rq_issue, the one that is read",
+        "1 line left out: no request of a block device",
+        "1 request left out: neither read, write, discard nor flush",
+    ],
+    "perf.script.txt": ["1 line left out: events other than block_rq_issue, the one that is read"],
+    "disk.biosnoop.txt": [
+        "completions read, with the times of completion",
+        "1 request of no bytes left out: biosnoop prints flushes like that",
+    ],
+    "server.etw.csv": [
+        "completions read, with the times of completion",
+        "7 lines left out: no disk request",
     ],
     "job.fio2": ["8 lines left out: add, open, close or wait"],
     "job.fio3": ["3 lines left out: add, open, close or wait"],
@@ -213,6 +286,7 @@ GUESSES = {
     "window.heimdall": ["addresses taken as bytes", "lengths taken as bytes", "time taken as ms"],
     "three.disksim": ["time taken as ns"],
     "tabs.disksim-pages": ["lengths taken as 4 KiB pages", "time taken as ms"],
+    "job.fio2": ["waits taken as ms"],
     "job.fio3": ["time taken as us"],
 }
 
@@ -237,7 +311,7 @@ def test_each_unit_of_each_format_can_be_overridden(name: str) -> None:
         trace = read_trace(SAMPLES / name, units={"time": told})
         assert trace.frame["at_ns"].to_list() == at
         assert units_of(trace) == f"{told} {address} {length}"
-        assert not any(text.startswith("time") for text in trace.units.guessed)
+        assert not any(text.startswith(("time", "waits")) for text in trace.units.guessed)
     for told in SCALES:
         offsets = [row[3] * SCALES[told] // SCALES[address] for row in rows]
         lengths = [row[4] * SCALES[told] // SCALES[length] for row in rows]
@@ -264,14 +338,14 @@ def test_parquet_gives_every_sample_back(name: str, tmp_path: Path) -> None:
     assert back.notes == told
 
 
-def test_fio_waits_add_up_and_other_times_are_given(tmp_path: Path) -> None:
-    waits = [3, 40, 500]
+def test_fio_waits_count_from_the_start_of_the_job(tmp_path: Path) -> None:
+    # fio does not wait where the time has passed.
+    waits = [3, 40, 30, 500]
     log = ["fio version 2 iolog", "/f add", "/f open"]
     for wait in waits:
         log += [f"/f wait {wait} 0", "/f write 0 512"]
     trace = read_bytes("\n".join(log).encode(), tmp_path)
-    sums = list(accumulate(waits))
-    assert trace.frame["at_ns"].to_list() == [(at - sums[0]) * US for at in sums]
+    assert trace.frame["at_ns"].to_list() == [ms * 1000 * US for ms in (0, 37, 37, 497)]
     silent = read_bytes(b"fio version 2 iolog\n/f write 0 512\n/f read 0 512\n", tmp_path)
     assert silent.frame["at_ns"].to_list() == [0, 0]
     assert "the log has no times: every request is at time 0" in silent.notes

@@ -92,10 +92,13 @@ TimeUnit = Annotated[
     str | None, typer.Option(help="Unit of times in the file: ns, 100ns, us, ms or s.")
 ]
 AddressUnit = Annotated[
-    str | None, typer.Option(help="Unit of addresses in the file: bytes, sectors or pages.")
+    str | None,
+    typer.Option(
+        help="Unit of addresses in the file (not of lengths): bytes, sectors, pages, KiB or MiB."
+    ),
 ]
 LengthUnit = Annotated[
-    str | None, typer.Option(help="Unit of lengths in the file: bytes, sectors or pages.")
+    str | None, typer.Option(help="Unit of lengths in the file: bytes, sectors, pages, KiB or MiB.")
 ]
 CloseGaps = Annotated[
     str | None,

@@ -23,6 +23,7 @@ from floatgate.report.values import (
     count,
     fixed,
     flatten,
+    lasting,
     measured,
     percent,
     ratio,
@@ -109,7 +110,7 @@ def print_trace(info: Mapping[str, Any]) -> None:
         "units": f"time {units['time']}, addresses {units['address']}, lengths {units['length']}",
         "requests": f"{count(info['requests'])}: {', '.join(kinds)}",
         "mean size": ", ".join(means) or "-",
-        "duration": f"{measured(info['duration_s'])} s",
+        "duration": lasting(info["duration_s"]),
         "footprint": f"{_pages(info['footprint_pages'], 4096)} read or written",
         "written": f"{_pages(info['written_pages'], 4096)}"
         + ("" if again is None else f", each {fixed(again, 2)} times"),
@@ -271,7 +272,7 @@ def _speed(result: Result) -> Lines:
         read, write = measured(speed.read_mb_s), measured(speed.write_mb_s)
         yield "throughput", f"{count(speed.iops)} requests/s, read {read}, write {write} MB/s"
         busy = percent(speed.utilization)
-        yield "device time", f"{measured(speed.device_seconds)} s, dies busy {busy}"
+        yield "device time", f"{lasting(speed.device_seconds)}, dies busy {busy}"
     mean, deviation = fixed(wear.erases_mean, 2), fixed(wear.erases_stdev, 2)
     least, most = count(wear.erases_min), count(wear.erases_max)
     yield "erases per unit", f"{least} to {most}, mean {mean}, std dev {deviation}"

@@ -17,7 +17,7 @@ from .figure import Drawing, Figure
 from .files import write_frame, write_whole
 from .pictures import write_figure
 from .tables import Cell, Table
-from .values import ABSENT, count, fixed, measured, percent, size
+from .values import ABSENT, count, fixed, lasting, measured, percent, size
 
 PICTURES = {
     "amplification": ("", "Flash pages programmed for each page that the host writes."),
@@ -154,7 +154,7 @@ def _page(found: Advice, figures: list[Figure]) -> str:
     facts = [
         ("Trace", found.name),
         ("Requests", count(found.requests)),
-        ("Duration", f"{fixed(found.duration_s, 1)} s"),
+        ("Duration", lasting(found.duration_s)),
         ("Spans", size(found.span_bytes)),
         ("Pages played", _played(found.sampled_every)),
         ("Drive of times and endurance", found.device),

@@ -43,6 +43,14 @@ def measured(value: float | None) -> str:
     return fixed(value, min(3, max(0, 2 - magnitude)))
 
 
+def lasting(seconds: float | None) -> str:
+    """A duration: in seconds from one on, else in the unit that leaves a number of one or more."""
+    for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
+        if seconds and round(seconds, 9) < 1000 * scale:
+            return f"{seconds / scale:.4g} {unit}"
+    return f"{measured(seconds)} s"
+
+
 def size(value: float | None) -> str:
     """Bytes in the largest binary unit that leaves a number of one or more."""
     if value is None:

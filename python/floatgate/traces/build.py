@@ -15,6 +15,7 @@ from .model import (
     SPACE_UNITS,
     STREAM,
     TIME_UNITS,
+    UNSTATED,
     Parsed,
     Trace,
     TraceError,
@@ -46,7 +47,7 @@ def build(
     frame = to_bytes(parsed.frame, said)
     frame = _drop_empty(frame, notes)
     if frame.is_empty():
-        raise TraceError(f"{name}: the trace has no requests ({form})")
+        raise no_requests(name, form, notes)
     frame = _in_order(frame, said.time, name, notes)
     of = max(frame.height, parsed.rows)
     if limit is not None and limit < of:
@@ -101,22 +102,40 @@ def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
     """The units of the file, but where others are `given`."""
     check_units(given)
     time, address, length = parsed.units
-    guesses = [why for what, why in parsed.guesses.items() if what not in given]
+    guesses = {what: why for what, why in parsed.guesses.items() if what not in given}
+    if "address" in given and guesses.get("length", "").endswith(UNSTATED):
+        guesses["length"] += "; that of addresses is not theirs (--length-unit)"
     return Units(
         given.get("time", time),
         given.get("address", address),
         given.get("length", length),
-        tuple(guesses),
+        tuple(guesses.values()),
     )
 
 
 def refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
+    """Raises `TraceError` where what was read cannot be relied on."""
+    if parsed.cause:
+        raise TraceError(f"{name}: {parsed.cause}{_first_of(parsed)}")
     if parsed.unparsed and parsed.unparsed > UNPARSED_MAX * parsed.candidates:
         share = 100 * parsed.unparsed / parsed.candidates
         raise TraceError(
             f"{name}: {parsed.unparsed:,} of {parsed.candidates:,} lines ({share:.3g} %) cannot be "
             f"read as {form}, at most 1 % may be like that; the first is {parsed.first_unparsed}"
         )
+
+
+def _first_of(parsed: Parsed) -> str:
+    if parsed.first_unparsed is None:
+        return ""
+    lines = plural(parsed.unparsed, "line")
+    return f"; {lines} cannot be read, the first is {parsed.first_unparsed}"
+
+
+def no_requests(name: str, form: str, notes: Sequence[str]) -> TraceError:
+    """The error of a trace in which there is none; `notes` say what was left out."""
+    why = f": {'; '.join(notes)}" if notes else ""
+    return TraceError(f"{name}: the trace has no requests ({form}){why}")
 
 
 def to_bytes(frame: pl.DataFrame, units: Units) -> pl.DataFrame:

@@ -1,28 +1,49 @@
 """Delimited text of any form: the user says which column holds what.
 
-`time=3,op=5,offset=2,length=4` names columns by number, from 1, or by the header in the first
-line; `device` may be added. `read`, `write`, `trim` and `flush` give the word that stands for an
-operation, where it is not one of `WORDS`.
+`time=3,op=5,offset=2,length=4` names columns by number, from 1, or by the header; `device` may be
+added. `read`, `write`, `trim` and `flush` give the words that stand for an operation, with a plus
+between them, where they are none of `WORDS` and no rwbs of the kernel. Addresses and lengths may be
+hexadecimal, times may have a decimal comma.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
+from . import rwbs
 from .formats.disksim import UntimedReader
-from .model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, TraceError, shorten
-from .text import RW, TIME, Head
+from .headers import BLANKS, DELIMITERS, cells_of, unit_in
+from .model import (
+    FLUSH,
+    NO_REQUESTS,
+    READ,
+    TRIM,
+    UNSTATED,
+    WRITE,
+    Parsed,
+    TraceError,
+    plural,
+    shorten,
+)
+from .separators import Separators
+from .text import IDLE, RW
 
 NEEDED = ("time", "op", "offset", "length")
 OPERATIONS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
 WORDS = {**RW, "t": TRIM, "trim": TRIM, "d": TRIM, "discard": TRIM, "f": FLUSH, "flush": FLUSH}
 
-_BLANKS = r"[ \t]+"
-#: What stands between two columns, in the order in which it is tried.
-_DELIMITERS = (r"\t", ",", ";", r"\|", _BLANKS)
+#: A header stands within so many bytes.
+_TOP_BYTES = 1 << 16
+
+#: The text of a number, perhaps with separators.
+_NUMBER = r"-?(?:0[xX][0-9A-Fa-f]+|\d[\d.,'\u2019\u00a0\u202f ]*(?:[eE][+-]?\d+)?)"
+
+#: A word of the kernel that is longer than a letter, such as WS, RA or FWFS.
+_RWBS = r"^F?[RWD][EFASMU]+$|^F[RWDFN][EFASMU]*$"
 
 _EXPECTED = "expected time=N,op=N,offset=N,length=N, N the number or the name of a column"
 
@@ -46,72 +67,180 @@ def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
     return found
 
 
+def is_operation(word: str) -> bool:
+    """Whether a word stands for an operation without being given."""
+    return word.lower() in WORDS or bool(re.search(_RWBS, word))
+
+
 class Reader(UntimedReader):
     """Takes text apart by what `parse_columns` returned.
 
-    The first line tells the delimiter: the first of tab, comma, semicolon, bar and blanks that
-    splits it into enough columns. It is a header where columns are named, or where its time is
-    no number.
+    Columns with a name stand in a header: the first line that has all of them. Without names the
+    first line with a time, an address and a length is the first request, and the line above it is a
+    header. Lines above a header are left out. The delimiter is the first of tab, comma, semicolon,
+    bar and blanks that splits that line into enough columns; between quotation marks it splits
+    nothing.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self._places = {key: value for key, value in given.items() if key not in OPERATIONS}
-        self._ops = {given[op].lower(): code for op, code in OPERATIONS.items() if op in given}
-        self._header: str | None = None
-        self._is_begun = False
+        self._words = {
+            word.lower(): code
+            for op, code in OPERATIONS.items()
+            if op in given
+            for word in _words(given[op])
+        }
+        self._top: _Top | None = None
+        self._above = self._headers = 0
+        self._separators = Separators()
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
-        if not self._is_begun:
-            lines = Head.of(data if last else data[: data.rfind(b"\n") + 1]).lines
-            if not lines and not last:
+        if self._top is None:
+            self._top = _top_of(data, last, self._places)
+            if self._top is None:
                 return NO_REQUESTS, 0
-            if not lines:
-                raise TraceError("columns: expected lines of text")
-            self._begin(lines[0])
+            self._begin(self._top)
         return super().take(data, last)
 
-    def _begin(self, first: str) -> None:
-        delimiter, cells = _split(first, self._places)
-        at = {key: _index(value, cells) for key, value in self._places.items()}
+    def _begin(self, top: _Top) -> None:
+        at = {key: _index(value, top.cells) for key, value in self._places.items()}
         if doubled := [key for key in at if list(at.values()).count(at[key]) > 1]:
             raise TraceError(f"columns: {' and '.join(doubled)} are the same column")
-        named = not all(value.isdecimal() for value in self._places.values())
-        header = named or not re.fullmatch(f"-?{TIME}", cells[at["time"]])
-        words = r"\s+".join(re.escape(word) for word in first.split())
+        address, why_address = _space("addresses", top.title(at["offset"]))
+        length, why_length = _space("lengths", top.title(at["length"]))
         super().__init__(
-            _line(delimiter, at),
-            WORDS | self._ops,
-            ("s", "bytes", "bytes"),
-            other=(rf"^\s*{words}\s*$", "the header") if header else None,
-            guesses={
-                "address": "addresses taken as bytes: nothing says their unit",
-                "length": "lengths taken as bytes: nothing says their unit",
-            },
+            _line(top.delimiter, at),
+            WORDS | self._words,
+            ("s", address, length),
+            guesses={"address": why_address, "length": why_length},
         )
-        self._header = first if header and not named else None
-        self._is_begun = True
+        self.title = top.title(at["time"])
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        top = self._top
+        assert top is not None
+        below = frame.filter(pl.col("number") > top.above)
+        self._above += frame.height - below.height
+        lines = below.filter(pl.col("line").str.strip_chars() != (top.header or ""))
+        self._headers += below.height - lines.height
+        lines = lines.with_columns(pl.col(key).str.strip_chars(' \t"') for key in self._places)
+        lines = self._separators.leave_out(lines)
+        return super().rows(_one_op_a_row(lines, self.ops))
+
+    def told(self) -> Parsed:
+        parsed = super().told()
+        parsed.cause = self._separators.doubt()
+        return parsed
 
     def notes(self) -> list[str]:
-        if self._header is None:
-            return []
-        return [f"the first line taken as a header: {shorten(self._header)}"]
+        found = self._separators.notes()
+        top = self._top
+        if top is None:
+            return found
+        if self._headers > 1:
+            found.append(f"{plural(self._headers - 1, 'line')} left out: the header")
+        if self._above:
+            lines = plural(self._above, "line")
+            found.append(f"{lines} above the header left out, the first: {shorten(top.first)}")
+        if top.header is not None and not _has_names(self._places):
+            place = f"line {top.above + 1}" if top.above else "the first line"
+            found.append(f"{place} taken as a header: {shorten(top.header)}")
+        return found
 
 
-def _split(line: str, places: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The delimiter and the cells of the first line, which has every column that is asked for."""
-    for delimiter in _DELIMITERS:
-        whole = line.strip() if delimiter == _BLANKS else line
-        cells = [cell.strip(' \t"') for cell in re.split(delimiter, whole)]
-        if all(_index(value, cells) >= 0 for value in places.values()):
-            return delimiter, cells
+@dataclass(frozen=True)
+class _Top:
+    """What a file begins with: lines above its header, or above its first request."""
+
+    above: int
+    """Lines that are neither."""
+    first: str
+    """The first line that is not empty."""
+    delimiter: str
+    cells: list[str]
+    """Of the header, or of the first request."""
+    header: str | None = None
+    is_titled: bool = False
+    """Whether the cells are titles."""
+
+    def title(self, index: int) -> str:
+        """The title of a column, empty if it has none."""
+        return self.cells[index] if self.is_titled and index < len(self.cells) else ""
+
+
+def _top_of(data: bytes, last: bool, places: Mapping[str, str]) -> _Top | None:
+    """The top of a file that begins with `data`; None if that is not enough of it."""
+    head = data[:_TOP_BYTES]
+    is_all = last or len(data) > _TOP_BYTES
+    lines = head.decode("utf-8-sig", "replace").split("\n")
+    if not is_all:
+        lines.pop()
+    filled = [(at, line) for at, line in enumerate(lines) if not re.match(IDLE, line)]
+    if b"\0" in head or (is_all and not filled):
+        raise TraceError("columns: expected lines of text")
+    if _has_names(places):
+        found = _named_top(lines, filled, places)
+    else:
+        found = _numbered_top(filled, places)
+    return found if found is not None or not is_all else _plain_top(filled[0][1], places)
+
+
+def _has_names(places: Mapping[str, str]) -> bool:
+    return not all(value.isdecimal() for value in places.values())
+
+
+def _named_top(
+    lines: Sequence[str], filled: Sequence[tuple[int, str]], places: Mapping[str, str]
+) -> _Top | None:
+    """The top above and with the line of titles, which may be a comment."""
+    for at, line in enumerate(lines):
+        bare = line.strip()
+        for delimiter, cells in _splits(bare.lstrip("#").strip(), places):
+            header = None if bare.startswith("#") else bare
+            return _Top(at, filled[0][1] if filled else "", delimiter, cells, header, True)
+    return None
+
+
+def _numbered_top(filled: Sequence[tuple[int, str]], places: Mapping[str, str]) -> _Top | None:
+    """The top above the first line in which the columns of numbers have numbers."""
+    for index, (at, line) in enumerate(filled):
+        for delimiter, cells in _splits(line, places):
+            numbers = (cells[int(places[key]) - 1] for key in ("time", "offset", "length"))
+            if not all(re.fullmatch(_NUMBER, cell) for cell in numbers):
+                continue
+            if not index:
+                return _Top(at, line, delimiter, cells)
+            above, header = filled[index - 1]
+            titles = cells_of(header, delimiter)
+            is_titled = len(titles) == len(cells)
+            used = titles if is_titled else cells
+            return _Top(above, filled[0][1], delimiter, used, header.strip(), is_titled)
+    return None
+
+
+def _plain_top(first: str, places: Mapping[str, str]) -> _Top:
+    """The top of a file in which no line has all columns as they should be."""
+    for delimiter, cells in _splits(first, places):
+        is_header = not _has_names(places) and not re.fullmatch(
+            _NUMBER, cells[int(places["time"]) - 1]
+        )
+        return _Top(0, first, delimiter, cells, first.strip() if is_header else None)
     wanted = ", ".join(f"{key}={value}" for key, value in places.items())
     raise TraceError(
-        f"columns: {wanted} given, but the first line is {shorten(line)}; expected these columns "
+        f"columns: {wanted} given, but the first line is {shorten(first)}; expected these columns "
         "between tabs, commas, semicolons, bars or blanks"
     )
 
 
-def _index(value: str, cells: list[str]) -> int:
+def _splits(line: str, places: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Delimiters, each with the cells of a line that has every column with it."""
+    for delimiter in DELIMITERS:
+        cells = cells_of(line, delimiter)
+        if all(_index(value, cells) >= 0 for value in places.values()):
+            yield delimiter, cells
+
+
+def _index(value: str, cells: Sequence[str]) -> int:
     """The index of the column with this number or name; -1 where there is none."""
     if value.isdecimal():
         return int(value) - 1 if int(value) <= len(cells) else -1
@@ -120,14 +249,36 @@ def _index(value: str, cells: list[str]) -> int:
 
 def _line(delimiter: str, at: Mapping[str, int]) -> str:
     """The expression of a line with named groups where columns are asked for."""
-    blanks = delimiter == _BLANKS
-    text = r'[^ \t"]+' if blanks else f'[^{delimiter}"]*?'
+    blanks = delimiter == BLANKS
+    text = r'"[^"]*"|[^ \t"]+' if blanks else f'"[^"]*"|[^{delimiter}"]*?'
+    other = r'"[^"]*"|\S+' if blanks else f' *"[^"]*" *|[^{delimiter}]*'
     names = {index: key for key, index in at.items()}
-    cells = []
-    for index in range(max(names) + 1):
-        if index in names:
-            cells.append(rf' *"? *(?P<{names[index]}>{text}) *"? *')
-        else:
-            cells.append(r"\S+" if blanks else f"[^{delimiter}]*")
+    cells = [
+        rf" *(?P<{names[index]}>{text}) *" if index in names else f"(?:{other})"
+        for index in range(max(names) + 1)
+    ]
     start, rest = (r"\s*", r"\s.*") if blanks else ("", f"{delimiter}.*")
     return rf"^{start}{delimiter.join(cells)}(?:{rest})?\s*$"
+
+
+def _words(given: str) -> list[str]:
+    """The words with a plus between them; a plus at an end is one of a word."""
+    words = given.split("+")
+    return words if all(words) else [given]
+
+
+def _space(what: str, title: str) -> tuple[str, str]:
+    """The unit of addresses or lengths under a title, and a sentence that says why."""
+    unit = unit_in(title, "space")
+    if unit is None:
+        return "bytes", f"{what} taken as bytes: {UNSTATED}"
+    return unit, f"{what} taken as {unit}: their column is called {shorten(title)}"
+
+
+def _one_op_a_row(frame: pl.DataFrame, words: Mapping[str, int]) -> pl.DataFrame:
+    """Letters in place of rwbs that are no words; a flush before a write is a row of its own."""
+    op = pl.col("op")
+    is_rwbs = op.str.contains(_RWBS) & ~op.str.to_lowercase().is_in([*words])
+    frame = frame.with_columns(pl.when(is_rwbs).then(op).alias("rwbs"), op.alias("word"))
+    split = rwbs.one_op_a_row(frame)
+    return split.with_columns(pl.coalesce("op", "word").alias("op"))

@@ -13,7 +13,10 @@ READ, WRITE, TRIM, FLUSH = 0, 1, 2, 3
 TIME_UNITS = {"ns": 1, "100ns": 100, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 #: Bytes in one address or length unit.
-SPACE_UNITS = {"bytes": 1, "sectors": 512, "pages": 4096}
+SPACE_UNITS = {"bytes": 1, "sectors": 512, "pages": 4096, "KiB": 1 << 10, "MiB": 1 << 20}
+
+#: Why a unit is a guess where neither the format nor the file has a word about it.
+UNSTATED = "nothing says their unit"
 
 #: Columns of `Trace.frame`, in this order.
 SCHEMA = {
@@ -92,6 +95,8 @@ class Parsed:
     candidates: int = 0
     unparsed: int = 0
     first_unparsed: str | None = None
+    cause: str | None = None
+    """Why nothing of this file can be relied on, if the reader has found a reason."""
     notes: list[str] = field(default_factory=list)
     rows: int = 0
     """Requests in the file, where only the earliest of them were read."""

@@ -18,6 +18,7 @@ from .formats import FORMATS, Format, parquet
 from .formats.base import Again, Reader, Whole
 from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
+from .offers import offer
 from .spool import Spool
 from .stream import Stream
 from .text import Head
@@ -44,7 +45,7 @@ def read_trace(
     or anything with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
     missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
     units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
-    (512) or pages (4096). `limit` keeps the earliest so many requests; of a Parquet file in the
+    (512), pages (4096), KiB or MiB. `limit` keeps the earliest so many requests; of a Parquet file in the
     order of its times, no more than these is read. `close_gaps`, such as "1h", shortens every
     longer gap between two requests to that duration. `columns`, such as
     "time=3,op=5,offset=2,length=4", reads delimited text of any other
@@ -264,6 +265,8 @@ def recognise(data: bytes, name: str) -> Format:
     if head.complete and not head.lines and b"\0" not in data:
         raise TraceError(f"{name}: the trace has no requests, only empty lines and comments")
     first = f"line 1 is {shorten(head.lines[0])}" if head.lines else "binary data"
+    if command := offer([head.comment, *head.lines], name):
+        raise TraceError(f"{name}: no known trace format ({first}); read its columns: {command}")
     known = ", ".join(row.name for row in FORMATS)
     raise TraceError(
         f"{name}: no known trace format ({first}); expected one of {known}, "

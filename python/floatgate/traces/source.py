@@ -52,7 +52,9 @@ class Content:
             start = file.read(_MAGIC_MAX)
             file.seek(0)
             plain = Plain(_expanded(file, start, self.name))
-            _refuse_archive(plain.peek(_ARCHIVE_HEAD), self.name)
+            head = plain.peek(_ARCHIVE_HEAD)
+            _refuse_archive(head, self.name)
+            _refuse_stand_in(head, self.name)
             yield plain
 
     def digest(self) -> str:
@@ -191,6 +193,13 @@ def _refuse_archive(head: bytes, name: str) -> None:
             )
 
 
+def _refuse_stand_in(head: bytes, name: str) -> None:
+    """Raises `TraceError` for what stands where a trace was not downloaded."""
+    for start, what in _STAND_INS:
+        if head.lstrip().lower().startswith(start):
+            raise TraceError(f"{name}: {what}")
+
+
 def _expanded(file: BinaryIO, start: bytes, name: str) -> Iterator[bytes]:
     """The blocks of a file without its compression, which its `start` tells."""
     for label, magic, blocks in _CODECS:
@@ -239,6 +248,19 @@ _ARCHIVES = (
     ("7z", 0, b"7z\xbc\xaf\x27\x1c"),
     ("rar", 0, b"Rar!\x1a\x07"),
     ("tar", 257, b"ustar"),
+)
+
+_LFS = "a Git LFS pointer, not the file itself; git lfs pull"
+_ANNEX = "a git-annex pointer, not the file itself; git annex get"
+_PAGE = "a web page, not the file itself; download it again"
+
+#: How files begin that stand in place of others, and what to do about them.
+_STAND_INS = (
+    (b"version https://git-lfs.github.com/spec/", _LFS),
+    (b"version https://hawser.github.com/spec/", _LFS),
+    (b"/annex/objects/", _ANNEX),
+    (b"<!doctype html", _PAGE),
+    (b"<html", _PAGE),
 )
 
 _CODECS: tuple[tuple[str, bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (

@@ -17,6 +17,7 @@ from . import gaps
 from .build import (
     check_span,
     in_schema,
+    no_requests,
     number_devices,
     refuse_garbage,
     said_units,
@@ -24,7 +25,7 @@ from .build import (
     to_bytes,
 )
 from .layout import Footprint, Placing, told
-from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
+from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
 HELD = 1 << 23
 """Requests of the longest trace that is held in memory: some 300 MB."""
@@ -126,7 +127,7 @@ def survey(
         long_gaps.add(frame["at_ns"])
         requests, last_ns = requests + frame.height, int(frame["at_ns"][-1])
     if not requests:
-        raise TraceError(f"{name}: the trace has no requests ({form})")
+        raise no_requests(name, form, [*parsed.notes, *timed.told_of_empty()])
     numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
     about = Trace(name, form, empty, said, devices=devices)
     about.unparsed_lines, about.first_unparsed = parsed.unparsed, parsed.first_unparsed

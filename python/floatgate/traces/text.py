@@ -6,10 +6,12 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
 
+from .headers import titles_of
 from .model import FLUSH, NO_REQUESTS, NUMBER_LIMIT, READ, WRITE, Parsed, plural, shorten
 
 #: A time of day or a tick count: digits, perhaps a fraction, perhaps an exponent.
@@ -25,7 +27,8 @@ RW = {"r": READ, "read": READ, "w": WRITE, "write": WRITE}
 # Nine digits keep nanoseconds of a time in seconds, where a float of today's date keeps 240 ns.
 _EXACT = pl.Decimal(38, 9)
 
-_IDLE = r"^\s*(?:#.*)?$"
+#: An empty line or a comment.
+IDLE = r"^\s*(?:#.*)?$"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Head:
     data: bytes
     complete: bool
     lines: list[str]
+    comment: str = ""
+    """The last comment before the first of the lines, without its mark."""
 
     @classmethod
     def of(cls, data: bytes, size: int = 1 << 16, lines_max: int = 1000) -> Head:
@@ -44,17 +49,33 @@ class Head:
         lines = [] if b"\0" in head else head.decode("utf-8-sig", "replace").splitlines()
         if not complete:
             lines = lines[:-1]
-        return cls(head, complete, [s for s in lines if not re.match(_IDLE, s)][:lines_max])
+        comment = ""
+        for line in takewhile(lambda s: re.match(IDLE, s), lines):
+            comment = line.strip().lstrip("#").strip() or comment
+        kept = [s for s in lines if not re.match(IDLE, s)][:lines_max]
+        return cls(head, complete, kept, comment)
 
     def fits(self, line: str, header: str) -> bool:
         """Whether the first line is the `header` of a format, or its lines match `line`."""
         return bool((self.lines and re.search(header, self.lines[0])) or self.matches(line, header))
 
     def matches(self, line: str, other: str | None = None) -> list[re.Match[str]]:
-        """Matches of `line`, or none unless at least half of the lines, less `other`, match."""
+        """Matches of `line`, or none unless at least half of the lines, less `other`, match.
+
+        None either below the titles of a table, unless these match `other`: what stands in which
+        column, and in which unit, is for them to say.
+        """
         candidates = [s for s in self.lines if other is None or not re.search(other, s)]
-        found = [m for m in (re.search(line, s) for s in candidates) if m]
+        matched = [re.search(line, s) for s in candidates]
+        above = [*takewhile(lambda at: not matched[at], range(len(matched)))]
+        if any(titles_of(*candidates[at : at + 2]) for at in above):
+            return []
+        found = [m for m in matched if m]
         return found if 2 * len(found) >= len(candidates) else []
+
+    def some(self, line: str) -> list[re.Match[str]]:
+        """Matches of `line` in any of the lines."""
+        return [m for m in (re.search(line, s) for s in self.lines) if m]
 
 
 class TextReader:
@@ -62,9 +83,10 @@ class TextReader:
 
     `line` has the groups `time`, `op`, `offset` and `length`, and perhaps `device`; `rows` makes
     them of others. `other` is (expression, what such a line is) for lines of the format that are no
-    requests; empty lines and lines that start with # are none either. `ops` maps the text of `op`,
-    in lower case, to 0 to 3; the file may have it in any case. Without `device` the column of that
-    name is taken, or there is one device. A flush needs no offset and no length.
+    requests; no note counts them where nothing names what they are. Empty lines and lines that
+    start with # are no requests either. `ops` maps the text of `op`, in lower case, to 0 to 3; the
+    file may have it in any case. Without `device` the column of that name is taken, or there is one
+    device. A flush needs no offset and no length.
     """
 
     def __init__(
@@ -82,7 +104,7 @@ class TextReader:
         self.units = units
         self.guesses = dict(guesses or {})
         self._device = device
-        self._idle = [_LeftOut(_IDLE, "an empty line or a comment")]
+        self._idle = [_LeftOut(IDLE, "an empty line or a comment")]
         if other is not None:
             self._idle.append(_LeftOut(*other))
         self._lines = self._candidates = self._unparsed = 0
@@ -99,6 +121,24 @@ class TextReader:
     def notes(self) -> list[str]:
         """What `rows` has left out or changed."""
         return []
+
+    def why(self, bad: Mapping[str, Any]) -> str:
+        """Which field of a line is wrong; nothing where the line as a whole has another form.
+
+        `bad` has the columns of a frame of `Parsed`, null where they cannot be read, and `texts`,
+        the text of each.
+        """
+        expected = {
+            "time": "expected a number",
+            "offset": "expected 0 to 2^50 - 1",
+            "length": "expected 0 to 2^50 - 1",
+            "op": f"expected {', '.join(self.ops)}",
+        }
+        for name, words in expected.items():
+            text = bad["texts"][name]
+            if bad[name] is None and text is not None:
+                return f" ({name} {shorten(text)}; {words})"
+        return ""
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
         """As a `Reader`: whole lines are taken."""
@@ -153,8 +193,7 @@ class TextReader:
         self._unparsed += frame.height - whole.height
         if self._first is None and whole.height < frame.height:
             bad = frame.filter(pl.any_horizontal(pl.col(fields).is_null())).row(0, named=True)
-            why = _reason(bad, self.ops)
-            self._first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{why}"
+            self._first = f"line {bad['number']}: {shorten(bad['line'].rstrip())}{self.why(bad)}"
         return whole
 
 
@@ -177,7 +216,7 @@ class _LeftOut:
 
     def told(self) -> list[str]:
         """One header at the top of the file is part of its form and not worth a word."""
-        if self._is_first:
+        if self._is_first or not self._what:
             return []
         return [f"{plural(self._count, 'line')} left out: {self._what}"]
 
@@ -188,16 +227,9 @@ def number(column: str) -> pl.Expr:
     return pl.when(value < NUMBER_LIMIT).then(value)
 
 
-def _reason(bad: Mapping[str, Any], ops: Mapping[str, int]) -> str:
-    """Which field of a line is wrong; nothing where the line as a whole has another form."""
-    expected = {
-        "time": "expected a number",
-        "offset": "expected 0 to 2^50 - 1",
-        "length": "expected 0 to 2^50 - 1",
-        "op": f"expected {', '.join(ops)}",
-    }
-    for name, words in expected.items():
-        text = bad["texts"][name]
-        if bad[name] is None and text is not None:
-            return f" ({name} {shorten(text)}; {words})"
-    return ""
+def unhex(column: str) -> pl.Expr:
+    """A text column with decimal digits in place of hexadecimal ones behind `0x`."""
+    text = pl.col(column)
+    digits = text.str.extract(r"^0[xX]([0-9A-Fa-f]+)$")
+    value = digits.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
+    return pl.when(value.is_not_null()).then(value.cast(pl.String)).otherwise(text).alias(column)

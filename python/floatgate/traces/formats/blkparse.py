@@ -1,27 +1,34 @@
 """Text that blkparse prints by default.
 
 `device cpu sequence time process action rwbs sector + sectors [command]`, time in seconds. A
-request passes several actions; only one is read: D (issued to the driver), or Q (queued) in a
-file without D. In rwbs an F before the operation asks for a flush first, D is a discard.
+request passes several actions; only one is read: D (issued to the driver), Q (queued) in a file
+without D, or C (completed) in a file without both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
-from ..model import FLUSH, READ, TRIM, WRITE, plural
+from .. import rwbs
+from ..stages import LETTERS, Stages
 from ..text import NUMBER, Head, TextReader
 from .base import Again, Format
 
 _LINE = (
     r"^\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+(?P<action>[A-Za-z]+)\s+"
-    rf"(?P<rwbs>[A-Z]+)(?:\s+(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER}))?(?:\s.*)?$"
+    rf"(?P<rwbs>[A-Z]+)(?:\s+(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER})(?:\s.*)?|"
+    r"(?P<rest>\s.*))?$"
 )
 _SUMMARY = (
     r"^\s*(?:CPU\s*\d+ \(|Total \(|Input file |Throughput |Events |Skips:|[A-Z][A-Za-z. ]+:)",
     "the summary of blkparse",
 )
-_OPS = {"r": READ, "w": WRITE, "d": TRIM, "f": FLUSH}
+#: What blkparse prints in place of sectors: the bytes and the text of a command that is passed
+#: through, or nothing at all.
+_NO_SECTORS = r"^\s*(?:\d+\s+\(|\[|$)"
 
 
 def _claims(head: Head) -> bool:
@@ -29,58 +36,36 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader(TextReader):
-    """Reads the actions of one kind; Q as long as it is not said that there is a D."""
+    """Reads the actions of one kind, the first of `LETTERS` that was seen so far."""
 
     def __init__(self, action: str | None = None) -> None:
-        super().__init__(_LINE, _OPS, ("s", "sectors", "sectors"), other=_SUMMARY)
-        self._action = action
-        self._other = self._passed = 0
+        super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"), other=_SUMMARY)
+        self._stages = Stages(LETTERS, "action", action)
+        self._passed = 0
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        issued = bool((frame["action"] == "D").any())
-        if self._action is None:
-            self._action = "D" if issued else "Q"
-        elif issued and self._action == "Q":
-            raise Again(_Reader("D"))
-        # The comparison is null in a line that did not match: it stays, to be counted as unparsed.
-        chosen = frame.filter((pl.col("action") == self._action).fill_null(True))
-        kept = _one_op_a_row(chosen)
-        self._other += frame.height - chosen.height
-        self._passed += kept.height
-        kept = _requests(kept)
-        self._passed -= kept.height
-        return kept
+        if better := self._stages.better(frame["action"]):
+            raise Again(_Reader(better))
+        kept = rwbs.one_op_a_row(self._stages.keep(frame, "action"))
+        requests = _requests(kept)
+        self._passed += kept.height - requests.height
+        return requests
+
+    def why(self, bad: Mapping[str, Any]) -> str:
+        """A form that the user gave blkparse may lack the sign between sector and sectors."""
+        if bad["texts"]["offset"] is None and bad["texts"]["time"] is not None:
+            return f" (action {self._stages.chosen} without 'sector + count')"
+        return super().why(bad)
 
     def notes(self) -> list[str]:
-        found = []
-        if self._other:
-            others = f"actions other than {self._action}, the one that is read"
-            found.append(f"{plural(self._other, 'line')} left out: {others}")
-        if self._passed:
-            passed = plural(self._passed, "request")
-            found.append(f"{passed} left out: neither read, write, discard nor flush")
-        return found
-
-
-def _one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
-    """Adds `op`; a write that asks for a flush first becomes two rows."""
-    flush = pl.col("rwbs").str.starts_with("F")
-    verb = pl.col("rwbs").str.extract(r"^F?([RWD])")
-    empty = pl.col("length").is_null() | (pl.col("length") == "0")
-    return frame.with_columns(
-        pl.when(flush & (empty | verb.is_null()))
-        .then(pl.concat_list(pl.lit("F")))
-        .when(flush)
-        .then(pl.concat_list(pl.lit("F"), verb))
-        .otherwise(pl.concat_list(verb))
-        .alias("op")
-    ).explode("op")
+        return self._stages.notes("line") + rwbs.left_out(self._passed)
 
 
 def _requests(frame: pl.DataFrame) -> pl.DataFrame:
     # A command that is neither a read nor a write, such as a mode sense, has no sector range.
-    ranged = (pl.col("op") == "F") | pl.col("length").is_not_null() | pl.col("rwbs").is_null()
-    return frame.filter(ranged & ~pl.col("rwbs").str.starts_with("N").fill_null(False))
+    bare = pl.col("rest").fill_null("").str.contains(_NO_SECTORS)
+    passed = pl.col("offset").is_null() & bare & pl.col("rwbs").is_not_null()
+    return frame.filter((pl.col("op") == "F").fill_null(False) | ~(passed | rwbs.is_other()))
 
 
 FORMAT = Format(

@@ -15,7 +15,9 @@ from array import array
 import polars as pl
 
 from ..binary import Checked
-from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, Parsed, TraceError, plural
+from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, Parsed, TraceError
+from ..rwbs import left_out
+from ..stages import LETTERS, Stages
 from ..text import Head
 from .base import Again, Format
 
@@ -23,8 +25,9 @@ _MAGIC, _VERSION = 0x65617400, 7
 _LAYOUT = "IIQQIIIIIHH"
 _COLUMNS = ("record", "time", "offset", "length", "device", "event", "flags")
 
-_QUEUE, _ISSUE = 1, 7
 _EVENT = 0xFF
+#: Letters of the events, as blkparse prints them.
+_LETTERS = dict(enumerate("QMFGSRDCPUTIXBA", 1))
 # Flags of the high half: a write, a flush first, a command of the driver's own, a message, a
 # discard (which counts as a write, too).
 _WRITES, _FLUSHES, _PASSED, _NOTICE, _DISCARDS = (1 << bit for bit in (1, 2, 9, 10, 13))
@@ -43,15 +46,15 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader:
-    """Reads the events of one kind; Q as long as it is not said that there is a D."""
+    """Reads the events of one kind, the first of `LETTERS` that was seen so far."""
 
-    def __init__(self, event: int | None = None) -> None:
-        self._event = event
+    def __init__(self, event: str | None = None) -> None:
+        self._stages = Stages(LETTERS, "action", event)
         self._order: str | None = None
         self._checked = Checked()
         self._cpus: set[int] = set()
-        #: Bytes and records so far; how many are left out, as other events or as no requests.
-        self._at = self._records = self._other = self._passed = 0
+        #: Bytes and records so far, and how many requests are none of ours.
+        self._at = self._records = self._passed = 0
         self._broken: str | None = None
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
@@ -63,26 +66,17 @@ class _Reader:
             raise TraceError("no blktrace record: expected the magic number 0x65617407 first")
         frame, used = self._records_of(data, self._order, last)
         self._at += used
-        issued = bool((frame["event"] == _ISSUE).any())
-        if self._event is None:
-            self._event = _ISSUE if issued else _QUEUE
-        elif issued and self._event == _QUEUE:
-            raise Again(_Reader(_ISSUE))
-        chosen = frame.filter(pl.col("event") == self._event)
+        letter = pl.col("event").replace_strict(_LETTERS, default="?", return_dtype=pl.String)
+        frame = frame.with_columns(letter)
+        if better := self._stages.better(frame["event"]):
+            raise Again(_Reader(better))
+        chosen = self._stages.keep(frame, "event")
         requests = chosen.filter(pl.col("flags") & _PASSED == 0)
-        self._other += frame.height - chosen.height
         self._passed += chosen.height - requests.height
         return self._checked.take(_one_op_a_row(requests)), used
 
     def told(self) -> Parsed:
-        notes = []
-        if self._other:
-            action = "D" if self._event == _ISSUE else "Q"
-            others = f"actions other than {action}, the one that is read"
-            notes.append(f"{plural(self._other, 'record')} left out: {others}")
-        if self._passed:
-            passed = plural(self._passed, "request")
-            notes.append(f"{passed} left out: neither read, write, discard nor flush")
+        notes = self._stages.notes("record") + left_out(self._passed)
         if len(self._cpus) == 1:
             notes.append(
                 f"all records are of CPU {min(self._cpus)}; blktrace writes a file for each CPU, "

@@ -5,7 +5,9 @@ Three small siblings that differ in the order of their columns and in their unit
 
 from __future__ import annotations
 
-from ..model import READ, WRITE
+import polars as pl
+
+from ..model import READ, WRITE, plural
 from ..text import NUMBER, RW, RW_WORD, TIME, Head, TextReader
 from .base import Format
 
@@ -19,7 +21,7 @@ _TENCENT = (
     (r"(?i)^\s*timestamp,offset,size,io_?type,", "the header"),
 )
 _SYSTOR = (
-    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}),(?P<device>\d+),{_PLACE}\s*$",
+    rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}|),(?P<device>\d+),{_PLACE}\s*$",
     (r"^\s*Timestamp,Response,", "the header"),
 )
 _DIGITS = {"0": READ, "1": WRITE}
@@ -45,8 +47,22 @@ def _tencent() -> TextReader:
     return TextReader(_TENCENT[0], _DIGITS, ("s", "sectors", "sectors"), other=_TENCENT[1])
 
 
-def _systor() -> TextReader:
-    return TextReader(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])
+class _Systor(TextReader):
+    """A request that got no response has no type: nothing says whether it read or wrote."""
+
+    def __init__(self) -> None:
+        super().__init__(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])
+        self._untyped = 0
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        typed = frame.filter((pl.col("op") != "").fill_null(True))
+        self._untyped += frame.height - typed.height
+        return typed
+
+    def notes(self) -> list[str]:
+        if not self._untyped:
+            return []
+        return [f"{plural(self._untyped, 'request')} left out: no type, as it got no response"]
 
 
 ALIBABA = Format(
@@ -68,5 +84,5 @@ SYSTOR = Format(
     "Systor '17 CSV: Timestamp,Response,IOType,LUN,Offset,Size",
     "Lee et al., Understanding Storage Traffic Characteristics on Enterprise VDI, SYSTOR '17",
     _claims_systor,
-    _systor,
+    _Systor,
 )

@@ -1,4 +1,6 @@
-"""ASCII traces of five numbers, `timestamp device address length op`, op 1 a read, 0 a write.
+"""ASCII traces of five numbers, `timestamp device address length op`.
+
+op is 0 for a write, 1 for a read, and 2 for a trim in forks of SSDsim and MQSim.
 
 Three dialects share the line: DiskSim, SSDsim and MQSim (blanks, 512-byte sectors), the
 flashsim-dchoices rewrite (tabs, lengths in 4 KiB pages) and the Heimdall windows of the MSR
@@ -7,11 +9,13 @@ traces (blanks, milliseconds, bytes). No line states its units, so each reader s
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import polars as pl
 
-from ..model import READ, TIME_UNITS, WRITE, Parsed
+from ..headers import unit_in
+from ..model import READ, TIME_UNITS, TRIM, WRITE, Parsed, shorten
 from ..text import NUMBER, TIME, Head, TextReader
 from .base import Format
 
@@ -19,30 +23,47 @@ from .base import Format
 def _line(gap: str) -> str:
     return (
         rf"^[ \t]*(?P<time>{TIME}){gap}(?P<device>\d+){gap}(?P<offset>{NUMBER}){gap}"
-        rf"(?P<length>{NUMBER}){gap}(?P<op>[01])\s*$"
+        rf"(?P<length>{NUMBER}){gap}(?P<op>\d)\s*$"
     )
 
 
 _BLANKS = _line(" +")
 _TABS = _line(r"\t+")
 _EITHER = _line(r"[ \t]+")
-_OPS = {"0": WRITE, "1": READ}
+_OPS = {"0": WRITE, "1": READ, "2": TRIM}
 
 #: More requests a second than this on one device, sustained over a file, is taken for a misread
 #: time unit: it is beyond the disks and drives whose traces are kept in this format.
 RATE_MAX = 100_000
 
 
+#: The first and the last year of times that are taken for the seconds since 1970.
+_UNIX_S = (10**9, 22 * 10**8)
+
+#: What a whole number of each unit of a Unix time is of its second; 100ns count from 1601.
+_SINCE_1970 = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+#: A trace has at least one request in so many seconds, on average, if its times are Unix times.
+_PAUSE_MAX = 3600
+
+#: Most decimals of a time in ms that a clock gives, and of one in s. More are those of a float.
+_DECIMALS_MS, _DECIMALS_S = 6, 9
+
+
 class UntimedReader(TextReader):
     """Guesses the time unit of a DiskSim-like trace.
 
-    DiskSim writes milliseconds with a fraction, SSDsim and MQSim whole nanoseconds. Where that
-    would mean more than `RATE_MAX` requests a second on each device, the next coarser unit that
-    does not is taken.
+    The title of the column states it, if there is one. Times that are those of a clock (2001 to
+    2039) count from 1970. Seven to nine decimals are those of seconds: of milliseconds they would
+    be less than a nanosecond. Otherwise DiskSim writes milliseconds with a fraction, SSDsim and
+    MQSim whole nanoseconds. Where that would mean more than `RATE_MAX` requests a second on each
+    device, the next coarser unit that does not is taken.
     """
 
+    title = ""
     _count = 0
     _is_whole = True
+    _decimals = 0
     _times: tuple[Any, ...] = ()
     _devices: frozenset[str] = frozenset()
 
@@ -57,6 +78,11 @@ class UntimedReader(TextReader):
             self._devices |= set(frame["device"].unique())
         return frame, used
 
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        decimals = frame.select(pl.col("time").str.extract(r"\.(\d+)$").str.len_chars().max())
+        self._decimals = max(self._decimals, decimals.item() or 0)
+        return frame
+
     def told(self) -> Parsed:
         unit, self.guesses["time"] = self._unit()
         self.units = (unit, *self.units[1:])
@@ -64,6 +90,26 @@ class UntimedReader(TextReader):
 
     def _unit(self) -> tuple[str, str]:
         """The unit, and a sentence that says why."""
+        unit, why = self._stated() or self._by_rate()
+        return unit, f"time taken as {unit}: {why}"
+
+    def _stated(self) -> tuple[str, str] | None:
+        """What the file itself says."""
+        if unit := unit_in(self.title, "time"):
+            return unit, f"its column is called {shorten(self.title)}"
+        if self._times:
+            first, last = map(float, self._times)
+            for unit, ticks in _SINCE_1970.items():
+                low, high = (seconds * ticks for seconds in _UNIX_S)
+                span = (last - first) / ticks
+                if low <= first and last < high and span <= _PAUSE_MAX * self._count:
+                    day = datetime.fromtimestamp(first / ticks, timezone.utc)
+                    return unit, f"the first one is a Unix time of {day:%Y-%m-%d}"
+        if _DECIMALS_MS < self._decimals <= _DECIMALS_S:
+            return "s", f"{self._decimals} decimals of ms would be less than a nanosecond"
+        return None
+
+    def _by_rate(self) -> tuple[str, str]:
         written = "whole numbers" if self._is_whole else "numbers with a fraction"
         steps = ("ns", "us", "ms", "s") if self._is_whole else ("ms", "s")
         ticks = float(self._times[1] - self._times[0]) if self._times else 0.0
@@ -77,7 +123,7 @@ class UntimedReader(TextReader):
         why = f"times are {written}"
         if too_fast:
             why += f", and {too_fast[-1]} would mean more than {RATE_MAX:,} requests/s on a device"
-        return unit, f"time taken as {unit}: {why}"
+        return unit, why
 
 
 def _are_bytes(head: Head) -> bool:
@@ -116,14 +162,14 @@ def _pages() -> TextReader:
 
 HEIMDALL = Format(
     "heimdall",
-    "Heimdall windows of MSR Cambridge: time device byte_offset byte_length op (1 read, 0 write)",
+    "Heimdall windows of MSR Cambridge: time device byte_offset byte_length op (as DiskSim)",
     "ucare-uchicago/Heimdall",
     _claims_heimdall,
     _heimdall,
 )
 DISKSIM = Format(
     "disksim",
-    "DiskSim/SSDsim/MQSim ASCII: time device lba sectors op (1 read, 0 write)",
+    "DiskSim/SSDsim/MQSim ASCII: time device lba sectors op (0 write, 1 read, 2 trim)",
     "DiskSim 4.0 reference manual (CMU-PDL-08-101); MQSim README",
     _claims_disksim,
     _disksim,

@@ -1,8 +1,9 @@
 """fio I/O logs, versions 2 and 3.
 
-Version 2 lines are `file action offset length`; their only clock is `wait`, whose offset is a
-number of microseconds after the previous `wait`. Version 3 puts a time in front of each line:
-fio writes the microseconds since the start of the log. Every file name is a device.
+Version 2 lines are `file action offset length`; their only clock is `wait`. fio sends what follows
+`wait N` no sooner than N milliseconds after the job began (`read_iolog_get` in its iolog.c, 3.33).
+Its manual has microseconds after the wait before. Version 3 puts a time in front of each line: fio
+writes the microseconds since the start of the log. Every file name is a device.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 
 import polars as pl
 
-from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, TraceError, plural, shorten
+from ..model import FLUSH, NO_REQUESTS, READ, TRIM, WRITE, Parsed, TraceError, plural, shorten
 from ..text import NUMBER, Head, TextReader, number
 from .base import Format
 
@@ -29,9 +30,10 @@ def _claims(head: Head) -> bool:
 
 class _Reader(TextReader):
     def __init__(self) -> None:
-        super().__init__("", _OPS, ("us", "bytes", "bytes"), other=(_HEADER.pattern, "the header"))
-        self._has_waits = False
-        self._waited = self._left_out = 0
+        super().__init__("", _OPS, ("us", "bytes", "bytes"))
+        self._waited = self._left_out = self._headers = 0
+        self._files: set[str] = set()
+        self._used: set[str] = set()
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
         if not self.line:
@@ -49,28 +51,57 @@ class _Reader(TextReader):
             raise TraceError(
                 f"line 1: {shorten(first)}: expected 'fio version 2 iolog' or version 3"
             )
-        if version == "3":
-            self.guesses["time"] = "time taken as us, as fio writes it in version 3"
-        self.line = rf"^\s*{_ACTION}" if version == "2" else rf"^\s*(?P<time>\d+)\s+{_ACTION}"
+        self.line = rf"^\s*(?P<time>\d+)\s+{_ACTION}"
+        self.guesses["time"] = "time taken as us, as fio writes it in version 3"
+        if version == "2":
+            self.line = rf"^\s*{_ACTION}"
+            self.units = ("ms", "bytes", "bytes")
+            self.guesses["time"] = (
+                "waits taken as ms since the job began, as fio plays them; its manual has us after "
+                "the wait before"
+            )
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        header = pl.col("line").str.contains(_HEADER.pattern)
+        requests = frame.filter(~header)
+        self._headers += frame.height - requests.height
         if "time" not in frame.columns:
-            wait = pl.when(pl.col("op") == "wait").then(number("offset")).fill_null(0)
-            frame = frame.with_columns(time=wait.cum_sum() + self._waited)
-            if frame.height:
-                self._waited = int(frame["time"][-1])
-            frame = frame.with_columns(pl.col("time").cast(pl.String))
-            self._has_waits = self._has_waits or bool(frame["op"].eq_missing("wait").any())
+            requests = self._timed(requests)
+        self._files |= set(requests.filter(pl.col("op") == "add")["device"].unique())
         files = pl.col("op").is_in(["add", "open", "close"])
         waits = (pl.col("op") == "wait") & number("offset").is_not_null()
-        kept = frame.filter(~(files | waits).fill_null(False))
-        self._left_out += frame.height - kept.height
+        kept = requests.filter(~(files | waits).fill_null(False))
+        self._left_out += requests.height - kept.height
+        self._used |= set(kept["device"].drop_nulls().unique())
         return kept
+
+    def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Adds the time of each line, which no wait turns back."""
+        wait = pl.when(pl.col("op") == "wait").then(number("offset")).fill_null(0)
+        time = pl.max_horizontal(wait.cum_max(), pl.lit(self._waited, pl.UInt64))
+        frame = frame.with_columns(time=time)
+        if frame.height:
+            self._waited = int(frame["time"][-1])
+        return frame.with_columns(pl.col("time").cast(pl.String))
+
+    def told(self) -> Parsed:
+        parsed = super().told()
+        mixed = parsed.unparsed or (self._files and not self._used <= self._files)
+        if self._headers > 1 and mixed:
+            # Lines that are mixed up within a number give other numbers, which look like any.
+            parsed.cause = (
+                f"the header stands in it {self._headers} times: several fio jobs wrote this log "
+                "at once, and cut through each other's lines; give each job a write_iolog of its "
+                "own"
+            )
+        return parsed
 
     def notes(self) -> list[str]:
         found = []
-        if not self.guesses and not self._has_waits:
+        if self.units[0] == "ms" and self._used and not self._waited:
             found.append("the log has no times: every request is at time 0")
+        if self._headers > 1:
+            found.append(f"{plural(self._headers - 1, 'line')} left out: the header")
         if self._left_out:
             found.append(f"{plural(self._left_out, 'line')} left out: add, open, close or wait")
         return found
@@ -79,7 +110,7 @@ class _Reader(TextReader):
 FORMAT = Format(
     "fio",
     "fio iolog version 2 (file action offset length) and 3 (the same after a time)",
-    "fio documentation, Trace file format",
+    "fio documentation, Trace file format; fio 3.33, iolog.c",
     _claims,
     _Reader,
 )

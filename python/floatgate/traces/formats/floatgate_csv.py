@@ -1,13 +1,17 @@
 """The project's own captures: CSV with the header `timestamp_us,op,offset_bytes,size_bytes`.
 
-op is R (read), W (write), T (trim) or F (flush); a flush has offset and size 0.
+The header may be missing. Below any other header the columns are those of another table. op is
+R (read), W (write), T (trim) or F (flush); a flush has offset and size 0.
 """
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
-from ..model import FLUSH, READ, TRIM, WRITE
+from ..headers import titles_of
+from ..model import FLUSH, READ, TRIM, WRITE, TraceError, plural, shorten
 from ..text import NUMBER, RW, TIME, Head, TextReader
 from .base import Format
 
@@ -15,7 +19,7 @@ _LINE = (
     rf"^\s*(?P<time>{TIME}),(?P<op>(?i:r|w|t|f|read|write|trim|flush)),"
     rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})\s*$"
 )
-_HEADER = (r"^\s*timestamp_us,op,offset_bytes,size_bytes\s*$", "the header")
+_HEADER = r"^\s*timestamp_us,op,offset_bytes,size_bytes\s*$"
 _OPS = {**RW, "t": TRIM, "trim": TRIM, "f": FLUSH, "flush": FLUSH}
 
 
@@ -36,11 +40,48 @@ def lines(frame: pl.DataFrame) -> bytes:
 
 
 def _claims(head: Head) -> bool:
-    return head.fits(_LINE, _HEADER[0])
+    if not head.lines or _is_foreign(head.comment):
+        return False
+    first = head.lines[0]
+    return bool(re.search(_HEADER, first) or (re.search(_LINE, first) and head.matches(_LINE)))
 
 
-def _reader() -> TextReader:
-    return TextReader(_LINE, _OPS, ("us", "bytes", "bytes"), other=_HEADER)
+def _is_foreign(line: str) -> bool:
+    return titles_of(line) is not None and not re.search(_HEADER, line)
+
+
+class _Reader(TextReader):
+    def __init__(self) -> None:
+        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"))
+        self._is_begun = False
+        self._headers = 0
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if not self._is_begun and frame.height:
+            self._begin(frame["line"][0].rstrip(), frame["number"][0])
+        lines = frame.filter(~pl.col("line").str.contains(_HEADER))
+        self._headers += frame.height - lines.height
+        return lines
+
+    def _begin(self, first: str, number: int) -> None:
+        """The first line is the header, or the first request."""
+        self._is_begun = True
+        if _is_foreign(first):
+            raise TraceError(
+                f"line {number} is {shorten(first)}; expected the header "
+                f"{HEADER.decode().rstrip()!r}, or --columns for other tables"
+            )
+        if not re.search(_HEADER, first):
+            self.guesses = {
+                "time": "time taken as us: the file has no header",
+                "address": "addresses taken as bytes: the file has no header",
+                "length": "lengths taken as bytes: the file has no header",
+            }
+
+    def notes(self) -> list[str]:
+        if self._headers < 2:
+            return []
+        return [f"{plural(self._headers - 1, 'line')} left out: the header"]
 
 
 FORMAT = Format(
@@ -48,5 +89,5 @@ FORMAT = Format(
     "capture CSV: timestamp_us,op,offset_bytes,size_bytes (op R, W, T trim, F flush)",
     "this project",
     _claims,
-    _reader,
+    _Reader,
 )

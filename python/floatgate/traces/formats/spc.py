@@ -13,16 +13,17 @@ _LINE = (
     rf"^\s*(?P<device>\d+)\s*,\s*(?P<offset>{NUMBER})\s*,\s*(?P<length>{NUMBER})\s*,"
     rf"\s*(?P<op>{RW_WORD})\s*,\s*(?P<time>{TIME})\s*(?:,.*)?$"
 )
+_HEADER = (r"(?i)^\s*asu\s*,\s*lba\s*,\s*size\s*,\s*opcode\s*,\s*timestamp\s*$", "the header")
 
 
 def _claims(head: Head) -> bool:
     # Alibaba lines look alike from afar; there the letter is the second field.
-    return bool(head.matches(_LINE))
+    return head.fits(_LINE, _HEADER[0])
 
 
 def _reader() -> TextReader:
     guesses = {"address": "addresses taken as 512-byte sectors, as in the UMass files"}
-    return TextReader(_LINE, RW, ("s", "sectors", "bytes"), guesses=guesses)
+    return TextReader(_LINE, RW, ("s", "sectors", "bytes"), other=_HEADER, guesses=guesses)
 
 
 FORMAT = Format(

@@ -1,0 +1,58 @@
+"""Output of biosnoop (bcc): `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
+
+Time counts in seconds from the first request, and is that of the completion. Options add columns
+before the last one: the pattern (S or R) and the time in the queue. A task's name may have blanks
+in it, and a disk none. The libbpf version prints rwbs for the operation. A flush stands there
+without bytes, as a read.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .. import rwbs
+from ..model import plural
+from ..text import NUMBER, Head, TextReader
+from .base import Format
+
+_LINE = (
+    r"^\s*(?P<time>\d+\.\d+)\s+(?:\S.*?\s+)?\d+\s+(?:(?P<device>\S+)\s+)?(?P<rwbs>[A-Z]+)\s+"
+    rf"(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})(?:\s+[SR])?(?:\s+\d+\.\d+){{1,2}}\s*$"
+)
+_HEADER = r"^\s*TIME\(s\)\s+COMM\s+PID\s+DISK\s+T\s+SECTOR\s+BYTES\b"
+
+
+def _claims(head: Head) -> bool:
+    return head.fits(_LINE, _HEADER)
+
+
+class _Reader(TextReader):
+    def __init__(self) -> None:
+        units = ("s", "sectors", "bytes")
+        super().__init__(_LINE, rwbs.OPS, units, other=(_HEADER, "the header"))
+        self._empty = self._passed = 0
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        frame = rwbs.one_op_a_row(frame.with_columns(pl.col("device").fill_null("unknown")))
+        empty = (pl.col("length") == "0") & (pl.col("op") != "F")
+        moving = frame.filter(~empty.fill_null(False))
+        requests = moving.filter(~rwbs.is_other())
+        self._empty += frame.height - moving.height
+        self._passed += moving.height - requests.height
+        return requests
+
+    def notes(self) -> list[str]:
+        found = ["completions read, with the times of completion"] if self._candidates else []
+        if self._empty:
+            empty = plural(self._empty, "request")
+            found.append(f"{empty} of no bytes left out: biosnoop prints flushes like that")
+        return found + rwbs.left_out(self._passed)
+
+
+FORMAT = Format(
+    "biosnoop",
+    "bcc biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)",
+    "iovisor/bcc, tools/biosnoop.py and libbpf-tools/biosnoop.c",
+    _claims,
+    _Reader,
+)

@@ -1,0 +1,104 @@
+"""Block events of the kernel as text: ftrace, `trace-cmd report` and `perf script`.
+
+A line is `task cpu flags time: event: device rwbs bytes (command) sector + sectors [task]`, with
+the columns in front as the tool was asked for them. The text behind the event is the kernel's
+(include/trace/events/block.h): requests have the bytes and the command, completions the command
+only, bios neither; newer kernels add the priority. `perf script` may leave out the event's name.
+A request passes several events; only one kind is read.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .. import rwbs
+from ..model import plural
+from ..stages import Stages
+from ..text import NUMBER, Head, TextReader
+from .base import Again, Format
+
+_LINE = (
+    r"^(?:.*?\s)?(?P<time>\d+\.\d+):\s+(?:\(\+?\d+\)\s+)?(?:\d+\s+)?"
+    r"(?:(?:block:)?(?P<event>block_\w+):\s+)?(?P<device>\d+,\d+)\s+(?P<rwbs>[A-Z]+)\s+"
+    r"(?:(?P<bytes>\d+)\s+)?(?:\((?P<command>[^)]*)\)\s+)?"
+    rf"(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER})(?:\s.*)?$"
+)
+#: Events that have a range of sectors, the one to read first.
+_RANKED = (
+    "block_rq_issue",
+    "block_bio_queue",
+    "block_rq_insert",
+    "block_io_start",
+    "block_rq_complete",
+    "block_io_done",
+    "block_bio_complete",
+)
+_READ = rf"\b(?:{'|'.join(_RANKED)}):"
+_LOST = r"(?i)\bLOST\b.*\bEVENTS?\b|\bEVENTS? DROPPED\b"
+
+
+def _claims(head: Head) -> bool:
+    return any(m["event"] for m in head.some(_LINE)) or bool(head.matches(_LINE))
+
+
+class _Reader(TextReader):
+    """Reads the events of one kind, the first of `_RANKED` that was seen so far."""
+
+    def __init__(self, event: str | None = None) -> None:
+        super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"))
+        self._stages = Stages(_RANKED, "event", event)
+        self._passed = self._other = self._lost = 0
+        self._unnamed: set[str] = set()
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        frame = self._of_block(frame)
+        unnamed = pl.col("event").is_null() & pl.col("time").is_not_null()
+        self._unnamed |= set(frame.filter(unnamed).select(_by_fields()).to_series().unique())
+        named = pl.when(unnamed).then(_by_fields()).otherwise(pl.col("event"))
+        frame = frame.with_columns(named.alias("event"))
+        if better := self._stages.better(frame["event"]):
+            raise Again(_Reader(better))
+        kept = self._stages.keep(frame, "event")
+        passed = rwbs.is_other() | (pl.col("command").fill_null("") != "")
+        requests = kept.filter(~passed)
+        self._passed += kept.height - requests.height
+        return rwbs.one_op_a_row(requests)
+
+    def _of_block(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Lines of events that could be read; what else a recording has is left out."""
+        self._lost += int(frame["line"].str.contains(_LOST).sum())
+        is_read = pl.col("time").is_not_null() | pl.col("line").str.contains(_READ)
+        found = frame.filter(is_read)
+        self._other += frame.height - found.height
+        return found
+
+    def notes(self) -> list[str]:
+        found = self._stages.notes("line")
+        if self._other:
+            found.append(f"{plural(self._other, 'line')} left out: no request of a block device")
+        if self._lost:
+            found.append(f"events were lost while they were recorded, {self._lost} times")
+        if self._unnamed:
+            names = " and ".join(sorted(self._unnamed))
+            found.append(f"lines without the name of an event taken as {names}, by their fields")
+        return found + rwbs.left_out(self._passed)
+
+
+def _by_fields() -> pl.Expr:
+    """The event that an unnamed line has the fields of."""
+    return (
+        pl.when(pl.col("bytes").is_not_null())
+        .then(pl.lit("block_rq_issue"))
+        .when(pl.col("command").is_not_null())
+        .then(pl.lit("block_rq_complete"))
+        .otherwise(pl.lit("block_bio_queue"))
+    )
+
+
+FORMAT = Format(
+    "block-events",
+    "block events of ftrace, trace-cmd report and perf script",
+    "Linux, include/trace/events/block.h",
+    _claims,
+    _Reader,
+)

@@ -1,0 +1,56 @@
+"""Disk events of Windows as xperf prints them: SNIA's Microsoft enterprise and production traces.
+
+A header between `BeginHeader` and `EndHeader` has the columns of every event. Read are
+`DiskRead, time, process, thread, irp, offset, size, elapsed, disk, ...`, the same of `DiskWrite`,
+and `DiskFlush`, which has no offset and no size. Times are in microseconds, and those of the
+completion; offsets and sizes are bytes, in hexadecimal.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from ..model import FLUSH, READ, WRITE, plural
+from ..text import Head, TextReader, unhex
+from .base import Format
+
+_HEX = r"0x[0-9A-Fa-f]+"
+_LINE = (
+    r"^\s*(?P<op>Disk(?:Read|Write|Flush)),\s*(?P<time>\d+),.*?,\s*-?\d+,\s*"
+    rf"{_HEX},(?:\s*(?P<offset>{_HEX}),\s*(?P<length>{_HEX}),)?\s*-?\d+,\s*(?P<device>\d+)(?:,.*)?\s*$"
+)
+_EVENT = r"^\s*Disk(?:Read|Write|Flush),"
+_COLUMNS = r"^\s*[\w/ -]+,\s*TimeStamp,"
+_OPS = {"diskread": READ, "diskwrite": WRITE, "diskflush": FLUSH}
+
+
+def _claims(head: Head) -> bool:
+    titles = any(head.some(r"^\s*Disk(?:Read|Write),\s*TimeStamp,"))
+    return titles or any(head.some(_LINE))
+
+
+class _Reader(TextReader):
+    def __init__(self) -> None:
+        super().__init__(_LINE, _OPS, ("us", "bytes", "bytes"))
+        self._other = 0
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        line = pl.col("line")
+        found = frame.filter(line.str.contains(_EVENT) & ~line.str.contains(_COLUMNS))
+        self._other += frame.height - found.height
+        return found.with_columns(unhex("offset"), unhex("length"))
+
+    def notes(self) -> list[str]:
+        found = ["completions read, with the times of completion"] if self._candidates else []
+        if self._other:
+            found.append(f"{plural(self._other, 'line')} left out: no disk request")
+        return found
+
+
+FORMAT = Format(
+    "etw",
+    "disk events of Windows: DiskRead, DiskWrite and DiskFlush as xperf prints them",
+    "Windows Performance Toolkit; SNIA IOTTA, Microsoft Enterprise and Production Server traces",
+    _claims,
+    _Reader,
+)

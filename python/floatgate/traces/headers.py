@@ -1,0 +1,74 @@
+"""Titles of the columns of a table, and the units that they state."""
+
+from __future__ import annotations
+
+import re
+
+BLANKS = r"[ \t]+"
+#: What stands between two columns, in the order in which it is tried.
+DELIMITERS = (r"\t", ",", ";", r"\|", BLANKS)
+
+#: A table with fewer columns is no trace: a time, an operation, an address and a length.
+_COLUMNS_MIN = 4
+
+_NUMBER = r"[-+]?(?:0[xX][0-9A-Fa-f]+|[\d.,:]*\d[\d.,:eE+-]*)"
+
+_UNITS: dict[str, dict[str, tuple[str, ...]]] = {
+    "time": {
+        "ns": ("ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"),
+        "100ns": ("100ns",),
+        "us": ("us", "µs", "μs", "usec", "usecs", "micros", "microsecond", "microseconds"),
+        "ms": ("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"),
+        "s": ("s", "sec", "secs", "second", "seconds"),
+    },
+    "space": {
+        "bytes": ("b", "byte", "bytes", "octets"),
+        "sectors": ("sector", "sectors", "lba", "lbas", "nsectors"),
+        "pages": ("page", "pages", "lpn", "lpa"),
+        "KiB": ("kib", "kb", "kbytes", "kilobytes"),
+        "MiB": ("mib", "mb", "mbytes", "megabytes"),
+    },
+}
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a line, without blanks and quotation marks around them."""
+    text = line.strip() if delimiter == BLANKS else line.rstrip("\r\n")
+    outside_quotes = rf'{delimiter}(?=(?:[^"]*"[^"]*")*[^"]*$)'
+    return [cell.strip(' \t"') for cell in re.split(outside_quotes, text)]
+
+
+def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | None:
+    """The delimiter and the titles of a line that has those of a table; None if it has none.
+
+    A title is no number. Between blanks only words in the number of the cells `below` are titles,
+    as a sentence has words, too.
+    """
+    for delimiter in DELIMITERS:
+        cells = cells_of(line, delimiter)
+        if len(cells) < _COLUMNS_MIN:
+            continue
+        if delimiter == BLANKS and (below is None or len(cells_of(below, BLANKS)) != len(cells)):
+            continue
+        are_titles = not any(re.fullmatch(_NUMBER, cell) for cell in cells)
+        return (delimiter, cells) if are_titles and sum(map(bool, cells)) >= _COLUMNS_MIN else None
+    return None
+
+
+def unit_in(title: str, what: str) -> str | None:
+    """The unit that a title states, of a "time" or of "space" (an address or a length)."""
+    inside = re.findall(r"[(\[]\s*([^)\]]*?)\s*[)\]]", title)
+    attached = re.fullmatch(r"[A-Z]{2,}(s|ms|us|ns)", title)
+    words = [*inside, *([attached[1]] if attached else []), *reversed(words_in(title).split())]
+    for word in words:
+        for unit, names in _UNITS[what].items():
+            if word.lower() in names:
+                return unit
+    return None
+
+
+def words_in(title: str) -> str:
+    """The words of a title in lower case, without units in brackets: "IOType (x)" is "io type"."""
+    bare = re.sub(r"[(\[].*?[)\]]", " ", title)
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", bare)
+    return " ".join(re.findall(r"[^\W_]+", split.lower()))

@@ -1,0 +1,104 @@
+"""The command that reads a table of an unknown form, as far as its titles say what it holds."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from .columns import NEEDED, is_operation
+from .headers import cells_of, titles_of, unit_in, words_in
+
+#: Titles stand in one of so many lines, and say of so many columns what these hold.
+_LINES_MAX, _ROLES_MIN = 20, 2
+
+#: What the titles of a column are, in several languages; the first match of the first row that
+#: is free is taken. Words are those of `words_in`.
+_ROLES: tuple[tuple[str, str], ...] = (
+    ("time", r"timestamp|time stamp|^ts\b|arrival|^time\b|^start time|submit|init time|issue time"),
+    ("time", r"\btime\b|^starts?( s)?$|zeit|temps|tiempo|tempo|date|^t$|clock|时间|時刻"),
+    ("op", r"\bop\b|opcode|io type|\brw\b|rwbs|read write|operation|opera|\bis write\b"),
+    ("op", r"\btype\b|\bkind\b|action|command|\bcmd\b|direction|^t$|^r w$|vorgang|typ\b|类型"),
+    (
+        "length",
+        r"n sectors|nr sectors?|num sectors?|sector count|nsectors|n blocks|nblocks|n bytes|^n$",
+    ),
+    ("offset", r"offset|\blba\b|\blbn\b|\blpn\b|start sector|sector number|addr|adress|position"),
+    ("offset", r"\bsector\b|\bblock\b|\bpos\b|dirección|indirizzo|sektor|地址"),
+    ("length", r"\bsize\b|\blength\b|\blen\b|io size|größe|grösse|groesse|länge|taille|tamaño"),
+    ("length", r"sectors|blocks|bytes|\bcount\b|pages|dimensione|longueur|大小"),
+    ("offset", r"^start$|^begin$"),
+    ("device", r"\bdevice\b|\bdev\b|\bdisk\b|disk num|volume|\blun\b|drive|\basu\b|festplatte"),
+)
+#: Titles of the time of a request's end, or of how long it took.
+_NO_ROLE = r"response|latency|\blat\b|elapsed|duration|service|\bend|complet|delay|queue|svc|dauer"
+
+
+def offer(lines: Sequence[str], name: str) -> str | None:
+    """What to do with a table whose titles are in one of its first lines; None if it has none."""
+    for at in range(min(len(lines), _LINES_MAX)):
+        table = titles_of(*lines[at : at + 2])
+        if table is None:
+            continue
+        delimiter, titles = table
+        roles = _roles(titles)
+        if len(roles.keys() & {*NEEDED}) >= _ROLES_MIN:
+            cells = [cells_of(line, delimiter) for line in lines[at + 1 :]]
+            return _command(titles, roles, cells, name)
+    return None
+
+
+def _command(
+    titles: Sequence[str], roles: Mapping[str, int], rows: Sequence[Sequence[str]], name: str
+) -> str:
+    """The command for a table with these titles and rows, with `?` for what they do not say."""
+    columns = [*_columns(titles, roles), *_words(roles.get("op"), rows)]
+    options = [f'--columns "{",".join(columns)}"', *_units(titles, roles)]
+    command = f"floatgate trace import {shlex.quote(name)} {' '.join(options)} -o trace.parquet"
+    lacks = []
+    if "?" in "".join(columns):
+        lacks.append("put a column or a word in place of each ?")
+    if not any(option.startswith("--time-unit") for option in options):
+        lacks.append("add --time-unit if it guesses the unit wrong")
+    return command + (f" ({'; '.join(lacks)})" if lacks else "")
+
+
+def _roles(titles: Sequence[str]) -> dict[str, int]:
+    """Which column is the time, the operation, the address, the length and the device."""
+    roles: dict[str, int] = {}
+    for role, expression in _ROLES:
+        for index, title in enumerate(titles):
+            words = words_in(title)
+            free = role not in roles and index not in roles.values()
+            if free and re.search(expression, words) and not re.search(_NO_ROLE, words):
+                roles[role] = index
+    return roles
+
+
+def _columns(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
+    """Each column by its title, or by its number where a title would not do."""
+    by_name = all(
+        re.fullmatch(r'[^,="$`\\]*[^,="$`\\\d][^,="$`\\]*', titles[i]) for i in roles.values()
+    )
+    for key in (*NEEDED, "device"):
+        if key in roles:
+            yield f"{key}={titles[roles[key]] if by_name else roles[key] + 1}"
+        elif key != "device":
+            yield f"{key}=?"
+
+
+def _words(op: int | None, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Keys for operations, if a row has a word that is none."""
+    words = {row[op] for row in rows if op is not None and op < len(row)}
+    return [] if all(map(is_operation, words)) else ["read=?", "write=?"]
+
+
+def _units(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
+    """Options for units that titles state."""
+    for key, option, what in (
+        ("time", "time", "time"),
+        ("offset", "address", "space"),
+        ("length", "length", "space"),
+    ):
+        if key in roles and (unit := unit_in(titles[roles[key]], what)):
+            yield f"--{option}-unit {unit}"

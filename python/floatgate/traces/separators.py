@@ -1,0 +1,92 @@
+"""Numbers as spreadsheets write them: with decimal commas, and separators between thousands."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .model import shorten
+from .text import unhex
+
+_GROUPED_BY_COMMAS = r"^-?\d{1,3}(?:,\d{3})+$"
+_GROUPED_BY_POINTS = r"^-?\d{1,3}(?:\.\d{3})+$"
+_GROUPED_BY_BLANKS = r"^-?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+$"
+
+#: Times with a comma that can only stand before a fraction, one that can only group thousands,
+#: and one that may do either.
+_DECIMAL_COMMA = r"^-?(?:0|\d{4,}),\d+$|^-?\d+,(?:\d{1,2}|\d{4,})$|^-?\d{1,3}(?:\.\d{3})+,\d+$"
+_COMMA_OF_THOUSANDS = r"^-?\d{1,3}(?:,\d{3})+\.\d*$|^-?\d{1,3}(?:,\d{3}){2,}$"
+_EITHER = r"^-?[1-9]\d{0,2},\d{3}$"
+
+
+class Separators:
+    """Takes separators out of text columns, and remembers what they were.
+
+    Which of comma and point stands before a fraction is for the whole file to say, so that what
+    was read is in doubt until its end.
+    """
+
+    def __init__(self) -> None:
+        #: An example of each: a decimal comma, a comma or a point between thousands, a comma that
+        #: may be either.
+        self._seen: dict[str, str] = {}
+
+    def leave_out(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """`frame` with plain numbers in `time`, `offset` and `length`, all of them text."""
+        time = pl.col("time")
+        self._note(frame, "time", "decimal", _DECIMAL_COMMA)
+        self._note(frame, "time", "comma", _COMMA_OF_THOUSANDS)
+        self._note(frame, "time", "either", _EITHER)
+        for column in ("offset", "length"):
+            self._note(frame, column, "comma", _GROUPED_BY_COMMAS)
+            self._note(frame, column, "point", _GROUPED_BY_POINTS)
+        decimal = time.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+        plain = (
+            pl.when(time.str.contains(_COMMA_OF_THOUSANDS))
+            .then(time.str.replace_all(",", "", literal=True))
+            .when(time.str.contains(_DECIMAL_COMMA) | time.str.contains(_EITHER))
+            .then(decimal)
+            .otherwise(time)
+        )
+        return frame.with_columns(plain.alias("time"), _whole("offset"), _whole("length"))
+
+    def doubt(self) -> str | None:
+        """Why numbers may be others than those that were read, if they may."""
+        seen = self._seen
+        if "comma" in seen and ("decimal" in seen or "point" in seen):
+            one, other = seen["comma"], seen.get("decimal") or seen["point"]
+            return (
+                f"commas group thousands in {shorten(one)} and not in {shorten(other)}; expected "
+                "one way to write numbers"
+            )
+        if "either" in seen and not seen.keys() & {"decimal", "point"}:
+            return (
+                f"time {shorten(seen['either'])} has a decimal comma, or one between thousands; "
+                "expected a decimal point"
+            )
+        if "point" in seen and not seen.keys() & {"decimal", "either"}:
+            return (
+                f"{shorten(seen['point'])} has a fraction, or points between thousands; expected a "
+                "whole number without a point"
+            )
+        return None
+
+    def notes(self) -> list[str]:
+        """How numbers were read."""
+        if self._seen.keys() & {"decimal", "either"}:
+            return ["a comma in a time read as a decimal comma"]
+        return []
+
+    def _note(self, frame: pl.DataFrame, column: str, kind: str, expression: str) -> None:
+        if kind not in self._seen:
+            hit = frame[column].str.contains(expression).fill_null(False)
+            if hit.any():
+                self._seen[kind] = frame[column].filter(hit)[0]
+
+
+def _whole(column: str) -> pl.Expr:
+    """A text column with the digits of its whole numbers."""
+    text = pl.col(column)
+    grouped = [_GROUPED_BY_COMMAS, _GROUPED_BY_POINTS, _GROUPED_BY_BLANKS]
+    is_grouped = pl.any_horizontal(text.str.contains(expression) for expression in grouped)
+    digits = text.str.replace_all(r"[^-0-9]", "")
+    return pl.when(is_grouped).then(digits).otherwise(unhex(column)).alias(column)

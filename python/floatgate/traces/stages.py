@@ -1,0 +1,71 @@
+"""Which event of a request is read: the kernel records several on the way of each request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from .model import plural
+
+#: Letters of blktrace and blkparse: issued to the driver, queued, completed.
+LETTERS = ("D", "Q", "C")
+
+#: Events whose time is that of the completion.
+_COMPLETIONS = frozenset({"C", "block_rq_complete", "block_io_done", "block_bio_complete"})
+
+
+class Stages:
+    """Keeps the events of one kind: of the first kind of `ranked` that the trace has."""
+
+    def __init__(self, ranked: Sequence[str], noun: str, chosen: str | None = None) -> None:
+        """`noun` is what such an event is called, "action" or "event"."""
+        self.chosen = chosen
+        self._ranked = ranked
+        self._noun = noun
+        self._others: set[str] = set()
+        self._left_out = 0
+
+    def better(self, kinds: pl.Series) -> str | None:
+        """A kind that ranks above the chosen one, if `kinds` has one: all is to be read again."""
+        names = set(kinds.drop_nulls().unique())
+        best = next((kind for kind in self._ranked if kind in names), None)
+        if self.chosen is None:
+            self.chosen = best
+        elif best is not None and self._ranked.index(best) < self._ranked.index(self.chosen):
+            return best
+        return None
+
+    def keep(self, frame: pl.DataFrame, column: str) -> pl.DataFrame:
+        """The rows of the chosen kind, and those without a kind."""
+        kind = pl.col(column)
+        kept = frame.filter((kind == (self.chosen or "")).fill_null(True))
+        self._left_out += frame.height - kept.height
+        if self.chosen is None:
+            self._others |= set(frame[column].drop_nulls().unique())
+        return kept
+
+    def notes(self, row: str) -> list[str]:
+        """What was left out, counted in `row`, "line" or "record", and which kind was read."""
+        if self.chosen is None:
+            return self._nothing_read(row)
+        found = []
+        if self._left_out:
+            others = f"{self._noun}s other than {self.chosen}, the one that is read"
+            found.append(f"{plural(self._left_out, row)} left out: {others}")
+        if missing := self._ranked[: self._ranked.index(self.chosen)]:
+            lacks = " and ".join(f"no {kind}" for kind in missing)
+            if self.chosen in _COMPLETIONS:
+                what = f"completions ({self.chosen}) read, with the times of completion"
+            else:
+                what = f"{self._noun} {self.chosen} read"
+            found.append(f"{what}: the trace has {lacks}")
+        return found
+
+    def _nothing_read(self, row: str) -> list[str]:
+        if not self._left_out:
+            return []
+        wanted = " or ".join(self._ranked)
+        others = ", ".join(sorted(self._others)[:8])
+        lines = plural(self._left_out, row)
+        return [f"{lines} left out: the trace has {self._noun}s {others}; expected {wanted}"]

@@ -150,6 +150,100 @@ def test_the_wrong_cell_is_the_reason(cells: list[str], reason: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("0x101e00", 0x101E00),
+        ("0X00002000", 0x2000),
+        ("16,384", 16384),
+        ("1 048 576", 1 << 20),
+        ("1'048'576", 1 << 20),
+        ('"16,384"', 16384),
+    ],
+)
+def test_a_number_is_hexadecimal_or_has_separators(cell: str, value: int, tmp_path: Path) -> None:
+    text = f"x;{cell};10;{cell};r\nx;0;12;512;w\n"
+    assert read(text, tmp_path).frame.row(0) == (0, READ, 0, value, value)
+
+
+def test_a_quoted_cell_may_hold_the_delimiter(tmp_path: Path) -> None:
+    text = 'at,note,op,from,size\n"1,079.5","a, b",Read,"1,024","16,384"\n"1,080.5",,Write,0,512\n'
+    trace = read(text, tmp_path, "time=at,op=op,offset=from,length=size", units={"time": "s"})
+    assert trace.frame.rows() == [(0, READ, 0, 1024, 16384), (10**9, WRITE, 0, 0, 512)]
+
+
+def times(*cells: str) -> str:
+    return "".join(f"x;0;{cell};512;w\n" for cell in cells)
+
+
+def test_a_decimal_comma_is_known_by_its_digits(tmp_path: Path) -> None:
+    for cells in (("1,0799438", "1,0801164"), ("0,500", "1,000"), ("1.079,5", "1.080,5")):
+        trace = read(times(*cells), tmp_path, units={"time": "s"})
+        points = [cell.replace(".", "").replace(",", ".") for cell in cells]
+        plain = read(times(*points), tmp_path, units={"time": "s"})
+        assert trace.frame.rows() == plain.frame.rows()
+        assert "a comma in a time read as a decimal comma" in trace.notes
+    # Lengths with points between thousands settle what the commas of times are.
+    german = times("1,079", "2,080").replace("512", "16.384")
+    assert read(german, tmp_path, units={"time": "s"}).frame.rows() == [
+        (0, WRITE, 0, 0, 16384),
+        (1_001_000_000, WRITE, 0, 0, 16384),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (times("1,079", "2,080"), "time '1,079' has a decimal comma, or one between thousands"),
+        (times("1.5").replace("512", "512.000"), "'512.000' has a fraction, or points between"),
+        (times("1,5", "1,079,943"), "commas group thousands in '1,079,943' and not in '1,5'"),
+    ],
+)
+def test_a_comma_or_point_that_may_be_either_is_refused(
+    text: str, reason: str, tmp_path: Path
+) -> None:
+    assert f"mine.txt: {reason}" in failure(text, tmp_path)
+
+
+def test_several_words_for_an_operation(tmp_path: Path) -> None:
+    text = lines(",", *(["x", "0", f"{n}", "512", word] for n, word in enumerate("123456+")))
+    trace = read(text, tmp_path, f"{BY_NUMBER},read=1+2+5,write=3+4+6,trim=+")
+    assert trace.frame["op"].to_list() == [READ, READ, WRITE, WRITE, READ, WRITE, TRIM]
+
+
+def test_words_of_the_kernel_unless_they_are_given(tmp_path: Path) -> None:
+    words = ["R", "RA", "WS", "WM", "DS", "FF", "FWFS"]
+    text = lines(",", *(["x", "0", f"{n}", "512", word] for n, word in enumerate(words)))
+    ops = [READ, READ, WRITE, WRITE, TRIM, FLUSH, FLUSH, WRITE]
+    assert read(text, tmp_path).frame["op"].to_list() == ops
+    given = read(text, tmp_path, f"{BY_NUMBER},trim=WM,write=FWFS")
+    assert given.frame["op"].to_list() == [READ, READ, WRITE, TRIM, TRIM, FLUSH, WRITE]
+
+
+ABOVE = "Recorded on a Monday, by hand, at 12:00, twice\n\nYou may copy this.\n"
+
+
+@pytest.mark.parametrize("gap", [",", " ; ", "\t", " "])
+def test_lines_above_the_header_are_left_out(gap: str, tmp_path: Path) -> None:
+    headed = ABOVE + lines(gap, NAMES, *CELLS)
+    named = read(headed, tmp_path, BY_NAME)
+    assert named.frame.rows() == ROWS
+    note = "2 lines above the header left out, the first: 'Recorded on a Monday, by hand, at 12:00"
+    assert note in "".join(named.notes)
+    numbered = read(headed, tmp_path)
+    assert numbered.frame.rows() == ROWS
+    assert any(text.startswith("line 4 taken as a header") for text in numbered.notes)
+    again = read(headed + lines(gap, NAMES, *CELLS), tmp_path, BY_NAME)
+    assert "1 line left out: the header" in again.notes
+    comment = read("# " + headed.partition("copy this.\n")[2], tmp_path, BY_NAME)
+    assert (comment.frame.rows(), comment.notes) == (ROWS, [])
+
+
+def test_a_header_far_below_is_not_looked_for(tmp_path: Path) -> None:
+    text = "nothing\n" * 10_000 + lines(",", NAMES, *CELLS)
+    assert "the first line is 'nothing'" in failure(text, tmp_path, BY_NAME)
+
+
+@pytest.mark.parametrize(
     ("columns", "expected"),
     [
         ("time=3,op=5,offset=2", "length is missing"),

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 import fsspec  # type: ignore[import-untyped]
@@ -213,6 +214,80 @@ def test_an_archive_is_told_from_a_trace(name: str, form: str | None, tmp_path: 
     assert failure(path, format=form) == (
         f"{path}: a {kind} archive; expected a trace: unpack it and give one of its files"
     )
+
+
+STAND_INS = {
+    "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 790900956\n": (
+        "a Git LFS pointer, not the file itself; git lfs pull"
+    ),
+    "/annex/objects/SHA256E-s9--00.csv\n": (
+        "a git-annex pointer, not the file itself; git annex get"
+    ),
+    "\n<!DOCTYPE html>\n<html><body>404": "a web page, not the file itself; download it again",
+}
+
+
+@pytest.mark.parametrize("text", STAND_INS)
+def test_what_stands_in_place_of_a_trace_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name, options in (
+        ("w01.fio.xz", {}),
+        ("a.csv", {"format": "spc"}),
+        ("b.csv", {"columns": "time=1,op=2,offset=3,length=4"}),
+        ("folder/part.parquet", {}),
+    ):
+        path = write(tmp_path, text, name)
+        source = path.parent if name.endswith(".parquet") else path
+        assert failure(source, **options) == f"{path}: {STAND_INS[text]}"
+
+
+def _mixed(*jobs: str, block: int) -> str:
+    """What fio leaves of jobs that write blocks into one log."""
+    blocks = [[job[at : at + block] for at in range(0, len(job), block)] for job in jobs]
+    return "".join(part for parts in zip_longest(*blocks, fillvalue="") for part in parts)
+
+
+def _job(name: str, step: int, count: int) -> str:
+    writes = "".join(f"{2 + n * step} {name} write {n * 4096} 4096\n" for n in range(count))
+    return f"fio version 3 iolog\n0 {name} add\n1 {name} open\n{writes}"
+
+
+def test_a_fio_log_of_two_jobs_names_the_cause(cli: Cli, tmp_path: Path) -> None:
+    jobs = _job("data", 16, 2000), _job("wal", 9, 3000)
+    path = write(tmp_path, _mixed(*jobs, block=4096))
+    message = failure(path)
+    assert "several fio jobs wrote this log at once" in message
+    assert "give each job a write_iolog of its own" in message
+    assert "lines cannot be read, the first is line " in message
+    done = cli("run", "file")
+    assert done.returncode == 2 and "give each job a write_iolog of its own" in done.stderr
+    # One log behind the other is no mixture.
+    trace = read_trace(write(tmp_path, "".join(jobs)))
+    assert (trace.frame.height, trace.devices) == (5000, ["data", "wal"])
+    assert "1 line left out: the header" in trace.notes
+
+
+def test_a_fio_log_cut_within_a_name_gives_a_file_that_nobody_added(tmp_path: Path) -> None:
+    mixed = _job("data", 16, 3) + "fio version 3 iolog\n0 wal add\n70 dal write 0 4096\n"
+    assert "several fio jobs wrote this log at once" in failure(write(tmp_path, mixed))
+
+
+def test_a_systor_request_without_a_type_got_no_response(tmp_path: Path) -> None:
+    lines = ["0.5,0.1,W,3,0,512", "0.6,,,3,0,512", "0.7,0.1,R,3,512,512"]
+    trace = read_trace(write(tmp_path, f"{HEADERS['systor17']}\n" + "\n".join(lines)))
+    assert trace.frame["op"].to_list() == [WRITE, READ]
+    assert trace.notes == ["1 request left out: no type, as it got no response"]
+    alone = failure(write(tmp_path, "0.6,,,3,0,512\n"))
+    assert "no requests (systor17): 1 request left out: no type" in alone
+
+
+@pytest.mark.parametrize("line", ["{} 0 {} 8 {}", "{}\t0\t{}\t8\t{}", "{}.5 0 {} 512 {}"])
+def test_an_operation_of_2_is_a_trim_in_disksim_text(line: str, tmp_path: Path) -> None:
+    text = "\n".join(line.format(n, n * 512, op) for n, op in enumerate("02212"))
+    trace = read_trace(write(tmp_path, text + "\n"))
+    assert trace.frame["op"].to_list() == [WRITE, TRIM, TRIM, READ, TRIM]
+    wrong = failure(write(tmp_path, text.replace("2\n", "3\n", 1) + "\n"))
+    assert "line 2" in wrong and "(op '3'; expected 0, 1, 2)" in wrong
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

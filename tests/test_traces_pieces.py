@@ -92,7 +92,7 @@ def test_damaged_files_are_the_same_in_pieces(
         check_pieces(path, piece, patch, format=form, limit=limit)
 
 
-@pytest.mark.parametrize("header", ["", "t disk at bytes what\n"])
+@pytest.mark.parametrize("header", ["", "t disk at bytes what\n", "my own\nlist of requests\n"])
 @pytest.mark.parametrize("piece", [9, 100])
 def test_named_columns_are_the_same_in_pieces(
     header: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -103,8 +103,8 @@ def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
     check_units(given)
     time, address, length = parsed.units
     guesses = {what: why for what, why in parsed.guesses.items() if what not in given}
-    if "address" in given and guesses.get("length", "").endswith(UNSTATED):
-        guesses["length"] += "; that of addresses is not theirs (--length-unit)"
+    if "address" in given and UNSTATED in guesses.get("length", ""):
+        guesses["length"] += "; --address-unit is for addresses alone, and --length-unit for these"
     return Units(
         given.get("time", time),
         given.get("address", address),

@@ -36,7 +36,7 @@ NEEDED = ("time", "op", "offset", "length")
 OPERATIONS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
 WORDS = {**RW, "t": TRIM, "trim": TRIM, "d": TRIM, "discard": TRIM, "f": FLUSH, "flush": FLUSH}
 
-#: A header stands within so many bytes.
+#: Bytes from the start of a file in which a header is looked for.
 _TOP_BYTES = 1 << 16
 
 #: The text of a number, perhaps with separators.
@@ -93,6 +93,7 @@ class Reader(UntimedReader):
         self._top: _Top | None = None
         self._above = self._headers = 0
         self._separators = Separators()
+        self._is_aligned = True
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
         if self._top is None:
@@ -100,7 +101,9 @@ class Reader(UntimedReader):
             if self._top is None:
                 return NO_REQUESTS, 0
             self._begin(self._top)
-        return super().take(data, last)
+        frame, used = super().take(data, last)
+        self._is_aligned = self._is_aligned and not (frame["length"] % 512 != 0).any()
+        return frame, used
 
     def _begin(self, top: _Top) -> None:
         at = {key: _index(value, top.cells) for key, value in self._places.items()}
@@ -130,27 +133,29 @@ class Reader(UntimedReader):
     def told(self) -> Parsed:
         parsed = super().told()
         parsed.cause = self._separators.doubt()
+        if not self._is_aligned and parsed.units[2] == "bytes":
+            parsed.guesses["length"] += ", and some are no multiples of 512"
         return parsed
 
     def notes(self) -> list[str]:
-        found = self._separators.notes()
+        notes = self._separators.notes()
         top = self._top
         if top is None:
-            return found
+            return notes
         if self._headers > 1:
-            found.append(f"{plural(self._headers - 1, 'line')} left out: the header")
+            notes.append(f"{plural(self._headers - 1, 'line')} left out: the header")
         if self._above:
             lines = plural(self._above, "line")
-            found.append(f"{lines} above the header left out, the first: {shorten(top.first)}")
+            notes.append(f"{lines} above the header left out, the first: {shorten(top.first)}")
         if top.header is not None and not _has_names(self._places):
             place = f"line {top.above + 1}" if top.above else "the first line"
-            found.append(f"{place} taken as a header: {shorten(top.header)}")
-        return found
+            notes.append(f"{place} taken as a header: {shorten(top.header)}")
+        return notes
 
 
 @dataclass(frozen=True)
 class _Top:
-    """What a file begins with: lines above its header, or above its first request."""
+    """The start of a file: the lines above its header or above its first request, and that line."""
 
     above: int
     """Lines that are neither."""
@@ -178,11 +183,9 @@ def _top_of(data: bytes, last: bool, places: Mapping[str, str]) -> _Top | None:
     filled = [(at, line) for at, line in enumerate(lines) if not re.match(IDLE, line)]
     if b"\0" in head or (is_all and not filled):
         raise TraceError("columns: expected lines of text")
-    if _has_names(places):
-        found = _named_top(lines, filled, places)
-    else:
-        found = _numbered_top(filled, places)
-    return found if found is not None or not is_all else _plain_top(filled[0][1], places)
+    named = _has_names(places)
+    top = _named_top(lines, filled, places) if named else _numbered_top(filled, places)
+    return top if top is not None or not is_all else _plain_top(filled[0][1], places)
 
 
 def _has_names(places: Mapping[str, str]) -> bool:

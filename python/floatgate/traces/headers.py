@@ -11,6 +11,9 @@ DELIMITERS = (r"\t", ",", ";", r"\|", BLANKS)
 #: A table with fewer columns is no trace: a time, an operation, an address and a length.
 _COLUMNS_MIN = 4
 
+#: A title is no longer than this.
+_TITLE_MAX = 40
+
 _NUMBER = r"[-+]?(?:0[xX][0-9A-Fa-f]+|[\d.,:]*\d[\d.,:eE+-]*)"
 
 _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -50,7 +53,7 @@ def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | No
             continue
         if delimiter == BLANKS and (below is None or len(cells_of(below, BLANKS)) != len(cells)):
             continue
-        are_titles = not any(re.fullmatch(_NUMBER, cell) for cell in cells)
+        are_titles = not any(re.fullmatch(_NUMBER, c) or len(c) > _TITLE_MAX for c in cells)
         return (delimiter, cells) if are_titles and sum(map(bool, cells)) >= _COLUMNS_MIN else None
     return None
 

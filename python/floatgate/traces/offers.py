@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from .columns import NEEDED, is_operation
 from .headers import cells_of, titles_of, unit_in, words_in
 
-#: Titles stand in one of so many lines, and say of so many columns what these hold.
+#: Lines from the start of a file in which titles are looked for, and the fewest columns whose
+#: titles name a part of a request.
 _LINES_MAX, _ROLES_MIN = 20, 2
 
 #: What the titles of a column are, in several languages; the first match of the first row that

@@ -45,11 +45,11 @@ def read_trace(
     or anything with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
     missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
     units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
-    (512), pages (4096), KiB or MiB. `limit` keeps the earliest so many requests; of a Parquet file in the
-    order of its times, no more than these is read. `close_gaps`, such as "1h", shortens every
-    longer gap between two requests to that duration. `columns`, such as
-    "time=3,op=5,offset=2,length=4", reads delimited text of any other
-    form (docs/traces.md). Raises `TraceError`.
+    (512), pages (4096), KiB or MiB. `limit` keeps the earliest so many requests; of a Parquet file
+    in the order of its times, no more than these is read. `close_gaps`, such as "1h", shortens
+    every longer gap between two requests to that duration. `columns`, such as
+    "time=3,op=5,offset=2,length=4", reads delimited text of any other form (docs/traces.md).
+    Raises `TraceError`.
     """
     gap = _check(format, units, limit, close_gaps, columns)
     if isinstance(source, (str, Path)):

@@ -47,7 +47,7 @@ class Separators:
             .then(decimal)
             .otherwise(time)
         )
-        return frame.with_columns(plain.alias("time"), _whole("offset"), _whole("length"))
+        return frame.with_columns(plain.alias("time"), _integer("offset"), _integer("length"))
 
     def doubt(self) -> str | None:
         """Why numbers may be others than those that were read, if they may."""
@@ -83,7 +83,7 @@ class Separators:
                 self._seen[kind] = frame[column].filter(hit)[0]
 
 
-def _whole(column: str) -> pl.Expr:
+def _integer(column: str) -> pl.Expr:
     """A text column with the digits of its whole numbers."""
     text = pl.col(column)
     grouped = [_GROUPED_BY_COMMAS, _GROUPED_BY_POINTS, _GROUPED_BY_BLANKS]

@@ -14,6 +14,9 @@ LETTERS = ("D", "Q", "C")
 #: Events whose time is that of the completion.
 _COMPLETIONS = frozenset({"C", "block_rq_complete", "block_io_done", "block_bio_complete"})
 
+#: Kinds that a sentence takes with a word between them.
+_FEW = 2
+
 
 class Stages:
     """Keeps the events of one kind: of the first kind of `ranked` that the trace has."""
@@ -49,18 +52,20 @@ class Stages:
         """What was left out, counted in `row`, "line" or "record", and which kind was read."""
         if self.chosen is None:
             return self._nothing_read(row)
-        found = []
+        notes = []
         if self._left_out:
             others = f"{self._noun}s other than {self.chosen}, the one that is read"
-            found.append(f"{plural(self._left_out, row)} left out: {others}")
+            notes.append(f"{plural(self._left_out, row)} left out: {others}")
         if missing := self._ranked[: self._ranked.index(self.chosen)]:
             lacks = " and ".join(f"no {kind}" for kind in missing)
+            if len(missing) > _FEW:
+                lacks = f"none of {', '.join(missing)}"
             if self.chosen in _COMPLETIONS:
                 what = f"completions ({self.chosen}) read, with the times of completion"
             else:
                 what = f"{self._noun} {self.chosen} read"
-            found.append(f"{what}: the trace has {lacks}")
-        return found
+            notes.append(f"{what}: the trace has {lacks}")
+        return notes
 
     def _nothing_read(self, row: str) -> list[str]:
         if not self._left_out:

@@ -1,9 +1,9 @@
 """Output of biosnoop (bcc): `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
 
-Time counts in seconds from the first request, and is that of the completion. Options add columns
+Times are seconds since the first request, at its completion. Options add columns
 before the last one: the pattern (S or R) and the time in the queue. A task's name may have blanks
-in it, and a disk none. The libbpf version prints rwbs for the operation. A flush stands there
-without bytes, as a read.
+in it, and a disk none. The libbpf version prints rwbs for the operation. A flush is
+printed as a read of no bytes.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class _Reader(TextReader):
         return requests
 
     def notes(self) -> list[str]:
-        found = ["completions read, with the times of completion"] if self._candidates else []
+        notes = ["completions read, with the times of completion"] if self._candidates else []
         if self._empty:
             empty = plural(self._empty, "request")
-            found.append(f"{empty} of no bytes left out: biosnoop prints flushes like that")
-        return found + rwbs.left_out(self._passed)
+            notes.append(f"{empty} of no bytes left out: biosnoop prints flushes like that")
+        return notes + rwbs.left_out(self._passed)
 
 
 FORMAT = Format(

@@ -1,13 +1,16 @@
 """Block events of the kernel as text: ftrace, `trace-cmd report` and `perf script`.
 
-A line is `task cpu flags time: event: device rwbs bytes (command) sector + sectors [task]`, with
-the columns in front as the tool was asked for them. The text behind the event is the kernel's
-(include/trace/events/block.h): requests have the bytes and the command, completions the command
-only, bios neither; newer kernels add the priority. `perf script` may leave out the event's name.
-A request passes several events; only one kind is read.
+A line is `task cpu flags time: event: device rwbs bytes (command) sector + sectors [task]`. Options
+of the tools choose the columns in front of the event; `perf script` may leave out the event's name.
+The kernel writes the text behind the event (include/trace/events/block.h): requests have the bytes
+and the command, completions the command only, bios neither; newer kernels add the priority. A
+request passes several events; only one kind is read.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -33,12 +36,12 @@ _RANKED = (
     "block_io_done",
     "block_bio_complete",
 )
-_READ = rf"\b(?:{'|'.join(_RANKED)}):"
+_READ = rf"\b(?:{'|'.join(_RANKED)})[:(]"
 _LOST = r"(?i)\bLOST\b.*\bEVENTS?\b|\bEVENTS? DROPPED\b"
 
 
 def _claims(head: Head) -> bool:
-    return any(m["event"] for m in head.some(_LINE)) or bool(head.matches(_LINE))
+    return bool(head.some(_READ) or head.matches(_LINE))
 
 
 class _Reader(TextReader):
@@ -68,20 +71,27 @@ class _Reader(TextReader):
         """Lines of events that could be read; what else a recording has is left out."""
         self._lost += int(frame["line"].str.contains(_LOST).sum())
         is_read = pl.col("time").is_not_null() | pl.col("line").str.contains(_READ)
-        found = frame.filter(is_read)
-        self._other += frame.height - found.height
-        return found
+        events = frame.filter(is_read)
+        self._other += frame.height - events.height
+        return events
+
+    def why(self, bad: Mapping[str, Any]) -> str:
+        """Options of the tools leave out the times, count in ticks, or print raw fields."""
+        if bad["texts"]["time"] is None:
+            return " (expected 'SECONDS: EVENT: DEVICE RWBS ... SECTOR + COUNT')"
+        return super().why(bad)
 
     def notes(self) -> list[str]:
-        found = self._stages.notes("line")
+        notes = self._stages.notes("line")
         if self._other:
-            found.append(f"{plural(self._other, 'line')} left out: no request of a block device")
+            notes.append(f"{plural(self._other, 'line')} left out: no request of a block device")
         if self._lost:
-            found.append(f"events were lost while they were recorded, {self._lost} times")
+            lost = plural(self._lost, "line")
+            notes.append(f"events were lost while they were recorded: {lost} of the tool say so")
         if self._unnamed:
             names = " and ".join(sorted(self._unnamed))
-            found.append(f"lines without the name of an event taken as {names}, by their fields")
-        return found + rwbs.left_out(self._passed)
+            notes.append(f"lines without the name of an event taken as {names}, by their fields")
+        return notes + rwbs.left_out(self._passed)
 
 
 def _by_fields() -> pl.Expr:

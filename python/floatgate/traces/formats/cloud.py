@@ -14,7 +14,7 @@ from .base import Format
 _PLACE = rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER})"
 _ALIBABA = (
     rf"^\s*(?P<device>\d+),(?P<op>{RW_WORD}),{_PLACE},(?P<time>\d+)\s*$",
-    (r"^\s*device_id,opcode,", "the header"),
+    (r"(?i)^\s*device_id,opcode,", "the header"),
 )
 _TENCENT = (
     rf"^\s*(?P<time>\d+),{_PLACE},(?P<op>[01]),(?P<device>\d+)\s*$",
@@ -22,7 +22,7 @@ _TENCENT = (
 )
 _SYSTOR = (
     rf"^\s*(?P<time>{TIME}),[^,]*,(?P<op>{RW_WORD}|),(?P<device>\d+),{_PLACE}\s*$",
-    (r"^\s*Timestamp,Response,", "the header"),
+    (r"(?i)^\s*timestamp,response,", "the header"),
 )
 _DIGITS = {"0": READ, "1": WRITE}
 

@@ -37,27 +37,34 @@ _OPS = {"0": WRITE, "1": READ, "2": TRIM}
 RATE_MAX = 100_000
 
 
-#: The first and the last year of times that are taken for the seconds since 1970.
+#: Seconds since 1970 that times are taken for, from 2001 to 2039.
 _UNIX_S = (10**9, 22 * 10**8)
 
-#: What a whole number of each unit of a Unix time is of its second; 100ns count from 1601.
-_SINCE_1970 = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+#: Ticks a second of the units of a clock, and the seconds from its zero to 1970: Windows counts
+#: from 1601.
+_CLOCKS = {
+    "s": (1, 0),
+    "ms": (10**3, 0),
+    "us": (10**6, 0),
+    "ns": (10**9, 0),
+    "100ns": (10**7, 11_644_473_600),
+}
 
-#: A trace has at least one request in so many seconds, on average, if its times are Unix times.
+#: Longest mean time between requests, in seconds, of a trace whose times are dates.
 _PAUSE_MAX = 3600
 
-#: Most decimals of a time in ms that a clock gives, and of one in s. More are those of a float.
+#: Most decimals that a clock gives to a time in ms, and to a time in s. A float has more.
 _DECIMALS_MS, _DECIMALS_S = 6, 9
 
 
 class UntimedReader(TextReader):
     """Guesses the time unit of a DiskSim-like trace.
 
-    The title of the column states it, if there is one. Times that are those of a clock (2001 to
-    2039) count from 1970. Seven to nine decimals are those of seconds: of milliseconds they would
-    be less than a nanosecond. Otherwise DiskSim writes milliseconds with a fraction, SSDsim and
-    MQSim whole nanoseconds. Where that would mean more than `RATE_MAX` requests a second on each
-    device, the next coarser unit that does not is taken.
+    The title of the column states it, if there is one. Times that are dates from 2001 to 2039 count
+    from 1970, or from 1601 on Windows. Times with seven to nine decimals are seconds: the last
+    decimal of milliseconds would be less than a nanosecond. Otherwise DiskSim writes milliseconds
+    with a fraction, SSDsim and MQSim whole nanoseconds. Where that would mean more than `RATE_MAX`
+    requests a second on each device, the next coarser unit that does not is taken.
     """
 
     title = ""
@@ -99,12 +106,13 @@ class UntimedReader(TextReader):
             return unit, f"its column is called {shorten(self.title)}"
         if self._times:
             first, last = map(float, self._times)
-            for unit, ticks in _SINCE_1970.items():
-                low, high = (seconds * ticks for seconds in _UNIX_S)
-                span = (last - first) / ticks
-                if low <= first and last < high and span <= _PAUSE_MAX * self._count:
-                    day = datetime.fromtimestamp(first / ticks, timezone.utc)
-                    return unit, f"the first one is a Unix time of {day:%Y-%m-%d}"
+            for unit, (ticks, zero) in _CLOCKS.items():
+                begin, end = first / ticks - zero, last / ticks - zero
+                is_date = _UNIX_S[0] <= begin and end < _UNIX_S[1]
+                if is_date and end - begin <= _PAUSE_MAX * self._count:
+                    day = datetime.fromtimestamp(begin, timezone.utc)
+                    clock = "a Windows file time" if zero else "a Unix time"
+                    return unit, f"the first one is {clock} of {day:%Y-%m-%d}"
         if _DECIMALS_MS < self._decimals <= _DECIMALS_S:
             return "s", f"{self._decimals} decimals of ms would be less than a nanosecond"
         return None

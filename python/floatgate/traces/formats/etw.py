@@ -36,15 +36,15 @@ class _Reader(TextReader):
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         line = pl.col("line")
-        found = frame.filter(line.str.contains(_EVENT) & ~line.str.contains(_COLUMNS))
-        self._other += frame.height - found.height
-        return found.with_columns(unhex("offset"), unhex("length"))
+        requests = frame.filter(line.str.contains(_EVENT) & ~line.str.contains(_COLUMNS))
+        self._other += frame.height - requests.height
+        return requests.with_columns(unhex("offset"), unhex("length"))
 
     def notes(self) -> list[str]:
-        found = ["completions read, with the times of completion"] if self._candidates else []
+        notes = ["completions read, with the times of completion"] if self._candidates else []
         if self._other:
-            found.append(f"{plural(self._other, 'line')} left out: no disk request")
-        return found
+            notes.append(f"{plural(self._other, 'line')} left out: no disk request")
+        return notes
 
 
 FORMAT = Format(

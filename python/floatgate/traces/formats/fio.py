@@ -97,14 +97,14 @@ class _Reader(TextReader):
         return parsed
 
     def notes(self) -> list[str]:
-        found = []
+        notes = []
         if self.units[0] == "ms" and self._used and not self._waited:
-            found.append("the log has no times: every request is at time 0")
+            notes.append("the log has no times: every request is at time 0")
         if self._headers > 1:
-            found.append(f"{plural(self._headers - 1, 'line')} left out: the header")
+            notes.append(f"{plural(self._headers - 1, 'line')} left out: the header")
         if self._left_out:
-            found.append(f"{plural(self._left_out, 'line')} left out: add, open, close or wait")
-        return found
+            notes.append(f"{plural(self._left_out, 'line')} left out: add, open, close or wait")
+        return notes
 
 
 FORMAT = Format(

@@ -46,12 +46,12 @@ class _Reader(TextReader):
         return requests
 
     def notes(self) -> list[str]:
-        found = []
+        notes = []
         if self._candidates and not self._has_times:
-            found.append("the log has no times: every request is at time 0; iosnoop -s prints them")
+            notes.append("the log has no times: every request is at time 0; iosnoop -s prints them")
         elif self._has_ends_only:
-            found.append("completions read, with the times of completion; iosnoop -s has starts")
-        return found + rwbs.left_out(self._passed)
+            notes.append("completions read, with the times of completion; iosnoop -s has starts")
+        return notes + rwbs.left_out(self._passed)
 
 
 FORMAT = Format(

@@ -15,7 +15,7 @@ _LINE = (
     r"^\s*(?P<time>\d+),(?P<host>[^,]*),(?P<disk>\d+),(?P<op>[A-Za-z]+),"
     rf"(?P<offset>{NUMBER}),(?P<length>{NUMBER}),(?P<response>-?\d+)\s*$"
 )
-_HEADER = (r"^\s*Timestamp,Hostname,", "the header")
+_HEADER = (r"(?i)^\s*timestamp,hostname,", "the header")
 
 
 def _claims(head: Head) -> bool:

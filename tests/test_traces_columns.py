@@ -158,6 +158,7 @@ def test_the_wrong_cell_is_the_reason(cells: list[str], reason: str, tmp_path: P
         ("1 048 576", 1 << 20),
         ("1'048'576", 1 << 20),
         ('"16,384"', 16384),
+        ("4096.0", 4096),
     ],
 )
 def test_a_number_is_hexadecimal_or_has_separators(cell: str, value: int, tmp_path: Path) -> None:
@@ -252,6 +253,7 @@ def test_a_header_far_below_is_not_looked_for(tmp_path: Path) -> None:
         ("time=3,op=5,offset=2,length=4,lenght=4", "given; expected time=N"),
         ("time=3,op=5,offset=2,length=4,time=1", "given; expected time=N"),
         ("time=3,op=5,offset=2,length=", "given; expected time=N"),
+        ("time=3,op=5,offset=2,length=4,read=1+2,write=3+2", "'2' stands for an operation twice"),
         ("time=3,op=5,offset=2,length=2", "offset and length are the same column"),
         ("time=3,op=5,offset=2,length=6", "the first line is 'a,4096,10,512,r'"),
         ("time=3,op=5,offset=2,length=0", "the first line is 'a,4096,10,512,r'"),

@@ -64,7 +64,16 @@ def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
         )
     if missing := [key for key in NEEDED if key not in found]:
         raise TraceError(f"columns: {missing[0]} is missing in {given!r}; {_EXPECTED}")
+    words = [word for op in OPERATIONS if op in found for word in words_of(found[op])]
+    if doubled := next((word for word in words if words.count(word) > 1), None):
+        raise TraceError(f"columns: {doubled!r} stands for an operation twice in {given!r}")
     return found
+
+
+def words_of(given: str) -> list[str]:
+    """Words with a plus between them, in lower case; a plus at an end is one of a word."""
+    words = given.lower().split("+")
+    return words if all(words) else [given.lower()]
 
 
 def is_operation(word: str) -> bool:
@@ -85,10 +94,10 @@ class Reader(UntimedReader):
     def __init__(self, given: Mapping[str, str]) -> None:
         self._places = {key: value for key, value in given.items() if key not in OPERATIONS}
         self._words = {
-            word.lower(): code
+            word: code
             for op, code in OPERATIONS.items()
             if op in given
-            for word in _words(given[op])
+            for word in words_of(given[op])
         }
         self._top: _Top | None = None
         self._above = self._headers = 0
@@ -146,7 +155,9 @@ class Reader(UntimedReader):
             notes.append(f"{plural(self._headers - 1, 'line')} left out: the header")
         if self._above:
             lines = plural(self._above, "line")
-            notes.append(f"{lines} above the header left out, the first: {shorten(top.first)}")
+            notes.append(
+                f"{lines} above the header left out, the first: {shorten(top.first.strip())}"
+            )
         if top.header is not None and not _has_names(self._places):
             place = f"line {top.above + 1}" if top.above else "the first line"
             notes.append(f"{place} taken as a header: {shorten(top.header)}")
@@ -262,12 +273,6 @@ def _line(delimiter: str, at: Mapping[str, int]) -> str:
     ]
     start, rest = (r"\s*", r"\s.*") if blanks else ("", f"{delimiter}.*")
     return rf"^{start}{delimiter.join(cells)}(?:{rest})?\s*$"
-
-
-def _words(given: str) -> list[str]:
-    """The words with a plus between them; a plus at an end is one of a word."""
-    words = given.split("+")
-    return words if all(words) else [given]
 
 
 def _space(what: str, title: str) -> tuple[str, str]:

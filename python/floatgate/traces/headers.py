@@ -14,6 +14,9 @@ _COLUMNS_MIN = 4
 #: A title is no longer than this.
 _TITLE_MAX = 40
 
+#: Marks of JSON and of text around a title.
+_NO_TITLE = r'["{}]'
+
 _NUMBER = r"[-+]?(?:0[xX][0-9A-Fa-f]+|[\d.,:]*\d[\d.,:eE+-]*)"
 
 _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -53,9 +56,14 @@ def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | No
             continue
         if delimiter == BLANKS and (below is None or len(cells_of(below, BLANKS)) != len(cells)):
             continue
-        are_titles = not any(re.fullmatch(_NUMBER, c) or len(c) > _TITLE_MAX for c in cells)
-        return (delimiter, cells) if are_titles and sum(map(bool, cells)) >= _COLUMNS_MIN else None
+        is_table = all(map(_may_be_title, cells)) and sum(map(bool, cells)) >= _COLUMNS_MIN
+        return (delimiter, cells) if is_table else None
     return None
+
+
+def _may_be_title(cell: str) -> bool:
+    is_other = re.fullmatch(_NUMBER, cell) or re.search(_NO_TITLE, cell)
+    return len(cell) <= _TITLE_MAX and not is_other
 
 
 def unit_in(title: str, what: str) -> str | None:

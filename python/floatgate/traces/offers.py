@@ -61,6 +61,8 @@ def _command(
         lacks.append("put a column or a word in place of each ?")
     if not any(option.startswith("--time-unit") for option in options):
         lacks.append("add --time-unit if it guesses the unit wrong")
+    if "--address-unit" in command and "--length-unit" not in command:
+        lacks.append("add --length-unit if lengths are not in bytes")
     return command + (f" ({'; '.join(lacks)})" if lacks else "")
 
 

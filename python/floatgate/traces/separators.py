@@ -9,6 +9,7 @@ from .text import unhex
 
 _GROUPED_BY_COMMAS = r"^-?\d{1,3}(?:,\d{3})+$"
 _GROUPED_BY_POINTS = r"^-?\d{1,3}(?:\.\d{3})+$"
+_WHOLE = r"^(-?\d+)\.0+$"
 _GROUPED_BY_BLANKS = r"^-?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+$"
 
 #: Times with a comma that can only stand before a fraction, one that can only group thousands,
@@ -89,4 +90,5 @@ def _integer(column: str) -> pl.Expr:
     grouped = [_GROUPED_BY_COMMAS, _GROUPED_BY_POINTS, _GROUPED_BY_BLANKS]
     is_grouped = pl.any_horizontal(text.str.contains(expression) for expression in grouped)
     digits = text.str.replace_all(r"[^-0-9]", "")
-    return pl.when(is_grouped).then(digits).otherwise(unhex(column)).alias(column)
+    plain = pl.coalesce(text.str.extract(_WHOLE), unhex(column))
+    return pl.when(is_grouped).then(digits).otherwise(plain).alias(column)

@@ -20,16 +20,19 @@ _LINE = (
     rf"(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})(?:\s+[SR])?(?:\s+\d+\.\d+){{1,2}}\s*$"
 )
 _HEADER = r"^\s*TIME\(s\)\s+COMM\s+PID\s+DISK\s+T\s+SECTOR\s+BYTES\b"
+_AROUND = rf"{_HEADER}|^\s*(?i:Tracing |Possibly lost |lost \d+ )"
 
 
 def _claims(head: Head) -> bool:
-    return head.fits(_LINE, _HEADER)
+    return bool(head.some(_HEADER) or head.matches(_LINE, _AROUND))
 
 
 class _Reader(TextReader):
     def __init__(self) -> None:
         units = ("s", "sectors", "bytes")
-        super().__init__(_LINE, rwbs.OPS, units, other=(_HEADER, "the header"))
+        super().__init__(
+            _LINE, rwbs.OPS, units, other=(_AROUND, "the header, or a message of the tool")
+        )
         self._empty = self._passed = 0
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:

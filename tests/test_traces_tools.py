@@ -79,7 +79,7 @@ EVENTS = {
 def test_the_first_kind_of_event_that_there_is_is_read(event: str, tmp_path: Path) -> None:
     first = [*EVENTS].index(event)
     later = [*EVENTS][first:]
-    # The one to be read comes last: what was read before is given up.
+    # The best event comes last: the reader begins again with it.
     text = "".join(line(name, EVENTS[name]) for name in reversed(later))
     trace = read(text, tmp_path)
     assert trace.frame.rows() == [(0, *WRITTEN)]

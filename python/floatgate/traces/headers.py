@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 BLANKS = r"[ \t]+"
-#: What stands between two columns, in the order in which it is tried.
+#: Expressions of delimiters between two columns, in the order in which they are tried.
 DELIMITERS = (r"\t", ",", ";", r"\|", BLANKS)
 
-#: A table with fewer columns is no trace: a time, an operation, an address and a length.
-_COLUMNS_MIN = 4
+#: Columns of a trace: at least a time, an operation, an address and a length.
+_COLUMNS_MIN, _COLUMNS_MAX = 4, 200
 
 #: A title is no longer than this.
 _TITLE_MAX = 40
+
+#: What no text has, in place of a delimiter.
+_SPLIT = "\0"
 
 #: Marks of JSON and of text around a title.
 _NO_TITLE = r'["{}]'
@@ -38,14 +41,20 @@ _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
-    """The cells of a line, without blanks and quotation marks around them."""
+    """The cells of a line, without blanks and quotation marks around them.
+
+    Between quotation marks a delimiter splits nothing; a mark that has no second is ignored.
+    """
     text = line.strip() if delimiter == BLANKS else line.rstrip("\r\n")
-    outside_quotes = rf'{delimiter}(?=(?:[^"]*"[^"]*")*[^"]*$)'
-    return [cell.strip(' \t"') for cell in re.split(outside_quotes, text)]
+    parts = text.split('"')
+    if len(parts) % 2 == 0:
+        parts = [text]
+    parts[::2] = [re.sub(delimiter, _SPLIT, part) for part in parts[::2]]
+    return [cell.strip(' \t"') for cell in '"'.join(parts).split(_SPLIT)]
 
 
 def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | None:
-    """The delimiter and the titles of a line that has those of a table; None if it has none.
+    """The delimiter and the titles of a table in a line; None if it has no titles.
 
     A title is no number. Between blanks only words in the number of the cells `below` are titles,
     as a sentence has words, too.
@@ -56,7 +65,11 @@ def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | No
             continue
         if delimiter == BLANKS and (below is None or len(cells_of(below, BLANKS)) != len(cells)):
             continue
-        is_table = all(map(_may_be_title, cells)) and sum(map(bool, cells)) >= _COLUMNS_MIN
+        is_table = (
+            len(cells) <= _COLUMNS_MAX
+            and all(map(_may_be_title, cells))
+            and sum(map(bool, cells)) >= _COLUMNS_MIN
+        )
         return (delimiter, cells) if is_table else None
     return None
 

@@ -13,8 +13,8 @@ from .headers import cells_of, titles_of, unit_in, words_in
 #: titles name a part of a request.
 _LINES_MAX, _ROLES_MIN = 20, 2
 
-#: What the titles of a column are, in several languages; the first match of the first row that
-#: is free is taken. Words are those of `words_in`.
+#: Roles, and expressions of titles in several languages. The first title that matches the first row
+#: of a role gets that role. Words are those of `words_in`.
 _ROLES: tuple[tuple[str, str], ...] = (
     ("time", r"timestamp|time stamp|^ts\b|arrival|^time\b|^start time|submit|init time|issue time"),
     ("time", r"\btime\b|^starts?( s)?$|zeit|temps|tiempo|tempo|date|^t$|clock|时间|時刻"),

@@ -67,11 +67,12 @@ class Head:
         """
         candidates = [s for s in self.lines if other is None or not re.search(other, s)]
         matched = [re.search(line, s) for s in candidates]
-        above = [*takewhile(lambda at: not matched[at], range(len(matched)))]
-        if any(titles_of(*candidates[at : at + 2]) for at in above):
-            return []
         found = [m for m in matched if m]
-        return found if 2 * len(found) >= len(candidates) else []
+        if 2 * len(found) < len(candidates):
+            return []
+        above = takewhile(lambda at: not matched[at], range(len(matched)))
+        is_titled = any(titles_of(*candidates[at : at + 2]) for at in above)
+        return [] if is_titled else found
 
     def some(self, line: str) -> list[re.Match[str]]:
         """Matches of `line` in any of the lines."""

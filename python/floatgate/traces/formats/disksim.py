@@ -101,7 +101,7 @@ class UntimedReader(TextReader):
         return unit, f"time taken as {unit}: {why}"
 
     def _stated(self) -> tuple[str, str] | None:
-        """What the file itself says."""
+        """The unit that the file states, and where."""
         if unit := unit_in(self.title, "time"):
             return unit, f"its column is called {shorten(self.title)}"
         if self._times:

@@ -2,8 +2,8 @@
 
 A header between `BeginHeader` and `EndHeader` has the columns of every event. Read are
 `DiskRead, time, process, thread, irp, offset, size, elapsed, disk, ...`, the same of `DiskWrite`,
-and `DiskFlush`, which has no offset and no size. Times are in microseconds, and those of the
-completion; offsets and sizes are bytes, in hexadecimal.
+and `DiskFlush`, which has no offset and no size. Times are in microseconds, at the completion;
+offsets and sizes are bytes, in hexadecimal.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The project's own captures: CSV with the header `timestamp_us,op,offset_bytes,size_bytes`.
 
-The header may be missing. Below any other header the columns are those of another table. op is
-R (read), W (write), T (trim) or F (flush); a flush has offset and size 0.
+The header may be missing. A file with another header is another table. op is R (read),
+W (write), T (trim) or F (flush); a flush has offset and size 0.
 """
 
 from __future__ import annotations

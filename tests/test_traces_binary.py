@@ -147,7 +147,8 @@ def test_blktrace_without_issues_is_read_from_the_queue(tmp_path: Path) -> None:
     data += blk(90, 8, 1024, COMPLETE, READS, device=(259, 3), cpu=5)
     trace = read_bytes(data, tmp_path)
     assert (trace.devices, trace.frame.rows()) == (["259,3"], [(0, READ, 0, 4096, 1024)])
-    other, one_cpu = trace.notes
+    other, queued, one_cpu = trace.notes
+    assert queued == "action Q read: the trace has no D"
     assert other == "1 record left out: actions other than Q, the one that is read"
     assert one_cpu.startswith("all records are of CPU 5; blktrace writes a file for each CPU")
 

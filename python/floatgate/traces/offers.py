@@ -17,17 +17,17 @@ _LINES_MAX, _ROLES_MIN = 20, 2
 #: of a role gets that role. Words are those of `words_in`.
 _ROLES: tuple[tuple[str, str], ...] = (
     ("time", r"timestamp|time stamp|^ts\b|arrival|^time\b|^start time|submit|init time|issue time"),
-    ("time", r"\btime\b|^starts?( s)?$|zeit|temps|tiempo|tempo|date|^t$|clock|时间|時刻"),
-    ("op", r"\bop\b|opcode|io type|\brw\b|rwbs|read write|operation|opera|\bis write\b"),
+    ("time", r"\btime\b|^starts?( s)?$|zeit|temps|tiempo|tempo|date|^t$|clock|^at\b|时间|時刻"),
+    ("op", r"\bop\b|opcode|io type|\brw\b|rwbs|read write|operation|opera|opérat|\bis write\b"),
     ("op", r"\btype\b|\bkind\b|action|command|\bcmd\b|direction|^t$|^r w$|vorgang|typ\b|类型"),
     (
         "length",
-        r"n sectors|nr sectors?|num sectors?|sector count|nsectors|n blocks|nblocks|n bytes|^n$",
+        r"n sectors|n[ru]m? sectors?|sector count|nsectors|n blocks|nblocks|n bytes|^n$|nlb",
     ),
-    ("offset", r"offset|\blba\b|\blbn\b|\blpn\b|start sector|sector number|addr|adress|position"),
+    ("offset", r"offset|\bs?lba\b|\blbn\b|\blpn\b|start sector|sector number|addr|adress|position"),
     ("offset", r"\bsector\b|\bblock\b|\bpos\b|dirección|indirizzo|sektor|地址"),
     ("length", r"\bsize\b|\blength\b|\blen\b|io size|größe|grösse|groesse|länge|taille|tamaño"),
-    ("length", r"sectors|blocks|bytes|\bcount\b|pages|dimensione|longueur|大小"),
+    ("length", r"sectors|blocks|bytes|\bcount\b|pages|dimensione|longueur|anzahl|大小"),
     ("offset", r"^start$|^begin$"),
     ("device", r"\bdevice\b|\bdev\b|\bdisk\b|disk num|volume|\blun\b|drive|\basu\b|festplatte"),
 )

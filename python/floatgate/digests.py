@@ -44,10 +44,10 @@ class Digest:
             column.add(rows[name], self.rows)
         self.rows += rows.height
 
-    def text(self) -> str:
-        """Returns the digest of the rows so far: 32 hexadecimal digits."""
+    def text(self, about: str = "") -> str:
+        """Returns the digest of the rows so far and of `about` them: 32 hexadecimal digits."""
         columns = [[name, *vars(column).values()] for name, column in self._columns.items()]
-        document = json.dumps([self.rows, columns])
+        document = json.dumps([about, self.rows, columns])
         return hashlib.sha256(document.encode()).hexdigest()[:32]
 
 

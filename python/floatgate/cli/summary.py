@@ -121,9 +121,15 @@ def print_trace(info: Mapping[str, Any]) -> None:
         lines["trimmed"] = size(info["trimmed_bytes"])
     broken = info["unparsed_lines"]
     warnings = [unread(broken, info["first_unparsed"])] if broken else []
+    notes = [*info["guessed"], *info["notes"]]
+    if info["checked"] is False:
+        notes.append(
+            "the file has no digest of its requests: a flipped bit can pass unnoticed "
+            "(floatgate trace import writes a digest)"
+        )
     out = console()
     out.print(fact_grid(lines.items()))
-    print_messages(out, warnings, [*info["guessed"], *info["notes"]])
+    print_messages(out, warnings, notes)
 
 
 def unread(lines: int, first: str | None) -> str:

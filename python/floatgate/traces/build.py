@@ -69,6 +69,7 @@ def build(
         unparsed_lines=parsed.unparsed,
         first_unparsed=parsed.first_unparsed,
         notes=notes,
+        checked=parsed.checked,
     )
 
 

@@ -74,4 +74,5 @@ def trace_info(trace: Trace) -> dict[str, Any]:
         },
         "guessed": list(trace.units.guessed),
         "notes": trace.notes,
+        "checked": trace.checked,
     }

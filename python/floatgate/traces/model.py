@@ -67,6 +67,7 @@ class Trace:
     length 0; nothing else has length 0.
     `unparsed_lines` counts lines (or binary records) that could not be read, `first_unparsed`
     shows the first of them, `notes` says everything else that was left out or changed.
+    `checked` states of Parquet whether a digest in the file was compared with the requests.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Trace:
     first_unparsed: str | None = None
     notes: list[str] = field(default_factory=list)
     devices: list[str] = field(default_factory=lambda: ["0"])
+    checked: bool | None = None
 
 
 @dataclass
@@ -102,6 +104,8 @@ class Parsed:
     """Requests in the file, where only the earliest of them were read."""
     devices: Sequence[str] = ()
     """Names of devices that are numbers, where they have any."""
+    checked: bool | None = None
+    """As in `Trace`."""
 
 
 #: The frame of a `Parsed` that comes without one.

@@ -333,7 +333,13 @@ def _joined(parts: list[Parsed]) -> Parsed:
         candidates=sum(part.candidates for part in parts),
         notes=list(dict.fromkeys(note for part in parts for note in part.notes)),
         rows=sum(part.rows or part.frame.height for part in parts),
+        checked=_all_checked(parts),
     )
+
+
+def _all_checked(parts: Sequence[Parsed]) -> bool | None:
+    states = [part.checked for part in parts]
+    return None if None in states else all(states)
 
 
 def _by_device_name(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -351,7 +357,7 @@ def write_parquet(trace: Trace, path: str | Path) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
-            trace.frame.write_parquet(file, metadata=parquet.metadata(trace))
+            parquet.write_into(file, trace)
         part.replace(path)
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-import zstandard
-
+from ..files import blocks, check_end
+from . import compressed
 from .model import TraceError
 
 #: The extras of this package, and the URL schemes whose packages each one brings.
@@ -49,7 +46,7 @@ class Content:
         with _said(self.name):
             file = self._open()
         with file:
-            start = file.read(_MAGIC_MAX)
+            start = file.read(compressed.MAGIC_MAX)
             file.seek(0)
             plain = Plain(_expanded(file, start, self.name))
             head = plain.peek(_ARCHIVE_HEAD)
@@ -61,7 +58,7 @@ class Content:
         """Of its bytes as they are stored, compressed or not. Raises `TraceError`."""
         found = hashlib.sha256()
         with _said(self.name), self._open() as file:
-            for block in _blocks(file):
+            for block in blocks(file):
                 found.update(block)
         return found.hexdigest()
 
@@ -102,8 +99,14 @@ def contents(source: str) -> list[Content]:
     with _said(name):
         if (parts := parquet_parts(path)) is not None:
             return [_local(part) for part in _some_parts(parts, name)]
-        # A pipe can be read once.
-        return [_local(path) if path.is_file() else _held(name, path.read_bytes())]
+        check_end(path)
+        return [_local(path) if path.is_file() else _held(name, _drained(path))]
+
+
+def _drained(pipe: Path) -> bytes:
+    """All that comes out of a pipe, which can be read once."""
+    with pipe.open("rb") as file:
+        return b"".join(blocks(file))
 
 
 def parquet_parts(path: Path) -> list[Path] | None:
@@ -202,43 +205,16 @@ def _refuse_stand_in(head: bytes, name: str) -> None:
 
 def _expanded(file: BinaryIO, start: bytes, name: str) -> Iterator[bytes]:
     """The blocks of a file without its compression, which its `start` tells."""
-    for label, magic, blocks in _CODECS:
-        if start.startswith(magic):
-            try:
-                yield from blocks(file)
-            except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise TraceError(
-                    f"{name}: truncated or corrupt {label} data: {' '.join(str(error).split())}"
-                ) from error
-            return
-    with _said(name):
-        yield from _blocks(file)
-
-
-def _blocks(file: Any) -> Iterator[bytes]:
-    while block := file.read(_BLOCK):
-        yield block
-
-
-def _through(opened: Callable[[BinaryIO], Any]) -> Callable[[BinaryIO], Iterator[bytes]]:
-    return lambda file: _blocks(opened(file))
-
-
-def _zstd_blocks(file: BinaryIO) -> Iterator[bytes]:
-    # The streaming reader of zstandard ends quietly where the input ends, even in mid-frame.
-    # A decompression object says whether it reached the end of its frame.
-    frame = zstandard.ZstdDecompressor().decompressobj()
+    codec = compressed.codec_of(start)
+    if codec is None:
+        with _said(name):
+            yield from blocks(file)
+        return
     try:
-        for block in _blocks(file):
-            while block:
-                if frame.eof:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
-                yield frame.decompress(block)
-                block = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise ValueError(error) from error
-    if not frame.eof:
-        raise EOFError("it ends inside a frame")
+        yield from codec.expand(file)
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        words = " ".join(str(error).split())
+        raise TraceError(f"{name}: truncated or corrupt {codec.name} data: {words}") from error
 
 
 #: What an archive has at which byte. A tar archive shows behind compression, the others in front.
@@ -262,15 +238,4 @@ _STAND_INS = (
     (b"<!doctype html", _PAGE),
     (b"<html", _PAGE),
 )
-
-_CODECS: tuple[tuple[str, bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (
-    ("gzip", b"\x1f\x8b", _through(lambda file: gzip.GzipFile(fileobj=file))),
-    ("zstd", b"\x28\xb5\x2f\xfd", _zstd_blocks),
-    ("bzip2", b"BZh", _through(bz2.BZ2File)),
-    ("xz", b"\xfd7zXZ\x00", _through(lzma.LZMAFile)),
-)
-_MAGIC_MAX = max(len(magic) for _, magic, _ in _CODECS)
 _ARCHIVE_HEAD = max(at + len(magic) for _, at, magic in _ARCHIVES)
-
-#: Bytes that are read, or expanded to, at once.
-_BLOCK = 1 << 20

@@ -131,6 +131,7 @@ def survey(
     numbers, devices = number_devices(pl.Series([*keys]), parsed.devices)
     about = Trace(name, form, empty, said, devices=devices)
     about.unparsed_lines, about.first_unparsed = parsed.unparsed, parsed.first_unparsed
+    about.checked = parsed.checked and limit is None
     about.notes = [*parsed.notes, *timed.told_of_empty()]
     if limit == requests < parsed.rows:
         about.notes.append(f"only the first {requests:,} of {parsed.rows:,} requests")

@@ -19,6 +19,7 @@ import polars as pl
 import zstandard
 from polars.io.plugins import register_io_source
 
+from ..digests import Digest
 from .formats import floatgate_csv, parquet
 from .model import SCHEMA, STREAM, Trace, TraceError
 
@@ -28,7 +29,9 @@ PARQUET = ".parquet"
 _CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     ".csv": contextlib.nullcontext,
     ".csv.gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
-    ".csv.zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
+    ".csv.zst": lambda file: zstandard.ZstdCompressor(write_checksum=True).stream_writer(
+        file, closefd=False
+    ),
     ".csv.bz2": partial(bz2.open, mode="wb"),
     ".csv.xz": partial(lzma.open, mode="wb"),
 }
@@ -63,19 +66,29 @@ def write_trace(
 def parquet_bytes(trace: Trace) -> bytes:
     """The Parquet file of a trace that is held, with all that is known of it."""
     content = io.BytesIO()
-    trace.frame.write_parquet(content, metadata=parquet.metadata(trace))
+    parquet.write_into(content, trace)
     return content.getvalue()
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO) -> None:
-    def source(*_: Any) -> Iterator[pl.DataFrame]:
-        for frame in frames:
-            yield frame.select(*schema)
+    schema = pl.Schema({name: (SCHEMA | STREAM)[name] for name in trace.frame.columns})
+    digest, is_complete = Digest(schema), False
 
-    schema = {name: (SCHEMA | STREAM)[name] for name in trace.frame.columns}
+    def source(*_: Any) -> Iterator[pl.DataFrame]:
+        nonlocal is_complete
+        for frame in frames:
+            rows = frame.select(*schema)
+            digest.add(rows)
+            yield rows
+        is_complete = True
+
+    def metadata(_: Any) -> dict[str, str]:
+        assert is_complete, "the metadata stand behind the rows"
+        return parquet.metadata(trace, digest)
+
     lazy = register_io_source(source, schema=schema)
     try:
-        lazy.sink_parquet(file, metadata=parquet.metadata(trace))
+        lazy.sink_parquet(file, metadata=metadata)
     except pl.exceptions.ComputeError as error:
         raise os_error(error, file.name) from error
 

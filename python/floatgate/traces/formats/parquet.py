@@ -1,21 +1,27 @@
 """Parquet with the columns of a trace frame, as `floatgate trace import` writes it.
 
 `at_ns`, `op` (0 read, 1 write, 2 trim, 3 flush), `offset` and `length` in bytes; `device` may be
-missing. What else is known of the trace is JSON under the key `floatgate` of the file metadata.
+missing. What else is known of the trace is JSON under the key `floatgate` of the file metadata,
+with a digest of both. Parquet as Polars writes it has no checksums: who reads all rows compares the
+digest.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 
+from ...digests import Digest
+from ...files import parse_json
+from ...typed import build
 from .. import gaps
 from ..model import (
     FLUSH,
@@ -34,6 +40,11 @@ from .base import Format, Whole
 MAGIC = b"PAR1"
 
 _KEY = "floatgate"
+_DIGEST = "digest"
+
+#: What Polars raises for damaged files: where it panics, that is no `Exception`.
+_DAMAGED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
 UNITS = ("ns", "bytes", "bytes")
 _NEEDED = [name for name in SCHEMA if name != "device"]
 
@@ -47,6 +58,22 @@ def _claims(head: Head) -> bool:
 
 def _read(data: bytes) -> Parsed:
     return File("", data).read(None)
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a file says of its trace."""
+
+    format: str
+    units: tuple[str, ...]
+    guessed: tuple[str, ...]
+    devices: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def told(self) -> list[str]:
+        """The notes of the trace that is read."""
+        origin = f"imported from {self.format} ({', '.join(self.units)})"
+        return [origin, *self.notes, *self.guessed]
 
 
 @dataclass(frozen=True)
@@ -68,22 +95,19 @@ class File:
             schema = self._scan().collect_schema()
             if not all(schema.get(name, pl.Null()).is_integer() for name in _NEEDED):
                 from_frame(self._scan().head(_BATCH).collect())
-            text = pl.read_parquet_metadata(self._bytes_or_path()).get(_KEY)
-            about: dict[str, Any] = json.loads(text) if text else {}
-        notes = []
-        if about:
-            units = ", ".join(about["units"])
-            notes = [f"imported from {about['format']} ({units})", *about["notes"]]
-            notes += about["guessed"]
-        return Parsed(NO_REQUESTS, UNITS, notes=notes, devices=about.get("devices", []))
+            result = Parsed(NO_REQUESTS, UNITS, checked=self._digest is not None)
+            if self._metadata is not None:
+                about = build(_About, self._document, f"metadata {_KEY}")
+                result.notes, result.devices = about.told(), about.devices
+        return result
 
     def batches(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
         """Frames as in `Parsed`, some rows at a time; of the first `limit` requests if it is given.
 
-        What lies behind these is not read.
+        What lies behind these is not read. Of all rows the digest is compared, at the end.
         """
         scan = self._scan()
-        return self._frames(scan if limit is None else scan.filter(IS_REQUEST).head(limit))
+        return self._whole() if limit is None else self._frames(scan.filter(IS_REQUEST).head(limit))
 
     def earlier(self, at_ns: int) -> int:
         """How many requests are before this time. Groups of rows that are not are not read."""
@@ -95,6 +119,7 @@ class File:
         """All of it; or, with a limit, the earliest so many requests and few others."""
         result = self.about()
         result.frame = _joined(self.batches(limit), result.frame)
+        result.checked = result.checked and limit is None
         if limit is not None and result.frame.height == limit:
             result.rows = self.rows()
             time = result.frame["time"]
@@ -112,21 +137,54 @@ class File:
         # Whoever reads moves on in the bytes.
         return self.source if isinstance(self.source, Path) else io.BytesIO(self.source)
 
-    def _frames(self, rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    @cached_property
+    def _metadata(self) -> str | None:
+        """The text under our key of the file's metadata."""
+        return pl.read_parquet_metadata(self._bytes_or_path()).get(_KEY)
+
+    @cached_property
+    def _document(self) -> Any:
+        try:
+            return None if self._metadata is None else parse_json(self._metadata)
+        except ValueError as error:
+            raise ValueError(f"metadata {_KEY}: {error}") from error
+
+    @property
+    def _digest(self) -> Any:
+        return self._document.get(_DIGEST) if isinstance(self._document, dict) else None
+
+    def _whole(self) -> Iterator[pl.DataFrame]:
+        with self._said():
+            rows, expected = self._scan(), self._digest
+            digest = Digest(rows.collect_schema())
+        yield from self._frames(rows, digest if expected is not None else None)
+        if expected is not None and digest.text(_text_of(self._document)) != expected:
+            raise self._error(
+                "the requests differ from those that were written: the file is damaged, or another "
+                f"program has changed them and kept the metadata {_KEY}; restore the file, or "
+                "write it without these metadata"
+            )
+
+    def _frames(self, rows: pl.LazyFrame, digest: Digest | None = None) -> Iterator[pl.DataFrame]:
         with self._said():
             # One thread decodes while others work, and only what fits in two batches is in memory.
             for frame in rows.collect_batches(chunk_size=_BATCH, lazy=True, engine="streaming"):
+                if digest is not None:
+                    digest.add(frame)
                 yield from_frame(frame).frame
 
     @contextmanager
     def _said(self) -> Iterator[None]:
         try:
             yield
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        except (*_DAMAGED, OSError, ValueError) as error:
             words = " ".join(str(error).split())
             if not isinstance(error, TraceError):
                 words = f"damaged Parquet data: {words}"
-            raise TraceError(f"{self.name}: {words}" if self.name else words) from error
+            raise self._error(words) from error
+
+    def _error(self, words: str) -> TraceError:
+        return TraceError(f"{self.name}: {words}" if self.name else words)
 
 
 def _joined(frames: Iterable[pl.DataFrame], empty: pl.DataFrame) -> pl.DataFrame:
@@ -134,10 +192,11 @@ def _joined(frames: Iterable[pl.DataFrame], empty: pl.DataFrame) -> pl.DataFrame
     return pl.concat(found) if found else empty
 
 
-def metadata(trace: Trace) -> dict[str, str]:
+def metadata(trace: Trace, digest: Digest) -> dict[str, str]:
     """File metadata from which `read` restores what the columns do not hold.
 
-    What is said about long gaps is left out: whoever reads the file sees them again.
+    `digest` has seen all rows. What is said about long gaps is left out: whoever reads the file
+    sees them again.
     """
     units = trace.units
     seen_again = gaps.told(trace.frame["at_ns"])
@@ -148,7 +207,19 @@ def metadata(trace: Trace) -> dict[str, str]:
         "devices": trace.devices,
         "notes": [note for note in trace.notes if note not in seen_again],
     }
-    return {_KEY: json.dumps(about)}
+    return {_KEY: json.dumps(about | {_DIGEST: digest.text(_text_of(about))})}
+
+
+def write_into(file: BinaryIO, trace: Trace) -> None:
+    """Writes a trace that is in memory into an open file."""
+    digest = Digest(trace.frame.schema)
+    digest.add(trace.frame)
+    trace.frame.write_parquet(file, metadata=metadata(trace, digest))
+
+
+def _text_of(document: Mapping[str, Any]) -> str:
+    """What the digest covers of a file's metadata: all but itself."""
+    return json.dumps({key: document[key] for key in document if key != _DIGEST}, sort_keys=True)
 
 
 def from_frame(frame: pl.DataFrame) -> Parsed:

@@ -1,0 +1,79 @@
+"""Files that a user names: which can be read to their end, their text, their names as text."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+TEXT_MOST = 1 << 26
+"""Bytes of the longest text or document that is read at once."""
+
+BLOCK = 1 << 20
+"""Bytes that are read at once; a signal is answered between two blocks."""
+
+_ENDLESS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISCHR, "a character device"),
+    (stat.S_ISBLK, "a block device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+#: Control characters, those that change the direction of writing, and what stands for a byte that
+#: is not UTF-8.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def check_end(path: Path) -> None:
+    """Raises OSError for a path that has no end to read to, such as `/dev/zero`; a pipe has one."""
+    mode = path.stat().st_mode
+    for is_kind, kind in _ENDLESS:
+        if is_kind(mode):
+            raise OSError(errno.EINVAL, f"{kind}; expected a file or a pipe", str(path))
+
+
+def blocks(file: BinaryIO) -> Iterator[bytes]:
+    """The rest of an open file, a block after the other."""
+    while block := file.read(BLOCK):
+        yield block
+
+
+def read_text(path: Path) -> str:
+    """The text of a file or a pipe. Raises OSError, or UnicodeDecodeError if it is not UTF-8."""
+    check_end(path)
+    data = bytearray()
+    with path.open("rb") as file:
+        for block in blocks(file):
+            data += block
+            if len(data) > TEXT_MOST:
+                most = f"more than {TEXT_MOST >> 20} MiB; expected a text"
+                raise OSError(errno.EFBIG, most, str(path))
+    return data.decode("utf-8")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """As `json.loads`; a document that nests too deeply is a ValueError, too."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("lists or tables nest too deeply") from None
+
+
+def shown(text: str | os.PathLike[str]) -> str:
+    r"""A file's name, or a text with names in it, as it can be printed: `\x1b` for a control
+    character, and `\xff` for a byte that is not UTF-8."""
+    return _UNPRINTABLE.sub(_escape, os.fspath(text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        # Python's stand-in for a byte of a name.
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -59,11 +59,12 @@ test-rust:
 test-python: build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
 
+# Examples are drawn at random here alone: a failure prints the one to add to its test as @example.
 # The wheel is built first: it is installed in a fresh environment of each Python. The site is built
 # by a test, which needs what `make docs` does.
 test-long: build wheel $(VENV)/docs-ready
 	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	FLOATGATE_EXAMPLES=random $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: setup
 	cargo fmt --all --check

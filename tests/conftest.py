@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shlex
 import signal
@@ -21,10 +22,20 @@ Cli = Callable[..., Done]
 HANGS_S = 900
 """A command that takes so many seconds hangs: a slow machine that does other things needs less."""
 
-# How long an example takes is a matter of the machine, and of what else it does. The profile that
-# hypothesis has chosen, as one for CI, stays its base.
-settings.register_profile("floatgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("floatgate")
+EXAMPLES = "FLOATGATE_EXAMPLES"
+"""The environment variable that chooses hypothesis's examples: `random` in `make test-long`."""
+
+# How long an example takes is a matter of the machine, and of what else it does.
+ANY_SPEED: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+    "database": None,
+}
+# The same examples every time: a failure is a fault of the change that is tested.
+settings.register_profile("same", **ANY_SPEED, derandomize=True)
+# Other examples every time. A failure prints the example that the test is then given.
+settings.register_profile("random", **ANY_SPEED, derandomize=False, print_blob=True)
+settings.load_profile(os.environ.get(EXAMPLES, "same"))
 
 # A script's job in the background ignores SIGINT, and so would the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

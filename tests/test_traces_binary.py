@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from pathlib import Path
 
@@ -21,9 +22,10 @@ from binary_traces import (
     oracle_general,
     vscsi_record,
 )
+from test_traces_formats import BINARY, content
 from trace_rows import FLUSH, ISSUED, PAGE, READ, SECTOR, US, WRITE, S, read_bytes, units_of
 
-from floatgate.traces import TraceError
+from floatgate.traces import TraceError, read_trace
 
 # SCSI: READ and WRITE of 6, 10, 12 and 16 bytes, SYNCHRONIZE CACHE of 10 and 16 bytes.
 COMMANDS = {
@@ -88,7 +90,7 @@ def test_hp_srt_counts_a_negative_block_and_knows_a_header_alone(tmp_path: Path)
     good = b"".join(hp_record(1, second, 0, second, 512, 0, 1) for second in range(200))
     trace = read_bytes(HP_HEADER + good + hp_record(1, 300, 0, -4, 512, 0, 1), tmp_path)
     assert (trace.frame.height, trace.unparsed_lines) == (200, 1)
-    assert trace.first_unparsed == "a record with a negative block or length"
+    assert trace.first_unparsed == "a record with a negative time, block or length"
     with pytest.raises(TraceError, match="the trace has no requests"):
         read_bytes(HP_HEADER, tmp_path)
 
@@ -189,3 +191,33 @@ def test_binary_addresses_out_of_range_are_unparsed_records(tmp_path: Path) -> N
     fine = vscsi_record(1, 0x8A, 512, last, 7) * 200
     trace = read_bytes(fine + vscsi_record(1, 0x8A, 512, far, 7), tmp_path)
     assert (trace.frame.height, trace.first_unparsed) == (200, f"record 201 {told}")
+
+
+EXTREMES = [b"\xff\xff\xff\xff", b"\x80\0\0\0", b"\0\0\0\x80", b"\0\0\x01\0"]
+
+
+@pytest.mark.parametrize("name", [name for name in BINARY if name != "parquet"])
+def test_an_extreme_number_in_any_field_is_a_trace_or_its_error(name: str, tmp_path: Path) -> None:
+    """Any word of the first records may be damaged: no field is of another type than its words."""
+    sample, path = content(name, tmp_path), tmp_path / "file"
+    for at in range(0, min(len(sample), 112), 4):
+        for extreme in EXTREMES:
+            path.write_bytes(sample[:at] + extreme + sample[at + 4 :])
+            with contextlib.suppress(TraceError):
+                read_trace(path, format=BINARY[name])
+
+
+def test_a_capture_names_the_record_with_a_stream_that_cannot_be(tmp_path: Path) -> None:
+    sample = bytearray(content("capture", tmp_path))
+    sample[16 + 32 + 30] = 1
+    with pytest.raises(TraceError, match="record 2: stream 65536; expected 0 to 65535"):
+        read_bytes(bytes(sample), tmp_path)
+    sample[16 + 24] = 9
+    with pytest.raises(TraceError, match="record 1: operation 9; expected 0 to 3"):
+        read_bytes(bytes(sample), tmp_path)
+
+
+def test_an_hp_record_before_its_epoch_is_unparsed(tmp_path: Path) -> None:
+    records = hp_record(1, 7, 1, 8, 512, 1, 0) * 200
+    trace = read_bytes(HP_HEADER + records + hp_record(1, -7, 1, 8, 512, 1, 0), tmp_path)
+    assert (trace.frame.height, trace.unparsed_lines) == (200, 1)

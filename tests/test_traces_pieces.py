@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from test_traces_formats import BINARY, TEXT, content
@@ -70,6 +70,7 @@ def test_pieces_make_no_difference(
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@example(name="capture", seed=949, piece=100, limit=None)
 @given(
     name=st.sampled_from(SAMPLES),
     seed=st.integers(0, 1000),

@@ -2,8 +2,7 @@
 
 Numbers are little-endian. Header: `FLOATREC`, u32 version 1, u32 bytes of a page. Record: u64
 nanoseconds, u64 offset, u64 length, u32 operation (0 read, 1 write, 2 trim, 3 flush), u32 stream.
-Records stand in the order in which the drive took the requests. NBD has no streams, and a trace
-has none, so these are left out.
+Records stand in the order in which the drive took the requests.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ HEADER_BYTES = 16
 RECORD_BYTES = 32
 
 _VERSION = 1
+_STREAM_MAX = (1 << 16) - 1
 
 
 def _claims(head: Head) -> bool:
@@ -58,11 +58,7 @@ class _Reader:
         raw = words(data, RECORD_BYTES)
         first = self._records + 1
         self._records += raw.height
-        if (wrong := raw["w6"] > FLUSH).any():
-            index = int(wrong.arg_max() or 0)
-            raise TraceError(
-                f"record {first + index}: operation {raw['w6'][index]}; expected 0 to {FLUSH}"
-            )
+        _check_numbers(raw, first)
         # Of two threads the one that came second may be served first: the order is the drive's.
         time = pl.max_horizontal(wide("w0", "w1").cum_max(), pl.lit(self._latest, pl.UInt64))
         frame = raw.select(
@@ -77,6 +73,18 @@ class _Reader:
         if frame.height:
             self._latest = frame["time"][-1]
         return frame
+
+
+def _check_numbers(raw: pl.DataFrame, first: int) -> None:
+    """Raises `TraceError` for the first record whose operation or stream there is not."""
+    wrong = (raw["w6"] > FLUSH) | (raw["w7"] > _STREAM_MAX)
+    if wrong.any():
+        index = int(wrong.arg_max() or 0)
+        op, stream = raw["w6"][index], raw["w7"][index]
+        what = f"operation {op}; expected 0 to {FLUSH}"
+        if op <= FLUSH:
+            what = f"stream {stream}; expected 0 to {_STREAM_MAX}"
+        raise TraceError(f"record {first + index}: {what}")
 
 
 def _check_header(data: bytes) -> None:

@@ -47,7 +47,7 @@ class _Reader:
 
     def told(self) -> Parsed:
         first = self._broken or (
-            "a record with a negative block or length" if self._negative else None
+            "a record with a negative time, block or length" if self._negative else None
         )
         other = plural(self._other, "record")
         has_tail = self._broken is not None
@@ -62,7 +62,7 @@ class _Reader:
 
     def _checked(self, columns: dict[str, array[int]]) -> pl.DataFrame:
         frame = pl.DataFrame({name: pl.Series(values) for name, values in columns.items()}).select(
-            pl.col("time").cast(pl.UInt64),
+            pl.col("time").cast(pl.UInt64, strict=False),
             pl.col("op").cast(pl.UInt8),
             "device",
             pl.col("offset").cast(pl.UInt64, strict=False),

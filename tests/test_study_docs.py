@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import doctest
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -58,9 +58,10 @@ def test_the_time_of_all_workers_counts() -> None:
     assert bench.around(10, 1.0, 0.5, 1) == pytest.approx(0.05)
 
 
-def test_the_examples_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags, encoding="utf-8")
-    assert found.attempted >= 10
-    assert found.failed == 0
+def test_the_examples_hold(tmp_path: Path) -> None:
+    """In a process of its own: DuckDB's nanobind may report leaks as the process ends."""
+    assert PAGE.read_text("utf-8").count("\n>>> ") >= 10
+    options = [word for flag in ("ELLIPSIS", "NORMALIZE_WHITESPACE") for word in ("-o", flag)]
+    command = [sys.executable, "-X", "utf8", "-m", "doctest", *options, str(PAGE)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _core, files
 from .guests.base import Policy
 from .guests.given import Guests, NameOf, by_name, taken
 from .result_types import SpaceResult
@@ -78,7 +78,7 @@ def resolve_all(
     found = []
     for values in itertools.product(*vary.values()):
         chosen = dict(zip(vary, values, strict=True))
-        label = ", ".join(f"{key}={_text(value)}" for key, value in chosen.items())
+        label = ", ".join(f"{key}={files.shown(_text(value))}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
         config, guests = Guests.of(_core.resolve(*read[called], sets), given)
@@ -159,7 +159,7 @@ def name(device: Device | None) -> str:
     """What a device is called: the preset's name or the path; "config" for a dict."""
     if device is None:
         return DEFAULT_DEVICE
-    return "config" if isinstance(device, Mapping) else str(device)
+    return "config" if isinstance(device, Mapping) else files.shown(str(device))
 
 
 def source(device: Device | None) -> tuple[str | None, str | None]:
@@ -172,7 +172,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     if device in _presets() or not (path.suffix == ".toml" or path.exists()):
         return str(device), None
     try:
-        text = path.read_text("utf-8")
+        text = files.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error

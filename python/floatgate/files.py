@@ -38,6 +38,13 @@ def check_end(path: Path) -> None:
             raise OSError(errno.EINVAL, f"{kind}; expected a file or a pipe", str(path))
 
 
+def check_regular(path: Path) -> None:
+    """Raises OSError for what cannot be read twice: anything but a regular file."""
+    check_end(path)
+    if path.is_fifo():
+        raise OSError(errno.EINVAL, "a pipe; expected a file, which is read twice", str(path))
+
+
 def blocks(file: BinaryIO) -> Iterator[bytes]:
     """The rest of an open file, a block after the other."""
     while block := file.read(BLOCK):
@@ -57,10 +64,10 @@ def read_text(path: Path) -> str:
     return data.decode("utf-8")
 
 
-def parse_json(text: str | bytes) -> Any:
+def parse_json(text: str | bytes, **options: Any) -> Any:
     """As `json.loads`; a document that nests too deeply is a ValueError, too."""
     try:
-        return json.loads(text)
+        return json.loads(text, **options)
     except RecursionError:
         raise ValueError("lists or tables nest too deeply") from None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
+from .files import parse_json
 from .result_types import *  # noqa: F403
 from .result_types import ResultFields
 from .typed import build, require
@@ -139,8 +140,5 @@ def _parse(text: str) -> dict[str, Any]:
         document: dict[str, Any] = from_json(text, allow_inf_nan=False)
     except ValueError:
         # NaN or infinity, or no JSON: of which this one, at half the speed, says what is wrong.
-        try:
-            document = json.loads(text, parse_constant=lambda _: None)
-        except RecursionError:
-            raise ValueError("the document is nested too deeply") from None
+        document = parse_json(text, parse_constant=lambda _: None)
     return document

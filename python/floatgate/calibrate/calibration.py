@@ -12,6 +12,7 @@ from typing import Any
 from .. import configs
 from .._core import ConfigError
 from ..configs import Device
+from ..files import shown
 from . import keys
 from .fit import Fit, fit, rms
 from .latency import LatencyStudy, is_latency
@@ -107,7 +108,7 @@ def calibrate(
         raise ConfigError(f"holdout: {', '.join(both)} is also fitted to; expected another run")
     work = _Work(study, device, runs, held, scale, seed, progress)
     fitted = work.fitted(fit_keys, noise)
-    return _told(work, fitted, [str(path) for path in data])
+    return _told(work, fitted, [shown(path) for path in data])
 
 
 class _Work:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, api
 from .._core import ConfigError
+from ..files import check_regular, parse_json, read_text
 from ..result import Result
 from . import scaled
 from .measured import number, table
@@ -70,6 +71,7 @@ def is_latency(path: Path) -> bool:
     if path.suffix == ".json":
         return True
     try:
+        check_regular(path)
         with path.open(encoding="utf-8-sig") as file:
             return "offered_iops" in file.readline()
     except (OSError, UnicodeDecodeError):
@@ -112,7 +114,7 @@ def _ssdiq(path: Path) -> list[Load]:
 
 def _fio(path: Path) -> list[Load]:
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = parse_json(read_text(path))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from .._core import ConfigError
+from ..files import check_regular
 
 GIB = 1 << 30
 STEADY_SHARE = 0.2
@@ -123,6 +124,7 @@ def table(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Mapping[str,
     Raises ConfigError where a column is missing, or where there are no rows.
     """
     try:
+        check_regular(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             header = reader.fieldnames or []

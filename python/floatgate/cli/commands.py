@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
+
+from floatgate.files import shown
 
 from .failure import OneLineErrors
 
@@ -26,7 +29,29 @@ class Strict(TyperCommand):
             for option in order:
                 if given.get(option.name) == "":
                     raise _wrong("is empty; expected a value", option)
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for option in self.params:
+            _check_text(ctx.params.get(option.name or ""), option)
+        return rest
+
+
+def _check_text(value: Any, option: Any) -> None:
+    """Raises BadParameter for a text that is not UTF-8, unless it names a file that is there.
+
+    What can only be a path is no text: Click has made a Path of it.
+    """
+    for text in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(text, str) and not _is_utf8(text) and not os.path.lexists(text):
+            raise _wrong(f"{shown(text)} is not UTF-8, and no file's name", option)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether the bytes of an argument were UTF-8; Python keeps others as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _wrong(text: str, option: Any) -> typer.BadParameter:

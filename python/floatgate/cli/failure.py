@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from floatgate.ending import Ended
+from floatgate.files import shown
 
 RUN_FAILED = 1
 CALL_WRONG = 2
@@ -19,7 +20,7 @@ CALL_WRONG = 2
 def complain(text: str) -> None:
     """Says what is wrong, in one line."""
     with contextlib.suppress(OSError):
-        print(f"floatgate: {' '.join(text.split())}", file=sys.stderr)
+        print(f"floatgate: {shown(' '.join(text.split()))}", file=sys.stderr)
 
 
 class OneLineErrors(TyperGroup):
@@ -62,7 +63,8 @@ def _status(error: Exception) -> int | None:
     from floatgate.models import ModelError
     from floatgate.traces import TraceError
 
-    if isinstance(error, (ConfigError, ModelError, TraceError)):
+    if isinstance(error, (ConfigError, ModelError, TraceError, UnicodeEncodeError)):
+        # Of a call, what cannot be encoded was no UTF-8; Python keeps such bytes as surrogates.
         return CALL_WRONG
     return RUN_FAILED if isinstance(error, (RunError, OSError, MemoryError)) else None
 
@@ -71,4 +73,6 @@ def words_of(error: Exception) -> str:
     """The error as a line, without the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object[:80]!r} is not UTF-8; expected text in UTF-8"
     return str(error) or type(error).__name__

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..ending import Signals
+from ..files import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +52,7 @@ def say(text: str, quiet: bool = False) -> None:
     """A message, which is no result and so goes to standard error."""
     if not quiet:
         with contextlib.suppress(OSError):
-            print(text, file=sys.stderr)
+            print("\n".join(map(shown, text.split("\n"))), file=sys.stderr)
 
 
 def print_json(document: Any) -> None:

@@ -39,6 +39,9 @@ def open_all() -> None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123
     if sys.stdout is None:
         sys.stdout = _Closed()
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        # The name of a file may hold bytes that are no UTF-8; JSON has the same escapes for them.
+        sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from floatgate.comparison import labels
+from floatgate.files import shown
 from floatgate.report import curve_tables, tables
 from floatgate.report.causes import BLAME
 from floatgate.report.frames import KINDS, NAMED
@@ -103,7 +104,9 @@ def print_trace(info: Mapping[str, Any]) -> None:
         if info[f"mean_{kind}_bytes"] is not None
     ]
     again = info["page_writes_per_written_page"]
-    names = ", ".join(info["device_names"][:8]) + (", ..." if info["devices"] > 8 else "")
+    names = ", ".join(map(shown, info["device_names"][:8])) + (
+        ", ..." if info["devices"] > 8 else ""
+    )
     lines = {
         "trace": info["name"],
         "format": info["format"],
@@ -171,7 +174,7 @@ def _drive(result: Result, device: str) -> Lines:
     )
     units, reserve = count(drive.units), count(drive.reserve_units)
     spare, over = percent(drive.spare_factor), percent(drive.over_provisioning)
-    yield "drive", f"{device}: {logical} for the host on {physical} of flash"
+    yield "drive", f"{shown(device)}: {logical} for the host on {physical} of flash"
     pages = f"{count(drive.pages_per_unit)} pages of {page}"
     yield "", f"{units} erase units of {pages}, and {reserve} in reserve"
     yield "", f"spare factor {spare}, that is over-provisioning {over}"

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from floatgate._core import ConfigError, RunError
+from floatgate.files import read_text, shown
 
 PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 
@@ -57,7 +58,7 @@ class Tls:
             own = certificates and ("tls-certificates", str(certificates.absolute()))
             return cls("", own or None)
         try:
-            lines = psk.read_text("utf-8").splitlines()
+            lines = read_text(psk).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--tls-psk: {psk} cannot be read: {error}") from error
         users = [line.partition(":")[0] for line in lines if ":" in line and line[0] != "#"]
@@ -157,6 +158,9 @@ def command(
     # The drive takes any bytes; clients are told which it likes, and what is too long for them.
     sizes = {"minimum": 1, "preferred": max(page_bytes, 512), "maximum": REQUEST_MAX}
     policy = [f"blocksize-{name}={size}" for name, size in sizes.items()]
+    for word in (*options, *parameters):
+        if shown(word) != word:
+            raise ConfigError(f"{word}: expected a name in UTF-8, without control characters")
     filtered = ["--filter=blocksize-policy", *options, str(PLUGIN), *parameters]
     return [nbdkit, *filtered, *policy, "blocksize-error-policy=error", f"parent={os.getpid()}"]
 

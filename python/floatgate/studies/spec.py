@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from floatgate import _core, ranges
+from floatgate.files import read_text
 from floatgate.guests.base import Policy
 from floatgate.guests.given import by_name
 from floatgate.optimizer import Direction, check_installed
@@ -264,14 +265,14 @@ def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
 def read(path: Path) -> StudySpec:
     """The study of a TOML file. Raises ConfigError."""
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
     except tomllib.TOMLDecodeError as error:
         raise _core.ConfigError(f"{path}: no TOML: {error}") from error
     except RecursionError:
-        raise _core.ConfigError(f"{path}: is nested too deeply; expected a study file") from None
+        raise _core.ConfigError(f"{path}: no TOML: lists or tables nest too deeply") from None
     return parse(document, str(path))
 
 

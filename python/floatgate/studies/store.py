@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from floatgate import _core
+from floatgate.files import parse_json
 from floatgate.report.files import write_whole
 from floatgate.traces.source import is_url, missing_packages
 
@@ -252,7 +253,7 @@ def head_of(folder: Folder) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        head = json.loads(text)
+        head = parse_json(text)
         if isinstance(head, dict) and {"build", "columns", "fixed", "runs", "study"} <= head.keys():
             return head
     except (ValueError, RecursionError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -170,8 +171,15 @@ def check_span(first: Any, last: Any, unit: str, name: str) -> None:
     """Raises `TraceError` where there are too many nanoseconds between two times."""
     if int((last - first) * TIME_UNITS[unit]) >= _LAST_NS:
         raise TraceError(
-            f"{name}: times from {first!s} to {last!s} {unit} span more than 292 years"
+            f"{name}: times from {_plain(first)} to {_plain(last)} {unit} span more than 292 years"
+            "; expected times of one clock, in this unit"
         )
+
+
+def _plain(number: Any) -> str:
+    """A time without an exponent, and without zeros at its end."""
+    text = f"{Decimal(number):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def since(first: Any, unit: str) -> pl.Expr:

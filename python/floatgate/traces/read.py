@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from ..files import shown
 from . import columns as named
 from . import source as files
 from . import stream
@@ -53,7 +54,7 @@ def read_trace(
     """
     gap = _check(format, units, limit, close_gaps, columns)
     if isinstance(source, (str, Path)):
-        name = Path(source).name or str(source)
+        name = shown(Path(source).name or str(source))
         form, parsed = _parse(str(source), _chosen(format, columns), limit)
         return build(parsed, name, form, units, limit, gap)
     if columns is not None:
@@ -83,7 +84,7 @@ def open_trace(
     gap = _check(format, units, limit, close_gaps, columns)
     chosen = _chosen(format, columns)
     if isinstance(source, (str, Path)):
-        name = Path(source).name or str(source)
+        name = shown(Path(source).name or str(source))
         if parts := _parquet_files(str(source), chosen):
             found = _open_parquet(parts, name, units, limit, gap)
             if found is not None:

@@ -46,8 +46,9 @@ class Content:
         with _said(self.name):
             file = self._open()
         with file:
-            start = file.read(compressed.MAGIC_MAX)
-            file.seek(0)
+            with _said(self.name):
+                start = file.read(compressed.MAGIC_MAX)
+                file.seek(0)
             plain = Plain(_expanded(file, start, self.name))
             head = plain.peek(_ARCHIVE_HEAD)
             _refuse_archive(head, self.name)

@@ -24,8 +24,8 @@ from .build import (
     since,
     to_bytes,
 )
-from .layout import Footprint, Placing, told
-from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
+from .layout import Footprint, Placing, check_some, told
+from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
 
 HELD = 1 << 23
 """Requests of the longest trace that is held in memory: some 300 MB."""
@@ -62,6 +62,7 @@ class Stream:
             for frame in self.batches():
                 altered = frame if placing.wraps else frame.filter(pl.col("op") == TRIM)
                 requests += placing.apply(altered, tally).height - altered.height
+        check_some(self.about.name, requests, tally)
         return StreamLayout(self, placing, requests, told(tally))
 
     def unread(self) -> Trace:

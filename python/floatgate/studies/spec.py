@@ -265,15 +265,14 @@ def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
 def read(path: Path) -> StudySpec:
     """The study of a TOML file. Raises ConfigError."""
     try:
-        document = tomllib.loads(read_text(path))
+        return parse(tomllib.loads(read_text(path)), str(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error
     except tomllib.TOMLDecodeError as error:
         raise _core.ConfigError(f"{path}: no TOML: {error}") from error
     except RecursionError:
-        raise _core.ConfigError(f"{path}: no TOML: lists or tables nest too deeply") from None
-    return parse(document, str(path))
+        raise _core.ConfigError(f"{path}: no study: lists or tables nest too deeply") from None
 
 
 _EXPECTED = {

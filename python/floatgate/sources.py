@@ -14,7 +14,16 @@ import polars as pl
 
 from . import _core
 from .run_options import RunOptions
-from .traces import Layout, Stream, StreamLayout, Trace, lay_out, open_trace, trace_of
+from .traces import (
+    Layout,
+    Stream,
+    StreamLayout,
+    Trace,
+    TraceError,
+    lay_out,
+    open_trace,
+    trace_of,
+)
 
 BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""
@@ -65,6 +74,11 @@ class Source:
             )
         else:
             played = lay_out(self.trace, mode, capacity=capacity, streams=self.how.streams)
+        if not played.requests:
+            raise TraceError(
+                f"{self.name}: no request is left: {'; '.join(played.notes)}; addresses span "
+                "(--addresses span) keeps every trim"
+            )
         span, about = played.span_bytes, _about(self.trace)
         if self.workload and capacity is None:
             span = self.workload.span_bytes

@@ -47,6 +47,11 @@ class Layout:
     span_bytes: int
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def requests(self) -> int:
+        """How many there are."""
+        return self.frame.height
+
 
 class Footprint:
     """What the devices of a trace span and touch; found batch by batch, in bounded memory."""
@@ -202,17 +207,7 @@ def lay_out(
     footprint.add(trace.frame)
     placing = footprint.place(trace.name, mode, capacity).with_streams(streams)
     frame = placing.apply(trace.frame, tally)
-    check_some(trace.name, frame.height, tally)
     return Layout(frame, placing.span_bytes, told(tally))
-
-
-def check_some(name: str, requests: int, tally: Mapping[str, int]) -> None:
-    """Raises `TraceError` where no request is left to play."""
-    if not requests:
-        raise TraceError(
-            f"{name}: no request is left: {plural(tally['gone'], 'trim')} in regions that nothing "
-            "reads or writes; addresses span (--addresses span) keeps such trims"
-        )
 
 
 def told(tally: Mapping[str, int]) -> list[str]:

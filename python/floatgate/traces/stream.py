@@ -24,7 +24,7 @@ from .build import (
     since,
     to_bytes,
 )
-from .layout import Footprint, Placing, check_some, told
+from .layout import Footprint, Placing, told
 from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
 
 HELD = 1 << 23
@@ -62,7 +62,6 @@ class Stream:
             for frame in self.batches():
                 altered = frame if placing.wraps else frame.filter(pl.col("op") == TRIM)
                 requests += placing.apply(altered, tally).height - altered.height
-        check_some(self.about.name, requests, tally)
         return StreamLayout(self, placing, requests, told(tally))
 
     def unread(self) -> Trace:

@@ -1,4 +1,4 @@
-"""Digest of a table's rows: what a Parquet file's metadata keeps, so that a flipped bit is noticed.
+"""Digest of a table's rows, kept in the metadata of a Parquet file to detect a flipped bit.
 
 Parquet as Polars writes it has no checksums: a damaged file can decode to other numbers. A digest
 is text. It covers the names and types of the columns, the order of the rows and every value, and
@@ -68,7 +68,7 @@ class _Column:
 
 
 def _content(values: pl.Series) -> bytes | memoryview:
-    """The values as bytes; those of two series follow each other as those of one would."""
+    """The values as bytes. Bytes of a cut series, joined, are the bytes of the series in one piece."""
     kind = values.dtype
     if kind == pl.Boolean:
         values, kind = values.cast(pl.UInt8), pl.UInt8()

@@ -38,7 +38,7 @@ class Strict(TyperCommand):
 def _check_text(value: Any, option: Any) -> None:
     """Raises BadParameter for a text that is not UTF-8, unless it names a file that is there.
 
-    What can only be a path is no text: Click has made a Path of it.
+    A path is no text here: Click has made a Path of each argument that can only be a path.
     """
     for text in value if isinstance(value, (list, tuple)) else [value]:
         if isinstance(text, str) and not _is_utf8(text) and not os.path.lexists(text):

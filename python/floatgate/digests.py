@@ -68,7 +68,7 @@ class _Column:
 
 
 def _content(values: pl.Series) -> bytes | memoryview:
-    """The values as bytes. Bytes of a cut series, joined, are the bytes of the series in one piece."""
+    """The values as bytes. The bytes of two halves, joined, are those of the series."""
     kind = values.dtype
     if kind == pl.Boolean:
         values, kind = values.cast(pl.UInt8), pl.UInt8()

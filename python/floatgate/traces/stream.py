@@ -25,7 +25,7 @@ from .build import (
     to_bytes,
 )
 from .layout import Footprint, Placing, told
-from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, TraceError, Units, plural
+from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
 HELD = 1 << 23
 """Requests of the longest trace that is held in memory: some 300 MB."""

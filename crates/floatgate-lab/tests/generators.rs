@@ -188,6 +188,18 @@ fn hotcold_is_even_in_each_class() {
     assert!((hot - 90_000.0).abs() < 5.0 * 95.0, "{hot}");
 }
 
+/// Scattered hot places are as many and as hot, and lie in no piece.
+#[test]
+fn hotcold_scatters_its_hot_places() {
+    let counts = frequencies("hotcold:span=400KiB,r=0.9,f=0.1,scatter=true,writes=100k", 100);
+    let hot: Vec<usize> = (0..100).filter(|&place| counts[place] > 4000.0).collect();
+    assert_eq!(hot.len(), 10);
+    let x = chi_square(&counts, |k| if hot.contains(&k) { 9000.0 } else { 10_000.0 / 90.0 });
+    assert!(x < bound(100), "{x}");
+    let neighbours = hot.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    assert!(neighbours < 4, "{hot:?}");
+}
+
 #[test]
 fn zipf_has_the_exact_probabilities() {
     for (theta, n) in [(0.0, 50usize), (0.5, 50), (0.99, 50), (1.0, 50), (1.5, 20), (2.5, 6)] {
@@ -302,7 +314,7 @@ fn wrong_texts_are_named() {
     check(
         "hotcold:spam=1MiB,writes=1",
         "hotcold: unknown key `spam`; did you mean `span`? known: aligned, arrivals, burst, f, \
-         flush, interarrival, r, reads, requests, seed, size, span, trim, writes",
+         flush, interarrival, r, reads, requests, scatter, seed, size, span, trim, writes",
     );
     check("uniform:span=1KiB,writes=1", "uniform: size=4096: expected at most span (1024)");
     check(

@@ -1,11 +1,13 @@
 //! Two classes of places: a share r of the requests goes to a share f of the span, evenly in each.
 //!
-//! The hot places are the first ones, in one piece. For a page-mapped drive it makes no difference
-//! where they lie; for a cache of the map it is the friendliest case.
+//! The hot places are the first ones, in one piece, or they are scattered over the span. Scattered
+//! places matter to a cache of the map, and to a drive that was filled in order: in one piece, hot
+//! places share no erase unit with cold ones from the start, and cleaning has less to copy.
 
 use floatgate_ftl::rng::Rng;
 
 use super::keys::{KeyRow, Keys};
+use super::scatter::Scatter;
 use super::{Pattern, Space};
 use crate::config::ConfigError;
 
@@ -14,15 +16,22 @@ pub(super) struct HotCold {
     /// The share of the requests that is hot.
     hot_share: f64,
     hot_places: u64,
+    /// Where the places lie; without it, hot ones first.
+    scatter: Option<Scatter>,
 }
 
 impl Pattern for HotCold {
     const KEYS: &'static [KeyRow] = &[
         KeyRow { name: "r", default: "0.9", doc: "Share of the requests that go to hot data." },
         KeyRow { name: "f", default: "0.1", doc: "Share of the span that is hot." },
+        KeyRow {
+            name: "scatter",
+            default: "false",
+            doc: "Hot places lie anywhere; false: in one piece, at the start.",
+        },
     ];
 
-    fn new(keys: &mut Keys, space: Space, _: &mut Rng) -> Result<Self, ConfigError> {
+    fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
         let hot_share = keys.number("r", 0.9, (0.0, 1.0))?;
         let f = keys.number("f", 0.1, (0.0, 1.0))?;
         let hot_places = (space.places as f64 * f).round() as u64;
@@ -32,7 +41,9 @@ impl Pattern for HotCold {
                 "f={f} of {places} places is {hot_places} hot ones: expected some of each kind"
             )));
         }
-        Ok(Self { hot_share, hot_places })
+        let anywhere = keys.choice("scatter", &[("false", false), ("true", true)])?;
+        let scatter = anywhere.then(|| Scatter::new(space.places, first));
+        Ok(Self { hot_share, hot_places, scatter })
     }
 
     fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
@@ -41,6 +52,6 @@ impl Pattern for HotCold {
         } else {
             self.hot_places + rng.below(space.places - self.hot_places)
         };
-        place * space.step
+        self.scatter.as_ref().map_or(place, |scatter| scatter.place(place)) * space.step
     }
 }

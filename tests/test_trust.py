@@ -188,7 +188,8 @@ def test_one_zone_run_does_not_tell_spare_from_unit() -> None:
         scale=128,
     )
     unit, spare = found.fit.fitted
-    assert not spare.fixed and unit.high > 2.5 * unit.low
+    assert spare.is_idle and unit.interval is not None
+    assert unit.interval.high > 2.5 * unit.interval.low
     words = "capacity.spare_factor: every value from 0.2 to 0.4"
     assert any(text.startswith(words) for text in found.fit.indistinct)
 

@@ -54,8 +54,12 @@ ELSEWHERE = {
     "Measured drives": [
         "floatgate.calibrate.calibrate",
         "floatgate.calibrate.Calibration",
+        "floatgate.calibrate.predict",
+        "floatgate.calibrate.Forecast",
         "floatgate.calibrate.fit.Fit",
         "floatgate.calibrate.fit.Fitted",
+        "floatgate.calibrate.fit.Interval",
+        "floatgate.calibrate.work.AtScale",
         "floatgate.calibrate.study.Told",
     ],
     "Live drives": [

@@ -18,7 +18,11 @@ def drive_toml(found: Calibration, start: str = "") -> str:
     """The drive's config: what differs from the defaults, fitted numbers with a comment each.
 
     `start` is the text of the drive that the fit began with: what was fitted there still was.
+
+    Raises RunError for a fit that explains nothing.
     """
+    if found.refused:
+        raise _core.RunError(f"no drive is written: {found.refused}")
     defaults = json.loads(_core.resolve(None, "", []))
     comments = _inherited(start)
     comments |= {one.key.name: _comment(found, one) for one in found.fit.fitted}
@@ -58,12 +62,14 @@ def _table(
 
 
 def _comment(found: Calibration, one: Fitted) -> list[str]:
-    key = one.key
+    key, interval = one.key, one.interval
     fitted = f"{FITTED}{', '.join(found.runs)}: error {_percent(found.fit.error)} (rms)."
     searched = f"# Searched from {key.text(key.low)} to {key.text(key.high)};"
-    if not one.fixed:
+    if interval is None:
+        return [fitted, f"{searched} what explains the data as well was not sought."]
+    if interval.is_open:
         return [fitted, f"{searched} the data do not fix it: any value explains them as well."]
-    as_good = f"{key.text(one.low)} to {key.text(one.high)} explain the data as well."
+    as_good = f"{key.text(interval.low)} to {key.text(interval.high)} explain the data as well."
     return [fitted, f"{searched} {as_good}"]
 
 

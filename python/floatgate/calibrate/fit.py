@@ -26,10 +26,28 @@ REFIT_MOST = 16
 """Simulations of a search for the other keys while one is held."""
 HALVINGS = 8
 """How often the bracket of an end of an interval is halved."""
+END_SHARE = 0.01
+"""A value within this share of its range from an end is at the end."""
 ALIKE = 0.95
 """Two keys whose effects have at least this cosine are said to be indistinct."""
 
 Residuals = Callable[[Mapping[str, str]], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The values of a key that explain the data as well, if all others are fitted anew."""
+
+    low: float
+    high: float
+    open_low: bool
+    open_high: bool
+    """Whether the end of the interval is that of the range."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is all of the range."""
+        return self.open_low and self.open_high
 
 
 @dataclass(frozen=True)
@@ -38,17 +56,22 @@ class Fitted:
 
     key: Key
     value: float
-    low: float
-    high: float
-    """The values from `low` to `high` explain the data as well, if all others are fitted anew."""
-    open_low: bool
-    open_high: bool
-    """Whether the end of the interval is that of the range."""
+    interval: Interval | None
+    """None where it was not sought."""
 
     @property
-    def fixed(self) -> bool:
-        """Whether the data say anything: not every value of the range would do."""
-        return not (self.open_low and self.open_high)
+    def is_idle(self) -> bool:
+        """Whether the data do not fix the key: every value of the range explains them as well."""
+        return self.interval is not None and self.interval.is_open
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the value is an end of its range, beyond which there may be a better one.
+
+        There is none below 0.
+        """
+        share = self.key.share(self.value)
+        return share >= 1 - END_SHARE or (share <= END_SHARE and self.key.low > 0)
 
 
 @dataclass(frozen=True)
@@ -73,6 +96,16 @@ class Fit:
 def rms(residuals: Sequence[float]) -> float:
     """Root mean square."""
     return math.sqrt(sum(one * one for one in residuals) / len(residuals))
+
+
+def weighted(runs: Sequence[Sequence[float]]) -> list[float]:
+    """The residuals of runs in one list, in which every run counts alike.
+
+    A rate beyond the knee has one residual and a rate below it four: without weights, the knee
+    would count for a fourth of a rate.
+    """
+    count = sum(len(run) for run in runs)
+    return [one * math.sqrt(count / len(runs) / len(run)) for run in runs for one in run]
 
 
 class _Search:
@@ -162,21 +195,36 @@ def _several(
 
 
 def fit(
-    keys: Sequence[Key], residuals: Residuals, noise_at: Callable[[Mapping[str, str]], float]
+    keys: Sequence[Key],
+    residuals: Residuals,
+    noise_at: Callable[[Mapping[str, str]], float],
+    *,
+    intervals: bool = True,
 ) -> Fit:
-    """Fits the keys to the residuals; `noise_at` says what repeated runs of a drive differ by."""
+    """Fits the keys to the residuals; `noise_at` says what repeated runs of a drive differ by.
+
+    Without `intervals` only the best values are sought, in a third of the simulations or less.
+    """
     search = _Search(keys, residuals)
-    all_keys = range(len(keys))
-    best = search.best([0.5] * len(keys), list(all_keys), SEARCH_MOST)
+    best = search.best([0.5] * len(keys), list(range(len(keys))), SEARCH_MOST)
     error = search.error(best)
     noise = noise_at(search.settings(best))
+    if not intervals:
+        fitted = tuple(
+            Fitted(key, key.at(share), None) for key, share in zip(keys, best, strict=True)
+        )
+        return Fit(fitted, error, noise, (), search.evaluations)
     limit = math.hypot(error, noise)
-    fitted = tuple(_interval(search, best, i, limit) for i in all_keys)
-    indistinct = _indistinct(search, best, fitted, noise)
+    found = [_interval(search, best, i, limit) for i in range(len(keys))]
+    fitted = tuple(
+        Fitted(key, key.at(share), interval)
+        for key, share, interval in zip(keys, best, found, strict=True)
+    )
+    indistinct = _indistinct(search, best, found, noise)
     return Fit(fitted, error, noise, tuple(indistinct), search.evaluations)
 
 
-def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> Fitted:
+def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> Interval:
     """The values of key `i` up to which the error stays within the limit, others fitted anew."""
     others = [other for other in range(len(best)) if other != i]
 
@@ -198,21 +246,22 @@ def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> F
 
     (low, open_low), (high, open_high) = end(0.0), end(1.0)
     key = search.keys[i]
-    return Fitted(key, key.at(best[i]), key.at(low), key.at(high), open_low, open_high)
+    return Interval(key.at(low), key.at(high), open_low, open_high)
 
 
 def _indistinct(
-    search: _Search, best: Sequence[float], fitted: Sequence[Fitted], noise: float
+    search: _Search, best: Sequence[float], intervals: Sequence[Interval], noise: float
 ) -> list[str]:
     """What the data do not tell: keys without effect, and keys with the same effect."""
-    anew = ", if the others are fitted anew" if len(fitted) > 1 else ""
+    keys = search.keys
+    anew = ", if the others are fitted anew" if len(keys) > 1 else ""
     found = [
-        f"{one.key.name}: every value from {one.key.text(one.low)} to {one.key.text(one.high)} "
+        f"{key.name}: every value from {key.text(one.low)} to {key.text(one.high)} "
         f"explains the data as well{anew}"
-        for one in fitted
-        if not one.fixed
+        for key, one in zip(keys, intervals, strict=True)
+        if one.is_open
     ]
-    effects = [_effect(search, best, i, one) for i, one in enumerate(fitted)]
+    effects = [_effect(search, best, i, one) for i, one in enumerate(intervals)]
     for i, one in enumerate(effects):
         for j, other in enumerate(effects[:i]):
             both = rms(one) * rms(other) * len(one)
@@ -220,14 +269,14 @@ def _indistinct(
                 continue
             cosine = sum(a * b for a, b in zip(one, other, strict=True)) / both
             if abs(cosine) >= ALIKE:
-                pair = f"{fitted[j].key.name} and {fitted[i].key.name}"
+                pair = f"{keys[j].name} and {keys[i].name}"
                 found.append(f"{pair}: their effects are alike (cosine {cosine:+.2f})")
     return found
 
 
-def _effect(search: _Search, best: Sequence[float], i: int, one: Fitted) -> list[float]:
+def _effect(search: _Search, best: Sequence[float], i: int, one: Interval) -> list[float]:
     """How the residuals change over the interval of key `i`, but at most a fifth of the range."""
-    key = one.key
+    key = search.keys[i]
     low = max(key.share(one.low), best[i] - 0.1)
     high = min(key.share(one.high), best[i] + 0.1)
     low, high = min(low, max(0.0, best[i] - 0.02)), max(high, min(1.0, best[i] + 0.02))

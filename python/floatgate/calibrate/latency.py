@@ -4,66 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, api
 from .._core import ConfigError
-from ..files import check_regular, parse_json, read_text
+from ..files import check_regular
 from ..result import Result
 from . import scaled
-from .measured import number, table
-from .study import Config, Told
+from .fio import names_apart, read_fio
+from .fit import rms, weighted
+from .loads import PROBE_IOPS, READS, SERVED, Load, read_ssdiq
+from .study import Config, Told, changed
 
 if TYPE_CHECKING:
     import polars as pl
 
-READS = ("r_mean_us", "r_p50_us", "r_p99_us")
-WRITES = ("w_mean_us", "w_p50_us", "w_p99_us")
-NEEDED = ("drive", "group", "rate_iops", "offered_iops", "read_iops", "write_iops", *READS, *WRITES)
-SERVED = 0.98
-"""A rate of which less than this share is served is beyond the knee."""
-REQUESTS, READS_LEAST = 40_000, 8_000
-"""Requests of a rate that are simulated: at least so many, and so many reads where there are any,
-so that eighty of them are above their 99th percentile."""
-OUTSTANDING = 7 * 64
-"""Requests that SSD-iq's seven threads have outstanding at most."""
-PROBE_IOPS = 10_000
-"""SSD-iq's thread 0: so many requests a second at constant spacing, half of them reads."""
+QUEUE = ("queue.depth", "queue.arrivals")
+"""Keys that the data take the place of."""
+CONDITIONING = "in order and three volumes of random pages"
+"""SSD-iq's, before it measures."""
 PROBE_READS, LOAD_READS = 0.5, 0.01
 """Shares of reads of thread 0, and of the threads that are the load."""
 USUAL_NOISE = 0.02
-
-
-@dataclass(frozen=True)
-class Load:
-    """A rate at which a drive was measured."""
-
-    name: str
-    offered: float
-    """Requests a second that were offered; 0 for a closed loop."""
-    read_share: float
-    size: int
-    depth: int
-    probe: bool
-    """Whether thread 0 of SSD-iq is a part of it."""
-    constant: bool
-    """Whether requests arrive at constant spacing; otherwise at random (Poisson)."""
-    measured: Mapping[str, float]
-    """Requests served per second (`iops`), and times in microseconds."""
-
-    @property
-    def is_served(self) -> bool:
-        """Whether what is offered is served."""
-        return self.offered > 0 and self.measured["iops"] >= SERVED * self.offered
-
-    @property
-    def requests(self) -> int:
-        """How many are simulated."""
-        reads = READS_LEAST / self.read_share if self.read_share else 0
-        return max(REQUESTS, round(reads))
 
 
 def is_latency(path: Path) -> bool:
@@ -83,100 +47,25 @@ def read_loads(path: Path) -> list[Load]:
 
     Raises ConfigError, which names the file and the place, for what is missing or no number.
     """
-    return _fio(path) if path.suffix == ".json" else _ssdiq(path)
-
-
-def _ssdiq(path: Path) -> list[Load]:
-    loads = []
-    for line, cells in table(path, NEEDED):
-        if cells["group"] != "all":
-            continue
-        values = {name: number(path, line, cells, name) for name in NEEDED[2:]}
-        iops = values["read_iops"] + values["write_iops"]
-        if iops == 0:
-            raise ConfigError(f"{path}: line {line}: no request was served; expected some")
-        loads.append(
-            Load(
-                name=f"{cells['drive']}-{values['rate_iops']:.0f}",
-                offered=values["offered_iops"],
-                read_share=values["read_iops"] / iops,
-                size=4096,
-                depth=OUTSTANDING,
-                probe=True,
-                constant=False,
-                measured={"iops": iops} | {name: values[name] for name in (*READS, *WRITES)},
-            )
-        )
-    if not loads:
-        raise ConfigError(f'{path}: has no rows of the group "all"')
-    return loads
-
-
-def _fio(path: Path) -> list[Load]:
-    try:
-        document = parse_json(read_text(path))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path}: is no JSON of fio (--output-format=json): {error}") from error
-    jobs = document.get("jobs") if isinstance(document, dict) else None
-    if not isinstance(jobs, list) or not jobs:
-        raise ConfigError(f"{path}: jobs is missing; expected fio's --output-format=json")
-    common = document.get("global options") or {}
-    return [_job(f"{path}: job {n}", job, common) for n, job in enumerate(jobs)]
-
-
-def _job(where: str, job: Any, common: Mapping[str, str]) -> Load:
-    try:
-        options = {**common, **job.get("job options", {})}
-        read, write = job["read"], job["write"]
-        iops = float(read["iops"]) + float(write["iops"])
-        measured = {"iops": iops}
-        for names, side in ((READS, read), (WRITES, write)):
-            if side["total_ios"]:
-                measured |= dict(zip(names, _times(side), strict=True))
-        share = read["total_ios"] / (read["total_ios"] + write["total_ios"])
-        rates = [float(part) for part in str(options.get("rate_iops", "")).split(",") if part]
-        jobs = int(options.get("numjobs", 1))
-        depth = int(options.get("iodepth", 1)) * jobs
-        name = f"fio-{job['jobname']}"
-        constant = options.get("rate_process", "linear") != "poisson"
-        size = _core.parse_size("bs", _fio_size(options.get("bs", "4k")))
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        raise ConfigError(
-            f"{where}: {type(error).__name__}: {error}; expected fio's own"
-        ) from error
-    if not all(math.isfinite(value) and value > 0 for value in measured.values()):
-        raise ConfigError(f"{where}: a rate or a time is not above 0")
-    offered = sum(rates) * jobs
-    return Load(name, offered, share, size, depth, False, constant, measured)
-
-
-def _times(side: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Mean, median and 99th percentile in microseconds: of all of the latency, if fio kept that."""
-    kept = side["lat_ns"] if "percentile" in side.get("lat_ns", {}) else side["clat_ns"]
-    at = kept["percentile"]
-    return kept["mean"] / 1e3, at["50.000000"] / 1e3, at["99.000000"] / 1e3
-
-
-def _fio_size(text: str) -> str:
-    """fio's 4k is 4096 bytes."""
-    lower = text.lower().split(",")[0].removesuffix("ib")
-    for letter in "kmg":
-        if lower.endswith(letter):
-            return f"{lower[:-1]}{letter.upper()}iB"
-    return lower
+    return read_fio(path) if path.suffix == ".json" else read_ssdiq(path)
 
 
 class LatencyStudy:
     """Rates at which the latency of one drive was measured."""
 
     kind = "latency"
+    null_model = "the same mean and percentiles under every load"
 
     def __init__(self, paths: Sequence[Path], config: Config) -> None:
-        loads = [load for path in paths for load in read_loads(path)]
+        read = [load for path in paths for load in read_loads(path)]
+        self._is_probed = any(load.probe for load in read)
+        loads = read if self._is_probed else names_apart(read)
         self.loads = {load.name: load for load in loads}
         self.names: Sequence[str] = [load.name for load in loads]
+        equal: dict[str, list[str]] = {}
+        for job, load in zip(read, loads, strict=True):
+            equal.setdefault(job.name, []).append(load.name)
+        self.groups: Mapping[str, Sequence[str]] = equal
         self.drive = loads[0].name.partition("-")[0]
         self.left_out: Mapping[str, str] = {}
         self.bases: Mapping[str, float] = {}
@@ -185,21 +74,53 @@ class LatencyStudy:
         beyond = [load.measured["iops"] for load in loads if load.offered and not load.is_served]
         self.knee = max(beyond, default=math.inf)
         """The most that was served of a rate that is more than the drive can serve."""
+        self.notes: Sequence[str] = [*self._replaced(config), *_at_once(loads)]
 
     def below_knee(self, load: Load) -> bool:
         """Whether a rate is served, and is not the knee itself, where latencies are chance."""
         return load.is_served and load.offered <= SERVED * self.knee
 
+    def why_idle(self, key: str) -> str | None:
+        """Why a key cannot be fitted, if the data take its place."""
+        table = key.partition(".")[0]
+        if key in QUEUE or (table == "start" and self._is_probed):
+            return "each run has that of the data"
+        return "latency is simulated with the clock" if key == "timing" else None
+
     def drive_config(self, config: Config) -> Config:
-        return scaled.full_size(dict(config), self._capacity)
+        return {**scaled.full_size(dict(config), self._capacity), "timing": "scheduled"}
 
     def residuals(self, run: str, config: Config, scale: float, seed: int) -> list[float]:
         load = self.loads[run]
         found = _numbers(self._simulate(load, config, scale, seed))
-        names = [*READS, "iops"] if self.below_knee(load) else ["iops"]
-        return [
-            math.log(found[name] / load.measured[name]) for name in names if name in load.measured
-        ]
+        names = self._compared(load)
+        if zero := [name for name in names if name not in found]:
+            raise ConfigError(
+                f"run {run}: {zero[0]} of the simulated drive is 0; expected a drive whose [start] "
+                "leaves it full"
+            )
+        return [math.log(found[name] / load.measured[name]) for name in names]
+
+    def null(self, runs: Sequence[str]) -> float | None:
+        """The error of a drive with the same numbers under every load: their geometric means."""
+        if len(runs) < 2:
+            return None
+        logs = [self._logs(self.loads[run]) for run in runs]
+        means = {
+            name: sum(of) / len(of)
+            for name in {name for one in logs for name in one}
+            if (of := [one[name] for one in logs if name in one])
+        }
+        return rms(weighted([[means[name] - at for name, at in one.items()] for one in logs]))
+
+    def extremes(self, runs: Sequence[str]) -> list[str]:
+        """The lowest and the highest load of each kind; of rates beyond the knee the highest."""
+        loads = sorted((self.loads[run] for run in runs), key=lambda one: (one.offered, one.depth))
+        below = [one.name for one in loads if self.below_knee(one)]
+        closed = [one.name for one in loads if not one.offered]
+        beyond = [one.name for one in loads if one.offered and not self.below_knee(one)]
+        ends = (*below[:1], *below[-1:], *beyond[-1:], *closed[:1], *closed[-1:])
+        return list(dict.fromkeys(ends))
 
     def tell(self, run: str, config: Config, scale: float, seed: int) -> Told:
         load = self.loads[run]
@@ -212,21 +133,68 @@ class LatencyStudy:
                 numbers[f"{name}_error"] = ours / measured - 1
         return Told(run, numbers)
 
+    def _compared(self, load: Load) -> list[str]:
+        """What of a load a simulation is fitted to."""
+        names = [*READS, "iops"] if self.below_knee(load) else ["iops"]
+        return [name for name in names if name in load.measured]
+
+    def _logs(self, load: Load) -> dict[str, float]:
+        """What was measured of a load over what was offered."""
+        offered = {"iops": load.offered} if self.below_knee(load) else {}
+        return {
+            name: math.log(load.measured[name] / offered.get(name, 1.0))
+            for name in self._compared(load)
+        }
+
+    def _replaced(self, config: Config) -> Iterator[str]:
+        """What of the device the data take the place of, in words."""
+        if config["timing"] == "none":
+            yield 'timing = "none" of the device is not used: latency is simulated with the clock'
+        if keys := changed(config, QUEUE):
+            yield f"{keys} of the device is not used: each run has depth and arrivals of the data"
+        start = changed(config, [f"start.{key}" for key in config["start"]])
+        if self._is_probed and start:
+            yield f"{start} of the device is not used: SSD-iq filled its drives, {CONDITIONING}"
+        elif not self._is_probed and not start:
+            yield (
+                "fio's JSON does not state what was written before the job; each run starts after "
+                f"a fill {CONDITIONING} (another [start] of the device is kept)"
+            )
+
+    def _start(self, config: Config) -> Mapping[str, Any]:
+        kept = not self._is_probed and changed(config, [f"start.{key}" for key in config["start"]])
+        return config["start"] if kept else {"fill": "random", "overwrites": 3.0}
+
     def _simulate(self, load: Load, config: Config, scale: float, seed: int) -> Result:
         # From the knee on requests wait outside of the drive, and that was not measured: there
         # the drive is kept as full as it was.
         is_open = self.below_knee(load)
+        arrivals = "open" if is_open else "closed"
         drive = {
             **scaled.smaller(dict(config), self._capacity, scale),
-            "queue": {"depth": load.depth, "arrivals": "open" if is_open else "closed"},
-            # SSD-iq's conditioning: a sequential fill and three volumes of random pages.
-            "start": {"fill": "random", "overwrites": 3.0},
+            "queue": {**config["queue"], "depth": load.depth, "arrivals": arrivals},
+            "start": self._start(config),
+            "timing": "scheduled",
         }
         # A recording is laid out in whole mebibytes.
         span = _core.logical_bytes(json.dumps(drive), 0) >> 20 << 20
         is_probed = load.probe and is_open
         trace: Any = requests(load, span, seed) if is_probed else _spec(load, span, is_open)
         return api.run(trace, device=drive, seed=seed, addresses="span")
+
+
+def _at_once(loads: Sequence[Load]) -> Iterator[str]:
+    """Jobs that fio ran at the same time, in words: each of them is simulated alone."""
+    groups: dict[tuple[Path, int], list[str]] = {}
+    for load in loads:
+        if load.group is not None:
+            groups.setdefault((load.file, load.group), []).append(load.name)
+    for (file, _), names in groups.items():
+        if len(names) > 1:
+            yield (
+                f"{' and '.join(names)} of {file.name} are jobs of one fio group, which run at the "
+                "same time; each is simulated alone"
+            )
 
 
 def _spec(load: Load, span: int, is_open: bool) -> str:

@@ -25,6 +25,9 @@ UNIT_PAGES_LEAST = 32
 UNITS_LEAST = 32
 ROWS_LEAST = 4
 """Rows of a block that a drive with a clock keeps: what is erased at once is several programs."""
+ZIPF_THETA = 0.8
+"""That of the load `zipf`, unless its name has another."""
+SHARES_TOLERANCE = 0.005
 ZONE_REQUEST = 512 << 10
 """Bytes of a write to a zone."""
 
@@ -57,8 +60,8 @@ def capacity_of(config: dict[str, Any]) -> int:
     """Bytes that the host can address. Raises ConfigError where the config leaves it open."""
     if config["flash"].get("blocks") is None:
         raise ConfigError(
-            "device: flash.blocks is not set, so the drive has no size; expected that of the drive "
-            "that was measured"
+            "device: flash.blocks is not set, so the drive has no size; expected size (--size), "
+            "the capacity of the drive that was measured, such as 1.92TB"
         )
     return _core.logical_bytes(json.dumps(config), 0)
 
@@ -128,14 +131,31 @@ def _pattern(run: WaRun, page: int, scale: float) -> tuple[str, int]:
         return f"zones:zone={zone * page},active={run.active_zones}", pages
     if run.load == "uniform":
         return "uniform:", 1
-    if run.load in ("zipf", "zipf-noshuffle"):
-        scatter = "true" if run.load == "zipf" else "false"
-        return f"zipf:theta=0.8,scatter={scatter}", 1
-    shares = re.findall(r"s([0-9.]+) f([0-9.]+)", run.load)
-    if run.load.startswith("two-zone") and len(shares) == 2:
-        (space, writes), _ = shares
-        return f"hotcold:f={space},r={writes}", 1
+    if skew := re.fullmatch(r"zipf(-noshuffle)?(?: (?:theta=)?([0-9.]+))?", run.load):
+        scatter = "false" if skew[1] else "true"
+        return f"zipf:theta={skew[2] or ZIPF_THETA},scatter={scatter}", 1
+    if run.load.startswith("two-zone"):
+        return f"hotcold:{_zones(run.load)},scatter=true", 1
     raise ConfigError(f"its workload {run.load!r} is not known")
+
+
+def _zones(load: str) -> str:
+    """The keys of a two-zone load, `two-zone sA fB sC fD`: shares of the space and of the writes.
+
+    SSD-iq permutes the pages, so that each zone lies all over the span.
+    """
+    pairs = re.findall(r"s([0-9.]+) f([0-9.]+)", load)
+    if len(pairs) == 2 and all(abs(_sum(pairs, at) - 1) <= SHARES_TOLERANCE for at in (0, 1)):
+        space, writes = pairs[0]
+        return f"f={space},r={writes}"
+    raise ConfigError(
+        f"its workload {load!r} is not known; expected two zones, sA fB sC fD, with shares of the "
+        "space and of the writes that add up to 1"
+    )
+
+
+def _sum(pairs: list[tuple[str, str]], at: int) -> float:
+    return sum(float(pair[at]) for pair in pairs)
 
 
 def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .. import _core
+
 Config = Mapping[str, Any]
+
+
+def changed(config: Config, keys: Iterable[str]) -> str:
+    """The keys that a drive sets to other values than the defaults, in words."""
+    defaults = json.loads(_core.resolve(None, "", []))
+    pairs = [(key, *key.split(".")) for key in keys]
+    return ", ".join(
+        f"{name} = {json.dumps(config[table].get(key))}"
+        for name, table, key in pairs
+        if config[table].get(key) != defaults[table].get(key)
+    )
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,8 @@ class Study(Protocol):
     drive: str
     names: Sequence[str]
     """The runs, in the order of the data."""
+    groups: Mapping[str, Sequence[str]]
+    """Other names that stand for runs, such as that of a job for each of its runs."""
     left_out: Mapping[str, str]
     """Runs that are not simulated, and why."""
     noise: float
@@ -38,6 +54,20 @@ class Study(Protocol):
     """Where the noise is known from."""
     bases: Mapping[str, float]
     """What the drive writes per host byte without cleaning, of each run; empty if not measured."""
+
+    notes: Sequence[str]
+    """What of the device the data take the place of, and what they leave open, in words."""
+    null_model: str
+    """The simplest model of the runs, which a fit has to beat."""
+
+    def why_idle(self, key: str) -> str | None:
+        """Why a key of the config changes nothing here; None if it may."""
+
+    def null(self, runs: Sequence[str]) -> float | None:
+        """The error of the null model; None where there is none."""
+
+    def extremes(self, runs: Sequence[str]) -> list[str]:
+        """The runs that differ most, on which the scale is checked."""
 
     def drive_config(self, config: Config) -> Config:
         """The config at its full size, as it is to be written down."""

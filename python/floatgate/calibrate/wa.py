@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..configs import page_bytes
 from . import scaled
-from .fit import rms
+from .fit import rms, weighted
 from .measured import WaRun, read_wa
-from .study import Config, Told
+from .study import Config, Told, changed
 
 USUAL_NOISE = 0.01
 """What repeated runs are taken to differ by where none is repeated."""
+
+IDLE_TABLES = ("queue", "start", "buffer", "link", "controller", "schedule", "timing")
+IDLE_KEYS = tuple(
+    f"flash.{key}"
+    for key in ("read", "program", "erase", "bus", "channels", "dies", "planes", "program_pages")
+)
+"""What write amplification does not depend on here."""
+DATA_PAGE = 4096
+"""Bytes of a write of the data, zones apart."""
 
 
 class WaStudy:
     """Runs of a drive whose write amplification over volumes was measured."""
 
     kind = "write amplification"
+    null_model = "a drive that never cleans"
 
     def __init__(self, paths: Sequence[Path], config: Config) -> None:
         runs = [run for path in paths for run in read_wa(path)]
@@ -28,9 +39,27 @@ class WaStudy:
         self.runs = {run.name: run for run in runs if run.name not in self.left_out}
         self.names: Sequence[str] = [run.name for run in runs if run.name not in self.left_out]
         self.drive = runs[0].drive
+        self.groups: Mapping[str, Sequence[str]] = {}
         self.bases: Mapping[str, float] = {name: run.base for name, run in self.runs.items()}
         self.noise, self.noise_from = _noise(list(self.runs.values()))
         self._capacity = scaled.capacity_of(dict(config))
+        self.notes: Sequence[str] = list(_replaced(config))
+
+    def why_idle(self, key: str) -> str | None:
+        """Why a key cannot be fitted: write amplification is counted without a clock."""
+        if key.partition(".")[0] in IDLE_TABLES or key in IDLE_KEYS:
+            return "write amplification is simulated without a clock, from the fill of the data on"
+        return None
+
+    def null(self, runs: Sequence[str]) -> float | None:
+        """The error of a drive that never cleans."""
+        measured = [self.runs[run].by_volume(self.runs[run].wa) for run in runs]
+        return rms(weighted([[math.log(wa) for wa in volumes] for volumes in measured]))
+
+    def extremes(self, runs: Sequence[str]) -> list[str]:
+        """The runs with the least and the most cleaning."""
+        by_wa = sorted(runs, key=lambda run: self.runs[run].steady(self.runs[run].wa))
+        return list(dict.fromkeys([by_wa[0], by_wa[-1]]))
 
     def drive_config(self, config: Config) -> Config:
         return scaled.full_size(dict(config), self._capacity)
@@ -57,6 +86,19 @@ class WaStudy:
     def _simulate(self, run: str, config: Config, scale: float, seed: int) -> list[float]:
         drive = scaled.drive(dict(config), self._capacity)
         return scaled.simulate(drive, self.runs[run], scale, seed)
+
+
+def _replaced(config: Config) -> Iterator[str]:
+    """What of the device the data take the place of, in words."""
+    if keys := changed(config, [f"start.{key}" for key in config["start"]]):
+        yield f"{keys} of the device is not used: each run has the fill of the data"
+    if keys := changed(config, ["buffer.scheme"]):
+        yield f"{keys} of the device is not used: the data are of writes that reach the flash"
+    if (page := page_bytes(config)) > DATA_PAGE:
+        yield (
+            f"the device maps {page} bytes a unit, and the data are of writes of {DATA_PAGE}: "
+            "each is simulated as a write of a whole unit"
+        )
 
 
 def _logs(these: Sequence[float], those: Sequence[float]) -> list[float]:

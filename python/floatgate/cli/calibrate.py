@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.calibrate import Calibration
+    from rich.console import Console
+
+    from floatgate.calibrate import Calibration, Forecast
     from floatgate.calibrate.study import Told
 
+Column = tuple[str, list[str]]
+"""A title and its cells."""
+
 COLUMNS_MOST = 8
+LABELS = 2
+"""Columns that name a row."""
+GAP = 2
+"""Columns of text between two columns of a table."""
 
 Data = Annotated[
     list[Path],
@@ -29,22 +40,43 @@ Start = Annotated[
     typer.Option(
         "--device",
         metavar="NAME|START.toml",
-        help="The drive to begin with, at its full size (flash.blocks).",
+        help="The drive to begin with, at its full size (flash.blocks, or --size).",
         autocompletion=options.presets,
     ),
 ]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="What the host can address on the measured drive, such as 1.92TB; it decides "
+        "flash.blocks, which presets do not have.",
+    ),
+]
 Keys = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--fit", metavar="KEY[=LOW..HIGH],...", help="Config keys to fit, and the ranges to search."
     ),
 ]
+Predict = Annotated[
+    bool,
+    typer.Option("--predict", help="Fit nothing: simulate the runs on the drive as it is."),
+]
 Runs = Annotated[
-    str | None, typer.Option("--run", metavar="NAME,...", help="The runs of DATA to fit to.")
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="NAME,...",
+        help="The runs of DATA to fit to, or with --predict to simulate (default: all). The name "
+        "of a fio job stands for all of its runs.",
+    ),
 ]
 Holdout = Annotated[
-    str,
-    typer.Option(metavar="NAME,...|rest", help="The runs to predict, which are not fitted to."),
+    str | None,
+    typer.Option(
+        metavar="NAME,...|rest",
+        help="The runs to predict, which are not fitted to (default: rest).",
+    ),
 ]
 Scale = Annotated[
     str | None,
@@ -60,8 +92,16 @@ Noise = Annotated[
         help="What repeated measurements differ by (default: what repeated runs of DATA do).",
     ),
 ]
+NoIntervals = Annotated[
+    bool,
+    typer.Option(
+        "--no-intervals",
+        help="Seek the best values only, not those that explain the data as well; faster.",
+    ),
+]
 Drive = Annotated[
-    Path, typer.Option("--out", "-o", metavar="DRIVE.toml", help="The fitted drive to write.")
+    Path | None,
+    typer.Option("--out", "-o", metavar="DRIVE.toml", help="The fitted drive to write."),
 ]
 
 
@@ -69,12 +109,16 @@ def calibrate(
     data: Data,
     *,
     device: Start,
-    fit: Keys,
-    out: Drive,
+    size: Size = None,
+    set: options.Set = None,
+    fit: Keys = None,
+    predict: Predict = False,
+    out: Drive = None,
     run: Runs = None,
-    holdout: Holdout = "rest",
+    holdout: Holdout = None,
     scale: Scale = None,
     noise: Noise = None,
+    no_intervals: NoIntervals = False,
     seed: options.Seed = 1,
     force: options.Force = False,
     json: options.Json = False,
@@ -82,33 +126,76 @@ def calibrate(
 ) -> None:
     """Fit a drive to measurements of a real one, and predict the runs it was not fitted to.
 
-    What is fitted explains the data best within this model; it is no fact of a product.
+    What is fitted explains the data best within this model; it is no fact of a product. A fit that
+    explains nothing is printed and refused: exit status 1, and no drive is written. With --predict
+    nothing is fitted, and the runs are compared with the drive as it is.
     """
+    common: dict[str, Any] = {
+        "device": device,
+        "set": options.pairs("--set", set),
+        "size": size,
+        "run": None if run is None else _names("--run", run),
+        "scale": _scale(scale),
+        "seed": seed,
+    }
+    if predict:
+        of_fits = {"--fit": fit, "--out": out, "--holdout": holdout, "--noise": noise}
+        _refuse_beside_predict(of_fits | {"--no-intervals": no_intervals or None})
+        _predict(data, common, json=json, quiet=quiet)
+        return
+    if fit is None:
+        raise typer.BadParameter(
+            "missing; expected keys to fit, or --predict to fit none", param_hint="'--fit'"
+        )
+    if out is None:
+        raise typer.BadParameter(
+            "missing; expected the file of the fitted drive", param_hint="'--out'"
+        )
     file = Path(device)
     inputs = [*data, file] if file.is_file() else data
     with output.staged_file(out, force=force, inputs=inputs) as part:
         from floatgate.calibrate import calibrate
         from floatgate.calibrate.drive_file import drive_toml
 
-        with output.progress_bar(quiet) as progress:
+        with output.progress_lines(quiet) as progress:
             found = calibrate(
                 data,
-                device=device,
                 fit_keys=_names("--fit", fit),
-                run=None if run is None else _names("--run", run),
-                holdout=holdout if holdout == "rest" else _names("--holdout", holdout),
-                scale=_scale(scale),
-                seed=seed,
+                holdout="rest" if holdout in (None, "rest") else _names("--holdout", holdout),
                 noise=noise,
+                intervals=not no_intervals,
                 progress=progress,
+                **common,
             )
+        if json:
+            output.print_json(found.document())
+        else:
+            _print(found)
         start = file.read_text("utf-8") if file.is_file() else ""
         part.write_text(drive_toml(found, start), "utf-8")
+    output.say(f"drive: {out}", quiet)
+
+
+def _refuse_beside_predict(given: Mapping[str, object]) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(
+                "is of a fit; expected --fit and --out, or --predict alone",
+                param_hint=f"'{option}'",
+            )
+
+
+def _predict(data: list[Path], common: Mapping[str, Any], *, json: bool, quiet: bool) -> None:
+    from floatgate.calibrate import predict
+
+    with output.progress_lines(quiet) as progress:
+        found = predict(data, progress=progress, **common)
     if json:
         output.print_json(found.document())
-    else:
-        _print(found)
-    output.say(f"drive: {out}", quiet)
+        return
+    out = output.console()
+    out.print(f"{found.drive}: {found.kind}, nothing fitted; pages at 1/{found.scale:g}")
+    _print_runs(out, [("predicted", one) for one in found.predicted], found)
 
 
 def _names(option: str, text: str) -> list[str]:
@@ -135,28 +222,34 @@ def _print(found: Calibration) -> None:
     runs = ", ".join(found.runs)
     out.print(f"{found.drive}: {found.kind}, fitted to {runs}; pages at 1/{found.scale:g}")
     for one in fit.fitted:
-        key = one.key
-        out.print(f"  {key.name} = {key.text(one.value)}", style="bold", end="")
-        out.print(
-            f"  ({key.text(one.low)} to {key.text(one.high)} explain the data as well; ", end=""
+        key, interval = one.key, one.interval
+        as_good = (
+            f"{key.text(interval.low)} to {key.text(interval.high)} explain the data as well"
+            if interval
+            else "what explains the data as well was not sought"
         )
-        out.print(f"searched {key.text(key.low)} to {key.text(key.high)})")
+        out.print(f"  {key.name} = {key.text(one.value)}", style="bold", end="")
+        out.print(f"  ({as_good}; searched {key.text(key.low)} to {key.text(key.high)})")
     out.print(
         f"error {100 * fit.error:.2f} % rms in {fit.evaluations} simulations; repeated runs differ "
         f"by {100 * fit.noise:.2f} % ({found.noise_from})"
     )
     for text in fit.indistinct:
         out.print(f"not told by the data: {text}", style="yellow")
-    _table(
-        [("fitted", one) for one in found.on_fitted] + [("held out", one) for one in found.held_out]
-    )
-    for at, numbers in found.scales:
-        told = ", ".join(
-            f"{name.replace('_', ' ')} {_cell(name, numbers[name])}" for name in _shown(numbers)
-        )
-        out.print(f"at 1/{at:g}: {told}", style="dim")
+    rows = [("fitted", one) for one in found.on_fitted]
+    _print_runs(out, rows + [("held out", one) for one in found.held_out], found)
+
+
+def _print_runs(out: Console, rows: list[tuple[str, Told]], found: Calibration | Forecast) -> None:
+    """Runs beside their simulations, those at other scales, and what there is to say of them."""
+    rows += [(f"at 1/{one.scale:g}", one.told) for one in found.scales]
+    for head, lines in _tables(rows, out.width):
+        out.print(head, style="dim", soft_wrap=True)
+        out.print(lines, soft_wrap=True)
     for name, why in found.left_out.items():
         out.print(f"left out: {name}: {why}", style="dim")
+    for note in found.notes:
+        out.print(f"note: {note}", style="dim")
 
 
 def _shown(names: Iterable[str]) -> list[str]:
@@ -167,19 +260,56 @@ def _shown(names: Iterable[str]) -> list[str]:
     return [name for name in all_names if not name.endswith(("_measured", "_simulated"))]
 
 
-def _table(rows: list[tuple[str, Told]]) -> None:
-    from rich.table import Table
+def _tables(rows: list[tuple[str, Told]], width: int) -> Iterator[tuple[str, str]]:
+    """Heads and rows of tables, one below the other, each of as many columns as the width takes.
 
-    names = _shown(dict.fromkeys(name for _, one in rows for name in one.numbers))
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("run", overflow="fold")
-    table.add_column("")
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="right")
-    for role, one in rows:
-        cells = (_cell(name, one.numbers.get(name)) for name in names)
-        table.add_row(one.run, role, *cells)
-    output.console().print(table)
+    Labels and numbers are never shortened or broken, whatever the width.
+    """
+    columns = [
+        (name.replace("_", " "), [_cell(name, one.numbers.get(name)) for _, one in rows])
+        for name in _shown(dict.fromkeys(name for _, one in rows for name in one.numbers))
+    ]
+    labels = [("run", [one.run for _, one in rows]), ("", [role for role, _ in rows])]
+    room = width - sum(_width(*one) + GAP for one in labels)
+    for part in _parts(columns, room):
+        shown = [*labels, *part]
+        titles = [textwrap.wrap(title, _width(title, cells)) for title, cells in shown]
+        heads = zip_longest(*titles, fillvalue="")
+        body = zip(*(cells for _, cells in shown), strict=True)
+        widths = [_width(*one) for one in shown]
+        yield _text(heads, widths), _text(body, widths)
+
+
+def _text(lines: Iterable[Iterable[str]], widths: Sequence[int]) -> str:
+    """Lines of cells, of which the first two are labels and the others numbers."""
+    gap = " " * GAP
+    return "\n".join(
+        gap.join(
+            cell.ljust(width) if i < LABELS else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _parts(columns: Sequence[Column], room: int) -> Iterator[list[Column]]:
+    """The columns in groups that fit side by side; at least one in each."""
+    part: list[Column] = []
+    left = room
+    for column in columns:
+        needed = _width(*column) + GAP
+        if part and needed > left:
+            yield part
+            part, left = [], room
+        part.append(column)
+        left -= needed
+    if part:
+        yield part
+
+
+def _width(title: str, cells: Sequence[str]) -> int:
+    """Columns of text: cells stay as they are, and titles break between words."""
+    return max(map(len, ["", *title.split(), *cells]))
 
 
 def _cell(name: str, value: float | None) -> str:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 120
 """Columns of text where no terminal says how many it has."""
+
+LINE_SECONDS = 5.0
+"""Between two lines of progress, where no terminal shows a bar."""
 
 PHASES = {
     "read": "reading the trace",
@@ -69,6 +73,29 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
             return
         move("", "", 0, 0)
         yield partial(move, "")
+
+
+@contextlib.contextmanager
+def progress_lines(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """As `progress_bar`; where standard error is no terminal, a line now and then."""
+    if not quiet and not sys.stderr.isatty():
+        yield _Lines().move
+        return
+    with progress_bar(quiet) as move:
+        yield move
+
+
+class _Lines:
+    """Progress as lines: the first step, and then one in some seconds."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def move(self, phase: str, done: int, total: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + LINE_SECONDS
+            of_all = f" of {total}" if total else ""
+            say(f"{PHASES.get(phase, phase)}: {done}{of_all} done")
 
 
 @contextlib.contextmanager

@@ -1,0 +1,95 @@
+"""Loads under which the latency of a drive was measured, and SSD-iq's table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .._core import ConfigError
+from .measured import number, table
+
+READS = ("r_mean_us", "r_p50_us", "r_p99_us")
+WRITES = ("w_mean_us", "w_p50_us", "w_p99_us")
+NEEDED = ("drive", "group", "rate_iops", "offered_iops", "read_iops", "write_iops", *READS, *WRITES)
+SERVED = 0.98
+"""A rate of which less than this share is served is beyond the knee."""
+REQUESTS, READS_LEAST, REQUESTS_MOST = 40_000, 8_000, 2_000_000
+"""Requests of a rate that are simulated: at least so many, and so many reads where there are any,
+so that eighty of them are above their 99th percentile; but not more than the last."""
+OUTSTANDING = 7 * 64
+"""Requests that SSD-iq's seven threads have outstanding at most."""
+PROBE_IOPS = 10_000
+"""SSD-iq's thread 0: so many requests a second at constant spacing, half of them reads."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A rate, or a number of outstanding requests, under which a drive was measured."""
+
+    name: str
+    file: Path
+    offered: float
+    """Requests a second that were offered; 0 for a closed loop."""
+    read_share: float
+    size: int
+    depth: int
+    """Requests that are outstanding at most, of all jobs together."""
+    probe: bool
+    """Whether thread 0 of SSD-iq is a part of it."""
+    constant: bool
+    """Whether requests arrive at constant spacing; otherwise at random (Poisson)."""
+    measured: Mapping[str, float]
+    """Requests served per second (`iops`), and times in microseconds."""
+    jobs: int = 1
+    group: int | None = None
+    """Number of the fio jobs of a file that ran at the same time."""
+
+    @property
+    def is_served(self) -> bool:
+        """Whether what is offered is served."""
+        return self.offered > 0 and self.measured["iops"] >= SERVED * self.offered
+
+    @property
+    def requests(self) -> int:
+        """How many are simulated."""
+        reads = READS_LEAST / self.read_share if self.read_share else 0
+        return min(max(REQUESTS, round(reads)), REQUESTS_MOST)
+
+
+def read_ssdiq(path: Path) -> list[Load]:
+    """The rates of a table of SSD-iq's form.
+
+    Raises ConfigError, which names the file and the line, for what is missing or no number.
+    """
+    loads = []
+    for line, cells in table(path, NEEDED):
+        if cells["group"] != "all":
+            continue
+        values = {name: number(path, line, cells, name) for name in NEEDED[2:]}
+        measured = {"iops": values["read_iops"] + values["write_iops"]}
+        for side, names in (("read_iops", READS), ("write_iops", WRITES)):
+            measured |= {name: values[name] for name in names if values[side]}
+        if zero := [name for name, value in measured.items() if not value]:
+            raise ConfigError(f"{path}: line {line}: {zero[0]} is 0; expected more")
+        if values["offered_iops"] <= PROBE_IOPS:
+            raise ConfigError(
+                f"{path}: line {line}: offered_iops is {values['offered_iops']:g}; expected more "
+                f"than the {PROBE_IOPS} of SSD-iq's probe, which is a part of every rate"
+            )
+        loads.append(
+            Load(
+                name=f"{cells['drive']}-{values['rate_iops']:.0f}",
+                file=path,
+                offered=values["offered_iops"],
+                read_share=values["read_iops"] / measured["iops"],
+                size=4096,
+                depth=OUTSTANDING,
+                probe=True,
+                constant=False,
+                measured=measured,
+            )
+        )
+    if not loads:
+        raise ConfigError(f'{path}: has no rows of the group "all"')
+    return loads

@@ -1,0 +1,48 @@
+"""When a fit is refused, by rules that were set before any fit was seen."""
+
+from __future__ import annotations
+
+from .fit import Fit
+
+ERROR_MOST = 0.25
+"""A drive that is further from the data, in the root mean square, explains nothing."""
+POOR_ERROR = 0.10
+"""From here on a fit has to have its values inside the ranges, and to beat the null model."""
+NOISE_TIMES = 3.0
+"""Both limits are at least so many times what repeated runs differ by."""
+
+
+def why_refused(fit: Fit, null: float | None, null_model: str) -> str | None:
+    """Why the fitted drive explains nothing; None for a fit that is taken.
+
+    `null` is the error of the null model, which `null_model` describes, on the same runs.
+    """
+    least = NOISE_TIMES * fit.noise
+    error = f"the drive differs from the data by {_percent(fit.error)} (rms)"
+    if fit.error > max(ERROR_MOST, least):
+        return (
+            f"{error}, more than {_percent(max(ERROR_MOST, least))}; fit other keys, or begin "
+            "with a drive that is more like the one that was measured"
+        )
+    if all(one.is_idle for one in fit.fitted):
+        names = ", ".join(one.key.name for one in fit.fitted)
+        return (
+            f"the data do not fix {names}: every value of the range explains them as well; fit "
+            "another key, or use other runs"
+        )
+    if fit.error <= max(POOR_ERROR, least):
+        return None
+    for one in fit.fitted:
+        if one.is_at_end:
+            text, ends = one.key.text, f"{one.key.text(one.key.low)}..{one.key.text(one.key.high)}"
+            return (
+                f"{error}, and {one.key.name} = {text(one.value)} is an end of its range, {ends}; "
+                f"search further (--fit {one.key.name}=LOW..HIGH), or fit another key"
+            )
+    if null is not None and fit.error >= null:
+        return f"{error}; {null_model} does as well, with {_percent(null)}; fit other keys"
+    return None
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

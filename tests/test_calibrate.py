@@ -347,8 +347,8 @@ def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
             rng.randrange(hot) if rng.random() < 0.95 else rng.randrange(hot, pages)
             for _ in range(4 * pages)
         ]
-        trace = pl.DataFrame({"op": 1, "offset": [places[at] * 4096 for at in writes]})
-        trace = trace.with_columns(length=pl.lit(4096))
+        offsets = [places[at] * 4096 for at in writes]
+        trace = pl.DataFrame({"at_ns": 0, "op": 1, "offset": offsets, "length": 4096})
         flash = {"pages_per_block": unit_pages, "blocks": drive.units}
         spare = 1 - (pages + 0.5) / (drive.units * unit_pages)
         device = {"timing": "none", "flash": flash, "capacity": {"spare_factor": spare}}

@@ -95,7 +95,7 @@ def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
     study_start = json.loads(configs.resolve(device, {}))
     job = {
         "jobname": "reads",
-        "job options": {"rate_iops": "2000", "iodepth": "4"},
+        "job options": {"rw": "randread", "rate_iops": "2000", "iodepth": "4"},
         "read": _side(2000, 2000.0),
         "write": _side(0, 0.0),
     }
@@ -178,7 +178,10 @@ def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
 def test_a_drive_that_programs_rows_is_fitted_to_latency(tmp_path: Path) -> None:
     job = {
         "jobname": "mixed",
-        "job options": {"rate_iops": "2000,8000", "iodepth": "64", "rate_process": "poisson"},
+        "job options": {
+            **{"rw": "randrw", "rate_iops": "2000,8000", "iodepth": "64"},
+            "rate_process": "poisson",
+        },
         "read": _side(2000, 2000.0),
         "write": _side(8000, 8000.0),
     }
@@ -202,7 +205,7 @@ def test_a_drive_that_programs_rows_is_fitted_to_latency(tmp_path: Path) -> None
 
 
 def _job(name: str = "random-read", read: float = 7000.0, **options: str) -> dict[str, Any]:
-    given = {"bs": "4k", "iodepth": "1", **options}
+    given = {"bs": "4k", "iodepth": "1", "rw": "randread", **options}
     sides = {"read": _side(int(60 * read), read), "write": _side(0, 0.0)}
     return {"jobname": name, "job options": given, **sides}
 
@@ -254,6 +257,22 @@ def test_clones_of_a_job_are_one_run(tmp_path: Path) -> None:
     assert len(latency.read_loads(_fio(tmp_path / "f.json", *jobs, jobs[0]))) == 3
     grouped = [_job(numjobs="2", group_reporting="1")] * 2
     assert len(latency.read_loads(_fio(tmp_path / "f.json", *grouped))) == 2
+
+
+def test_jobs_in_order_are_simulated_in_order(tmp_path: Path) -> None:
+    """Reads of 4 KiB of which four share a page of flash find it sensed."""
+    for rw, pattern in (
+        ("read", "sequential"),
+        ("write:8", "sequential"),
+        ("randrw", "uniform"),
+        ("randread:2", "uniform"),
+    ):
+        [load] = latency.read_loads(_fio(tmp_path / "f.json", _job(rw=rw)))
+        assert load.pattern == pattern, rw
+    file = _fio(tmp_path / "f.json", _job(rw="read"), _job("random"))
+    in_order, random = predict([file], device=PROGRAM_UNITS, scale=64).predicted
+    assert in_order.numbers["outstanding"] == 1 and "below_knee" not in in_order.numbers
+    assert in_order.numbers["iops_simulated"] != random.numbers["iops_simulated"]
 
 
 CASE = Path(__file__).resolve().parents[2] / "shared" / "cases" / "fio-json-same-jobname"

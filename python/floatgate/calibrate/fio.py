@@ -15,6 +15,9 @@ from .._core import ConfigError
 from ..files import parse_json, read_text
 from .loads import READS, WRITES, Load
 
+SEQUENTIAL = ("read", "write", "rw", "readwrite")
+"""fio's `rw` of jobs that go from one address to the next."""
+
 
 def read_fio(path: Path) -> list[Load]:
     """The jobs of fio's JSON; the clones of one job that `numjobs` makes are one load.
@@ -102,6 +105,7 @@ def _job(path: Path, n: int, job: Any, common: Mapping[str, str]) -> Load:
             constant=options.get("rate_process", "linear") != "poisson",
             measured=measured,
             jobs=jobs,
+            pattern="sequential" if _mode(options) in SEQUENTIAL else "uniform",
             group=job.get("groupid"),
         )
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
@@ -114,6 +118,11 @@ def _job(path: Path, n: int, job: Any, common: Mapping[str, str]) -> Load:
     if load.depth < 1:
         raise ConfigError(f"{where}: iodepth x numjobs is {load.depth}; expected at least 1")
     return load
+
+
+def _mode(options: Mapping[str, str]) -> str:
+    """fio's `rw`, which may have a number behind a colon."""
+    return str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
 
 
 def _reason(error: Exception) -> str:

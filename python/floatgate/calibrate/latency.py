@@ -125,7 +125,10 @@ class LatencyStudy:
     def tell(self, run: str, config: Config, scale: float, seed: int) -> Told:
         load = self.loads[run]
         found = _numbers(self._simulate(load, config, scale, seed))
-        numbers = {"offered": load.offered, "below_knee": float(self.below_knee(load))}
+        if load.offered:
+            numbers = {"offered": load.offered, "below_knee": float(self.below_knee(load))}
+        else:
+            numbers = {"outstanding": float(load.depth)}
         for name, measured in load.measured.items():
             numbers[f"{name}_measured"] = measured
             if ours := found.get(name):
@@ -198,7 +201,8 @@ def _at_once(loads: Sequence[Load]) -> Iterator[str]:
 
 
 def _spec(load: Load, span: int, is_open: bool) -> str:
-    text = f"uniform:span={span},size={load.size},requests={load.requests},reads={load.read_share}"
+    text = f"{load.pattern}:span={span},size={load.size},requests={load.requests}"
+    text += f",reads={load.read_share}"
     if not is_open:
         return text
     arrivals = "fixed" if load.constant else "exponential"

@@ -42,6 +42,8 @@ class Load:
     measured: Mapping[str, float]
     """Requests served per second (`iops`), and times in microseconds."""
     jobs: int = 1
+    pattern: str = "uniform"
+    """The generator of the addresses."""
     group: int | None = None
     """Number of the fio jobs of a file that ran at the same time."""
 

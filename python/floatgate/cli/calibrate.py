@@ -22,6 +22,8 @@ Column = tuple[str, list[str]]
 """A title and its cells."""
 
 COLUMNS_MOST = 8
+WHOLE_FROM = 1000
+"""Numbers from here on are printed without decimals."""
 LABELS = 2
 """Columns that name a row."""
 GAP = 2
@@ -246,8 +248,9 @@ def _print_runs(out: Console, rows: list[tuple[str, Told]], found: Calibration |
     for head, lines in _tables(rows, out.width):
         out.print(head, style="dim", soft_wrap=True)
         out.print(lines, soft_wrap=True)
-    for name, why in found.left_out.items():
-        out.print(f"left out: {name}: {why}", style="dim")
+    for why in dict.fromkeys(found.left_out.values()):
+        names = ", ".join(name for name, reason in found.left_out.items() if reason == why)
+        out.print(f"left out: {names}: {why}", style="dim")
     for note in found.notes:
         out.print(f"note: {note}", style="dim")
 
@@ -317,4 +320,6 @@ def _cell(name: str, value: float | None) -> str:
         return ""
     if name.endswith("_error"):
         return f"{100 * value:+.1f} %"
-    return f"{100 * value:.1f} %" if name.startswith("curve_") else f"{value:.4g}"
+    if name.startswith("curve_"):
+        return f"{100 * value:.1f} %"
+    return f"{value:.0f}" if abs(value) >= WHOLE_FROM else f"{value:.4g}"

@@ -34,7 +34,7 @@ class Calibration:
     null_error: float | None
     """The error of the null model on the same runs, which a fit has to beat; see `verdict`."""
     refused: str | None
-    """Why the fit explains nothing, and is not to be used; None if it may be."""
+    """Why the fit explains nothing, and nobody should use it; None for a fit that is taken."""
     noise_from: str
     on_fitted: tuple[Told, ...]
     held_out: tuple[Told, ...]
@@ -52,13 +52,14 @@ class Calibration:
 
     def document(self) -> dict[str, Any]:
         """All of it as a JSON document, less the config."""
-        found = asdict(self)
-        del found["config"], found["fit"]
-        found["noise"], found["error"] = self.fit.noise, self.fit.error
-        found["indistinct"], found["evaluations"] = self.fit.indistinct, self.fit.evaluations
-        found["fitted"] = [_document(one) for one in self.fit.fitted]
-        found["scales"] = scales_document(self.scales)
-        return found
+        document = asdict(self)
+        del document["config"], document["fit"]
+        document["noise"], document["error"] = self.fit.noise, self.fit.error
+        document["indistinct"] = self.fit.indistinct
+        document["evaluations"] = self.fit.evaluations
+        document["fitted"] = [_document(one) for one in self.fit.fitted]
+        document["scales"] = scales_document(self.scales)
+        return document
 
 
 def scales_document(scales: Sequence[AtScale]) -> list[dict[str, Any]]:
@@ -118,10 +119,10 @@ def calibrate(
     held = others if holdout == REST else work.named(holdout, "holdout")
     if both := [name for name in held if name in runs]:
         raise ConfigError(f"holdout: {', '.join(both)} is also fitted to; expected another run")
-    found, notes = _keys(work, fit_keys, start)
+    fit_to, notes = _keys(work, fit_keys, start)
     noise_at = _Noise(work, runs, noise)
     fitted = fit(
-        found,
+        fit_to,
         lambda settings: work.residuals(runs, settings),
         noise_at.noise,
         intervals=intervals,
@@ -152,8 +153,8 @@ def calibrate(
 
 def _keys(work: Work, texts: Sequence[str], start: Start) -> tuple[list[keys.Key], list[str]]:
     """The keys that are fitted, and what there is to say about their values of the device."""
-    found = [keys.parse(text, work.resolve) for text in texts]
-    names = [key.name for key in found]
+    parsed = [keys.parse(text, work.resolve) for text in texts]
+    names = [key.name for key in parsed]
     if not names or len({*names}) < len(names):
         raise ConfigError(f"fit: {', '.join(texts) or 'nothing'}; expected different keys")
     if "flash.blocks" in names:
@@ -167,7 +168,7 @@ def _keys(work: Work, texts: Sequence[str], start: Start) -> tuple[list[keys.Key
         if why := work.study.why_idle(name):
             raise ConfigError(f"fit: {name} changes nothing: {why}; expected another key")
     lists = {name: value for name in names if isinstance(value := _value(work, name), list)}
-    return found, [
+    return parsed, [
         f"{name} of the device is a list, {value}; what is fitted is one value for all of it"
         for name, value in lists.items()
     ]
@@ -186,7 +187,7 @@ class _Noise:
         self.source = work.study.noise_from if given is None else "given"
 
     def noise(self, settings: Mapping[str, str]) -> float:
-        """The noise that was given, that of the data, or that of simulations with other seeds."""
+        """Returns the given noise, or the noise of the data or of simulations with other seeds."""
         if self._given is not None:
             return self._given
         first = self._work.residuals(self._runs, settings)

@@ -80,7 +80,7 @@ class Work:
     def residuals(
         self, runs: Sequence[str], settings: Mapping[str, str], seed: int = 0
     ) -> list[float]:
-        """Those of the runs, weighted; `seed` is added to that of the work."""
+        """Weighted residuals of the runs; `seed` is added to the seed of the work."""
         config, seed = self.resolve(settings), self.seed + seed
         parts = []
         for run in runs:
@@ -101,15 +101,15 @@ class Work:
 
     def named(self, names: Sequence[str] | str, option: str) -> list[str]:
         """The runs of these names, each of which may stand for several."""
-        study, found = self.study, list[str]()
+        study, runs = self.study, list[str]()
         for name in [names] if isinstance(names, str) else names:
             if name in study.left_out:
                 raise ConfigError(f"{option}: {name} cannot be simulated: {study.left_out[name]}")
             if name not in study.names and name not in study.groups:
-                known = ", ".join(study.names)
-                raise ConfigError(f"{option}: {name!r} is not in the data; there is {known}")
-            found += [name] if name in study.names else study.groups[name]
-        return list(dict.fromkeys(found))
+                there = ", ".join(study.names)
+                raise ConfigError(f"{option}: {name!r} is not in the data; there is {there}")
+            runs += [name] if name in study.names else study.groups[name]
+        return list(dict.fromkeys(runs))
 
     def _step(self) -> None:
         if self._progress is not None:

@@ -357,7 +357,7 @@ def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
 
     contiguous = steady()
     rng.shuffle(places)
-    assert ours == pytest.approx(steady(), rel=0.02)
+    assert ours == pytest.approx(steady(), rel=0.05)
     assert ours > 1.2 * contiguous
 
 

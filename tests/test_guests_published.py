@@ -198,8 +198,15 @@ def test_midas_is_placement_and_victim_by_one_name(tmp_path: Path) -> None:
     scheme, victim = "placement.scheme=python:midas", "cleaning.victim=python:midas"
     done = floatgate(*run, "--set", scheme, "--set", victim)
     assert json.loads(done.stdout)["config"]["cleaning"]["victim"] == "python:midas", done.stderr
-    assert 'needs "python:midas" here, too' in floatgate(*run, "--set", scheme).stderr
-    assert "is a policy for placement.scheme" in floatgate(*run, "--set", victim).stderr
+    alone = floatgate(*run, "--set", scheme)
+    assert json.loads(alone.stdout)["config"] == json.loads(done.stdout)["config"], alone.stderr
+    greedy = floatgate(*run, "--set", scheme, "--set", "cleaning.victim=greedy")
+    assert (greedy.returncode, greedy.stdout) == (2, "")
+    assert 'expected cleaning.victim = "python:midas", or none given' in greedy.stderr
+    assert 'where placement.scheme is "python:midas", too' in floatgate(*run, "--set", victim).stderr
+    varied = ("compare", run[1], "--vary", "placement.scheme=single,python:midas", "--json", "-q")
+    rows = json.loads(floatgate(*varied).stdout)["results"]
+    assert [row["config"]["cleaning"]["victim"] for row in rows] == ["greedy", "python:midas"]
 
 
 PAGE = (ROOT / "docs" / "python-policies.md").read_text("utf-8")

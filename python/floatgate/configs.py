@@ -13,6 +13,8 @@ from typing import Any
 from . import _core, files
 from .guests.base import Policy
 from .guests.given import Guests, NameOf, by_name, taken
+from .guests.placement import Placement
+from .guests.victim import Victim
 from .result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
@@ -81,11 +83,21 @@ def resolve_all(
         label = ", ".join(f"{key}={files.shown(_text(value))}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
-        config, guests = Guests.of(_core.resolve(*read[called], sets), given)
+        resolved = _core.resolve(*read[called], sets)
+        config, guests = Guests.of(resolved, given, _is_victim_free(device, dict(sets)))
         found.append(Resolved(label, called, config, guests))
     if vary:
         check_used([*vary], [json.loads(one.config) for one in found])
     return found
+
+
+def _is_victim_free(device: Device | None, sets: Mapping[str, str]) -> bool:
+    """Whether a placement may bring its victim policy: where a caller names it and no victim."""
+    if Victim.KEY in sets:
+        return False
+    if Placement.KEY in sets:
+        return True
+    return isinstance(device, Mapping) and "victim" not in device.get("cleaning", {})
 
 
 def capacity(config: str) -> int:

@@ -78,13 +78,23 @@ class Job:
     def digest(self) -> str:
         """Equal for runs that give equal results: of engine, config, requests and seed.
 
-        Raises ConfigError with a policy in Python, whose code is not in its name.
+        A run with a Python policy has none: the policy's name does not identify its code.
         """
-        refuse_to_keep(self)
+        assert not self.drive.guests, "two runs with one name for different code would be equal"
         load, how = self.load, self.how
         requests = (load.workload.name, load.workload.digest, load.workload.requests)
         played = (requests, load.span_bytes, how.seed, how.verify)
         return digest_of(_core.__version__, self.drive.config, *played)
+
+    def notes(self, is_kept: bool) -> list[str]:
+        """The workload's notes, and what is not kept of a run with a Python policy."""
+        names = " and ".join(sorted(self.drive.guests.names()))
+        why = f"{names}: the name of a Python policy does not identify its code"
+        return [
+            *self.load.notes,
+            *([f"not resumable: {why}, so this run is not kept"] if names and is_kept else []),
+            *([f"start state not kept: {why}"] if names and self.how.start_cache else []),
+        ]
 
 
 @dataclass(frozen=True)
@@ -177,11 +187,9 @@ def run_all(
     """Runs the jobs, `workers` at a time. Ctrl-C ends them all.
 
     One that fails does not end the others. When they have ended, the first error is raised; its
-    `results` are those of the other jobs, None where there is none.
+    `results` are those of the other jobs, None where there is none. Runs with a Python policy are
+    not kept, and their notes say so.
     """
-    for job in jobs:
-        if kept is not None or job.how.start_cache:
-            refuse_to_keep(job)
     if len(jobs) > 1:
         # Each run has policies of its own, as it has a drive of its own.
         jobs = [replace(job, drive=job.drive.apart()) for job in jobs]
@@ -283,6 +291,8 @@ def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
         for at, job in enumerate(jobs):
             if ended.is_set():
                 return
+            if job.drive.guests:
+                continue
             # Requests that cannot be read are an error of the run that plays them.
             with suppress(_core.ConfigError, _core.RunError):
                 if (result := kept.find(job)) is not None:
@@ -382,20 +392,12 @@ def _sum(
     return "run", done, total
 
 
-def refuse_to_keep(job: Job) -> None:
-    """Raises ConfigError for a run with a policy in Python, which another run may have under the
-    same name with other code."""
-    if job.drive.guests:
-        error = _core.ConfigError(
-            "keep, start_cache: nothing is kept of a run with a policy in Python, as its name does "
-            "not say what it does"
-        )
-        raise _labelled(error, job.label)
-
-
-def _start_cache(how: RunOptions) -> tuple[str, str] | None:
-    """The directory of this build's start states, and the build."""
-    return (str(Path(how.start_cache) / build()), build()) if how.start_cache else None
+def _start_cache(job: Job) -> tuple[str, str] | None:
+    """The directory of this build's start states, and the build; None where none are kept."""
+    directory = job.how.start_cache
+    if not directory or job.drive.guests:
+        return None
+    return str(Path(directory) / build()), build()
 
 
 def _simulate(
@@ -413,16 +415,16 @@ def _simulate(
             seed=job.how.seed,
             span_bytes=job.load.span_bytes,
             verify=job.how.verify,
-            start_cache=_start_cache(job.how),
+            start_cache=_start_cache(job),
             device=job.drive.device,
             skipped=job.load.skipped,
-            notes=job.load.notes,
+            notes=job.notes(kept is not None),
             control=control,
             turns=turns,
             reading=reading,
             guests=job.drive.guests or None,
         )
     result = Result.from_json(text)
-    if kept is not None:
+    if kept is not None and not job.drive.guests:
         kept.keep(job, result)
     return result

@@ -35,9 +35,9 @@ def taken(value: Any, given: NameOf, key: str = "") -> Any:
         }
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [taken(one, given, key) for one in value]
+    if isinstance(value, type) and issubclass(value, Policy):
+        value = _instance(value, given, key)
     if not isinstance(value, Policy):
-        if isinstance(value, type) and issubclass(value, Policy):
-            raise ConfigError(f"{key}: the class {value.__name__}; expected {value.__name__}()")
         return value
     section, _, leaf = value.KEY.partition(".")
     if key not in (value.KEY, section):
@@ -46,6 +46,19 @@ def taken(value: Any, given: NameOf, key: str = "") -> Any:
     if given.setdefault(name, value) is not value:
         raise ConfigError(f"{key}: two policies are called {value.name}; give one another name")
     return {leaf: name} if key == section else name
+
+
+def _instance(policy: type[Policy], given: NameOf, key: str) -> Policy:
+    """A policy of a class that stands for it: the one that `given` has already, or a new one."""
+    known = given.get(PREFIX + policy.name)
+    if type(known) is policy:
+        return known
+    try:
+        return policy()
+    except TypeError as error:
+        raise ConfigError(
+            f"{key}: the class {policy.__name__} given; expected an object of it: {error}"
+        ) from error
 
 
 def by_name(policy: Policy) -> str:
@@ -61,6 +74,13 @@ def _partner(name: str, placement: Policy) -> Policy:
     if not (isinstance(placement, Placement) and placement.defines("victim")):
         raise ConfigError(f'{Victim.KEY} = "{name}": it is a policy for {placement.KEY}')
     return placement.victim()
+
+
+def _misplaced(key: str, name: str, policy: Policy) -> str:
+    text = f'{key} = "{name}": it is a policy for {policy.KEY}'
+    if key == Victim.KEY and isinstance(policy, Placement) and policy.defines("victim"):
+        text += f'; it brings its victim policy where {policy.KEY} is "{name}", too'
+    return text
 
 
 def _copied(key: str, policy: Policy, memo: dict[int, Any]) -> Policy:
@@ -84,9 +104,9 @@ class Guests:
         return bool(self.policies)
 
     @classmethod
-    def of(cls, config: str, given: NameOf) -> tuple[str, Guests]:
+    def of(cls, config: str, given: NameOf, is_victim_free: bool) -> tuple[str, Guests]:
         """Those of a resolved config: from `given`, or from packages; and the config with what
-        they ask of the drive.
+        they ask of the drive. Where the victim is free, a placement may bring its own.
 
         Raises ConfigError for a name that nobody has, or a drive that they cannot be on.
         """
@@ -104,11 +124,17 @@ class Guests:
                 else:
                     policy = given[name] if name in given else registry.made(name[len(PREFIX) :])
                 if key != policy.KEY:
-                    raise ConfigError(f'{key} = "{name}": it is a policy for {policy.KEY}')
+                    raise ConfigError(_misplaced(key, name, policy))
                 policy.check()
+                if is_victim_free and isinstance(policy, Placement) and policy.needs_victim:
+                    table["cleaning"]["victim"] = name
                 policy.fit(table)
                 found[key] = policy
         return json.dumps(table), cls(found)
+
+    def names(self) -> set[str]:
+        """The policies' names, as a config has them."""
+        return {PREFIX + policy.name for policy in self.policies.values()}
 
     def copied(self) -> Guests:
         """The same policies for another run; what two of them share stays shared.

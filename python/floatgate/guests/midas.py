@@ -48,6 +48,7 @@ class Midas(Placement):
     """MiDAS: groups of age, sized by a model of update intervals."""
 
     name = "midas"
+    needs_victim = True
     source = SOURCE
     streams = GROUPS
 
@@ -99,13 +100,6 @@ class Midas(Placement):
     def stream_of(self, group: int) -> int:
         """The stream of a group, or of the last one: streams are numbered from the chain's end."""
         return GROUPS - 1 - min(group, len(self.plan.sizes))
-
-    def fit(self, config: dict[str, Any]) -> None:
-        """Sets the number of streams. Raises ConfigError for a drive that it cannot be on."""
-        super().fit(config)
-        name, victim = config["placement"]["scheme"], config["cleaning"]["victim"]
-        if victim != name:
-            raise ConfigError(f'cleaning.victim = "{victim}": {name} needs "{name}" here, too')
 
     def victim(self) -> Victim:
         """Cleans groups that are too large."""

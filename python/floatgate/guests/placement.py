@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,10 @@ class Placement(Policy):
     AXIS = "placement"
     REQUIRED = (("stream", "stream_batch"),)
 
+    needs_victim: ClassVar[bool] = False
+    """Whether it works with its own victim policy only, which it then brings along: a config that
+    names no `cleaning.victim` gets the placement's name there."""
+
     streams: int
     """How many streams it sorts into: 1 to 200."""
 
@@ -103,7 +107,8 @@ class Placement(Policy):
     def victim(self) -> Victim:
         """The victim policy that goes with this placement, and may know it.
 
-        It is taken where `cleaning.victim` has the placement's name. Not defined: there is none.
+        It is taken where `cleaning.victim` has the placement's name, or has none and the placement
+        `needs_victim`. Not defined: there is none.
         """
         raise NotImplementedError
 
@@ -120,6 +125,12 @@ class Placement(Policy):
 
     def fit(self, config: dict[str, Any]) -> None:
         """Sets the number of streams. Raises ConfigError for a drive that it cannot be on."""
+        name, victim = config["placement"]["scheme"], config["cleaning"]["victim"]
+        if self.needs_victim and victim != name:
+            raise ConfigError(
+                f'{Victim.KEY} = "{victim}": {name} works with its own victim policy only; '
+                f'expected {Victim.KEY} = "{name}", or none given'
+            )
         config["placement"]["streams"] = self.streams
         if self.defines("stream_batch"):
             refuse_other_orders(config)

@@ -203,7 +203,9 @@ def test_midas_is_placement_and_victim_by_one_name(tmp_path: Path) -> None:
     greedy = floatgate(*run, "--set", scheme, "--set", "cleaning.victim=greedy")
     assert (greedy.returncode, greedy.stdout) == (2, "")
     assert 'expected cleaning.victim = "python:midas", or none given' in greedy.stderr
-    assert 'where placement.scheme is "python:midas", too' in floatgate(*run, "--set", victim).stderr
+    assert (
+        'where placement.scheme is "python:midas", too' in floatgate(*run, "--set", victim).stderr
+    )
     varied = ("compare", run[1], "--vary", "placement.scheme=single,python:midas", "--json", "-q")
     rows = json.loads(floatgate(*varied).stdout)["results"]
     assert [row["config"]["cleaning"]["victim"] for row in rows] == ["greedy", "python:midas"]

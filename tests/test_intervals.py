@@ -14,7 +14,12 @@ from scipy import stats
 
 import floatgate as fg
 from floatgate.cli.interval_summary import print_intervals
-from floatgate.intervals import mean_and_half_width, summary_table, t_quantile
+from floatgate.intervals import (
+    mean_and_half_width,
+    summary_table,
+    t_quantile,
+    what_seeds_change,
+)
 from floatgate.report.runs import label_runs
 from floatgate.report.values import measured
 
@@ -199,39 +204,83 @@ def test_the_command_has_the_same_numbers(cli, tmp_path) -> None:
     assert "difference" in shown.stdout
 
 
-def test_the_terminal_shows_means_and_differences(results, capsys, monkeypatch) -> None:
+SHOWN = {
+    METRIC: 1.0,
+    "mapping.hit_ratio": 0.01,
+    "latency.all.mean_us": 1e3,
+    "latency.all.p99_us": 1e3,
+    "throughput.iops": 1.0,
+}
+"""What the terminal shows, and the units: percent, milliseconds."""
+
+
+def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "250")
     summary = results.summary({"mapping.scheme": "dftl"})
-    print_intervals(summary, list(VARY))
+    print_intervals(summary, list(VARY), results)
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
-    assert lines[0][:3] == ["trace", "mapping.scheme", "cleaning.victim"]
-    shown = iter(lines[1:])
-    metrics = [METRIC, "mapping.hit_ratio", "latency.all.mean_us", "latency.all.p99_us"]
+    assert lines[0] == ["map", "hits", "mean", "p99"]
+    titles = ["trace", "mapping.scheme", "cleaning.victim", "WA", "%", "ms", "ms", "IOPS"]
+    assert lines[1] == titles
+    shown = iter(lines[2:])
 
-    def cells(row: dict[str, Any], mean: str, half: str) -> list[str]:
-        found = []
-        for metric in (*metrics, "throughput.iops"):
-            value = row[f"{metric}{mean}"]
-            sign = "+" if mean and value > 0 else ""
-            found += f"{sign}{measured(value)} \u00b1 {measured(row[f'{metric}{half}'])}".split()
-        return found
+    def difference(row: dict[str, Any], metric: str) -> str:
+        mean = row[f"{metric}.difference_percent"]
+        half = row[f"{metric}.difference_percent_ci95"]
+        return f"{'+' * (mean > 0)}{measured(mean)} \u00b1 {measured(half)} %"
 
     for row in summary.rows(named=True):
         labels = [row["trace"], row["mapping.scheme"], row["cleaning.victim"]]
-        assert next(shown) == [*labels, *cells(row, "", ".ci95")]
+        means = [
+            f"{measured(row[metric] / unit)} \u00b1 {measured(row[f'{metric}.ci95'] / unit)}"
+            for metric, unit in SHOWN.items()
+        ]
+        assert next(shown) == [*labels, *" ".join(means).split()]
         if row["mapping.scheme"] != "dftl":
-            told = cells(row, ".difference", ".difference_ci95")
-            assert next(shown) == ["difference", *told]
-    assert "n = 3 seeds" in " ".join(next(shown))
+            told = " ".join(difference(row, metric) for metric in SHOWN)
+            assert next(shown) == ["difference", *told.split()]
+    below = " ".join(" ".join(words) for words in shown)
+    assert "n = 3 seeds" in below and "in per cent of it" in below
+    assert "seeds draw the requests anew" in below
+    # The runs' doubts are below the table with seeds, too.
+    assert "warning: only" in below
+
+
+@pytest.mark.parametrize("metric", [METRIC, "latency.all.p99_us"])
+def test_differences_in_per_cent_are_of_each_run_of_the_baseline(results, metric: str) -> None:
+    table, summary = results.table(), results.summary()
+    for trace in (SMALL, OTHER):
+        runs = table.filter(pl.col("trace") == trace)
+        rows = runs.filter(pl.col("mapping.scheme") == "dftl", pl.col("cleaning.victim") == "fifo")
+        base = runs.filter(
+            pl.col("mapping.scheme") == "ideal", pl.col("cleaning.victim") == "greedy"
+        )
+        shares = [100 * (a / b - 1) for a, b in zip(rows[metric], base[metric], strict=True)]
+        row = _row(summary, trace, "dftl", "fifo")
+        half = stats.t.ppf(0.975, 2) * statistics.stdev(shares) / math.sqrt(3)
+        assert row[f"{metric}.difference_percent"] == pytest.approx(statistics.fmean(shares))
+        assert row[f"{metric}.difference_percent_ci95"] == pytest.approx(half)
+
+
+def test_what_a_seed_changes_depends_on_the_trace(results) -> None:
+    requests = pl.DataFrame(
+        {"op": [1] * 500, "offset": [4096 * (at * 7 % 200) for at in range(500)]}
+    ).with_columns(at_ns=pl.int_range(500), length=pl.lit(4096))
+    recorded = fg.compare_results(requests, vary={}, seeds=2)
+    assert what_seeds_change(recorded).endswith("dice; the trace is the same")
+    assert what_seeds_change(results).startswith("seeds draw the requests anew")
+    both = what_seeds_change([*recorded, *results])
+    assert SMALL in both and "of the other traces they leave the requests as they are" in both
+    assert what_seeds_change(results[:1]) == ""
 
 
 def test_a_narrow_table_names_no_trace_where_there_is_one(capsys) -> None:
     vary = {"capacity.spare_factor": [0.1, 0.2]}
     runs = fg.compare_results(SMALL, vary=vary, set=SET)
-    print_intervals(runs.summary(), list(vary))
+    print_intervals(runs.summary(), list(vary), runs)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("capacity.spare_factor")
-    assert "one seed, so no intervals" in lines[-1]
+    assert lines[1].startswith("capacity.spare_factor")
+    assert any("one seed, so no intervals" in line for line in lines)
     assert "\u00b1" not in "".join(lines)
 
 

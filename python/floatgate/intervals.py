@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from . import _core
-from .comparison import comparison_table
+from .comparison import comparison_table, labels
 from .result import Result
 
 CONFIDENCE = 0.95
@@ -19,36 +20,80 @@ CONFIDENCE = 0.95
 Values = tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Compared:
+    """One trace with one combination of values: its runs, and those that they are compared with."""
+
+    trace: str
+    values: Values
+    runs: Sequence[int]
+    """Their numbers among the results, a run per seed."""
+    base: Sequence[int] | None
+    """Those of the baseline, with the same seeds; None for the baseline itself."""
+
+
 def summary_table(
     results: Sequence[Result], keys: Sequence[str], baseline: Mapping[str, Any] | None = None
 ) -> pl.DataFrame:
     """One row per trace and combination of values, over the seeds, from `compare_results`.
 
-    `trace`, the config keys `keys`, and `seeds`, which says of how many runs the rest is. For each
+    `trace`, the config keys `keys`, and `seeds`, the number of runs behind the rest. For each
     metric of `comparison_table`, say `iops`: `iops`, the mean; `iops.ci95`, half the width of its
     95 % confidence interval (Student's t); `iops.difference`, the mean of the differences to the
-    baseline's run with the same trace and seed; `iops.difference_ci95`, the same of that. All in
-    the metric's unit. Null where there is none: the interval of one seed, a mean of which a run
-    lacks the metric, the difference of the baseline to itself.
+    baseline's run with the same trace and seed, and `iops.difference_ci95`, in the metric's unit;
+    `iops.difference_percent` and `iops.difference_percent_ci95`, each difference in per cent of
+    the baseline's run. Null where there is none: the interval of one seed, a mean of which a run
+    lacks the metric, the difference of the baseline to itself, per cent of a baseline of 0.
 
-    `baseline` says the values of some of the keys; each row is compared with that which has these
+    `baseline` has the values of some of the keys; each row is compared with the row that has these
     values and is like it otherwise. Without it, the first combination is the baseline. Raises
     ConfigError where no run is the baseline, or a run lacks one of the seeds.
     """
     table = comparison_table(results, keys)
     metrics = table.columns[table.columns.index("write_amplification") :]
-    seeds = list(dict.fromkeys(result.seed for result in results))
-    wanted = _wanted(baseline, keys)
+    values = {metric: table[metric].to_list() for metric in metrics}
     rows = []
-    for block in _blocks(results, table.to_dicts(), keys, len(seeds)):
-        for values, runs in block.items():
-            base = _baseline(values, keys, wanted, block)
-            row = {"trace": runs[0]["trace"], **dict(zip(keys, values, strict=True))}
-            row["seeds"] = len(runs)
-            for metric in metrics:
-                row |= _measured(metric, runs, block[base] if base != values else None)
-            rows.append(row)
+    for one in compared(results, keys, baseline):
+        row = {"trace": one.trace, **dict(zip(keys, one.values, strict=True))}
+        row["seeds"] = len(one.runs)
+        for metric in metrics:
+            row |= _measured(metric, values[metric], one)
+        rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+def compared(
+    results: Sequence[Result], keys: Sequence[str], baseline: Mapping[str, Any] | None = None
+) -> list[Compared]:
+    """Every trace and combination of values in its order, with its baseline: `summary_table`."""
+    seeds = len({result.seed for result in results})
+    rows = [tuple(row.values()) for row in labels(results, keys)]
+    wanted = _wanted(baseline, keys)
+    found = []
+    for block in _blocks(results, rows, seeds):
+        for (trace, *values), runs in block.items():
+            base = _baseline((trace, *values), keys, wanted, block)
+            is_base = base == (trace, *values)
+            found.append(Compared(trace, tuple(values), runs, None if is_base else block[base]))
+    return found
+
+
+def what_seeds_change(results: Sequence[Result]) -> str:
+    """Why runs with several seeds differ: that depends on whether the trace is a recording."""
+    digests: dict[str, dict[int, str]] = {}
+    for result in results:
+        digests.setdefault(result.workload.name, {})[result.seed] = result.workload.hash
+    several = {name: of for name, of in digests.items() if len(of) > 1}
+    if not several:
+        return ""
+    made = [name for name, of in several.items() if len(set(of.values())) > 1]
+    drawn = "seeds draw the requests anew, the start state and the policies' dice"
+    kept = "seeds change the start state and the policies' dice; the trace is the same"
+    if not made:
+        return kept
+    if len(made) == len(several):
+        return drawn
+    return f"{drawn} ({', '.join(made)}); of the other traces they leave the requests as they are"
 
 
 def mean_and_half_width(values: Sequence[float | None]) -> tuple[float | None, float | None]:
@@ -95,19 +140,18 @@ def _within(t: float, freedom: int) -> float:
 
 
 def _blocks(
-    results: Sequence[Result], rows: Sequence[dict[str, Any]], keys: Sequence[str], seeds: int
-) -> Iterator[dict[Values, list[dict[str, Any]]]]:
+    results: Sequence[Result], rows: Sequence[Values], seeds: int
+) -> Iterator[dict[Values, range]]:
     """For each trace, the runs of each combination of values, in the order of the seeds."""
-    block: dict[Values, list[dict[str, Any]]] = {}
+    block: dict[Values, range] = {}
     order = [result.seed for result in results[:seeds]]
     for start in range(0, len(rows), seeds):
         if [result.seed for result in results[start : start + seeds]] != order:
             raise _core.ConfigError("results: expected a run with each seed, seeds varying fastest")
-        values = tuple(rows[start][key] for key in keys)
-        if values in block:
+        if block and (rows[start] in block or rows[start][0] != next(iter(block))[0]):
             yield block
             block = {}
-        block[values] = list(rows[start : start + seeds])
+        block[rows[start]] = range(start, start + seeds)
     yield block
 
 
@@ -129,7 +173,7 @@ def _baseline(
     if wanted is None:
         return next(iter(block))
     for other in block:
-        pairs = zip(keys, other, values, strict=True)
+        pairs = zip(keys, other[1:], values[1:], strict=True)
         if all(_same(theirs, wanted.get(key, own)) for key, theirs, own in pairs):
             return other
     told = ", ".join(f"{key}={value}" for key, value in wanted.items())
@@ -147,14 +191,27 @@ def _same(value: Any, text: Any) -> bool:
 
 
 def _measured(
-    metric: str, runs: Sequence[Mapping[str, Any]], base: Sequence[Mapping[str, Any]] | None
+    metric: str, values: Sequence[float | None], one: Compared
 ) -> dict[str, float | None]:
-    own = [run[metric] for run in runs]
+    own = [values[at] for at in one.runs]
+    base = [None] * len(own) if one.base is None else [values[at] for at in one.base]
+    gaps, shares = differences(own, base)
     found: dict[str, float | None] = {}
     found[metric], found[f"{metric}.ci95"] = mean_and_half_width(own)
-    differences: list[float | None] = [None]
-    if base is not None:
-        pairs = zip(own, (run[metric] for run in base), strict=True)
-        differences = [None if None in pair else pair[0] - pair[1] for pair in pairs]
-    mean, half = mean_and_half_width(differences)
-    return found | {f"{metric}.difference": mean, f"{metric}.difference_ci95": half}
+    for name, sample in (("difference", gaps), ("difference_percent", shares)):
+        column = f"{metric}.{name}"
+        found[column], found[f"{column}_ci95"] = mean_and_half_width(sample)
+    return found
+
+
+def differences(
+    own: Sequence[float | None], base: Sequence[float | None]
+) -> tuple[list[float | None], list[float | None]]:
+    """Of each run to the baseline's with the same seed, and in per cent of that."""
+    pairs = [*zip(own, base, strict=True)]
+    gaps = [None if a is None or b is None else a - b for a, b in pairs]
+    shares = [
+        None if gap is None or not b else 100 * gap / abs(b)
+        for gap, (_, b) in zip(gaps, pairs, strict=True)
+    ]
+    return gaps, shares

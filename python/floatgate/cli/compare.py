@@ -108,7 +108,7 @@ def compare(
             tables["summary"] = results.summary(base)
         document = _document(results, tables)
         if part:
-            _write(results, document, tables, part, pictures)
+            _write(results, document, tables, part, pictures, base)
     if json:
         output.print_json(document)
     else:
@@ -183,7 +183,7 @@ def _print(results: Comparison, summary: pl.DataFrame | None) -> None:
     else:
         from .interval_summary import print_intervals
 
-        print_intervals(summary, results.keys)
+        print_intervals(summary, results.keys, results)
 
 
 def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> dict[str, list[str]]:
@@ -202,6 +202,7 @@ def _write(
     tables: Mapping[str, pl.DataFrame],
     directory: Path,
     pictures: options.PictureKind | None,
+    baseline: Mapping[str, str] | None,
 ) -> None:
     """results.json, the tables as Parquet and CSV, report.html and, if asked for, the pictures."""
     from floatgate.comparison import latency_rows
@@ -214,6 +215,6 @@ def _write(
         write_table(directory, name, table)
     if (latencies := latency_rows(results, results.keys)) is not None:
         write_table(directory, "latencies", latencies)
-    write_report(results, directory / "report.html")
+    write_report(results, directory / "report.html", baseline=baseline)
     if pictures:
         write_pictures(results, directory, pictures)

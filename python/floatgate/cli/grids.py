@@ -22,16 +22,6 @@ def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:
     return grid
 
 
-def empty_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
-    """An empty table: names to the left, which may wrap, and numbers, which may not."""
-    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title in names:
-        drawn.add_column(title, overflow="fold")
-    for title in numbers:
-        drawn.add_column(title, justify="right", no_wrap=True)
-    return drawn
-
-
 def print_messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
     """What casts doubt on the numbers, to be seen; then what is good to know."""
     lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]

@@ -3,64 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.table import Table
+import polars as pl
 from rich.text import Text
 
-from floatgate.report.values import measured
+from floatgate.intervals import what_seeds_change
+from floatgate.report.intervals import Unit, per_cent, unit_and_text, with_interval
+from floatgate.report.values import TIMES
+from floatgate.result import Result
 
 from . import output
+from .columns import Column, label, print_columns
+from .summary import print_run_messages
 
-if TYPE_CHECKING:
-    import polars as pl
+PLAIN: Sequence[Unit] = (("", 1.0),)
 
-COLUMNS = {
-    "write_amplification": "WA",
-    "mapping.hit_ratio": "map hits",
-    "latency.all.mean_us": "mean \N{MICRO SIGN}s",
-    "latency.all.p99_us": "p99 \N{MICRO SIGN}s",
-    "throughput.iops": "IOPS",
+COLUMNS: Mapping[str, tuple[str, Sequence[Unit]]] = {
+    "write_amplification": ("WA", PLAIN),
+    "mapping.hit_ratio": ("map hits", (("%", 0.01),)),
+    "latency.all.mean_us": ("mean", TIMES),
+    "latency.all.p99_us": ("p99", TIMES),
+    "throughput.iops": ("IOPS", PLAIN),
 }
-"""Metrics of the summary, with titles that fit a terminal."""
+"""Metrics of the summary, with titles that fit a terminal, and the units that they may have."""
 
 
-def print_intervals(summary: pl.DataFrame, keys: Sequence[str]) -> None:
-    """A row for each combination, and below it how it differs from the baseline."""
+def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequence[Result]) -> None:
+    """A row for each combination, below it how it differs from the baseline; then every doubt."""
     rows = summary.to_dicts()
-    names = ["trace", *keys] if len({row["trace"] for row in rows}) > 1 or not keys else [*keys]
-    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    names = ["trace", *keys] if summary["trace"].n_unique() > 1 or not keys else [*keys]
+    columns = []
     for name in names:
-        drawn.add_column(name, overflow="fold")
-    for title in COLUMNS.values():
-        drawn.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        drawn.add_row(*(Text(str(row[name])) for name in names), *_cells(row, ""))
-        if any(row[f"{metric}.difference"] is not None for metric in COLUMNS):
-            blank = [""] * (len(names) - 1)
-            told = Text("  difference", style="dim")
-            drawn.add_row(told, *blank, *_cells(row, ".difference"))
+        lines = [(str(row[name]), "  difference" if name == names[0] else "") for row in rows]
+        columns.append(label(name, _interleaved(rows, lines)))
+    columns += [_column(rows, metric) for metric in COLUMNS]
     out = output.console()
-    out.print(drawn)
+    print_columns(out, columns)
     out.print()
     out.print(Text(_meaning(rows[0]["seeds"]), style="dim"))
+    if changed := what_seeds_change(results):
+        out.print(Text(changed, style="dim"))
+    print_run_messages(out, results)
 
 
-def _cells(row: Mapping[str, Any], kind: str) -> list[str]:
-    cells = []
-    for metric in COLUMNS:
-        mean = row[f"{metric}{kind}"]
-        half = row[f"{metric}{kind}_ci95" if kind else f"{metric}.ci95"]
-        sign = "+" if kind and mean is not None and mean > 0 else ""
-        width = "" if half is None else f" \N{PLUS-MINUS SIGN} {measured(half)}"
-        cells.append("-" if mean is None else f"{sign}{measured(mean)}{width}")
+def _interleaved(
+    rows: Sequence[Mapping[str, Any]], lines: Sequence[tuple[str, str]]
+) -> list[str | Text]:
+    """The cells of a column: one for each row, and one below it for its differences, if any."""
+    cells: list[str | Text] = []
+    for row, (own, difference) in zip(rows, lines, strict=True):
+        cells.append(own)
+        if any(row[f"{metric}.difference"] is not None for metric in COLUMNS):
+            cells.append(Text(difference, style="dim"))
     return cells
 
 
+def _column(rows: Sequence[Mapping[str, Any]], metric: str) -> Column:
+    name, units = COLUMNS[metric]
+    means = [(row[metric], row[f"{metric}.ci95"]) for row in rows]
+    unit, texts = unit_and_text(means, units)
+    kind = f"{metric}.difference_percent"
+    shares = [per_cent(row[kind], row[f"{kind}_ci95"]) for row in rows]
+    cells = _interleaved(rows, [*zip(texts, shares, strict=True)])
+    same = texts[0] if len(set(means)) == 1 < len(means) else None
+    return Column(f"{name}\n{unit}" if unit else name, cells, same=same)
+
+
 def _meaning(seeds: int) -> str:
+    differences = "differences to the baseline's run of the same trace"
     if seeds == 1:
-        return "one seed, so no intervals; differences to the baseline's run of the same trace"
-    return (
-        f"means of n = {seeds} seeds \N{PLUS-MINUS SIGN} half of the 95 % confidence interval "
-        "(Student's t); differences to the baseline's run of the same trace and seed"
-    )
+        return f"one seed, so no intervals; {differences}, in per cent of it"
+    half = with_interval(f"means of n = {seeds} seeds", "half of the 95 % confidence interval")
+    return f"{half} (Student's t); {differences} and seed, in per cent of it"

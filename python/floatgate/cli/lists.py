@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -48,7 +49,8 @@ def devices(
     elif name is not None:
         sys.stdout.write(presets[0]["toml"])
     else:
-        _table([[preset[key] for key in ("name", "summary", "source")] for preset in presets])
+        keys = ("name", "summary", "source")
+        _table([[preset[key] for key in keys] for preset in presets], keys, has_titles=False)
 
 
 def _measure(name: str | None, quick: bool, json: bool, quiet: bool) -> None:
@@ -93,7 +95,8 @@ def policies(
     for axis, rows in axes.items():
         out.print(axis, style="bold")
         if name is None:
-            _table([["  " + row["name"], row["doc"], row["source"]] for row in rows])
+            found = [["  " + row["name"], row["doc"], row["source"]] for row in rows]
+            _table(found, ["policy", "summary", "source"], has_titles=False)
         else:
             for row in rows:
                 _policy(row)
@@ -137,7 +140,7 @@ def predict(
         [row.policy, f"{row.write_amplification:.4f}", row.assumption, row.source]
         for row in prediction.rows
     ]
-    _table(rows, ["cleaning", "WA", "holds for", "source"], numbers={1})
+    _table(rows, ["cleaning", "WA", "holds for", "source"], numbers=[1])
 
 
 def generators(name: str | None, json: bool) -> None:
@@ -216,19 +219,22 @@ def _value(default: Any) -> str:
 
 
 def _table(
-    rows: list[list[str]], headers: list[str] | None = None, numbers: set[int] | None = None
+    rows: list[list[str]],
+    headers: Sequence[str],
+    numbers: Sequence[int] = (),
+    has_titles: bool = True,
 ) -> None:
     """Rows in columns without lines; the columns `numbers` are set to the right."""
-    from rich.table import Table
+    from .columns import Column, label, print_columns, prose
 
-    table = Table(box=None, show_header=headers is not None, pad_edge=False, header_style="dim")
-    for i in range(len(rows[0])):
-        right = i in (numbers or ())
-        table.add_column(
-            headers[i] if headers else "",
-            justify="right" if right else "left",
-            no_wrap=i == 0 or right,
-        )
-    for row in rows:
-        table.add_row(*row)
-    output.console().print(table)
+    columns = []
+    for at, title in enumerate(headers):
+        cells = [row[at] for row in rows]
+        shown = title if has_titles else ""
+        if at == 0:
+            columns.append(label(shown, cells))
+        elif at in numbers:
+            columns.append(Column(shown, cells, name=title.strip()))
+        else:
+            columns.append(prose(shown, cells, title))
+    print_columns(output.console(), columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from floatgate.live.documents import (
@@ -21,7 +22,8 @@ from floatgate.report.causes import BLAME
 from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
 from floatgate.result_types import LanesResult
 
-from .grids import Lines, empty_table, fact_grid, print_messages
+from .columns import Column, label, print_columns
+from .grids import Lines, fact_grid, print_messages
 from .output import console
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def print_status(status: Status) -> None:
     if status.timing != "none":
         kinds["read, as modelled"] = modelled(status.result.latency.read)
         kinds["write, as modelled"] = modelled(status.result.latency.write)
-    out.print(_times(kinds))
+    print_columns(out, _times(kinds))
     out.print()
     out.print(fact_grid([*_inside(status), *_server(status.server)]))
     for shadow in status.also:
@@ -140,14 +142,17 @@ def _written(status: Status) -> Lines:
         yield f"modelled mean by cause, {unit}", text
 
 
-def _times(kinds: Mapping[str, Spread]) -> Any:
+def _times(kinds: Mapping[str, Spread]) -> list[Column]:
     names = ("mean", "p50", "p99", "p999", "max")
-    drawn = empty_table(["time, \u00b5s"], ("requests", *names))
-    for kind, spread in kinds.items():
-        if spread.count:
-            numbers = (measured(getattr(spread, name)) for name in names)
-            drawn.add_row(kind, count(spread.count), *numbers)
-    return drawn
+    taken = {kind: spread for kind, spread in kinds.items() if spread.count}
+    return [
+        label("time, \u00b5s", taken),
+        Column("requests", [count(spread.count) for spread in taken.values()]),
+        *(
+            Column(name, [measured(getattr(spread, name)) for spread in taken.values()])
+            for name in names
+        ),
+    ]
 
 
 def _inside(status: Status) -> Lines:
@@ -231,10 +236,10 @@ def print_blocks(blocks: Blocks) -> None:
     )
     if sealed:
         out.print()
-        out.print(_valid(blocks))
+        print_columns(out, _valid(blocks))
 
 
-def _valid(blocks: Blocks) -> Any:
+def _valid(blocks: Blocks) -> list[Column]:
     counts = [0] * PARTS
     erases = [0] * PARTS
     for valid, is_sealed, erased in zip(blocks.valid, blocks.sealed, blocks.erases, strict=True):
@@ -242,12 +247,13 @@ def _valid(blocks: Blocks) -> Any:
             part = min(valid * PARTS // blocks.pages_per_unit, PARTS - 1)
             counts[part] += 1
             erases[part] += erased
-    drawn = empty_table(["valid pages"], ("full units", "mean erases"))
-    for part, (units, erased) in enumerate(zip(counts, erases, strict=True)):
-        low, high = 100 * part // PARTS, 100 * (part + 1) // PARTS
-        mean = measured(erased / units) if units else ""
-        drawn.add_row(f"{low} to {high} %", count(units), mean)
-    return drawn
+    steps = [100 * part // PARTS for part in range(PARTS + 1)]
+    means = [measured(n / units) if units else "" for units, n in zip(counts, erases, strict=True)]
+    return [
+        label("valid pages", [f"{low} to {high} %" for low, high in pairwise(steps)]),
+        Column("full units", [count(units) for units in counts]),
+        Column("mean erases", means),
+    ]
 
 
 def print_lanes(lanes: LanesResult) -> None:
@@ -264,9 +270,9 @@ def print_lanes(lanes: LanesResult) -> None:
     ):
         busy[lane][cause] += end - begin
     causes: Sequence[str] = sorted({cause for parts in busy.values() for cause in parts})
-    drawn = empty_table(["lane"], [*causes, "busy"])
-    for lane in sorted(busy):
-        parts = [busy[lane][cause] / window for cause in causes]
-        drawn.add_row(str(lane), *map(percent, parts), percent(sum(parts)))
     out.print(f"{window / 1e6:g} ms, dies and then channels")
-    out.print(drawn)
+    lanes_of = sorted(busy)
+    all_of = [sum(busy[lane].values()) / window for lane in lanes_of]
+    parts = {cause: [busy[lane][cause] / window for lane in lanes_of] for cause in causes}
+    columns = [Column(name, [*map(percent, of)]) for name, of in (parts | {"busy": all_of}).items()]
+    print_columns(out, [label("lane", map(str, lanes_of)), *columns])

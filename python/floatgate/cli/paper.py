@@ -7,7 +7,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -133,19 +133,14 @@ def _list(json: bool) -> None:
 
 
 def _print_table(brief: Brief) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    numbers = brief.table
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for i, title in enumerate(numbers.columns):
-        justify: Literal["left", "right"] = "left" if i in numbers.text_columns else "right"
-        table.add_column(title, justify=justify, overflow="fold")
-    for row in numbers.rows:
-        table.add_row(*(Text(cell.text) for cell in row))
+    from .columns import print_columns
+    from .summary import columns_of
+
     out = output.console()
-    out.print(Text(f"\n{numbers.title}. {brief.caption}"))
-    out.print(table)
+    out.print(Text(f"\n{brief.table.title}. {brief.caption}"))
+    print_columns(out, columns_of(brief.table))
     out.print()
 
 

@@ -254,13 +254,17 @@ def _words(counts: dict[str, int]) -> str:
 def _print_table(grid: Grid, meaning: str, warnings: list[str], notes: list[str]) -> None:
     from rich.text import Text
 
-    from .grids import empty_table, print_messages
+    from .columns import Column, label, print_columns
+    from .grids import print_messages
 
-    table = empty_table(grid.heads[: grid.names], grid.heads[grid.names :])
-    for row in grid.rows:
-        table.add_row(*map(Text, row))
+    cells = [[row[at] for row in grid.rows] for at in range(len(grid.heads))]
+    found = zip(grid.heads, cells, strict=True)
+    columns = [
+        label(title, texts) if at < grid.names else Column(title, texts)
+        for at, (title, texts) in enumerate(found)
+    ]
     out = output.console()
-    out.print(table)
+    print_columns(out, columns)
     out.print()
     out.print(Text(meaning, style="dim"))
     print_messages(out, warnings, notes)

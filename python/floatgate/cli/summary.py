@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from floatgate.comparison import labels
 from floatgate.files import shown
@@ -33,7 +32,8 @@ from floatgate.report.values import (
 )
 from floatgate.result import Result
 
-from .grids import Lines, empty_table, fact_grid, print_messages
+from .columns import Column, label, print_columns, prose
+from .grids import Lines, fact_grid, print_messages
 from .output import console
 
 COLUMNS = {
@@ -57,10 +57,13 @@ def print_summary(result: Result, device: str) -> None:
     out = console()
     out.print(fact_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
     out.print()
-    out.print(_latency(result) if result.timed else fact_grid([("latency", UNTIMED)]))
+    if result.timed:
+        print_columns(out, _latency(result))
+    else:
+        out.print(fact_grid([("latency", UNTIMED)]))
     out.print()
     if result.distributions:
-        out.print(_by_cause(result))
+        print_columns(out, _by_cause(result))
         out.print()
     out.print(fact_grid([*_causes(result), *_speed(result)]))
     print_messages(out, result.warnings, result.notes)
@@ -68,8 +71,7 @@ def print_summary(result: Result, device: str) -> None:
 
 def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     """Several runs: what varies, their main metrics, and every doubt with the runs it is about."""
-    runs = label_runs(results)
-    names = {"trace": [label["trace"] for label in labels(results, keys)]}
+    names = {"trace": [one["trace"] for one in labels(results, keys)]}
     if len(set(names["trace"])) == 1 and keys:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
@@ -78,20 +80,26 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         metric.make(title, [metric.of(result) for result in results])
         for metric, title in ((tables.METRICS[name], title) for name, title in COLUMNS.items())
     ]
-    # A key is broken at its dots: the room is the numbers'.
-    drawn = empty_table(
-        [name.replace(".", ".\n") for name in names], (_heading(column.title) for column in columns)
-    )
-    for told, numbers in zip(
-        zip(*names.values(), strict=True),
-        zip(*(column.cells for column in columns), strict=True),
-        strict=True,
-    ):
-        drawn.add_row(*map(Text, told), *(cell.text for cell in numbers))
     out = console()
-    out.print(drawn)
+    print_columns(
+        out,
+        [
+            *(label(name, texts) for name, texts in names.items()),
+            *(_numbers(_heading(column.title), column) for column in columns),
+        ],
+    )
+    print_run_messages(out, results)
+
+
+def print_run_messages(out: Console, results: Sequence[Result]) -> None:
+    """Every warning and note of several runs, with the runs that it is about."""
+    runs = label_runs(results)
     found = messages(runs, lambda run: run.warnings), messages(runs, lambda run: run.notes)
     print_messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
+
+
+def _numbers(title: str, column: tables.Column) -> Column:
+    return Column(title, [cell.text for cell in column.cells])
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
@@ -158,11 +166,7 @@ def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
     out.print(fact_grid(lines))
     tables_of = (curve_tables.sizes_table(curve, short=True), curve_tables.needed_table(curve))
     for table in tables_of if curve["points"] else ():
-        drawn = empty_table([], table.columns)
-        for row in table.rows:
-            drawn.add_row(*(cell.text for cell in row))
-        out.print()
-        out.print(drawn)
+        print_table(out, table)
     known = set(told)
     print_messages(out, [], [note for note in curve["notes"] if note not in known])
 
@@ -242,24 +246,22 @@ def _cleaning(result: Result) -> Lines:
         yield "units cleaned", f"{kinds}; {percent(valid)} of a victim's pages were moved"
 
 
-def _latency(result: Result) -> Table:
+def _latency(result: Result) -> list[Column]:
     """Response times by kind of request; a unit to each column."""
     timed = {kind: times for kind, of in KINDS.items() if (times := of(result)).requests}
     columns = tables.latency_columns([*timed.values()])
-    drawn = empty_table(["latency"], (_heading(column.title).lower() for column in columns))
-    for kind, cells in zip(timed, zip(*(c.cells for c in columns), strict=True), strict=True):
-        drawn.add_row(kind, *(cell.text for cell in cells))
-    return drawn
+    return [
+        label("latency", timed),
+        *(_numbers(_heading(column.title).lower(), column) for column in columns),
+    ]
 
 
-def _by_cause(result: Result) -> Table:
+def _by_cause(result: Result) -> list[Column]:
     """Percentiles of the time that each cause took, where all of the latencies are kept."""
     known = tables.cause_table(label_runs([result]))
-    headings = (_heading(title).lower() for title in known.columns[3:])
-    drawn = empty_table(["time", "by cause"], headings)
-    for _, *cells in known.rows:
-        drawn.add_row(*(cell.text for cell in cells))
-    return drawn
+    _, *columns = columns_of(known)
+    titles = ["time", "by cause", *(column.title.lower() for column in columns[2:])]
+    return [replace(one, title=title) for one, title in zip(columns, titles, strict=True)]
 
 
 def _causes(result: Result) -> Lines:
@@ -320,13 +322,18 @@ def _heading(title: str) -> str:
 
 def print_table(out: Console, table: tables.Table) -> None:
     """A table of the report, below an empty line."""
-    drawn = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for at, title in enumerate(map(_heading, table.columns)):
-        if at in table.text_columns:
-            drawn.add_column(title, overflow="fold")
-        else:
-            drawn.add_column(title, justify="right", no_wrap=True)
-    for row in table.rows:
-        drawn.add_row(*(cell.text for cell in row))
     out.print()
-    out.print(drawn)
+    print_columns(out, columns_of(table))
+
+
+def columns_of(table: tables.Table) -> list[Column]:
+    """The columns of a table of the report: the first, and texts that follow it, are labels."""
+    columns: list[Column] = []
+    for at, title in enumerate(map(_heading, table.columns)):
+        cells = [row[at].text for row in table.rows]
+        is_text = at in table.text_columns
+        if at == 0 or (is_text and columns[-1].kind == "label"):
+            columns.append(label(title, cells, is_right=not is_text))
+        else:
+            columns.append(prose(title, cells) if is_text else Column(title, cells))
+    return columns

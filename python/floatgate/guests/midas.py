@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import ConfigError, DriveShape, HostWrite
+from .._core import DriveShape, HostWrite
 from .midas_model import GROUPS, NEVER, ONE_GROUP, Intervals, Plan, Space, best_plan, sampled
 from .placement import MovedPages, Placement
 from .victim import Candidates, Victim

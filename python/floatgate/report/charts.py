@@ -39,25 +39,32 @@ MARK_HEIGHT = 18
 """How far the text of a mark sits from the row's middle, and what it adds to the row's height."""
 
 
+SEEDS_BELOW = 18
+"""How far the dots of a bar's seeds sit from the row's middle."""
+
+Marks = tuple[pl.DataFrame, pl.DataFrame]
+"""Intervals of bars, and each seed's own value: `intervals.seed_marks`."""
+
+
 def chart_amplification(
-    frame: pl.DataFrame, rows: Sequence[str], limit: float, predicted: pl.DataFrame
+    frame: pl.DataFrame, rows: Sequence[str], limit: float, predicted: pl.DataFrame, marks: Marks
 ) -> Plot:
     """Stacked bars: bytes programmed per byte of the host by cause; `limit` ends the axis.
 
     A row in `predicted` is a rule across its run's bar, with the closed form's name and value.
     """
     title = "Bytes programmed per byte of the host"
-    bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit)
+    bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit, marks)
     if predicted.is_empty():
         return bars
-    marks = alt.Chart(inline_data(predicted)).encode(x="value:Q", y=row_axis(rows))
+    laws = alt.Chart(inline_data(predicted)).encode(x="value:Q", y=row_axis(rows))
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("law:N", title="Closed form"),
         alt.Tooltip("value:Q", title="Predicted", format=",.3f"),
         alt.Tooltip("source:N", title="From"),
     ]
-    rule = marks.mark_tick(size=BAR + 8, thickness=2, yOffset=BAR_BELOW, style="mean")
+    rule = laws.mark_tick(size=BAR + 8, thickness=2, yOffset=BAR_BELOW, style="mean")
     plot = bars + rule.encode(tooltip=tooltip)
     # The text is on the side of the rule that has room for it.
     far = pl.col("value") > limit / 2
@@ -72,12 +79,15 @@ def chart_amplification(
     return taller
 
 
-def chart_blame(frame: pl.DataFrame, rows: Sequence[str], limit: float, unit: str) -> Plot:
+def chart_blame(
+    frame: pl.DataFrame, rows: Sequence[str], limit: float, unit: str, marks: Marks
+) -> Plot:
     """Stacked bars: where the mean response time went, in units of time per request."""
-    return _stack(frame, rows, list(BLAME.values()), f"{unit} per request", ",.4~r", limit)
+    title = f"{unit} per request"
+    return _stack(frame, rows, list(BLAME.values()), title, ",.4~r", limit, marks)
 
 
-def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
+def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str], marks: Marks) -> Plot:
     """Bars: the share of look-ups that a cache answered."""
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
@@ -85,19 +95,66 @@ def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str]) -> Plot:
         alt.Tooltip("hits:Q", title="Hits", format=",.0f"),
         alt.Tooltip("misses:Q", title="Misses", format=",.0f"),
     ]
-    return chart_shares(frame, rows, "Hit ratio", tooltip)
+    return chart_shares(frame, rows, "Hit ratio", tooltip, marks)
 
 
 def chart_shares(
-    frame: pl.DataFrame, rows: Sequence[str], title: str, tooltip: Sequence[alt.Tooltip]
+    frame: pl.DataFrame,
+    rows: Sequence[str],
+    title: str,
+    tooltip: Sequence[alt.Tooltip],
+    marks: Marks | None = None,
 ) -> Plot:
     """Bars of shares, 0 to 1: the `value` of each `row`."""
     axis = alt.Axis(format=".0%", title=title, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
+    ends = _bar_ends(frame.select("row", "value"), marks)
     base = alt.Chart(inline_data(frame)).encode(y=row_axis(rows))
     bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=[*tooltip])
-    text = base.mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-    return in_rows(bars + text.encode(x="value:Q", text=alt.Text("value:Q", format=".1%")), rows)
+    text = _totals(ends, rows, ".1%")
+    return in_rows(_with_seeds(bars + text, rows, title, ".2%", marks), rows)
+
+
+def _bar_ends(totals: pl.DataFrame, marks: Marks | None) -> pl.DataFrame:
+    """`totals`, a `value` for each `row`, with where its text begins: `end`."""
+    if marks is None or marks[0].is_empty():
+        return totals.with_columns(end="value")
+    ends = totals.join(marks[0].select("row", "high"), on="row", how="left", maintain_order="left")
+    return ends.select("row", "value", end=pl.max_horizontal("value", "high"))
+
+
+def _totals(ends: pl.DataFrame, rows: Sequence[str], style: str) -> alt.Chart:
+    """The value of each bar, behind its end."""
+    text = alt.Chart(inline_data(ends)).encode(
+        x="end:Q", y=row_axis(rows), text=alt.Text("value:Q", format=style)
+    )
+    drawn: alt.Chart = text.mark_text(
+        align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False
+    )
+    return drawn
+
+
+def _with_seeds(
+    bars: alt.LayerChart, rows: Sequence[str], title: str, style: str, marks: Marks | None
+) -> alt.LayerChart:
+    """Bars over several seeds with whiskers, and below each a dot per seed."""
+    if marks is None or marks[0].is_empty():
+        return bars
+    spread, dots = (alt.Chart(inline_data(frame)).encode(y=row_axis(rows)) for frame in marks)
+    run = alt.Tooltip("run:N", title="Run")
+    ends = [
+        alt.Tooltip(f"{field}:Q", title=f"{title}, {name}", format=style)
+        for field, name in (("value", "mean"), ("low", "95 % from"), ("high", "to"))
+    ]
+    whiskers = spread.mark_rule(yOffset=BAR_BELOW, y2Offset=BAR_BELOW, style="mean").encode(
+        x=alt.X("low:Q"), x2="high:Q", tooltip=[run, *ends]
+    )
+    one = alt.Tooltip("value:Q", title=title, format=style)
+    points = dots.mark_point(filled=True, size=16, yOffset=SEEDS_BELOW, style="mean").encode(
+        x=alt.X("value:Q"), tooltip=[run, alt.Tooltip("seed:N", title="Seed"), one]
+    )
+    drawn: alt.LayerChart = bars + whiskers + points
+    return drawn
 
 
 def nines_axis(top: float) -> alt.Y:
@@ -296,6 +353,7 @@ def _stack(
     title: str,
     style: str,
     limit: float,
+    marks: Marks,
 ) -> Plot:
     """Horizontal stacked bars with their total at the end."""
     present = [part for part in parts if part in set(frame["part"])]
@@ -324,12 +382,8 @@ def _stack(
         )
     )
     totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
-    text = (
-        alt.Chart(inline_data(totals))
-        .mark_text(align="left", dx=5, yOffset=BAR_BELOW, style="total", aria=False)
-        .encode(x="value:Q", y=row_axis(rows), text=alt.Text("value:Q", format=style))
-    )
-    return in_rows(bars + text, rows)
+    text = _totals(_bar_ends(totals, marks), rows, style)
+    return in_rows(_with_seeds(bars + text, rows, title, style, marks), rows)
 
 
 Told = Sequence[tuple[str, str, str]]

@@ -7,14 +7,18 @@ in words, never shown as an empty plot.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
+
+from floatgate.result import Result
 
 from . import charts, frames, tables
 from .causes import BLAME
 from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
+from .intervals import mean_hit_ratio, mean_parts, seed_marks
 from .lane_view import lane_view
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
@@ -42,6 +46,10 @@ DRAWN = 64
 """More runs than this are listed in the tables but not drawn."""
 
 
+MEANS = ("sweep", "write-amplification", "hit-ratio", "blame")
+"""Figures that are means where there are several seeds; the others are of the first seed."""
+
+
 def figures(runs: Sequence[Run]) -> list[Figure]:
     """All figures, in reading order."""
     drawn = list(runs[:DRAWN])
@@ -58,11 +66,25 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         _wear(drawn, runs),
         *wear_map(drawn),
     ]
+    _tell_of_seeds(found, runs[0])
     if len(runs) > DRAWN:
         text = f"Drawn: the first {DRAWN} of {len(runs)} runs. The tables have them all."
         for figure in found:
             figure.reasons.append(text)
     return found
+
+
+def _tell_of_seeds(found: Sequence[Figure], run: Run) -> None:
+    """Says which figures are means over seeds, and which are of one seed."""
+    seeds = len(run.seeds)
+    for figure in found if seeds > 1 else ():
+        if figure.key in MEANS:
+            figure.caption += (
+                f" Means of {seeds} seeds, with 95 % confidence intervals (Student's t)"
+                f"{'.' if figure.lines else '; a dot is one seed.'}"
+            )
+        else:
+            figure.reasons.append(f"Of the runs with seed {run.result.seed}, one of {seeds} seeds.")
 
 
 def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
@@ -72,22 +94,29 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         "Bytes programmed to the flash for each byte the host wrote; the sum of a bar is the write "
         "amplification.",
     )
-    by_panel = {name: frames.amplification(group) for name, group in panels(drawn).items()}
-    laws = {name: prediction_frame(group) for name, group in panels(drawn).items()}
+    groups = panels(drawn)
+    by_panel = {name: mean_parts(frames.amplification, group) for name, group in groups.items()}
+    marks = {
+        name: seed_marks(group, lambda result: result.write_amplification)
+        for name, group in groups.items()
+    }
+    laws = {name: prediction_frame(group) for name, group in groups.items()}
     if any(not frame.is_empty() for frame in laws.values()):
         figure.caption += (
             " Dark rule: what a closed form predicts for the steady state of a large drive, where "
             "its assumptions hold."
         )
-    limit = max(tables.series_limit(by_panel), *(_limit(frame) for frame in laws.values()))
+    highest = [*(_limit(frame, "value") for frame in laws.values()), *map(_highest, marks.values())]
+    limit = max(tables.series_limit(by_panel), *highest)
     for name, frame in by_panel.items():
         if not frame.is_empty():
-            chart = charts.chart_amplification(frame, first(frame["row"]), limit, laws[name])
+            rows = first(frame["row"])
+            chart = charts.chart_amplification(frame, rows, limit, laws[name], marks[name])
             what = sentence("Write amplification by cause", name, frame)
             figure.drawings.append(Drawing(name, chart, _predicted(what, laws[name])))
     figure.legend = part_legend(by_panel.values(), list(frames.CAUSES.values()))
     say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
-    whole = frames.amplification(runs)
+    whole = mean_parts(frames.amplification, runs)
     if not whole.is_empty():
         title = "Bytes programmed per byte of the host, by cause"
         table = tables.parts_table(title, whole, frames.CAUSES.values(), 3)
@@ -95,9 +124,14 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _limit(predicted: pl.DataFrame) -> float:
-    """Where an axis must end at least to show the predictions."""
-    return max(predicted["value"], default=0.0) * 1.05
+def _limit(marks: pl.DataFrame, column: str, room: float = 1.05) -> float:
+    """Where an axis must end at least to show the marks."""
+    return max(marks[column], default=0.0) * room
+
+
+def _highest(marks: charts.Marks) -> float:
+    """Where an axis must end at least to show whiskers, dots, and the number behind them."""
+    return max(_limit(marks[0], "high", 1.15), _limit(marks[1], "value"))
 
 
 def _predicted(what: str, predicted: pl.DataFrame) -> str:
@@ -113,17 +147,21 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         "Mean response time of all requests, divided by what they waited for; the sum of a bar "
         "is the mean.",
     )
-    whole = frames.blame(runs)
+    whole = mean_parts(frames.blame, runs)
     means = whole.group_by("run").agg(pl.col("value").sum())["value"]
     unit, base = unit_of(means, TIMES)
     by_panel = {
-        name: frames.blame(group).with_columns(pl.col("value") / base)
+        name: mean_parts(frames.blame, group).with_columns(pl.col("value") / base)
         for name, group in panels(drawn).items()
     }
-    limit = tables.series_limit(by_panel)
+    marks = {
+        name: seed_marks(group, lambda result: _blamed(result, base))
+        for name, group in panels(drawn).items()
+    }
+    limit = max(tables.series_limit(by_panel), *map(_highest, marks.values()))
     for name, frame in by_panel.items():
         if not frame.is_empty():
-            chart = charts.chart_blame(frame, first(frame["row"]), limit, unit)
+            chart = charts.chart_blame(frame, first(frame["row"]), limit, unit, marks[name])
             what = sentence("Mean response time by what it was spent on", name, frame)
             figure.drawings.append(Drawing(name, chart, what))
     figure.legend = part_legend(by_panel.values(), list(BLAME.values()))
@@ -135,15 +173,22 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     return figure
 
 
+def _blamed(result: Result, unit: float) -> float | None:
+    """All of the mean response time that has a cause."""
+    return sum(time or 0.0 for time in vars(result.latency.blame_us).values()) / unit or None
+
+
 def _hit_ratio(drawn: Sequence[Run]) -> Figure:
     figure = Figure(
         "hit-ratio", "Hit ratio", "Share of look-ups that the cache answered without the flash."
     )
     for cache, title, why in CACHES:
-        found = {name: frames.hit_ratio(group, cache) for name, group in panels(drawn).items()}
+        groups = panels(drawn)
+        found = {name: mean_hit_ratio(group, cache) for name, group in groups.items()}
         for name, frame in found.items():
             if not frame.is_empty():
-                chart = charts.chart_hit_ratio(frame, first(frame["row"]))
+                marks = seed_marks(groups[name], partial(_hits, cache))
+                chart = charts.chart_hit_ratio(frame, first(frame["row"]), marks)
                 figure.drawings.append(
                     Drawing(
                         join_title(title, name), chart, sentence(f"{title} hit ratio", name, frame)
@@ -151,6 +196,10 @@ def _hit_ratio(drawn: Sequence[Run]) -> Figure:
                 )
         say_missing(figure, found.values(), drawn, why, title)
     return figure
+
+
+def _hits(cache: frames.Cache, result: Result) -> float | None:
+    return cache(result).hit_ratio
 
 
 def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from floatgate.intervals import mean_and_half_width
 from floatgate.result import (
     AmplificationResult,
     BlameTimes,
@@ -173,9 +174,10 @@ def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
 def sweep(
     runs: Sequence[Run], axis: Sequence[float], metric: Callable[[Result], float | None]
 ) -> pl.DataFrame:
-    """A metric against a swept quantity; `axis` has that quantity for each run."""
+    """A metric against a swept quantity, over seeds its mean; `axis` has the quantity of each
+    run."""
     rows = [
-        (run.label, run.colour, run.dash, at, metric(run.result))
+        (run.label, run.colour, run.dash, at, mean_and_half_width([*map(metric, run.seeds)])[0])
         for run, at in zip(runs, axis, strict=True)
     ]
     schema = LINE | {"at": pl.Float64, "value": pl.Float64}

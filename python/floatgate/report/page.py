@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -15,19 +15,26 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from floatgate.comparison import Comparison
+from floatgate.intervals import what_seeds_change
 from floatgate.result import Result
 
 from . import tables, theme
 from .figure import Figure
 from .figures import figures
 from .files import write_whole
+from .intervals import differences_table, means_table
 from .overview import overview
 from .payload import payload
-from .runs import Run, label_runs, varying
+from .runs import TRACE, Run, Varying, combined_runs, label_runs, varying
 from .told import Told, messages
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """The Vega-Lite version that Altair writes, as `major.minor`."""
+
+
+NO_TABLE = tables.Table("", [], [])
+"""Stands where a page has no such table."""
 
 
 @dataclass(frozen=True)
@@ -47,39 +54,72 @@ def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool
     return Details(label, tables.provenance(result), config, drawn)
 
 
-def write_report(results: Sequence[Result], path: Path, *, title: str | None = None) -> Path:
+def write_report(
+    results: Sequence[Result],
+    path: Path,
+    *,
+    title: str | None = None,
+    baseline: Mapping[str, Any] | None = None,
+) -> Path:
     """Writes the report of one or several results to `path`, whole or not at all.
 
-    Without a title the page is named after what was run. Raises `ValueError` when there are no
-    results, and `OSError` when the file cannot be written (its directory must exist).
+    Results that differ in their seed alone are one row and one bar, with an interval. Differences
+    are to `baseline`, the values of some of the keys that vary, or with several seeds to the first
+    combination. Without a title the page is named after what was run. Raises `ValueError` when
+    there are no results, and `OSError` when the file cannot be written (its directory must exist).
     """
     path = Path(path)
-    text = _render(results, title)
+    text = _render(results, title, baseline)
     write_whole(path, text.encode("utf-8"))
     return path
 
 
-def _render(results: Sequence[Result], title: str | None) -> str:
+def _render(
+    results: Sequence[Result], title: str | None, baseline: Mapping[str, Any] | None
+) -> str:
     """The page as text: the same results give the same bytes."""
     if not results:
         raise ValueError("a report needs at least one result; none was given")
     runs = label_runs(results)
-    keys = varying(results)
+    combined = combined_runs(results)
+    is_mean = len(combined) < len(runs)
+    keys = varying([run.result for run in combined])
     differing = [vary.key for vary in keys]
+    keys += [vary for vary in varying(results) if vary.key == "seed" and is_mean]
+    notes = messages(runs, lambda result: result.notes)
+    if changed := what_seeds_change(results):
+        notes.append(Told(changed, [run.name for run in runs]))
     return fill_page(
-        figures(runs),
+        figures(combined),
         title=title or _title(runs),
         subtitle=_subtitle(runs),
         runs=runs,
         single=len(runs) == 1,
         warnings=messages(runs, lambda result: result.warnings),
-        notes=messages(runs, lambda result: result.notes),
+        notes=notes,
         overview=overview(runs),
-        summary=tables.summary_table(runs),
+        summary=means_table(combined) if is_mean else tables.summary_table(runs),
+        differences=_differences(results, combined, keys, baseline),
         varying=tables.varying_table(keys),
         config=[row for row in tables.config_rows(runs[0].result, differing) if not row[2]],
         details=[_details(run, differing) for run in runs],
     )
+
+
+def _differences(
+    results: Sequence[Result],
+    combined: Sequence[Run],
+    varied: Sequence[Varying],
+    baseline: Mapping[str, Any] | None,
+) -> tables.Table:
+    """Those to the baseline, where there are seeds or one is named: over the keys that vary."""
+    seeds = len(combined[0].seeds)
+    if len({result.seed for result in results}) != seeds or (seeds == 1 and not baseline):
+        return NO_TABLE
+    keys = [vary.key for vary in varied if vary.key not in (TRACE, "seed", "floatgate")]
+    if isinstance(results, Comparison):
+        keys = results.keys
+    return differences_table(combined, keys, baseline)
 
 
 def fill_page(
@@ -90,6 +130,7 @@ def fill_page(
     details: Sequence[Details],
     overview: Sequence[tuple[str, str]] = (),
     config: Sequence[tuple[str, str, bool]] = (),
+    differences: tables.Table = NO_TABLE,
     **content: Any,
 ) -> str:
     """The template with these figures and everything else that it names.
@@ -110,6 +151,7 @@ def fill_page(
         notes=[Told(*one) for one in notes],
         overview=overview,
         config=config,
+        differences=differences,
         figures=found,
         payload=payload(found),
         dashes=[" ".join(map(str, dash)) for dash in theme.DASHES],
@@ -143,7 +185,7 @@ def workload_page(
         warnings=[(warning, []) for warning in warnings],
         notes=[(note, []) for note in notes],
         summary=summary,
-        varying=tables.Table("", [], []),
+        varying=NO_TABLE,
         details=[Details(name, facts, [], [table])],
     )
 

@@ -15,7 +15,7 @@ from .figure import Drawing, Figure
 from .figures import figures
 from .files import write_whole
 from .page import SCHEMA
-from .runs import label_runs
+from .runs import combined_runs
 
 PAIR_WIDTH = 400
 """Width in pixels of one of two plots beside each other."""
@@ -37,7 +37,7 @@ def write_pictures(
     if not results:
         raise ValueError("pictures need at least one result; none was given")
     paths = []
-    for figure in figures(label_runs(results)):
+    for figure in figures(combined_runs(results)):
         if figure.drawings:
             paths.append(write_figure(figure, directory, kind))
     return paths

@@ -6,9 +6,10 @@ panels, so that within a panel colour (and, for a second key, dashes) can tell t
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from floatgate.result import Result
 
@@ -49,6 +50,12 @@ class Run:
     """Tells it from the others in its panel."""
     colour: str
     dash: str
+    seeds: Sequence[Result] = ()
+    """The results that its bars are means of, one per seed, `result` the first of them."""
+
+    def __post_init__(self) -> None:
+        if not self.seeds:
+            object.__setattr__(self, "seeds", (self.result,))
 
 
 def varying(results: Sequence[Result]) -> list[Varying]:
@@ -90,6 +97,40 @@ def label_runs(results: Sequence[Result]) -> list[Run]:
             for i, result in enumerate(results)
         ]
     return _divide(results, keys, labels, names)
+
+
+def combined_runs(results: Sequence[Result]) -> list[Run]:
+    """Names for every combination, whose results with different seeds are one run.
+
+    That is where all have the same seeds; else each result is a run.
+    """
+    groups = _by_all_but_seed(results)
+    if groups is None:
+        return label_runs(results)
+    runs = label_runs([group[0] for group in groups])
+    return [replace(run, seeds=group) for run, group in zip(runs, groups, strict=True)]
+
+
+def _by_all_but_seed(results: Sequence[Result]) -> list[list[Result]] | None:
+    """The results in groups that differ in the seed alone; None where they have not all seeds."""
+    if len({result.seed for result in results}) < 2:
+        return None
+    combinations = [
+        (result.workload.name, result.device, result.floatgate, json.dumps(result.config))
+        for result in results
+    ]
+    requests: dict[Hashable, set[str]] = {}
+    for one, result in zip(combinations, results, strict=True):
+        requests.setdefault((one, result.seed), set()).add(result.workload.hash)
+    groups: dict[Hashable, list[Result]] = {}
+    for one, result in zip(combinations, results, strict=True):
+        # A generator has other requests with each seed. With one seed only files of one name do.
+        is_shared = len(requests[one, result.seed]) > 1
+        groups.setdefault((one, result.workload.hash * is_shared), []).append(result)
+    seeds = [[result.seed for result in group] for group in groups.values()]
+    first = seeds[0]
+    is_complete = len(set(first)) == len(first) > 1 and all(one == first for one in seeds)
+    return list(groups.values()) if is_complete else None
 
 
 def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:

@@ -12,6 +12,7 @@ from .. import _core
 from ..result import Result
 from . import charts, frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
+from .intervals import seed_marks
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .theme import SERIES
@@ -48,7 +49,8 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
     # Two runs in one place of a line differ in something that this figure cannot show.
     if len(colours) > SERIES or len(places) < len(runs):
         return []
-    caption = f"Metrics of whole runs against {swept.key}; each point is one run."
+    caption = f"Metrics of whole runs against {swept.key}"
+    caption += "; each point is one run." if len(runs[0].seeds) == 1 else "."
     figure = Figure("sweep", f"Against {swept.key}", caption, lines=True)
     if not prediction_frame(runs).is_empty():
         figure.caption += (
@@ -77,7 +79,8 @@ def _placed(run: Run, i: int, keys: Sequence[Varying], swept: Varying) -> Run:
 
 def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> list[Drawing]:
     """One metric against the swept quantity, a plot per trace, all to the same scale."""
-    known = [value for run in runs if (value := metric.of(run.result)) is not None]
+    values = [metric.of(result) for run in runs for result in run.seeds]
+    known = [value for value in values if value is not None]
     if len(set(known)) < 2:
         return []
     texts = dict.fromkeys(swept.values)
@@ -91,9 +94,11 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
         frame = frames.sweep(group, [at[run.label] for run in group], metric.of)
         if not frame.is_empty():
             laws = _laws(group, at) if metric.predicted else frame.clear()
-            domain = (min(known), max([*known, *laws["value"]]))
+            spread = _spread(group, at, metric)
+            ends = [*known, *laws["value"], *spread["low"], *spread["high"]]
+            domain = (min(ends), max(ends))
             chart = charts.chart_sweep(
-                frame, axis, metric.title, colours, domain, metric.style, laws
+                frame, axis, metric.title, colours, domain, metric.style, laws, spread
             )
             what = sentence(f"{metric.title} against {swept.key}", name, frame)
             if not laws.is_empty():
@@ -102,9 +107,19 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
     return drawings
 
 
+def _spread(runs: Sequence[Run], at: dict[str, float], metric: Metric) -> pl.DataFrame:
+    """The intervals of the points that are means over seeds."""
+    found, _ = seed_marks(runs, metric.of)
+    return _on_lines(found, runs, at)
+
+
 def _laws(runs: Sequence[Run], at: dict[str, float]) -> pl.DataFrame:
     """The closed forms of the runs that have one, at the swept quantity."""
-    found = prediction_frame(runs)
+    return _on_lines(prediction_frame(runs), runs, at)
+
+
+def _on_lines(found: pl.DataFrame, runs: Sequence[Run], at: dict[str, float]) -> pl.DataFrame:
+    """Rows of runs with their place on the axis and the colour of their line."""
     colours = {run.label: run.colour for run in runs}
     return found.with_columns(
         at=pl.Series([at[run] for run in found["run"]], dtype=pl.Float64),

@@ -1,0 +1,143 @@
+"""Means over seeds with their 95 % confidence intervals, as cells, tables, and marks in plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from floatgate.intervals import compared, differences, mean_and_half_width
+from floatgate.result import Result
+
+from .frames import ROW, Cache, hit_ratio
+from .runs import Run
+from .tables import METRICS, Cell, Column, Table, beside
+from .values import ABSENT, SIZES, TIMES, measured, unit_of
+
+Unit = tuple[str, float]
+"""The name of a unit, and its size."""
+
+Interval = tuple[float | None, float | None]
+"""A mean, and half the width of its interval; None where there is none."""
+
+UNITS: Mapping[str, Sequence[Unit]] = {
+    "hit_ratio": (("%", 0.01),),
+    "mean_us": TIMES,
+    "p99_us": TIMES,
+    "p999_us": TIMES,
+    "device_seconds": (("s", 1.0),),
+    "lifetime_bytes": SIZES,
+}
+"""The units of the report's main metrics, for those that have one."""
+
+SPREAD = ROW | dict.fromkeys(("value", "low", "high"), pl.Float64)
+
+DOTS = ROW | {"seed": pl.String, "value": pl.Float64}
+
+
+def with_interval(mean: str, half: str) -> str:
+    """A mean and half of its interval."""
+    return f"{mean} \N{PLUS-MINUS SIGN} {half}" if half else mean
+
+
+def unit_and_text(found: Sequence[Interval], units: Sequence[Unit]) -> tuple[str, list[str]]:
+    """The unit that suits the means, and each of them with its interval in this unit."""
+    name, base = unit_of([mean for mean, _ in found], units)
+    texts = [
+        ABSENT
+        if mean is None
+        else with_interval(measured(mean / base), "" if half is None else measured(half / base))
+        for mean, half in found
+    ]
+    return name, texts
+
+
+def per_cent(mean: float | None, half: float | None) -> str:
+    """A difference in per cent, with its sign."""
+    if mean is None:
+        return ABSENT
+    sign = "+" if mean > 0 else ""
+    return f"{sign}{with_interval(measured(mean), '' if half is None else measured(half))} %"
+
+
+def means_table(runs: Sequence[Run]) -> Table:
+    """The main metrics of every combination: the mean over its seeds, and its interval."""
+    columns = []
+    for name, metric in METRICS.items():
+        samples = [[metric.of(result) for result in run.seeds] for run in runs]
+        found = [mean_and_half_width(sample) for sample in samples]
+        unit, texts = unit_and_text(found, UNITS.get(name, (("", 1.0),)))
+        title = metric.title.partition(",")[0]
+        cells = [Cell(text, mean, name) for text, (mean, _) in zip(texts, found, strict=True)]
+        columns.append(Column(f"{title},\N{NO-BREAK SPACE}{unit}" if unit else title, cells))
+    names = {"Run": [run.name for run in runs]}
+    return beside(f"Means of {len(runs[0].seeds)} seeds \N{PLUS-MINUS SIGN} 95 %", names, columns)
+
+
+def differences_table(
+    runs: Sequence[Run], keys: Sequence[str], baseline: Mapping[str, Any] | None
+) -> Table:
+    """Each combination against the baseline, in per cent of it; runs paired by trace and seed."""
+    results = [result for run in runs for result in run.seeds]
+    every = [*zip(runs, compared(results, keys, baseline), strict=True)]
+    pairs = [(run, one) for run, one in every if one.base is not None]
+    bases = [run.name for run, one in every if one.base is None]
+    columns = []
+    for name, metric in METRICS.items():
+        found = []
+        for _, one in pairs:
+            own = [metric.of(results[at]) for at in one.runs]
+            theirs = [metric.of(results[at]) for at in one.base or ()]
+            found.append(mean_and_half_width(differences(own, theirs)[1]))
+        if any(mean is not None for mean, _ in found):
+            cells = [Cell(per_cent(*each), each[0], name) for each in found]
+            columns.append(Column(metric.title.partition(",")[0], cells))
+    base = bases[0] if len(bases) == 1 else "the baseline"
+    title = f"Differences to {base}, in per cent of its run with the same trace and seed"
+    return beside(title, {"Run": [run.name for run, _ in pairs]}, columns)
+
+
+def mean_parts(make: Callable[[Sequence[Run]], pl.DataFrame], runs: Sequence[Run]) -> pl.DataFrame:
+    """The frame of stacked bars that `make` gives of the runs, each part its mean over seeds."""
+    if all(len(run.seeds) == 1 for run in runs):
+        return make(runs)
+    names = ["run", "row", "part", "order"]
+    frames = []
+    for run in runs:
+        each = [make([replace(run, result=result)]) for result in run.seeds]
+        parts = pl.concat(each).group_by(names, maintain_order=True)
+        # A part that a run lacks is 0 there.
+        mean = parts.agg(pl.col("value").sum() / sum(not one.is_empty() for one in each))
+        shares = pl.col("value") / pl.col("value").sum()
+        frames.append(mean.with_columns(share=shares).sort("order"))
+    return pl.concat(frames)
+
+
+def mean_hit_ratio(runs: Sequence[Run], cache: Cache) -> pl.DataFrame:
+    """The frame of a cache's hit ratios, and of its hits and misses, as means over the seeds."""
+    each = [hit_ratio([replace(run, result=one) for one in run.seeds], cache) for run in runs]
+    means = pl.concat(each).group_by("run", "row", maintain_order=True)
+    return means.agg(pl.col("value", "hits", "misses").mean())
+
+
+def seed_marks(
+    runs: Sequence[Run], of: Callable[[Result], float | None]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """For bars over several seeds: the interval of each mean, and each seed's own value.
+
+    The first has `value`, `low` and `high`, the second `seed` and `value`; neither has a row for
+    a run of one seed.
+    """
+    spread, dots = [], []
+    for run in runs:
+        values = [(result.seed, value) for result in run.seeds if (value := of(result)) is not None]
+        mean, half = mean_and_half_width([value for _, value in values])
+        if mean is not None and half is not None:
+            spread.append((run.label, run.row, mean, mean - half, mean + half))
+            dots += [(run.label, run.row, str(seed), value) for seed, value in values]
+    return (
+        pl.DataFrame(spread, schema=SPREAD, orient="row"),
+        pl.DataFrame(dots, schema=DOTS, orient="row"),
+    )

@@ -205,6 +205,52 @@ def test_compare_says_where_its_report_is(cli, tmp_path: Path) -> None:
     assert table["mapping.scheme"].to_list() == ["ideal", "dftl"]
 
 
+def test_a_second_call_replaces_nothing_of_the_first(cli, tmp_path: Path) -> None:
+    call = ("compare", SMALL, "--set", "timing=none", "--vary", "queue.depth=1,2")
+    assert cli(*call).returncode == 0
+    first = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    (tmp_path / "floatgate-compare-2").write_text("a file of the user's")
+    again = cli(*call)
+    assert again.returncode == 0
+    assert again.stderr.splitlines()[-1] == f"report: {Path('floatgate-compare-3/report.html')}"
+    assert {path: path.read_bytes() for path in first} == first
+    # A call that fails leaves no directory.
+    assert cli(*call, "--set", "queue.dept=1").returncode == 2
+    assert cli(*call[:-1], "queue.depth=0,1").returncode == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "floatgate-compare",
+        "floatgate-compare-2",
+        "floatgate-compare-3",
+    ]
+    # --force names the first, as it did.
+    assert "floatgate-compare/" in cli(*call, "--force").stderr.replace("\\", "/")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("run", SMALL, "--set", "spare_factor=0.1"), "did you mean `capacity.spare_factor`?"),
+        (("compare", SMALL, "--vary", "victim=fifo,greedy"), "`cleaning.victim` or"),
+        (("run", SMALL, "--set", "scheme=dftl"), "`mapping.scheme`"),
+        (
+            ("image", "create", "x.img", "--size", "8MiB", "--set", "spare_factor=0.1"),
+            "`capacity.spare_factor`",
+        ),
+        (("run", SMALL, "--vary", "queue.depth=1,2"), "compare"),
+        (("run", SMALL, "--seeds", "3"), "No such option: --seeds; compare has it"),
+        (("compare", SMALL, "--hotness"), "trace info has it"),
+        (("run", SMALL, "--spare-factor=0.1"), "--set KEY=VALUE; predict has it"),
+        (("run", SMALL, "--over-provisioning", "0.1"), "`capacity.over_provisioning` is a config"),
+        (("run", SMALL, "--sede", "3"), "--seed"),
+    ],
+)
+def test_what_another_command_or_section_has_is_named(cli, call, words: str) -> None:
+    done = cli(*call)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_generated_imported_and_direct_are_the_same_requests(cli, tmp_path: Path) -> None:
     made = cli("trace", "generate", SMALL, "-o", "made.parquet", "--seed", 3)
     assert (made.returncode, made.stdout) == (0, "")

@@ -247,7 +247,8 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     status, _, stderr = _ended(tmp_path, call, signal.SIGTERM, two)
     assert status == 143
     assert stderr == (
-        f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume continues from there\n"
+        f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume --out floatgate-compare "
+        "goes on there\n"
         "floatgate: ended by SIGTERM\n"
     )
     assert [path.name for path in runs.parent.iterdir()] == ["runs"]
@@ -258,9 +259,12 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     whole = next(path for path in runs.iterdir() if path != torn)
     before = json.loads(whole.read_text("utf-8"))
 
-    refused = cli("compare", SMALL, *vary)
+    refused = cli("compare", SMALL, *vary, "--out", "floatgate-compare")
     assert refused.returncode == 2
     assert "is not empty" in refused.stderr
+    # Without --out another comparison has a directory of its own, and --resume finds this one.
+    assert cli("compare", SMALL, *vary, "-q").returncode == 0
+    assert (tmp_path / "floatgate-compare-2" / "report.html").is_file()
 
     done = cli("compare", SMALL, *vary[:1], "queue.depth=1,2,4", "--resume")
     assert done.returncode == 0, done.stderr

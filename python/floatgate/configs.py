@@ -75,6 +75,7 @@ def resolve_all(
     given: NameOf = {}
     device, set, vary = (taken(one, given) for one in (device, set, vary))
     _check(device, set, vary)
+    check_sections([*set, *vary])
     read = {name(one): source(one) for one in vary.get(DEVICE, (device,))}
     fixed = [(key, _text(value)) for key, value in set.items()]
     found = []
@@ -127,6 +128,28 @@ def _check(
     for one in vary.get(DEVICE, ()):
         if not isinstance(one, (str, Path)):
             raise _core.ConfigError(f"vary: device={one!r}; expected names of presets or files")
+
+
+def check_sections(keys: Iterable[str]) -> None:
+    """Raises ConfigError for a key without its section that some sections have."""
+    for key in keys:
+        if "." not in key and key not in _sections() and (meant := keys_ending_in(key)):
+            raise _core.ConfigError(f"unknown key `{key}`; did you mean {meant}?")
+
+
+def keys_ending_in(name: str) -> str:
+    """The config keys whose last part this is, as words; empty where there is none."""
+    found = [f"`{section}.{name}`" for section, keys in _sections().items() if name in keys]
+    return " or ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+
+@cache
+def _sections() -> dict[str, frozenset[str]]:
+    """The tables of a config with their keys; other keys of the config have none."""
+    properties = json.loads(_core.schema())["properties"]
+    return {name: frozenset(of.get("properties", ())) for name, of in properties.items()} | {
+        DEVICE: frozenset()
+    }
 
 
 def check_used(vary: Iterable[str], configs: Iterable[Mapping[str, Any]]) -> None:

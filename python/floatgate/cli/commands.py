@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
@@ -21,7 +21,7 @@ class Strict(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses as Click does; raises BadParameter."""
         if not ctx.resilient_parsing:
-            given, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            given, _, order = self._parsed(ctx, list(args))
             single = [one for one in order if not getattr(one, "multiple", True)]
             for option, times in Counter(single).items():
                 if times > 1:
@@ -52,6 +52,40 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+    def _parsed(self, ctx: Any, args: list[str]) -> Any:
+        """What Click's parser makes of the arguments. An option that is not the command's, but
+        that of another command or a config key, is named as that."""
+        try:
+            return self.make_parser(ctx).parse_args(args=args)
+        except Exception as error:
+            # Newer versions of Typer have a Click of their own, so there is no one class.
+            option = getattr(error, "option_name", None)
+            if hasattr(error, "possibilities") and (hint := _hint(ctx, str(option))):
+                error.possibilities = []
+                error.message = f"No such option: {option}; {hint}"  # type: ignore[attr-defined]
+            raise
+
+
+def _hint(ctx: Any, option: str) -> str:
+    """Where an option that a command lacks is known; empty where it is nowhere."""
+    from floatgate.configs import keys_ending_in
+
+    hints = []
+    if keys := keys_ending_in(option.removeprefix("--").replace("-", "_")):
+        hints.append(f"{keys} is a config key: --set KEY=VALUE")
+    if owners := [*_having(ctx.find_root().command, option)]:
+        names = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
+        hints.append(f"{names} {'has' if len(owners) == 1 else 'have'} it")
+    return "; ".join(hints)
+
+
+def _having(command: Any, option: str, path: str = "") -> Iterator[str]:
+    """The commands of a group that have an option, by their names."""
+    for name, one in getattr(command, "commands", {}).items():
+        yield from _having(one, option, f"{path}{name} ")
+        if any(option in (*of.opts, *of.secondary_opts) for of in one.params):
+            yield f"{path}{name}"
 
 
 def _wrong(text: str, option: Any) -> typer.BadParameter:

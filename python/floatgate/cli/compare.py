@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json as json_text
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,6 +52,8 @@ Resume = Annotated[
 
 DEFAULT_OUT = Path("floatgate-compare")
 
+REPORT = "report.html"
+
 RUNS = "runs"
 """The directory in --out where each run is kept as soon as it has ended."""
 
@@ -79,15 +82,20 @@ def compare(
     """Simulate every trace with every combination of values, in parallel.
 
     Writes a report, and the table as Parquet and CSV, into --out DIR (default:
-    floatgate-compare; with --json nothing, unless --out is given). Each run is kept there as soon
-    as it has ended: --resume takes it instead of running it again.
+    floatgate-compare, or the next free floatgate-compare-N; with --json nothing, unless --out is
+    given). Each run is kept there as soon as it has ended: --resume takes it instead of running it
+    again.
     """
     varied = _varied(vary, traces, seeds)
     keys = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
     base = _baseline(baseline, varied)
-    if out is None and (pictures or resume or not json):
-        out = DEFAULT_OUT
-    with output.staged(out, force=force or resume, inputs=traces) as part:
+    if out is None and resume:
+        out = _last_out()
+    is_written = bool(pictures) or not json
+    with (
+        output.folder(out, DEFAULT_OUT, force=force, is_written=is_written) as out,
+        output.staged(out, force=force or resume, inputs=traces) as part,
+    ):
         from floatgate import api
 
         with output.progress_bar(quiet) as progress, _kept(out, quiet) as keep:
@@ -114,8 +122,15 @@ def compare(
     else:
         _print(results, tables.get("summary"))
     texts = [f"warning: {text}" for text in document["warnings"]]
-    for text in [*texts, f"report: {out / 'report.html'}"] if out else texts:
+    for text in [*texts, f"report: {out / REPORT}"] if out else texts:
         output.say(text, quiet)
+
+
+def _last_out() -> Path:
+    """What --resume continues without --out: the last directory, if possible an unfinished one."""
+    there = [*itertools.takewhile(Path.is_dir, output.numbered(DEFAULT_OUT))]
+    unfinished = [folder for folder in there if not (folder / REPORT).exists()]
+    return [DEFAULT_OUT, *there, *unfinished][-1]
 
 
 def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -167,7 +182,7 @@ def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
     except BaseException:
         if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
-            output.say(f"note: {runs} kept in {keep}; --resume continues from there", quiet)
+            output.say(f"note: {runs} kept in {keep}; --resume --out {out} goes on there", quiet)
         # Nothing but a directory is left where the first run could not be written.
         for folder in (keep, out) if made else (keep,):
             with contextlib.suppress(OSError):
@@ -215,6 +230,6 @@ def _write(
         write_table(directory, name, table)
     if (latencies := latency_rows(results, results.keys)) is not None:
         write_table(directory, "latencies", latencies)
-    write_report(results, directory / "report.html", baseline=baseline)
+    write_report(results, directory / REPORT, baseline=baseline)
     if pictures:
         write_pictures(results, directory, pictures)

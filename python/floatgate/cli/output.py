@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -120,6 +121,42 @@ def progress_bars(quiet: bool) -> Iterator[Callable[[str, str, int, int], None] 
             bars.update(tasks[name], description=text, completed=done, total=total or None)
 
         yield move
+
+
+@contextlib.contextmanager
+def folder(
+    out: Path | None, default: Path, *, force: bool = False, is_written: bool = True
+) -> Iterator[Path | None]:
+    """Where a command writes: --out, or else the default, or the first of NAME-2, -3 that is free.
+
+    So a second run replaces nothing of the first, unless `force` asks for the default itself. A new
+    directory is made at once, that two runs begun together have one each, and goes again if nothing
+    is put there. None where nothing is written.
+    """
+    if out is not None or not is_written or force:
+        yield default if out is None and is_written else out
+        return
+    made = next(filter(_is_new, numbered(default)))
+    try:
+        yield made
+    finally:
+        with contextlib.suppress(OSError):
+            made.rmdir()
+
+
+def _is_new(folder: Path) -> bool:
+    """Makes a directory, unless the name is taken; where none can be made, `staged` says so."""
+    with contextlib.suppress(OSError):
+        folder.mkdir()
+        return True
+    return not os.path.lexists(folder)
+
+
+def numbered(default: Path) -> Iterator[Path]:
+    """The names that a command without --out tries."""
+    yield default
+    for number in itertools.count(2):
+        yield default.with_name(f"{default.name}-{number}")
 
 
 @contextlib.contextmanager

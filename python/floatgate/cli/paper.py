@@ -57,16 +57,20 @@ def paper(
 ) -> None:
     """Reproduce a paper: its figures, and its claims beside our numbers, with verdicts.
 
-    Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME; with
-    --json nothing, unless --out is given). "all" does so for every paper, with a page of all claims
-    and verdicts before them. Results of runs are kept in the user's cache.
+    Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME, or the
+    next free floatgate-paper-NAME-N; with --json nothing, unless --out is given). "all" does so for
+    every paper, with a page of all claims and verdicts before them. Results of runs are kept in the
+    user's cache.
     """
     if name is None:
         _list(json)
         return
-    if out is None and not json:
-        out = Path(f"floatgate-paper-{Path(name).name}")
-    with _uncollected(), output.staged(out, force=force) as part:
+    default = Path(f"floatgate-paper-{Path(name).name}")
+    with (
+        _uncollected(),
+        output.folder(out, default, force=force, is_written=not json) as out,
+        output.staged(out, force=force) as part,
+    ):
         from floatgate.papers.beside import Asked
 
         asked = Asked(full, traces, cache, document=json)

@@ -65,7 +65,8 @@ def tune(
     """Look for the config that is best for a trace.
 
     Writes it as a TOML file that run --device takes, with the trials as Parquet and a page, into
-    --out DIR (default: floatgate-tune; with --json nothing, unless --out is given).
+    --out DIR (default: floatgate-tune, or the next free floatgate-tune-N; with --json nothing,
+    unless --out is given).
 
     It needs Optuna: pip install 'floatgate\\[search]'.
     """
@@ -74,9 +75,10 @@ def tune(
             raise typer.BadParameter("is missing; expected one or more", param_hint=f"'{option}'")
     varied = options.pairs("--vary", vary)
     keys = options.pairs("--set", set)
-    if out is None and not json:
-        out = DEFAULT_OUT
-    with output.staged(out, force=force, inputs=[trace]) as part:
+    with (
+        output.folder(out, DEFAULT_OUT, force=force, is_written=not json) as out,
+        output.staged(out, force=force, inputs=[trace]) as part,
+    ):
         from floatgate.tuning.search import tune as search
 
         with output.progress_bar(quiet) as progress:

@@ -398,3 +398,19 @@ def test_distributions_are_drawn_in_the_unit_of_their_axis() -> None:
         slowest = document["latency"][kind]["max_us"] / 1e3
         assert rows[-1]["time"] == pytest.approx(slowest, rel=1e-5)
         assert x["scale"]["domain"][0] < rows[0]["time"] and slowest < x["scale"]["domain"][1]
+
+
+def test_room_that_cleaning_makes_is_no_write_buffer() -> None:
+    documents = [samples.sample(), samples.sample(seed=2)]
+    for document, scheme in zip(documents, ("none", "lru"), strict=True):
+        document["config"]["buffer"]["scheme"] = scheme
+        document["latency"]["blame_us"] = {"die": 10.0, "buffer": 90.0}
+
+    def names(found: list[dict[str, Any]]) -> set[str]:
+        (figure,) = (one for one in figures(samples.runs(found)) if one.key == "blame")
+        assert figure.table is not None
+        return {entry.text for entry in figure.legend} & {*map(str.lower, figure.table.columns)}
+
+    assert names(documents[:1]) == {"flash itself", "waiting for room (cleaning)"}
+    assert names(documents[1:]) == {"flash itself", "write buffer"}
+    assert names(documents) == {"flash itself", "write buffer, or room"}

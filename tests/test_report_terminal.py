@@ -28,7 +28,7 @@ BLAMED = {
     "bus": "bus",
     "die": "flash itself",
     "merge": "merges",
-    "buffer": "write buffer",
+    "buffer": "waiting for room (cleaning)",
     "remap": "remapping",
     "controller": "controller",
     "link": "host link",
@@ -278,6 +278,10 @@ def test_where_the_mean_went_the_most_first(summary: Any) -> None:
     ordered = sorted(blame, key=lambda part: -blame[part])
     told = " + ".join(f"{BLAMED[part]} {three(blame[part])}" for part in ordered)
     assert summary(document)["mean by cause, µs"] == [told]
+    document["config"]["buffer"]["scheme"] = "lru"
+    buffered = told.replace(BLAMED["buffer"], "write buffer")
+    assert summary(document)["mean by cause, µs"] == [buffered]
+    document["config"]["buffer"]["scheme"] = "none"
     document["latency"]["blame_us"] = {part: 1e6 * time for part, time in blame.items()}
     assert summary(document)["mean by cause, s"] == [told]
     document["latency"]["blame_us"] = dict.fromkeys(blame)

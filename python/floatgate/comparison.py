@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -43,8 +44,39 @@ class Comparison(list[Result]):
 
         return summary_table(self, self.keys, baseline)
 
+    @property
+    def plot(self) -> notebook.Plots:
+        """The figures of the report as Altair charts: `runs.plot.write_amplification`."""
+        from .report.shown import figures_of
+
+        return notebook.Plots(figures_of(self))
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        baseline: Mapping[str, Any] | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Writes the report, a page that needs no network, to `path`.
+
+        With several seeds a combination is one row and one bar with its interval. Differences are
+        to `baseline`, as those of `summary`. Raises ConfigError where no run is the baseline, and
+        OSError where the file cannot be written.
+        """
+        from .report import write_report
+
+        return write_report(self, Path(path), baseline=baseline, title=title)
+
     def _repr_html_(self) -> str:
-        return notebook.rows_html([*zip(labels(self, self.keys), self, strict=True)])
+        rows = notebook.rows_html([*zip(labels(self, self.keys), self, strict=True)])
+        if len({result.seed for result in self}) < 2:
+            return rows
+        from .report.intervals import means_table
+        from .report.runs import combined_runs
+
+        means = means_table(combined_runs(self))
+        return notebook.table_html(means, means.title) + rows
 
 
 def labels(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 from . import _core, configs, runner
 from .configs import Device, Resolved
 from .jobs import Progress
+from .notebook import Shown
 from .recipes import FILL
 from .result import Result
 from .result_types import SpaceResult
@@ -107,8 +108,8 @@ class LatencyLine:
     outside: bool
 
 
-@dataclass(frozen=True)
-class DataSheet:
+@dataclass(frozen=True, repr=False)
+class DataSheet(Shown):
     """What `measure_device` finds."""
 
     device: str
@@ -137,6 +138,9 @@ class DataSheet:
     """The state that they are about: "fresh" or "steady"."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def _headline(self) -> str:
+        return f"of {self.device}: write amplification {self.write_amplification:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints."""

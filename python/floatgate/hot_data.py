@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core, jobs, sources
+from .notebook import Shown
 from .run_options import RunOptions
 from .typed import build
 
@@ -156,8 +157,8 @@ class OneSequence:
     written_bytes: int
 
 
-@dataclass(frozen=True)
-class Hotness:
+@dataclass(frozen=True, repr=False)
+class Hotness(Shown):
     """What `hotness` finds. A page has `page_bytes` bytes, and a page write is a page that a write
     request covers; a mean or a share of nothing is None."""
 
@@ -198,6 +199,9 @@ class Hotness:
     def from_dict(cls, document: Mapping[str, Any]) -> Hotness:
         """The same from what `to_dict` gave. Raises ValueError where something is missing."""
         return build(cls, document, "hotness")
+
+    def _headline(self) -> str:
+        return f"of {self.name}: {self.sequences} sequences, {self.written_pages} pages written"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists and numbers, under the names of the fields."""

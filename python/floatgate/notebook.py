@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: a small table, without anything to load."""
+"""Results as a notebook shows them: a small table, and the plots of their page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,83 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import altair as alt
+
+    from .report.figure import Figure
+    from .report.tables import Table
     from .result import Result
+
+
+class Plots:
+    """The figures of a page as Altair charts, each under its name: `plot.write_amplification`.
+
+    `dir` lists those that there are. A figure without anything to draw has no chart.
+    """
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self._figures = {
+            figure.key.replace("-", "_"): figure for figure in figures if figure.drawings
+        }
+
+    def __dir__(self) -> list[str]:
+        return [*self._figures]
+
+    def __repr__(self) -> str:
+        return f"<plots: {', '.join(self._figures) or 'none'}>"
+
+    def __getattr__(self, name: str) -> alt.ConcatChart:
+        if name.startswith("_") or name not in self._figures:
+            names = ", ".join(self._figures) or "none"
+            raise AttributeError(f"plot: {name} given; expected one of {names}")
+        from .report.pictures import figure_chart
+
+        return figure_chart(self._figures[name])
+
+
+class Shown:
+    """What a notebook shows as a table with its plots, and a terminal as one line."""
+
+    def _headline(self) -> str:
+        """What it is of, and its main number."""
+        raise NotImplementedError
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of its page, as Altair charts."""
+        from .report.shown import figures_of
+
+        return Plots(figures_of(self))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._headline()}>"
+
+    def _repr_html_(self) -> str:
+        from .report.shown import table_of
+
+        doubts = [*getattr(self, "warnings", ())]
+        return table_html(table_of(self), self._headline()) + _warnings_html(doubts)
+
+
+def table_html(table: Table, caption: str) -> str:
+    """A table of a report, for a notebook."""
+    head = "".join(f"<th>{escape(title)}</th>" for title in table.columns)
+    rows = []
+    for row in table.rows:
+        cells = (
+            f"<td>{escape(cell.text)}</td>"
+            if at in table.text_columns
+            else f'<td style="text-align:right">{escape(cell.text)}</td>'
+            for at, cell in enumerate(row)
+        )
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _warnings_html(warnings: Sequence[str]) -> str:
+    return "".join(f"<p><b>warning:</b> {escape(text)}</p>" for text in warnings)
 
 
 def result_html(result: Result) -> str:
@@ -30,7 +106,7 @@ def rows_html(rows: Sequence[tuple[Mapping[str, Any], Result]]) -> str:
         for label, metrics in told
     )
     warnings = dict.fromkeys(text for _, result in rows for text in result.warnings)
-    doubts = "".join(f"<p><b>warning:</b> {escape(text)}</p>" for text in warnings)
+    doubts = _warnings_html([*warnings])
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{doubts}"
 
 

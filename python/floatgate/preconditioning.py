@@ -15,6 +15,7 @@ from . import _core, api, configs, sources, steady
 from .configs import Device
 from .intervals import mean_and_half_width
 from .jobs import Progress
+from .notebook import Shown
 from .recipes import FILL, Recipe, all_recipes, worn_evenly
 from .result import Result
 from .run_options import RunOptions
@@ -103,8 +104,8 @@ class Judged:
     """The distance of each window of a quarter of a volume, in per cent."""
 
 
-@dataclass(frozen=True)
-class Preconditioned:
+@dataclass(frozen=True, repr=False)
+class Preconditioned(Shown):
     """What `precondition` finds."""
 
     device: str
@@ -125,6 +126,11 @@ class Preconditioned:
     """For each level in per cent the name of the recipe that writes least; None: none is."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def _headline(self) -> str:
+        steady = self.steady.write_amplification
+        state = "not found" if steady is None else f"write amplification {steady.mean:.4g}"
+        return f"{self.device} for {self.workload}: steady state {state}"
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints."""

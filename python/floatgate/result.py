@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
@@ -20,6 +21,8 @@ from .typed import build, require
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from .notebook import Plots
 
 TIMELINE = (
     *("host_pages", "host_bytes", "seconds", "write_amplification", "page_write_amplification"),
@@ -122,6 +125,20 @@ class Result(ResultFields):
     def to_json(self) -> str:
         """The whole document as JSON text, numbers as the engine gave them."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of the report as Altair charts: `result.plot.write_amplification`."""
+        from .notebook import Plots
+        from .report.shown import figures_of
+
+        return Plots(figures_of(self))
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Writes the report, a page that needs no network, to `path`. Raises OSError."""
+        from .report import write_report
+
+        return write_report([self], Path(path), title=title)
 
     def _repr_html_(self) -> str:
         from .notebook import result_html

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from floatgate.notebook import Shown
 from floatgate.typed import build
 
 FOUND = {
@@ -53,8 +54,8 @@ class Line:
     """Of `next`, as a shell takes them; TRACE and DEVICE stand for what has no name."""
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, repr=False)
+class Advice(Shown):
     """What `advise` finds."""
 
     name: str
@@ -79,6 +80,9 @@ class Advice:
     def from_dict(cls, document: Mapping[str, Any]) -> Advice:
         """The same from what `to_dict` gave. Raises ValueError where something is missing."""
         return build(cls, document, "advice")
+
+    def _headline(self) -> str:
+        return f"on {self.name}: {', '.join(line.key for line in self.lines)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints."""

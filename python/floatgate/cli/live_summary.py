@@ -18,7 +18,7 @@ from floatgate.live.documents import (
     Status,
     modelled,
 )
-from floatgate.report.causes import BLAME
+from floatgate.report.causes import blame_names
 from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
 from floatgate.result_types import LanesResult
 
@@ -134,7 +134,8 @@ def _written(status: Status) -> Lines:
     written = f"{size(host * page)} by the host, {size(media * page)} to flash"
     yield "written", f"{written}; {read} read by the host"
     yield "write amplification", ratio(result.write_amplification)
-    blame = {BLAME[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
+    names = blame_names([result])
+    blame = {names[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
     if any(blame.values()):
         unit, us = unit_of([sum(blame.values())], TIMES)
         parts = sorted(((n, name) for name, n in blame.items() if n), reverse=True)

@@ -11,7 +11,7 @@ from rich.console import Console
 from floatgate.comparison import labels
 from floatgate.files import shown
 from floatgate.report import curve_tables, tables
-from floatgate.report.causes import BLAME
+from floatgate.report.causes import blame_names
 from floatgate.report.frames import KINDS, NAMED
 from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, requests_by_kind
@@ -265,7 +265,8 @@ def _by_cause(result: Result) -> list[Column]:
 
 
 def _causes(result: Result) -> Lines:
-    blame = {BLAME[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
+    names = blame_names([result])
+    blame = {names[part]: n or 0.0 for part, n in vars(result.latency.blame_us).items()}
     if any(blame.values()):
         unit, us = unit_of([sum(blame.values())], TIMES)
         ordered = dict(sorted(blame.items(), key=lambda part: -part[1]))

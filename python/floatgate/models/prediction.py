@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..notebook import Shown
 from .checks import ModelError
 from .hotcold import PoolSplit, fifo_mixed, greedy_law, optimal_split, oracle_greedy_same_pool
 from .spare import alpha_from_spare_factor, over_provisioning_from_alpha
@@ -29,8 +30,8 @@ class PredictionRow:
     """By-products: victim level and mean valid pages (pages), or the pools' alphas (ratios)."""
 
 
-@dataclass(frozen=True)
-class Prediction:
+@dataclass(frozen=True, repr=False)
+class Prediction(Shown):
     """Closed-form write amplification of one device under one traffic."""
 
     spare_factor: float
@@ -45,6 +46,10 @@ class Prediction:
     """(r, f): share r of the writes goes to share f of the pages; None for uniform traffic."""
     rows: tuple[PredictionRow, ...]
     """The laws of uniform traffic, then, if `hot` was given, those of hot/cold traffic."""
+
+    def _headline(self) -> str:
+        traffic = "uniform" if self.hot is None else f"hot {self.hot[0]:g} to {self.hot[1]:g}"
+        return f"spare factor {self.spare_factor:g}, {traffic}: {len(self.rows)} closed forms"
 
     def to_dict(self) -> dict[str, object]:
         """Plain dictionaries, lists and numbers, for JSON."""

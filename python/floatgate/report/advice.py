@@ -43,13 +43,24 @@ def write_advice(found: Advice, directory: Path) -> list[Path]:
     The directory must exist. Returns the paths of the page and of the pictures. Raises `OSError`
     when a file cannot be written.
     """
-    figures = [figure for line in found.lines if (figure := _figure(line)) is not None]
+    figures = advice_figures(found)
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     write_whole(directory / "advice.json", (text + "\n").encode())
     write_frame(directory / "numbers.parquet", numbers_frame(found))
     path = directory / "advice.html"
     write_whole(path, _page(found, figures).encode())
     return [path, *(write_figure(figure, directory, "svg") for figure in figures)]
+
+
+def advice_figures(found: Advice) -> list[Figure]:
+    """The answers with numbers to draw."""
+    return [figure for line in found.lines if (figure := _figure(line)) is not None]
+
+
+def answers_table(found: Advice) -> Table:
+    """Questions and answers, and how sure these are."""
+    rows = [[Cell(line.question), Cell(line.answer), Cell(line.found)] for line in found.lines]
+    return Table("Advice", ["Question", "Answer", "Confidence"], rows, frozenset(range(3)))
 
 
 def numbers_frame(found: Advice) -> pl.DataFrame:

@@ -16,7 +16,6 @@ from itertools import pairwise
 import altair as alt
 import polars as pl
 
-from .causes import BLAME
 from .frames import CAUSES
 from .theme import DASHES
 
@@ -80,11 +79,15 @@ def chart_amplification(
 
 
 def chart_blame(
-    frame: pl.DataFrame, rows: Sequence[str], limit: float, unit: str, marks: Marks
+    frame: pl.DataFrame,
+    rows: Sequence[str],
+    parts: Sequence[str],
+    limit: float,
+    unit: str,
+    marks: Marks,
 ) -> Plot:
     """Stacked bars: where the mean response time went, in units of time per request."""
-    title = f"{unit} per request"
-    return _stack(frame, rows, list(BLAME.values()), title, ",.4~r", limit, marks)
+    return _stack(frame, rows, parts, f"{unit} per request", ",.4~r", limit, marks)
 
 
 def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str], marks: Marks) -> Plot:

@@ -13,7 +13,7 @@ import polars as pl
 from floatgate.result import Distribution
 
 from . import charts
-from .causes import BLAME
+from .causes import blame_names
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .frames import CURVE_STEP, LINE, kept
 from .legends import line_legend, own_legend, say_missing, series, span
@@ -109,7 +109,7 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             (text.capitalize(), name): lines(
                 (run, run.colour, kept(run, "all", cause)) for run in group
             )
-            for cause, text in BLAME.items()
+            for cause, text in blame_names(run.result for run in drawn).items()
             for name, group in panels(drawn).items()
         }
         _draw(figure, drawn, found, ("share", "nines"))
@@ -121,15 +121,16 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 def _causes_of(figure: Figure, run: Run) -> None:
     """The plots of one run: a line for each cause."""
+    names = blame_names([run.result])
     found = {
         (f"{kind.capitalize()}s", ""): lines(
-            (run, text, kept(run, kind, cause)) for cause, text in BLAME.items()
+            (run, text, kept(run, kind, cause)) for cause, text in names.items()
         )
         for kind in ("read", "write")
     }
-    _draw(figure, [run], found, ("share", "nines"), list(BLAME.values()))
+    _draw(figure, [run], found, ("share", "nines"), list(names.values()))
     present = {text for frame in found.values() for text in frame["colour"]}
-    figure.legend = [Legend(text, i) for i, text in enumerate(BLAME.values()) if text in present]
+    figure.legend = [Legend(text, i) for i, text in enumerate(names.values()) if text in present]
 
 
 def _draw(

@@ -14,7 +14,7 @@ import polars as pl
 from floatgate.result import Result
 
 from . import charts, frames, tables
-from .causes import BLAME
+from .causes import blame_names
 from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
@@ -147,11 +147,13 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         "Mean response time of all requests, divided by what they waited for; the sum of a bar "
         "is the mean.",
     )
-    whole = mean_parts(frames.blame, runs)
+    names = blame_names(run.result for run in runs)
+    blame = partial(frames.blame, names=names)
+    whole = mean_parts(blame, runs)
     means = whole.group_by("run").agg(pl.col("value").sum())["value"]
     unit, base = unit_of(means, TIMES)
     by_panel = {
-        name: mean_parts(frames.blame, group).with_columns(pl.col("value") / base)
+        name: mean_parts(blame, group).with_columns(pl.col("value") / base)
         for name, group in panels(drawn).items()
     }
     marks = {
@@ -161,15 +163,16 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     limit = max(tables.series_limit(by_panel), *map(_highest, marks.values()))
     for name, frame in by_panel.items():
         if not frame.is_empty():
-            chart = charts.chart_blame(frame, first(frame["row"]), limit, unit, marks[name])
+            rows = first(frame["row"])
+            chart = charts.chart_blame(frame, rows, [*names.values()], limit, unit, marks[name])
             what = sentence("Mean response time by what it was spent on", name, frame)
             figure.drawings.append(Drawing(name, chart, what))
-    figure.legend = part_legend(by_panel.values(), list(BLAME.values()))
+    figure.legend = part_legend(by_panel.values(), list(names.values()))
     say_missing(figure, by_panel.values(), drawn, UNTIMED)
     if not whole.is_empty():
         title = f"Mean response time by what it was spent on, {unit} per request"
         scaled = whole.with_columns(pl.col("value") / base)
-        figure.table = tables.parts_table(title, scaled, BLAME.values(), 3)
+        figure.table = tables.parts_table(title, scaled, names.values(), 3)
     return figure
 
 

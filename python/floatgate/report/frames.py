@@ -86,11 +86,11 @@ def amplification(runs: Iterable[Run]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 
-def blame(runs: Iterable[Run]) -> pl.DataFrame:
-    """Microseconds of the mean response time, by what the request waited for."""
+def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
+    """Microseconds of the mean response time, by what the request waited for, under its name."""
     rows = []
     for run in runs:
-        rows += _parts(run, run.result.latency.blame_us, BLAME, 1.0)
+        rows += _parts(run, run.result.latency.blame_us, names, 1.0)
     return pl.DataFrame(rows, schema=_PARTS, orient="row")
 
 

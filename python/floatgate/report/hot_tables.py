@@ -35,6 +35,15 @@ def means_table(found: Hotness) -> Table:
     return Table(title, [title, *COLUMNS.values()], [[Cell("pages"), *means_cells(found)]])
 
 
+def sequences_means_table(found: Hotness) -> Table:
+    """The paper's Table 1 with the skew of the writes."""
+    table = means_table(found)
+    gini = found.skew.gini
+    (row,) = table.rows
+    cells = [*row, Cell(fixed(gini, 3), gini)]
+    return Table(table.title, [*table.columns, "Gini coefficient"], [cells])
+
+
 def extents_table(found: Hotness) -> Table:
     """Figures 1 and 2 as numbers."""
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from floatgate.result import LookedAtResult, Result
 
-from .causes import BLAME
+from .causes import BLAME, blame_names
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
 from .legends import part_legend, say_missing
@@ -112,15 +112,15 @@ def request_words(result: Result) -> str:
     where = f"; its own operations were on die{'s' * (len(request.dies) > 1)} {dies}"
     return (
         f"Request {count(request.number)}, {what}, arrived at {arrived} and took {took}: "
-        f"{blame_words(request)}{where if dies else ''}."
+        f"{_blame_words(request, blame_names([result]))}{where if dies else ''}."
     )
 
 
-def blame_words(request: LookedAtResult) -> str:
+def _blame_words(request: LookedAtResult, names: Mapping[str, str]) -> str:
     """What a request waited for, the longest first, in the unit of the whole."""
     unit, us = unit_of([request.latency_us], TIMES)
     least = SMALL * (request.latency_us or 0)
-    parts = [(n, BLAME[part]) for part, n in vars(request.blame_us).items() if n and n > least]
+    parts = [(n, names[part]) for part, n in vars(request.blame_us).items() if n and n > least]
     told = [f"{name} {measured(n / us)}" for n, name in sorted(parts, reverse=True)]
     return " + ".join(told) or f"0 {unit}"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import altair as alt
 import vl_convert
 
 from floatgate.result import Result
@@ -48,6 +49,12 @@ def write_figure(figure: Figure, directory: Path, kind: str) -> Path:
     path = Path(directory) / f"{figure.key}.{kind}"
     write_whole(path, _draw(_spec(figure), kind))
     return path
+
+
+def figure_chart(figure: Figure) -> alt.ConcatChart:
+    """One figure as an Altair chart, as its picture looks."""
+    chart: alt.ConcatChart = alt.ConcatChart.from_dict(_spec(figure))
+    return chart
 
 
 def _spec(figure: Figure) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from floatgate.result import LatencySummary, Result
 from floatgate.result_types import SpaceResult
 
 from . import overview
-from .causes import BLAME
+from .causes import blame_names
 from .frames import KINDS, NAMED, kept
 from .runs import Run, Varying, label_runs
 from .values import (
@@ -200,10 +200,11 @@ TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.
 
 def cause_table(runs: Sequence[Run]) -> Table:
     """Percentiles of the time that each cause took of the requests; the runs below each other."""
+    names_of = blame_names(run.result for run in runs)
     found = [
         ((run.name, kind, text), one)
         for kind in ("all", "read", "write")
-        for cause, text in ({"response": "response"} | BLAME).items()
+        for cause, text in ({"response": "response"} | names_of).items()
         for run in runs
         if (one := kept(run, kind, cause))
     ]

@@ -36,12 +36,16 @@ def write_tuned(found: Tuned, directory: Path) -> list[Path]:
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False)
     write_whole(directory / "tune.json", (text + "\n").encode())
     write_frame(directory / "trials.parquet", found.table)
-    figures = [_progress(found, at) for at in range(len(found.goals))]
-    if len(found.goals) > 1:
-        figures.insert(0, _pareto(found))
+    figures = tuned_figures(found)
     path = directory / "tune.html"
     write_whole(path, _page(found, figures).encode())
     return [path, *(write_figure(figure, directory, "svg") for figure in figures)]
+
+
+def tuned_figures(found: Tuned) -> list[Figure]:
+    """The trials of each objective, and before them the front of several."""
+    figures = [_progress(found, at) for at in range(len(found.goals))]
+    return [_pareto(found), *figures] if len(found.goals) > 1 else figures
 
 
 def facts(found: Tuned) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from floatgate.notebook import Shown
 from floatgate.report.told import alike, merged
 
 NAMED = 3
@@ -57,8 +58,8 @@ class Tried:
     """Why it is not complete."""
 
 
-@dataclass(frozen=True)
-class Tuned:
+@dataclass(frozen=True, repr=False)
+class Tuned(Shown):
     """What `tune` finds."""
 
     trace: str
@@ -97,6 +98,13 @@ class Tuned:
             row |= self._named("", one.values) | self._named("early.", one.early)
             rows.append(row | {"front": one.number in self.front, "reason": one.reason})
         return pl.DataFrame(rows, infer_schema_length=None)
+
+    def _headline(self) -> str:
+        values = ", ".join(
+            f"{goal.metric} {value:.4g} (as given {goal.default:.4g})"
+            for goal, value in zip(self.goals, self.best.values or (), strict=True)
+        )
+        return f"{self.device} for {self.trace}: {values}, of {len(self.trials)} trials"
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `--json` prints."""

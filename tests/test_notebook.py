@@ -67,6 +67,6 @@ def test_runs_have_plots_and_a_report(tmp_path: Path) -> None:
     assert "write_amplification" in dir(runs.plot)
     html = runs._repr_html_()
     assert "Means of 2 seeds" in html and "\N{PLUS-MINUS SIGN}" in html
-    with pytest.raises(fg.ConfigError, match="baseline: queue.depth does not vary"):
+    with pytest.raises(fg.ConfigError, match=r"baseline: queue\.depth does not vary"):
         runs.report(tmp_path / "d.html", baseline={"queue.depth": 1})
     assert not (tmp_path / "d.html").exists()

@@ -130,8 +130,8 @@ def folder(
     """Where a command writes: --out, or else the default, or the first of NAME-2, -3 that is free.
 
     So a second run replaces nothing of the first, unless `force` asks for the default itself. A new
-    directory is made at once, that two runs begun together have one each, and goes again if nothing
-    is put there. None where nothing is written.
+    directory is made at once, that two runs begun together have one each, and goes again where the
+    command fails with nothing in it. None where nothing is written.
     """
     if out is not None or not is_written or force:
         yield default if out is None and is_written else out
@@ -139,9 +139,10 @@ def folder(
     made = next(filter(_is_new, numbered(default)))
     try:
         yield made
-    finally:
+    except BaseException:
         with contextlib.suppress(OSError):
             made.rmdir()
+        raise
 
 
 def _is_new(folder: Path) -> bool:

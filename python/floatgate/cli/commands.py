@@ -34,6 +34,19 @@ class Strict(TyperCommand):
             _check_text(ctx.params.get(option.name or ""), option)
         return rest
 
+    def _parsed(self, ctx: Any, args: list[str]) -> Any:
+        """What Click's parser makes of the arguments. An option that is not the command's, but
+        that of another command or a config key, is named as that."""
+        try:
+            return self.make_parser(ctx).parse_args(args=args)
+        except Exception as error:
+            # Newer versions of Typer have a Click of their own, so there is no one class.
+            option = getattr(error, "option_name", None)
+            if hasattr(error, "possibilities") and (hint := _hint(ctx, str(option))):
+                error.possibilities = []
+                error.message = f"No such option: {option}; {hint}"  # type: ignore[attr-defined]
+            raise
+
 
 def _check_text(value: Any, option: Any) -> None:
     """Raises BadParameter for a text that is not UTF-8, unless it names a file that is there.
@@ -52,19 +65,6 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-    def _parsed(self, ctx: Any, args: list[str]) -> Any:
-        """What Click's parser makes of the arguments. An option that is not the command's, but
-        that of another command or a config key, is named as that."""
-        try:
-            return self.make_parser(ctx).parse_args(args=args)
-        except Exception as error:
-            # Newer versions of Typer have a Click of their own, so there is no one class.
-            option = getattr(error, "option_name", None)
-            if hasattr(error, "possibilities") and (hint := _hint(ctx, str(option))):
-                error.possibilities = []
-                error.message = f"No such option: {option}; {hint}"  # type: ignore[attr-defined]
-            raise
 
 
 def _hint(ctx: Any, option: str) -> str:

@@ -15,6 +15,7 @@ mod pacing;
 mod plug;
 mod recorder;
 mod shadow;
+mod snapshot;
 mod state;
 mod waiting;
 

@@ -1,8 +1,6 @@
 //! What is done to the drive beside what clients ask for: power cuts, faults, copies.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,20 +8,17 @@ use std::time::{Duration, Instant};
 use floatgate_ftl::nand::{Around, Recording};
 use serde_json::{Value, json};
 
+use super::snapshot::snapshot;
 use super::state::{Faults, Power, State};
 use super::{ServeError, Served, lock};
 use crate::drive::live::{self, Opened};
 use crate::result::LanesResult;
-use crate::stored::Place;
 
 /// Spans of a window of the dies at most.
 const SPANS_MAX: usize = 20_000;
 
 /// How much longer than the window is waited for what is in it.
 const LATER: Duration = Duration::from_millis(20);
-
-/// Bytes of a snapshot that are copied in one piece.
-const COPIED_AT_ONCE: usize = 1 << 20;
 
 impl Served {
     /// Pulls the plug, and lets the drive find itself again: what only its memory held is lost, and
@@ -119,41 +114,6 @@ impl Served {
         let drive = state.drive().map_err(io::Error::other)?;
         drive.sync().map_err(io::Error::other)?;
         let (place, _) = drive.medium().shared();
-        let copied = copy(&place, to);
-        if copied.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
-            // What failed is told; that the rest of it is left, if it is, comes second.
-            let _ = fs::remove_file(to);
-        }
-        copied
+        snapshot(&place, to)
     }
-}
-
-/// Copies bytes without their holes: at once where the file system can have both share their data.
-fn copy(from: &Place, to: &Path) -> io::Result<u64> {
-    let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
-    let length = from.length()?;
-    let is_shared =
-        matches!(from, Place::File(file) if rustix::fs::ioctl_ficlone(&target, file).is_ok());
-    if !is_shared {
-        target.set_len(length)?;
-        copy_stored(from, &target, length)?;
-    }
-    target.sync_all()?;
-    Ok(length)
-}
-
-fn copy_stored(from: &Place, target: &File, length: u64) -> io::Result<()> {
-    let mut bytes = vec![0; COPIED_AT_ONCE];
-    let mut stored = from.next_stored(0..length)?;
-    while !stored.is_empty() {
-        let mut at = stored.start;
-        while at < stored.end {
-            let bytes = &mut bytes[..COPIED_AT_ONCE.min((stored.end - at) as usize)];
-            from.read(at, bytes)?;
-            target.write_all_at(bytes, at)?;
-            at += bytes.len() as u64;
-        }
-        stored = from.next_stored(at..length)?;
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,25 @@ def test_a_flipped_bit_is_found(cli, tmp_path: Path) -> None:
     assert drive.read(900, 1) == b"x"
 
 
+def test_a_damaged_record_of_the_newest_page_is_found(cli, tmp_path: Path) -> None:
+    drive = ("--set", "flash.pages_per_block=16", "--set", "ftl.scheme=bast")
+    assert cli("image", "create", "flash.img", "--size", "1MiB", *drive).returncode == 0
+    path = tmp_path / "flash.img"
+    for version in (b"a", b"b"):
+        (tmp_path / "page").write_bytes(version * 4096)
+        assert cli("image", "write", path, "--input", "page").returncode == 0
+    rows = _rows(cli("image", "dump", path, "--lpn", 0, "--json"))
+    [row] = [row for row in rows if row["state"] == "live"]
+    at = 20480 + 40 * (row["unit"] * images.info(path)["geometry"]["pages_per_unit"] + row["page"])
+    bytes = bytearray(path.read_bytes())
+    bytes[at + 8] ^= 1
+    path.write_bytes(bytes)
+    done = cli("image", "check", path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"unit {row['unit']} page {row['page']}: its record is damaged" in done.stdout
+    assert "synced pages have a sound record" in done.stdout
+
+
 def test_an_image_in_use_is_left_alone(cli, tmp_path: Path) -> None:
     path = _made(cli, tmp_path)
     drive = _core.Drive(path)
@@ -133,6 +153,25 @@ def _garbage(path: Path) -> None:
     path.write_bytes(b"no image" * 4000)
 
 
+def _short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:37])
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/null")
+
+
 def _header(path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(100)
@@ -145,12 +184,16 @@ def _header(path: Path) -> None:
         (_cut, "bytes long; by its header it should be"),
         (_garbage, "is not a Floatgate image"),
         (_header, "damaged header"),
+        (_short, "was cut short: its 37 bytes are less than a header"),
+        (_folder, "is no regular file; expected an image"),
+        (_fifo, "is no regular file; expected an image"),
+        (_device, "is no regular file; expected an image"),
         (Path.unlink, "No such file"),
     ],
 )
 def test_what_is_no_image_is_one_line(cli, tmp_path: Path, harm: Any, expected: str) -> None:
     harm(_made(cli, tmp_path))
-    for command in ("info", "check", "dump"):
+    for command in ("info", "check", "dump", "read", "write"):
         done = cli("image", command, "flash.img")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert expected in done.stderr

@@ -214,6 +214,13 @@ def test_an_image_is_made_once_and_stays_what_it_is(
         assert status == 2 and expected in said, said
 
 
+def test_an_image_is_a_regular_file(tmp_path: Path, environment: dict[str, str]) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for image in ("fifo", "/dev/null", tmp_path):
+        status, text = _refused(tmp_path, environment, "--image", image)
+        assert status == 2 and f"{image} is no regular file; expected an image" in text, text
+
+
 def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "capture").write_bytes(capture() + b"cut short")
     recording = environment | {"NBDKIT_CAPTURE": str(tmp_path / "capture")}

@@ -8,16 +8,20 @@
 //! | offset   | bytes         | what                                                              |
 //! |----------|---------------|-------------------------------------------------------------------|
 //! | 0        | 8             | magic, `FLOATIMG`                                                 |
-//! | 8        | 4             | version: 1, or 2 for a drive that programs rows of pages at once  |
+//! | 8        | 4             | version: 3, or 4 for a drive that programs rows of pages at once; |
+//! |          |               | 1 and 2 are read as well                                          |
 //! | 12       | 4             | length of the header, its text included                           |
 //! | 16       | 4             | checksum of the header without these four bytes                   |
 //! | 20       | 36            | the nine numbers of `Shape`, in its order                         |
 //! | 56       | 4             | units of the journal                                              |
-//! | 60       | 16            | version 2 only: the numbers of `ProgramUnit`, in its order        |
+//! | 60       | 16            | versions 2 and 4: the numbers of `ProgramUnit`, in its order      |
 //! | 60 or 76 | up to 16 KiB  | the config of the device, UTF-8                                   |
 //! | 16 KiB   | 12            | sync point (8) and its checksum (4)                               |
 //! | 16396    | 28            | two erases, of a unit (its number plus 1: 4) and of pages with    |
 //! |          |               | lower serial numbers (8); the checksum of both (4)                |
+//! | 16424    | 24            | pages that were synced (8), the sum of their serial numbers (8);  |
+//! |          |               | 1 if the drive was shut down, and nothing was changed since (4);  |
+//! |          |               | the checksum of all (4). Not in versions 1 and 2                  |
 //! | 16896    | 56            | the life of the drive: pages read and written by the host and     |
 //! |          |               | programmed, unsafe shutdowns, damaged reads, reads that were made |
 //! |          |               | to fail (8 each); 1 if it was not shut down since it was opened   |
@@ -58,6 +62,13 @@
 //! it. Below the sync point data that does not match is damage: the tag stays, and a read of the
 //! page fails.
 //!
+//! A damaged record cannot show that its page was synced. So the sync point counts the synced pages
+//! and adds up their serial numbers. If records are missing both numbers differ, and all later sync
+//! points differ as well, because the count is carried on and never made anew. A shutdown is noted
+//! there, too. As long as that note stands no record is torn: it is erased, marked as torn, sound,
+//! or damaged. Before anything is programmed or erased the note is taken back, and that is synced.
+//! The sync point lies in one sector, so that a crash or a kill leaves the old one or the new one.
+//!
 //! A drive may program rows of pages at once. If a loss of power takes what waits for its row to be
 //! full, the row is in the file as a whole or not at all, and torn as a whole. Else each of its
 //! pages is there when it is programmed, and pages that a row has not when the image is opened are
@@ -80,7 +91,9 @@ mod point;
 mod reading;
 mod rows;
 mod scan;
+mod syncing;
 mod tags;
+mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -97,18 +110,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::io;
 use std::mem;
-use std::ops::Range;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::{Geometry, Mode, Modes};
 use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
 
-use format::{Found, Header, Layout, POINT_AT, RECORD_BYTES, Record};
+use format::{Found, Header, Layout, RECORD_BYTES, Record};
 use image::Image;
 use point::{Erase, SyncPoint};
 use reading::Failing;
 use rows::Row;
+use tally::Tally;
 
 /// Flash in an image.
 #[derive(Debug)]
@@ -124,6 +137,10 @@ pub struct Stored {
     begun: BTreeMap<u32, Row>,
     /// Pages that were torn when the image was opened.
     torn: BTreeSet<u32>,
+    /// Damage in front of the records, seen when the image was opened.
+    damaged: Vec<&'static str>,
+    /// All pages that are programmed, and those that were synced and are missing.
+    tally: Tally,
     scanned_bytes: u64,
     register: Vec<u8>,
     note: Option<Vec<u8>>,
@@ -200,11 +217,6 @@ impl Stored {
     pub fn torn_pages(&self) -> usize {
         self.torn.len()
     }
-
-    /// All that was done so far is on the disk when this returns, unless there is a fault.
-    pub fn sync(&mut self) {
-        let _ = self.try_sync();
-    }
 }
 
 /// The work. None if there was a fault, now or before.
@@ -218,43 +230,9 @@ impl Stored {
         self.modes.mode(self.modes.unit(ppn))
     }
 
-    fn try_sync(&mut self) -> Option<()> {
-        if self.image.is_read_only() {
-            return Some(());
-        }
-        self.try_keep_life()?;
-        if self.is_changed {
-            self.image.sync()?;
-            self.is_changed = false;
-        }
-        // It may reach the disk whenever it does: the pages that it speaks of are there.
-        self.set_point(SyncPoint { serial: self.written(), erasing: [None; 2] })
-    }
-
-    fn set_point(&mut self, point: SyncPoint) -> Option<()> {
-        if self.point != point {
-            self.image.write(POINT_AT, &point.encode())?;
-            self.point = point;
-        }
-        Some(())
-    }
-
-    /// Before pages with serial numbers of this range are programmed.
-    fn announce(&mut self, serials: Range<u64>) -> Option<()> {
-        if serials.start < self.point.serial {
-            // The numbers began anew, as after the erase of the page with the highest. The sync
-            // point must not vouch for pages that are yet to come.
-            self.set_point(SyncPoint { serial: serials.start, ..self.point })?;
-            self.image.sync()?;
-            self.set_point(SyncPoint { serial: serials.start, erasing: [None; 2] })?;
-            self.next_point = serials.start;
-        }
-        self.next_point = self.next_point.max(serials.end);
-        Some(())
-    }
-
     /// Notes that a page was programmed.
-    fn advance(&mut self, to: Ppn) {
+    fn advance(&mut self, to: Ppn, page: &Found) {
+        self.tally.add(page);
         let (unit, page) = self.header.medium.place(to);
         self.programmed[unit.index()] = page + 1;
         self.torn.remove(&to.get());
@@ -280,6 +258,7 @@ impl Stored {
     }
 
     fn try_pad(&mut self, from: Ppn, pages: u32) -> Option<()> {
+        self.begin_changes()?;
         let serial = self.next_point.saturating_sub(1);
         let padding = Found::Padding { serial, mode: self.mode_of(from) };
         self.put(from, &vec![padding; pages as usize], &[])
@@ -332,12 +311,15 @@ impl Stored {
         // is that they go. The sync is of the erase before this one, too, but only when it is done.
         let pages = self.header.medium.pages_per_unit();
         let first = unit.0 * pages;
-        let newest = self.records(first, pages)?.iter().filter_map(Found::serial).max();
+        let erased = self.records(first, pages)?;
+        let newest = erased.iter().filter_map(Found::serial).max();
         let erase = Some(Erase { unit, serial: newest.map_or(0, |serial| serial + 1) });
         let [_, before] = self.point.erasing;
-        self.set_point(SyncPoint { erasing: [before, erase], ..self.point })?;
+        let (erasing, synced) = ([before, erase], self.forget(unit, &erased));
+        self.set_point(SyncPoint { erasing, synced, is_closed: false, ..self.point })?;
         self.image.sync()?;
-        self.set_point(SyncPoint { serial: self.written(), erasing: [None, erase] })?;
+        let (serial, synced) = self.written();
+        self.set_point(SyncPoint { serial, synced, erasing: [None, erase], ..self.point })?;
         self.is_changed = true;
         self.image.wait_for_readers();
         self.save_found(first, pages)?;

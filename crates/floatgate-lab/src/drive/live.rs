@@ -188,12 +188,10 @@ struct Drive<D> {
 }
 
 impl<D: Front> Drive<D> {
-    /// What was begun is on the disk, and with it whether the drive is on.
-    fn sync_as(&mut self, is_on: bool) -> Result<(), LiveError> {
+    /// The file will have the drive's life up to now, and whether it is on.
+    fn set_life(&mut self, is_on: bool) {
         let life = Life { is_on, ..self.life() };
         self.medium_mut().set_life(life);
-        self.medium_mut().sync();
-        self.go_on()
     }
 
     /// Checks a request before anything of it is done.
@@ -253,15 +251,20 @@ impl<D: Front> Live for Drive<D> {
     }
 
     fn sync(&mut self) -> Result<(), LiveError> {
-        self.sync_as(true)
+        self.set_life(true);
+        self.medium_mut().sync();
+        self.go_on()
     }
 
     fn shut_down(&mut self) -> Result<(), LiveError> {
         self.front.empty_log();
         self.flush()?;
         let Ok(()) = self.front.ssd_mut().ftl_mut().shut_down(&mut Chain::default());
+        // Only when all else is on the disk is it written down that the drive is off.
         self.sync()?;
-        self.sync_as(false)
+        self.set_life(false);
+        self.medium_mut().close();
+        self.go_on()
     }
 
     fn life(&self) -> Life {

@@ -97,6 +97,7 @@ pub fn check(path: &Path) -> Result<Report, OpenError> {
         check.unit(unit);
         view.sound(path)?;
     }
+    check.front();
     check.serials_differ();
     check.table();
     check.agrees_with_full_scan();
@@ -117,6 +118,22 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Checks the parts in front of the records, and that all synced pages are there.
+    fn front(&mut self) {
+        let stored = &self.view.stored;
+        for what in stored.damaged_records() {
+            self.report.add_problem(None, (*what).to_string());
+        }
+        if let Some((present, expected)) = stored.missing() {
+            let what = if present == expected {
+                format!("some of {expected} synced pages were set back to older ones")
+            } else {
+                format!("{present} of {expected} synced pages have a sound record")
+            };
+            self.report.add_problem(None, what);
+        }
+    }
+
     fn unit(&mut self, unit: Unit) {
         let mut last: Option<Tag> = None;
         for (page, state) in (0..).zip(self.view.stored.inspect(unit, true).unwrap_or_default()) {

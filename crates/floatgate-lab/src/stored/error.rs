@@ -37,6 +37,13 @@ pub enum Problem {
         /// Its first bytes, as far as there are any.
         found: Vec<u8>,
     },
+    /// It is a directory, a FIFO, a socket or a device.
+    NotRegular,
+    /// The file ends within its header.
+    Cut {
+        /// Bytes that it has.
+        found: usize,
+    },
     /// The image is of another version of the format.
     Version {
         /// The version that it states.
@@ -117,8 +124,13 @@ impl fmt::Display for Problem {
                 found.escape_ascii(),
                 MAGIC.escape_ascii()
             ),
+            Self::NotRegular => write!(f, "is no regular file; expected an image"),
+            Self::Cut { found } => write!(
+                f,
+                "is a Floatgate image that was cut short: its {found} bytes are less than a header"
+            ),
             Self::Version { found } => {
-                let [first, last] = VERSIONS;
+                let [first, .., last] = VERSIONS;
                 write!(
                     f,
                     "is an image of version {found}; this program reads versions {first} to {last}"

@@ -8,6 +8,7 @@ use floatgate_ftl::geometry::{Geometry, Mode, ProgramUnit, Shape};
 
 use super::error::Problem;
 use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, VERSIONS};
+use super::point::SyncPoint;
 
 /// What file systems allocate, or a multiple: what is erased apart lies apart.
 const BLOCK: u64 = 4 << 10;
@@ -35,9 +36,9 @@ pub(super) fn put(bytes: &mut [u8], at: usize, number: &[u8]) {
     bytes[at..at + number.len()].copy_from_slice(number);
 }
 
-/// The version of the image of such a drive, as an index of [`VERSIONS`].
-fn version_of(shape: &Shape) -> usize {
-    usize::from(shape.program_unit.is_some())
+/// Where the text of the header begins.
+fn text_at(has_rows: bool) -> usize {
+    TEXT_AT[usize::from(has_rows)]
 }
 
 /// What the header states.
@@ -48,6 +49,8 @@ pub(super) struct Header {
     /// With those of the journal behind them.
     pub medium: Geometry,
     pub text: String,
+    /// Whether it is of a version without a count of synced pages.
+    pub is_old: bool,
 }
 
 impl Header {
@@ -56,7 +59,7 @@ impl Header {
         if shape.page_bytes > PAGE_BYTES_MAX {
             return Err(Problem::Page { page_bytes: shape.page_bytes });
         }
-        let most = HEADER_BYTES - TEXT_AT[version_of(&shape)];
+        let most = HEADER_BYTES - text_at(shape.program_unit.is_some());
         if text.len() > most {
             return Err(Problem::TextTooLong { bytes: text.len(), most });
         }
@@ -66,6 +69,7 @@ impl Header {
             geometry: Geometry::new(shape).map_err(Problem::Shape)?,
             medium: Geometry::new(Shape { units, ..shape }).map_err(Problem::Shape)?,
             text: text.to_string(),
+            is_old: false,
         })
     }
 
@@ -78,11 +82,11 @@ impl Header {
 
     pub fn encode(&self) -> Vec<u8> {
         let shape = self.geometry.shape();
-        let version = version_of(shape);
-        let length = TEXT_AT[version] + self.text.len();
+        let has_rows = shape.program_unit.is_some();
+        let length = text_at(has_rows) + self.text.len();
         let mut bytes = vec![0; HEADER_BYTES];
         put(&mut bytes, 0, &MAGIC);
-        put(&mut bytes, 8, &VERSIONS[version].to_le_bytes());
+        put(&mut bytes, 8, &VERSIONS[2 + usize::from(has_rows)].to_le_bytes());
         put(&mut bytes, 12, &(length as u32).to_le_bytes());
         let row = shape
             .program_unit
@@ -103,7 +107,7 @@ impl Header {
         for (at, number) in (20..).step_by(4).zip(numbers) {
             put(&mut bytes, at, &number.to_le_bytes());
         }
-        put(&mut bytes, TEXT_AT[version], self.text.as_bytes());
+        put(&mut bytes, text_at(has_rows), self.text.as_bytes());
         let checksum = Self::checksum(&bytes[..length]);
         put(&mut bytes, 16, &checksum.to_le_bytes());
         bytes
@@ -111,18 +115,23 @@ impl Header {
 
     /// Reads the first bytes of a file: [`HEADER_BYTES`] of them, fewer if it is shorter.
     pub fn decode(bytes: &[u8]) -> Result<Self, Problem> {
-        if !bytes.starts_with(&MAGIC) || bytes.len() < TEXT_AT[0] {
-            let found = bytes[..bytes.len().min(MAGIC.len())].to_vec();
-            return Err(Problem::Magic { found });
+        let begin = &bytes[..bytes.len().min(MAGIC.len())];
+        if begin.is_empty() || !MAGIC.starts_with(begin) {
+            return Err(Problem::Magic { found: begin.to_vec() });
+        }
+        let cut = Problem::Cut { found: bytes.len() };
+        if bytes.len() < TEXT_AT[0] {
+            return Err(cut);
         }
         let found = u32_at(bytes, 8);
         let version = VERSIONS.iter().position(|&version| version == found);
         let version = version.ok_or(Problem::Version { found })?;
+        let (has_rows, is_old) = (version % 2 == 1, version < 2);
         let length = u32_at(bytes, 12) as usize;
-        if !(TEXT_AT[version]..=bytes.len()).contains(&length) {
+        if !(text_at(has_rows)..=HEADER_BYTES).contains(&length) {
             return Err(Problem::HeaderLength { found: length as u32 });
         }
-        let bytes = &bytes[..length];
+        let bytes = bytes.get(..length).ok_or(cut)?;
         let (stored, computed) = (u32_at(bytes, 16), Self::checksum(bytes));
         if stored != computed {
             return Err(Problem::Checksum { stored, computed });
@@ -138,15 +147,20 @@ impl Header {
             planes: number(6),
             logical_pages: number(7),
             entry_bytes: number(8),
-            program_unit: (version > 0).then(|| ProgramUnit {
+            program_unit: has_rows.then(|| ProgramUnit {
                 pages: number(10),
                 levels: number(11),
                 is_protected: number(12) > 0,
                 stripe: Some(number(13)).filter(|&dies| dies > 0),
             }),
         };
-        let text = str::from_utf8(&bytes[TEXT_AT[version]..]).map_err(|_| Problem::Text)?;
-        Self::new(shape, number(9), text)
+        let text = str::from_utf8(&bytes[text_at(has_rows)..]).map_err(|_| Problem::Text)?;
+        Ok(Self { is_old, ..Self::new(shape, number(9), text)? })
+    }
+
+    /// Bytes of the sync point.
+    pub fn point_bytes(&self) -> usize {
+        if self.is_old { SyncPoint::OLD_BYTES } else { SyncPoint::BYTES }
     }
 }
 

@@ -6,6 +6,7 @@ use floatgate_ftl::geometry::Mode;
 use super::Stored;
 use super::format::{Content, Found, RECORD_BYTES, Record, TORN};
 use super::rows::lost_together;
+use super::tally::Tally;
 
 /// The out-of-band area of a page, and whether its data is what the record says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,13 +71,39 @@ impl Stored {
                     Found::Programmed(record) => {
                         PageState::Programmed(self.page_record(ppn, record, data)?)
                     }
-                    _ if is_synced && !is_torn(ppn, &bytes[at]) => PageState::Damaged,
+                    _ if (is_synced || self.point.is_closed) && !is_torn(ppn, &bytes[at]) => {
+                        PageState::Damaged
+                    }
                     _ => PageState::Torn,
                 });
             }
         }
         states.reverse();
         Some(states)
+    }
+
+    /// Names the damaged parts in front of the records: sync point, erases, count of synced pages,
+    /// life of the drive.
+    pub fn damaged_records(&self) -> &[&'static str] {
+        &self.damaged
+    }
+
+    /// If pages that were synced are missing, or were set back to older ones: how many there are,
+    /// and how many there should be. None as well if the image is of a version that does not count
+    /// them. All records are read.
+    pub fn missing(&self) -> Option<(u64, u64)> {
+        let mut present = Tally::default();
+        for unit in (0..self.header.medium.units()).map(Unit) {
+            let first = self.header.medium.page(unit, 0).get();
+            for page in self.records(first, self.programmed[unit.index()])? {
+                if page.serial().is_some_and(|serial| self.point.covers(unit, serial)) {
+                    present.add(&page);
+                }
+            }
+        }
+        let expected = self.point.synced;
+        let is_sound = self.header.is_old || present == expected;
+        (!is_sound).then_some((present.pages, expected.pages))
     }
 
     fn page_record(&self, ppn: u32, record: &Record, data: bool) -> Option<PageRecord> {

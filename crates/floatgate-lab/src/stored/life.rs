@@ -48,12 +48,13 @@ impl Life {
         bytes
     }
 
-    /// What cannot be read is a life that begins: images had none at first.
-    pub(super) fn decode(bytes: &[u8; Self::BYTES]) -> Self {
-        if crc32fast::hash(&bytes[..52]) != u32_at(bytes, 52) {
-            return Self::default();
+    /// What cannot be read is a life that begins. None if it is damaged; an older image may have
+    /// zeros.
+    pub(super) fn decode(bytes: &[u8; Self::BYTES], is_old: bool) -> Option<Self> {
+        if is_old && bytes.iter().all(|&byte| byte == 0) {
+            return Some(Self::default());
         }
-        Self {
+        (crc32fast::hash(&bytes[..52]) == u32_at(bytes, 52)).then(|| Self {
             read_pages: u64_at(bytes, 0),
             written_pages: u64_at(bytes, 8),
             programs: u64_at(bytes, 16),
@@ -61,7 +62,7 @@ impl Life {
             damaged_reads: u64_at(bytes, 32),
             failed_reads: u64_at(bytes, 40),
             is_on: u32_at(bytes, 48) > 0,
-        }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Making and opening images.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use floatgate_ftl::addr::Unit;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Counted, Nand};
+use rustix::fs::OFlags;
 
 use super::Stored;
 use super::error::{ImageError, Problem};
@@ -21,6 +22,23 @@ use super::place::Place;
 use super::point::SyncPoint;
 use super::reading::Failing;
 use super::scan::scan;
+
+/// Opens a file, and nothing else: to open a FIFO could take for ever, and a device may do anything.
+fn open_regular(path: &Path, read_only: bool) -> Result<File, Problem> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut how = OpenOptions::new();
+    let opened =
+        how.read(true).write(!read_only).custom_flags(flags.bits().cast_signed()).open(path);
+    let is_regular = |metadata: io::Result<Metadata>| metadata.map(|metadata| metadata.is_file());
+    let file = opened.map_err(|error| match is_regular(fs::metadata(path)) {
+        Ok(false) => Problem::NotRegular,
+        _ => Problem::io("opened")(error),
+    })?;
+    match is_regular(file.metadata()).map_err(Problem::io("examined"))? {
+        true => Ok(file),
+        false => Err(Problem::NotRegular),
+    }
+}
 
 /// Making and opening.
 impl Stored {
@@ -72,7 +90,10 @@ impl Stored {
     /// Makes zeros an image.
     fn lay_out(place: Place, header: &Header) -> Result<Image, Problem> {
         let image = Image::new(place, false)?;
-        image.place().write(0, &header.encode()).map_err(Problem::io("written"))?;
+        let (point, life) = (SyncPoint::default().encode(), Life::default().encode());
+        for (at, bytes) in [(0, &header.encode()[..]), (POINT_AT, &point), (LIFE_AT, &life)] {
+            image.place().write(at, bytes).map_err(Problem::io("written"))?;
+        }
         image.place().sync().map_err(Problem::io("synced"))?;
         Ok(image)
     }
@@ -111,9 +132,7 @@ impl Stored {
     }
 
     fn open_as(path: &Path, read_only: bool) -> Result<Self, Problem> {
-        let file = OpenOptions::new().read(true).write(!read_only).open(path);
-        let place = Place::File(file.map_err(Problem::io("opened"))?);
-        Self::open_in(Arc::new(place), read_only)
+        Self::open_in(Arc::new(Place::File(open_regular(path, read_only)?)), read_only)
     }
 
     fn open_in(place: Arc<Place>, read_only: bool) -> Result<Self, Problem> {
@@ -133,23 +152,27 @@ impl Stored {
     /// Opens an image with a sound header.
     fn load(mut image: Image, header: Header) -> Result<Self, Problem> {
         let layout = Layout::new(&header.medium);
-        let mut bytes = [0; SyncPoint::BYTES];
+        let mut bytes = vec![0; header.point_bytes()];
         let point = image.read(POINT_AT, &mut bytes).map(|()| SyncPoint::decode(&bytes));
         let mut bytes = [0; Life::BYTES];
-        let life = image.read(LIFE_AT, &mut bytes).map(|()| Life::decode(&bytes));
-        let scanned = point.zip(life).and_then(|(point, life)| {
-            Some((point, life, scan(&image, &layout, &header.medium, point)?))
+        let life = image.read(LIFE_AT, &mut bytes).map(|()| Life::decode(&bytes, header.is_old));
+        let scanned = point.zip(life).and_then(|((point, damaged), life)| {
+            Some((point, damaged, life, scan(&image, &layout, &header.medium, point)?))
         });
-        let Some((point, life, scan)) = scanned else {
+        let Some((point, mut damaged, life, scan)) = scanned else {
             let error = image.take_fault().unwrap_or_else(|| io::ErrorKind::Other.into());
             return Err(Problem::Io { doing: "read", error });
         };
+        if life.is_none() {
+            damaged.push("the record of the drive's life is damaged");
+        }
+        let life = life.unwrap_or_default();
         let page_bytes = header.geometry.shape().page_bytes as usize;
         let mut counted = Counted::new(&header.medium);
         for unit in (0..header.medium.units()).map(Unit) {
             counted.set_mode(unit, scan.modes.mode(unit));
         }
-        Ok(Self {
+        let mut stored = Self {
             image,
             header,
             layout,
@@ -158,6 +181,8 @@ impl Stored {
             programmed: scan.programmed,
             begun: BTreeMap::new(),
             torn: scan.torn,
+            damaged,
+            tally: point.synced.with(scan.uncovered),
             scanned_bytes: scan.bytes,
             register: vec![0; page_bytes],
             note: None,
@@ -174,6 +199,11 @@ impl Stored {
             next_point: scan.point,
             // Whoever had it open before may have ended without a sync.
             is_changed: true,
-        })
+        };
+        if stored.point.erasing != [None; 2] {
+            // Erases that a crash may have undone are over before others begin.
+            stored.sync();
+        }
+        Ok(stored)
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::Unit;
 
 use super::format::{put, u32_at, u64_at};
+use super::tally::Tally;
 
 /// An erase that may not have been synced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,24 +16,39 @@ pub(super) struct Erase {
 }
 
 /// What was synced, as the file says. It lies in one sector, which is written as a whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SyncPoint {
     /// Pages with lower serial numbers were synced,
     pub serial: u64,
     /// but for those of units of which an erase may not have been: of the last two at most.
     pub erasing: [Option<Erase>; 2],
+    /// The pages that were synced.
+    pub synced: Tally,
+    /// Whether the drive was shut down in order, and nothing was programmed or erased since: there
+    /// are no torn pages then but those that are marked.
+    pub is_closed: bool,
 }
+
+/// The parts of a sync point, each with its checksum behind it: the serial number, the erases, and
+/// what older images do not have.
+const PARTS: [Range<usize>; 3] = [0..8, 12..36, 40..60];
+/// How a damaged part is reported.
+const NAMES: [&str; 3] =
+    ["the sync point is damaged", "the erases are damaged", "the count of synced pages is damaged"];
 
 impl SyncPoint {
     /// Bytes of it.
-    pub const BYTES: usize = 40;
+    pub const BYTES: usize = 64;
+
+    /// Bytes of it in an image of the versions that had no count of pages.
+    pub const OLD_BYTES: usize = 40;
 
     /// Whether a page of a unit, with such a serial number, was synced and not erased since.
     pub fn covers(&self, unit: Unit, serial: u64) -> bool {
         serial < self.serial && !self.erasing.iter().flatten().any(|erase| erase.unit == unit)
     }
 
-    /// Two parts, each with its checksum.
+    /// Three parts, each with its checksum.
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         put(&mut bytes, 0, &self.serial.to_le_bytes());
@@ -41,24 +57,45 @@ impl SyncPoint {
             put(&mut bytes, at, &(erase.unit.0 + 1).to_le_bytes());
             put(&mut bytes, at + 4, &erase.serial.to_le_bytes());
         }
-        for part in [0..8, 12..36] {
+        put(&mut bytes, 40, &self.synced.pages.to_le_bytes());
+        put(&mut bytes, 48, &self.synced.serials.to_le_bytes());
+        put(&mut bytes, 56, &u32::from(self.is_closed).to_le_bytes());
+        for part in PARTS {
             let checksum = crc32fast::hash(&bytes[part.clone()]);
             put(&mut bytes, part.end, &checksum.to_le_bytes());
         }
         bytes
     }
 
-    /// What cannot be read is 0, which is always safe, and no erase: images had none at first.
-    pub fn decode(bytes: &[u8; Self::BYTES]) -> Self {
-        let is_sound =
-            |part: Range<usize>| crc32fast::hash(&bytes[part.clone()]) == u32_at(bytes, part.end);
-        let erase = |at| {
-            let unit = u32_at(bytes, at).checked_sub(1).filter(|_| is_sound(12..36))?;
-            Some(Erase { unit: Unit(unit), serial: u64_at(bytes, at + 4) })
+    /// Reads a sync point, with all its parts or as an older image has it, and names the parts that
+    /// are damaged. A damaged sync point is 0, which is always safe, and a damaged erase is none.
+    /// Images had neither at first, but zeros.
+    pub fn decode(bytes: &[u8]) -> (Self, Vec<&'static str>) {
+        let is_old = bytes.len() == Self::OLD_BYTES;
+        let is_damaged = |part: &Range<usize>| {
+            let stored = &bytes[part.start..part.end + 4];
+            let is_missing = is_old && stored.iter().all(|&byte| byte == 0);
+            !is_missing && crc32fast::hash(&bytes[part.clone()]) != u32_at(bytes, part.end)
         };
-        Self {
-            serial: if is_sound(0..8) { u64_at(bytes, 0) } else { 0 },
-            erasing: [erase(12), erase(24)],
+        let parts = PARTS[..if is_old { 2 } else { 3 }].iter().zip(NAMES);
+        let damaged: Vec<_> =
+            parts.filter(|(part, _)| is_damaged(part)).map(|(_, name)| name).collect();
+        let mut point = Self::default();
+        if !damaged.contains(&NAMES[1]) {
+            let erase = |at| {
+                let unit = u32_at(bytes, at).checked_sub(1)?;
+                Some(Erase { unit: Unit(unit), serial: u64_at(bytes, at + 4) })
+            };
+            point.erasing = [erase(12), erase(24)];
         }
+        let is_sound = if is_old { !damaged.contains(&NAMES[0]) } else { damaged.is_empty() };
+        if is_sound {
+            point.serial = u64_at(bytes, 0);
+        }
+        if is_sound && !is_old {
+            point.synced = Tally { pages: u64_at(bytes, 40), serials: u64_at(bytes, 48) };
+            point.is_closed = u32_at(bytes, 56) > 0;
+        }
+        (point, damaged)
     }
 }

@@ -12,6 +12,7 @@ use floatgate_ftl::geometry::{Geometry, Modes};
 
 use super::Stored;
 use super::format::Found;
+use super::tally::Tally;
 
 /// A row that is being filled.
 #[derive(Debug, Default)]
@@ -19,6 +20,18 @@ pub(super) struct Row {
     pages: Vec<Found>,
     /// The data of each, padded to a page.
     data: Vec<u8>,
+    /// All pages that were programmed before its first page, without the erased ones.
+    pub before: Tally,
+}
+
+impl Row {
+    /// The serial number of its first page. None if that is padding: the row is full then.
+    pub fn first(&self) -> Option<u64> {
+        match self.pages.first() {
+            Some(Found::Programmed(record)) => Some(record.tag.serial),
+            _ => None,
+        }
+    }
 }
 
 /// Pages of a unit that are torn together, if one of them is: a row, or each by itself.
@@ -41,7 +54,7 @@ impl Stored {
     pub(super) fn put(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
         if !self.header.medium.loses_pages() {
             self.write_pages(first, pages, data)?;
-            (first.get()..).zip(pages).for_each(|(ppn, _)| self.advance(Ppn::new(ppn)));
+            (first.get()..).zip(pages).for_each(|(ppn, page)| self.advance(Ppn::new(ppn), page));
             return Some(());
         }
         let mut data = data.chunks(self.page_bytes());
@@ -70,15 +83,16 @@ impl Stored {
         let left = geometry.left_in_program_unit(to);
         let first = to.get() + left - geometry.program_unit();
         let page_bytes = self.page_bytes();
-        let row = self.begun.entry(first).or_default();
+        let begin = || Row { before: self.tally, ..Row::default() };
+        let row = self.begun.entry(first).or_insert_with(begin);
         row.pages.push(page);
         row.data.extend_from_slice(data);
         row.data.resize(row.pages.len() * page_bytes, 0);
-        self.advance(to);
+        self.advance(to, &page);
         if left > 1 {
             return Some(());
         }
-        let Row { pages, data } = self.begun.remove(&first)?;
+        let Row { pages, data, .. } = self.begun.remove(&first)?;
         self.write_pages(Ppn::new(first), &pages, &data)
     }
 
@@ -102,9 +116,9 @@ impl Stored {
         Some(())
     }
 
-    /// All pages with lower serial numbers are in the file.
-    pub(super) fn written(&self) -> u64 {
-        let firsts = self.begun.values().filter_map(|row| row.pages[0].serial());
-        firsts.min().map_or(self.next_point, |first| first.min(self.next_point))
+    /// Pages with lower serial numbers than this are in the file, and these are all of them.
+    pub(super) fn written(&self) -> (u64, Tally) {
+        let waiting = self.begun.values().filter_map(|row| Some((row.first()?, row.before)));
+        waiting.min_by_key(|&(first, _)| first).unwrap_or((self.next_point, self.tally))
     }
 }

@@ -12,6 +12,7 @@ use super::format::{Found, Layout, RECORD_BYTES, Record, TORN, is_plausible, ser
 use super::image::Image;
 use super::point::{Erase, SyncPoint};
 use super::rows::lost_together;
+use super::tally::Tally;
 
 /// Records read at once: about 1 MiB of them.
 const CHUNK: u64 = 1 << 20;
@@ -27,8 +28,11 @@ pub(super) struct Scan {
     pub modes: Modes,
     /// Pages of which record or data is not what was programmed, and was never synced.
     pub torn: BTreeSet<u32>,
-    /// Pages of the unit in hand that have no sound record, and none of a synced page behind them.
-    suspects: Vec<Range<u32>>,
+    /// Pages of the unit in hand that have no sound record, and none of a synced page behind them;
+    /// and what can be read of the pages that are programmed with them.
+    suspects: Vec<(Range<u32>, Tally)>,
+    /// The pages that are there and that the sync point does not vouch for.
+    pub uncovered: Tally,
     /// Above all serial numbers whose data is known to be there.
     pub point: u64,
     /// Bytes read of the out-of-band area.
@@ -50,8 +54,9 @@ pub(super) fn scan(
     }
     let programmed = vec![0; medium.units() as usize];
     let (modes, torn) = (Modes::new(*medium), BTreeSet::new());
+    let (suspects, uncovered) = (vec![], Tally::default());
     let mut scan =
-        Scan { programmed, modes, torn, suspects: vec![], point: point.serial, bytes: 0 };
+        Scan { programmed, modes, torn, suspects, uncovered, point: point.serial, bytes: 0 };
     let oob = layout.oob();
     let mut chunk = vec![];
     let mut at = oob.start;
@@ -164,16 +169,10 @@ impl Scan {
     fn judge(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let pages = first..first + row.len() as u32;
         let unit = |ppn: u32| file.medium.unit(Ppn::new(ppn));
-        if self.suspects.last().is_some_and(|suspect| unit(suspect.start) != unit(first)) {
+        if self.suspects.last().is_some_and(|(suspect, _)| unit(suspect.start) != unit(first)) {
             self.tear_suspects(file)?;
         }
-        let sound = || pages.clone().zip(row).filter(|&(ppn, record)| file.is_sound(ppn, record));
-        let count = sound().count();
-        if count > 0 && sound().all(|(ppn, record)| file.is_synced(ppn, record)) {
-            self.suspects.clear();
-        } else if count < row.len() {
-            self.suspects.push(pages.clone());
-        }
+        let mut uncovered = Tally::default();
         let unsynced = |&(ppn, record): &(u32, &Bytes)| !file.is_synced(ppn, record);
         for (ppn, record) in pages.clone().zip(row).filter(unsynced) {
             let found = Record::decode(record, ppn, file.medium);
@@ -182,13 +181,33 @@ impl Scan {
             if file.is_left_over(ppn, serial) || !file.has_data(ppn, &found)? {
                 return self.tear(file, pages);
             }
+            uncovered.add(&found);
         }
+        let sound = || pages.clone().zip(row).filter(|&(ppn, record)| file.is_sound(ppn, record));
+        let count = sound().count();
+        if count > 0 && sound().all(|(ppn, record)| file.is_synced(ppn, record)) {
+            self.keep_suspects();
+        } else if count < row.len() {
+            self.suspects.push((pages, uncovered));
+            return Some(());
+        }
+        self.uncovered = self.uncovered.with(uncovered);
         Some(())
     }
 
+    fn keep_suspects(&mut self) {
+        for (_, uncovered) in self.suspects.drain(..) {
+            self.uncovered = self.uncovered.with(uncovered);
+        }
+    }
+
+    /// After a shutdown no program can have been cut short: the suspects are damaged, not torn.
     fn tear_suspects(&mut self, file: &Source<'_>) -> Option<()> {
+        if file.point.is_closed {
+            self.keep_suspects();
+        }
         let suspects = mem::take(&mut self.suspects);
-        suspects.into_iter().try_for_each(|pages| self.tear(file, pages))
+        suspects.into_iter().try_for_each(|(pages, _)| self.tear(file, pages))
     }
 
     /// Nothing can be read from pages any more, and later sessions see why.

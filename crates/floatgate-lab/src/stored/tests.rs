@@ -10,6 +10,7 @@ use std::path::Path;
 
 use floatgate_ftl::rng::Rng;
 
+use super::format::LIFE_AT;
 use super::image::Change;
 use crate::config::Config;
 use crate::drive::live::{Live, create, open};
@@ -145,7 +146,11 @@ impl Life {
     fn killed(&self, at: usize, rng: &mut Rng) -> Vec<u8> {
         let mut file = self.before.clone();
         self.changes[..at].iter().for_each(|change| apply(&mut file, change));
-        if let Some(Change::Write(to, bytes)) = self.changes.get(at) {
+        // The parts in front of the records lie in a sector each, which is written as a whole.
+        let whole = LIFE_AT + SECTOR as u64;
+        if let Some(Change::Write(to, bytes)) = self.changes.get(at)
+            && *to >= whole
+        {
             let part = rng.below(bytes.len() as u64) as usize;
             apply(&mut file, &Change::Write(*to, bytes[..part].to_vec()));
         }

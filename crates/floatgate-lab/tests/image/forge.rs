@@ -78,10 +78,30 @@ impl Forge {
             logical_pages: number("logical_pages") as u32,
         };
         forge.file.write_all_at(&vec![0; (RECORD * forge.pages) as usize], OOB_AT).unwrap();
-        let point = (1u64 << 40).to_le_bytes();
-        forge.file.write_all_at(&point, POINT_AT).unwrap();
-        forge.file.write_all_at(&crc32fast::hash(&point).to_le_bytes(), POINT_AT + 8).unwrap();
+        forge.seal(POINT_AT, &(1u64 << 40).to_le_bytes());
         forge
+    }
+
+    /// Writes bytes, and their checksum behind them.
+    fn seal(&self, at: u64, bytes: &[u8]) {
+        let sealed = [bytes, &crc32fast::hash(bytes).to_le_bytes()].concat();
+        self.file.write_all_at(&sealed, at).unwrap();
+    }
+
+    /// Counts all sound records as synced pages. The drive is not shut down.
+    fn count_pages(&self) {
+        let mut records = vec![0; (RECORD * self.pages) as usize];
+        self.file.read_exact_at(&mut records, OOB_AT).unwrap();
+        let (mut pages, mut serials) = (0u64, 0u64);
+        for (ppn, record) in (0u32..).zip(records.chunks(RECORD as usize)) {
+            let sealed = [&record[..36], &ppn.to_le_bytes()].concat();
+            if crc32fast::hash(&sealed).to_le_bytes() == record[36..] {
+                pages += 1;
+                serials += u64::from_le_bytes(record[16..24].try_into().unwrap());
+            }
+        }
+        let count = [&pages.to_le_bytes()[..], &serials.to_le_bytes(), &[0; 4]].concat();
+        self.seal(POINT_AT + 40, &count);
     }
 
     pub fn path(&self) -> PathBuf {
@@ -182,6 +202,7 @@ impl Forge {
     }
 
     pub fn check(&self) -> Report {
+        self.count_pages();
         check(&self.path()).unwrap()
     }
 

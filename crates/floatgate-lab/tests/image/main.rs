@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
 mod check;
+mod damage;
 mod forge;
 mod presets;
 mod rows;

@@ -27,7 +27,7 @@ fn with_parity(is_protected: bool) -> Vec<(&'static str, &'static str)> {
 }
 
 /// Every way in which such a drive keeps what it has not programmed yet.
-fn drives_with_rows() -> impl Iterator<Item = Vec<(&'static str, &'static str)>> {
+pub fn drives_with_rows() -> impl Iterator<Item = Vec<(&'static str, &'static str)>> {
     [false, true].into_iter().flat_map(|is_protected| {
         let caches = ["direct", "fold"].map(|when_full| with_cache(is_protected, when_full));
         [with_rows(is_protected), with_parity(is_protected)].into_iter().chain(caches)

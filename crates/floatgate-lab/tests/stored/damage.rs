@@ -84,7 +84,7 @@ proptest! {
     ) {
         let (mut image, pages) = SAMPLE.clone();
         for (area, index, byte) in changes {
-            let (start, length) = [(0, 80), (POINT_AT, 12), (OOB_AT, 640), (DATA_AT, 1024)][area];
+            let (start, length) = [(0, 80), (POINT_AT, 64), (OOB_AT, 640), (DATA_AT, 1024)][area];
             // The header can take no damage, so it seldom gets any.
             if area > 0 || byte < 8 {
                 image[start as usize + index.index(length)] = byte;

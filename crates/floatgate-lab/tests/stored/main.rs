@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
+mod closed;
 mod damage;
 mod pair;
 mod records;

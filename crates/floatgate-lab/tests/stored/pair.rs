@@ -50,7 +50,9 @@ impl Pair {
     /// The process ends, and with it goes what a loss of power takes.
     fn reopen(&mut self) {
         self.stored = None;
-        self.stored = Some(self.place.open());
+        let stored = self.place.open();
+        assert_eq!(stored.missing(), None, "each page that was synced is there");
+        self.stored = Some(stored);
         self.checked.lose_memory();
         self.checked.reset_counters();
         let (checked, geometry) = (&self.checked, self.geometry);

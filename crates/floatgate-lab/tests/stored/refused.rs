@@ -18,7 +18,14 @@ fn what_is_no_image_is_said_to_be_none() {
     };
     check(&|place| place.overwrite(0, b"QFI\xfb"), "it begins with \"QFI\\xfbTIMG\", not with");
     check(&|place| set_len(place, 0), "it begins with \"\", not with \"FLOATIMG\"");
-    check(&|place| set_len(place, 11), "is not a Floatgate image");
+    for bytes in [1, 7, 8, 11, 59, 60, 65] {
+        let cut = format!("was cut short: its {bytes} bytes are less than a header");
+        check(&|place| set_len(place, bytes), &cut);
+    }
+    check(
+        &|place| place.overwrite(8, &[5]),
+        "is an image of version 5; this program reads versions 1 to 4",
+    );
     check(&|place| place.overwrite(8, &[9]), "is an image of version 9");
     check(&|place| place.overwrite(12, &[0xff; 4]), "cannot be 4294967295 bytes long");
     check(&|place| place.overwrite(12, &[1, 0]), "cannot be 1 bytes long");

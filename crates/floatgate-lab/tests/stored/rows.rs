@@ -140,7 +140,6 @@ fn the_mode_of_a_unit_is_found_again() {
     }
 }
 
-/// A drive without rows is stored as it always was.
 #[test]
 fn the_version_is_that_of_the_drive() {
     let version = |shape| {
@@ -149,5 +148,5 @@ fn the_version_is_that_of_the_drive() {
         assert_eq!(*place.open().geometry().shape(), shape);
         fs::read(place.image()).unwrap()[8]
     };
-    assert_eq!([SHAPE, with_rows(false), with_rows(true)].map(version), [1, 2, 2]);
+    assert_eq!([SHAPE, with_rows(false), with_rows(true)].map(version), [3, 4, 4]);
 }

@@ -2,9 +2,9 @@
 
 /// What an image begins with.
 pub(super) const MAGIC: [u8; 8] = *b"FLOATIMG";
-/// The versions of the format that are read. The even ones are of drives that program rows of pages
-/// at once, whose header has four more numbers. The first two have no count of synced pages, and are
-/// not written any more.
+/// The versions of the format that are read. Even versions are of drives that program rows of pages
+/// at once, whose header has four more numbers. New images have one of the last two versions. The
+/// first two have no count of synced pages.
 pub(super) const VERSIONS: [u32; 4] = [1, 2, 3, 4];
 /// Bytes set aside for the header.
 pub(super) const HEADER_BYTES: usize = 16 << 10;

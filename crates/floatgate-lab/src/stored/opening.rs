@@ -23,7 +23,7 @@ use super::point::SyncPoint;
 use super::reading::Failing;
 use super::scan::scan;
 
-/// Opens a file, and nothing else: to open a FIFO could take for ever, and a device may do anything.
+/// Opens a regular file. Opening a FIFO could take for ever, and opening a device may do anything.
 fn open_regular(path: &Path, read_only: bool) -> Result<File, Problem> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut how = OpenOptions::new();

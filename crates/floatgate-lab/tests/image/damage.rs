@@ -93,7 +93,7 @@ impl Ended {
         }
         assert!(!is_synced, "{name}: {what} is not reported");
         if self.end == End::Working {
-            // A page that was not flushed may be an older one, as if its program had been cut short.
+            // A page that was not flushed may be an older one: its program may be cut short.
             return;
         }
         let mut bytes = vec![1; BYTES];

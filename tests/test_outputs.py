@@ -78,6 +78,35 @@ def test_a_report_does_not_replace_its_input(cli, tmp_path: Path, csv: Path) -> 
     assert _names(tmp_path / "out") == ["timeline.parquet"]
 
 
+def test_a_drive_and_a_study_are_inputs_too(cli, tmp_path: Path, csv: Path) -> None:
+    (tmp_path / "out").mkdir()
+    drive = tmp_path / "out" / "report.html"
+    drive.write_text("[flash]\npages_per_block = 32\n")
+    (tmp_path / "out" / "table.csv").hardlink_to(drive)
+    _refused(cli("run", csv, "--device", drive, "--out", "out", "--force"), "is the input")
+    vary = ("--vary", f"device={drive},classic")
+    done = cli("compare", csv, *vary, "--out", "out", "--force")
+    assert (done.returncode, "is the input" in done.stderr) == (2, True), done.stderr
+    assert drive.read_text().startswith("[flash]")
+    study = tmp_path / "s.toml"
+    study.write_text(f'traces = ["{SMALL}"]\n[grid]\n"queue.depth" = [1, 2]\n')
+    assert cli("study", study, "--out", "rows", "-q").returncode == 0
+    head = (tmp_path / "rows" / "study.json").read_bytes()
+    done = cli("study", "report", "rows", "--out", "rows/study.json", "--force")
+    _refused(done, "is the input, or lies in it")
+    assert (tmp_path / "rows" / "study.json").read_bytes() == head
+
+
+@posix
+def test_a_socket_is_no_output(cli, tmp_path: Path, csv: Path) -> None:
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(tmp_path / "s.csv"))
+    _refused(cli("trace", "import", csv, "-o", "s.csv", "--force"), "is a socket")
+    assert (tmp_path / "s.csv").is_socket()
+
+
 def test_what_exists_is_replaced_by_force_alone(cli, tmp_path: Path, csv: Path) -> None:
     target = tmp_path / "made.parquet"
     target.write_text("mine")
@@ -206,7 +235,9 @@ def test_csv_has_no_column_for_devices(cli, tmp_path: Path) -> None:
 def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
     (tmp_path / "d.parquet").mkdir()
     _refused(cli("trace", "import", csv, "-o", "d.parquet", "--force"), "is a directory")
-    _refused(cli("run", csv, "--out", "x.csv"), "cannot be written")
+    _refused(cli("run", csv, "--out", "x.csv"), "is the input")
+    (tmp_path / "notes.txt").write_text("mine")
+    _refused(cli("run", csv, "--out", "notes.txt"), "cannot be written")
 
 
 @posix

@@ -115,7 +115,7 @@ def compare_results(
         raise _core.ConfigError(f"workers: {workers} given; expected at least 1")
     if resume and keep is None:
         raise _core.ConfigError("resume: given without keep; expected the directory of the runs")
-    kept = None if keep is None else jobs.Kept(Path(keep), resume)
+    kept = None if keep is None else jobs.Kept.at(Path(keep), resume)
     found = list(traces) if isinstance(traces, (list, tuple)) else [traces]
     chosen = _seeds(seeds, how.seed)
     _check_count(len(found) * math.prod(map(len, vary.values())) * len(chosen))

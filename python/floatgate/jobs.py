@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event, get_ident
 from typing import Any, TypeVar
 
-from . import _core, memory
+from . import _core, memory, parts
 from .builds import build
 from .configs import Resolved, page_bytes
 from .report.files import write_whole
@@ -107,6 +107,12 @@ class Kept:
     directory: Path
     resume: bool
     """Whether what is there already is taken, instead of being simulated again."""
+
+    @classmethod
+    def at(cls, directory: Path, resume: bool) -> Kept:
+        """Results in `directory`, without what a run that was killed has left there."""
+        parts.sweep(directory)
+        return cls(directory, resume)
 
     def find(self, job: Job) -> Result | None:
         """The result of an earlier run; None where there is none, or its file is damaged."""

@@ -34,7 +34,7 @@ def advise(
     quiet: options.Quiet = False,
 ) -> None:
     """Say what a trace asks of a drive, on one page: cleaning, map, life, tail, streams."""
-    with output.staged(out, force=force, inputs=[trace]) as part:
+    with output.staged(out, force=force, inputs=[trace, device]) as part:
         from floatgate.advising.advice import advise as ask
 
         with output.progress_bar(quiet) as progress:

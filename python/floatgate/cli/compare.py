@@ -92,9 +92,10 @@ def compare(
     if out is None and resume:
         out = _last_out()
     is_written = bool(pictures) or not json
+    inputs = [*traces, device, *varied.get("device", ())]
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=is_written) as out,
-        output.staged(out, force=force or resume, inputs=traces) as part,
+        output.staged(out, force=force or resume, inputs=inputs) as part,
     ):
         from floatgate import api
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from . import options, output
+from . import options, output, paths
 from .commands import App
 from .failure import RUN_FAILED
 
@@ -218,8 +218,8 @@ def _opened(name: str, image: Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     path = Path(name)
-    if image.exists() and path.exists() and image.samefile(path):
-        raise typer.BadParameter(f"{name} is the image itself", param_hint="'--input'")
+    if paths.is_same(image, path):
+        raise paths.refused(f"{name} is the image itself; expected another file", "--input")
     with contextlib.ExitStack() as stack:
         try:
             source = stack.enter_context(path.open("rb"))

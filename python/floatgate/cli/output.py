@@ -17,8 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from floatgate import parts
+
 from ..ending import Signals
 from ..files import shown
+from . import paths
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -162,7 +165,7 @@ def numbered(default: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def staged(
-    target: Path | None, *, force: bool = False, inputs: Sequence[str | Path] = ()
+    target: Path | None, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
 ) -> Iterator[Path | None]:
     """A directory whose files move into `target` at the end, and vanish where something fails.
 
@@ -174,21 +177,25 @@ def staged(
     if target is None:
         yield None
         return
-    base = real = _real(target)
+    base = real = paths.real(target)
     while not os.path.lexists(base):
         base = base.parent
     try:
         occupied = real.is_dir() and any(real.iterdir())
     except OSError as error:
         raise _unwritable(target, error) from error
+    paths.refuse_input(target, inputs)
     if occupied and not force:
-        raise _refused(f"{target}: is not empty; --force replaces the files of an earlier run")
-    with _temporary(lambda: _new_folder(base), target) as part:
+        raise paths.refused(f"{target}: is not empty; --force replaces the files of an earlier run")
+    # An earlier run may have found fewer of these folders, and have begun in one above.
+    for folder in (real, *real.parents):
+        parts.sweep(folder)
+    with _temporary(lambda: parts.folder(base), target) as part:
         yield part
         files = sorted(file for file in part.rglob("*") if file.is_file())
         moves = [(file, target / file.relative_to(part)) for file in files]
         for _, place in moves:
-            _refuse_input(place, inputs)
+            paths.refuse_input(place, inputs)
         real.mkdir(parents=True, exist_ok=True)
         for file, place in moves:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -197,30 +204,27 @@ def staged(
 
 @contextlib.contextmanager
 def staged_file(
-    target: Path, *, force: bool = False, inputs: Sequence[str | Path] = ()
+    target: Path, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
 ) -> Iterator[Path]:
     """A new file that becomes `target` at the end, and vanishes on failure.
 
-    `-` is standard output. What is there and no regular file, a device or a FIFO, stays what it
-    is and is written to; of a symbolic link, the file behind it is meant. A file that exists is
-    replaced only by `force`, and one of `inputs` never: an error of the call, found before any
-    work is done.
+    `-` is standard output. A device or a FIFO stays what it is and is written to; of a symbolic
+    link, the file behind it is meant. A file that exists is replaced only by `force`, and one of
+    `inputs` never: an error of the call, found before any work is done.
     """
-    through = _is_stdout(target) or is_special(target)
+    through = paths.is_stdout(target) or paths.is_special(target)
     if not through:
-        _refuse_input(target, inputs)
-        if target.is_dir():
-            raise _refused(f"{target}: is a directory; expected the name of a file")
-        if target.exists() and not force:
-            raise _refused(f"{target}: exists; --force replaces it")
-    folder = Path(tempfile.gettempdir()) if through else _real(target).parent
-    with _temporary(lambda: _new_file(folder, target.name), target) as part:
+        paths.refuse_input(target, inputs)
+        paths.refuse_existing(target, force=force)
+    folder = Path(tempfile.gettempdir()) if through else paths.real(target).parent
+    parts.sweep(folder)
+    with _temporary(lambda: parts.file(folder), target) as part:
         yield part
         _settle(part, target)
 
 
 @contextlib.contextmanager
-def _temporary(make: Callable[[], Path], target: Path) -> Iterator[Path]:
+def _temporary(make: Callable[[], parts.Part], target: Path) -> Iterator[Path]:
     """What `make` gives, until the end or a failure, a signal included; errors name `target`."""
     part = None
     try:
@@ -229,25 +233,14 @@ def _temporary(make: Callable[[], Path], target: Path) -> Iterator[Path]:
             import polars  # noqa: F401
 
             part = make()
-        yield part
+        yield part.path
     except OSError as error:
         if part is None:
             raise _unwritable(target, error) from error
-        raise _named(error, part, target) from error
+        raise _named(error, part.path, target) from error
     finally:
         if part is not None:
-            _remove(part)
-
-
-def _remove(part: Path) -> None:
-    if part.is_dir():
-        shutil.rmtree(part, ignore_errors=True)
-    else:
-        part.unlink(missing_ok=True)
-
-
-def _new_folder(folder: Path) -> Path:
-    return Path(tempfile.mkdtemp(dir=folder, prefix=".floatgate-", suffix=".part"))
+            part.end()
 
 
 def _named(error: OSError, part: Path, target: Path) -> OSError:
@@ -257,59 +250,18 @@ def _named(error: OSError, part: Path, target: Path) -> OSError:
     return error
 
 
-def _new_file(folder: Path, name: str) -> Path:
-    """An empty file with the mode of any new file, under a name of this process."""
-    part = folder / f".{name}.{os.getpid()}.part"
-    part.touch()
-    return part
-
-
 def _settle(part: Path, target: Path) -> None:
     """Puts the finished `part` where `target` is: by renaming, or through what is no file."""
-    if _is_stdout(target):
+    if paths.is_stdout(target):
         with part.open("rb") as source:
             shutil.copyfileobj(source, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-    elif is_special(target):
+    elif paths.is_special(target):
         with part.open("rb") as source, target.open("wb") as sink:
             shutil.copyfileobj(source, sink)
     else:
-        part.replace(_real(target))
-
-
-def _is_stdout(target: Path) -> bool:
-    return str(target) == "-"
-
-
-def is_special(target: Path) -> bool:
-    """Whether `target` is there, and neither a file nor a directory."""
-    return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def _real(target: str | Path) -> Path:
-    """`target` behind its symbolic links; what is not there yet has none."""
-    return Path(os.path.realpath(target))
-
-
-def _refuse_input(target: Path, inputs: Sequence[str | Path]) -> None:
-    """An output that is an input, by whatever name, or that lies in a directory of inputs."""
-    if any(_holds(Path(given), target) for given in inputs):
-        raise _refused(f"{target}: is the input, or lies in it; expected another path")
-
-
-def _holds(source: Path, target: Path) -> bool:
-    """Whether writing `target` would change what is read from `source`."""
-    try:
-        if source.is_dir():
-            return _real(target).is_relative_to(_real(source))
-        return target.is_file() and target.samefile(source)
-    except (OSError, ValueError):
-        return False  # A generator or a URL is no path.
-
-
-def _refused(text: str) -> typer.BadParameter:
-    return typer.BadParameter(text, param_hint="'--out'")
+        part.replace(paths.real(target))
 
 
 def _unwritable(target: Path, error: OSError) -> typer.BadParameter:
-    return _refused(f"{target}: cannot be written: {error.strerror or error}")
+    return paths.refused(f"{target}: cannot be written: {error.strerror or error}")

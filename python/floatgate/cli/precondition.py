@@ -46,7 +46,7 @@ def precondition(
 ) -> None:
     """Show how far from its steady state recipes of preconditioning leave a drive."""
     settings = options.pairs("--set", set)
-    with output.staged(out, force=force) as part:
+    with output.staged(out, force=force, inputs=[device]) as part:
         from floatgate.preconditioning import precondition as measure
 
         with output.progress_bar(quiet) as progress:

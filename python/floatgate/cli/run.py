@@ -32,7 +32,7 @@ def run(
     if pictures and out is None:
         raise typer.BadParameter("pictures are written into --out DIR", param_hint="'--pictures'")
     settings = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
-    with output.staged(out, force=force, inputs=[trace]) as part:
+    with output.staged(out, force=force, inputs=[trace, device]) as part:
         from floatgate import api
 
         with output.progress_bar(quiet) as progress:

@@ -161,12 +161,12 @@ def report(
     from floatgate.studies import said
     from floatgate.studies.dataset import doubts
 
-    found, _ = _open(place)
+    found, target = _open(place)
     metrics = list(dict.fromkeys(metric or reports.METRICS))
     table = reports.summary(found, metrics)
     shown = reports.grid(table, metrics, columns)
     if out is not None:
-        with output.staged_file(out, force=force) as part:
+        with output.staged_file(out, force=force, inputs=[target, place]) as part:
             part.write_text(reports.page(found, table, metrics, columns), "utf-8")
     if json:
         output.print_json(table.to_dicts())
@@ -194,7 +194,7 @@ def export(
         known = ", ".join(f".{one}" for one in reports.FORMS)
         raise typer.BadParameter(f"{out}: expected a name with {known}", param_hint="'--out'")
     found, target = _open(place)
-    with output.staged_file(out, force=force, inputs=[target]) as part:
+    with output.staged_file(out, force=force, inputs=[target, place]) as part:
         reports.export(found, part, form)
 
 

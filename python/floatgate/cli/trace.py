@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import info, lists, options, output
+from . import info, lists, options, output, paths
 from .commands import App
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tupl
             suffix = suffix_of(out.name)
         except TraceError:
             # Standard output, devices and FIFOs have names that say nothing.
-            if str(out) != "-" and not output.is_special(out):
+            if str(out) != "-" and not paths.is_special(out):
                 raise
             suffix = ".parquet"
         if str(out) == "-" and sys.stdout.isatty():

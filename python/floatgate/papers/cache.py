@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from floatgate import parts
 from floatgate.builds import build
 from floatgate.jobs import Job, Kept, digest_of
 from floatgate.report.files import write_whole
@@ -72,4 +73,5 @@ def run_cache(tell: Callable[[str], None] = lambda _: None) -> Cache:
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     home = named if named.is_absolute() else Path.home() / ".cache"
     directory = home / "floatgate" / "runs" / build()
+    parts.sweep(directory)
     return Cache(directory, resume=True, tell=functools.cache(tell))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from floatgate import parts
+
 if TYPE_CHECKING:
     import polars as pl
-
-_reading_umask = threading.Lock()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -20,17 +17,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
     The directory must exist; what goes wrong is an `OSError` that names the path.
     """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # A temporary file is private; a report has the mode of any new file.
-        part.chmod(0o666 & ~_umask())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with parts.writing(path) as part:
+        part.write_bytes(content)
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
@@ -50,12 +38,3 @@ def write_table(directory: Path, name: str, frame: pl.DataFrame) -> None:
     """Writes a table as Parquet and as CSV, as `write_frame` does."""
     for suffix in ("parquet", "csv"):
         write_frame(directory / f"{name}.{suffix}", frame)
-
-
-def _umask() -> int:
-    """The process's file mode mask; reading it means setting it for a moment."""
-    # Of two threads at once, the second would read what the first has set, and leave it there.
-    with _reading_umask:
-        mask = os.umask(0o077)
-        os.umask(mask)
-    return mask

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import _core
+from floatgate import _core, parts
 from floatgate.files import parse_json
 from floatgate.report.files import write_whole
 from floatgate.traces.source import is_url, missing_packages
@@ -130,6 +130,12 @@ class Folder:
         with _said(self.path(name)), suppress(FileNotFoundError):
             self._system.rm_file(self._inner(name))
 
+    def sweep(self) -> None:
+        """Removes what processes that were killed have left in a local directory."""
+        if self._is_local:
+            for place in (self.place, self.path(RUNS)):
+                parts.sweep(Path(place))
+
     def _write_and_rename(self, path: str, content: bytes) -> None:
         folder, _, name = path.rpartition("/")
         part = f"{folder}/.{name}.{uuid.uuid4().hex}{PART}"
@@ -192,6 +198,7 @@ class Store:
     """The rows of a study that there are, and those that come."""
 
     def __init__(self, folder: Folder, columns: Schema) -> None:
+        folder.sweep()
         self.folder = folder
         self.columns = columns
         self._parts = {status: _Part(self, status) for status in ("", FAILED)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from floatgate.parts import writing
 
 from ..files import shown
 from . import columns as named
@@ -355,12 +356,8 @@ def write_parquet(trace: Trace, path: str | Path) -> None:
     `TraceError` where it cannot be written.
     """
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:
+        with writing(path) as part, part.open("wb") as file:
             parquet.write_into(file, trace)
-        part.replace(path)
     except OSError as error:
         raise TraceError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)

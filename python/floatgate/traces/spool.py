@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from floatgate import parts
 
 from .model import IS_REQUEST, NO_REQUESTS, TraceError, plural
 from .write import os_error
@@ -97,10 +98,13 @@ class Spool:
 
     def _made(self) -> Path:
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="floatgate-"))
+            place = Path(tempfile.gettempdir())
+            parts.sweep(place)
+            part = parts.folder(place)
         except OSError as error:
             raise TraceError(
                 f"no temporary folder for the requests of a long trace: {error.strerror or error}"
             ) from error
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._folder = part.path
+        self._remove = weakref.finalize(self, part.end)
         return self._folder

@@ -7,6 +7,7 @@
 //! for the same ([`shadow`]), and who looks inside and pulls the plug ([`control`]).
 
 mod backend;
+mod connections;
 mod control;
 mod document;
 mod gauges;

@@ -10,6 +10,7 @@
 
 mod parameters;
 
+use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
 use std::os::unix::process::parent_id;
@@ -25,7 +26,7 @@ use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
 };
 
-use rustix::process::Signal;
+use rustix::process::{Resource, Signal, getrlimit};
 
 use parameters::Parameters;
 
@@ -34,6 +35,13 @@ const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
 
 /// How often it is looked whether the parent is still there.
 const PARENT_EVERY: Duration = Duration::from_millis(500);
+
+/// Open files of this process with which it takes no further connection. An idle connection has one,
+/// a working one three.
+const FILES_MAX: u64 = 896;
+
+/// Files that connections leave to the drive and its control socket, where fewer are allowed.
+const FILES_LEFT: u64 = 128;
 
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
 static SERVING: Mutex<Option<Serving>> = Mutex::new(None);
@@ -89,6 +97,13 @@ fn refused(error: ServeError) -> Error {
 
 fn wrong(text: impl ToString) -> Error {
     Error::new(libc::EINVAL, text.to_string())
+}
+
+/// Open files of this process, and as many as there may be before a connection is refused.
+fn files() -> (u64, u64) {
+    let open = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
+    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (open, allowed.saturating_sub(FILES_LEFT).min(FILES_MAX))
 }
 
 /// Once it is shut down by whoever was first, there is nothing to do.
@@ -169,6 +184,17 @@ impl Server for Connection {
     fn unload() {
         if let Some(Serving { drive, .. }) = lock(&SERVING).take() {
             shut_down(&drive);
+        }
+    }
+
+    /// Before a client has said a word. Strangers that keep connections open never take the files
+    /// that the drive needs.
+    fn preconnect(_: bool) -> Result<()> {
+        match files() {
+            (open, most) if open > most => {
+                Err(Error::new(libc::EMFILE, "a connection was refused: too many are open"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -268,6 +294,7 @@ plugin!(Connection {
     extents,
     flush,
     is_rotational,
+    preconnect,
     thread_model,
     trim,
     unload,

@@ -17,8 +17,23 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::connections::{Connection, Connections};
 use super::document::power;
 use super::{Served, document, words};
+
+/// Requests, and the keys that each may have.
+const REQUESTS: [(&str, &[&str]); 10] = [
+    ("status", &[]),
+    ("smart", &[]),
+    ("blocks", &[]),
+    ("plug", &[]),
+    ("faults", &["read_error_share", "read_only"]),
+    ("snapshot", &["to"]),
+    ("lanes", &["window_ms"]),
+    ("reset", &[]),
+    ("check", &[]),
+    ("stop", &[]),
+];
 
 /// Bytes of a request at most.
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
@@ -27,6 +42,9 @@ const REQUEST_BYTES_MAX: u64 = 64 << 10;
 /// unread, a socket fails the sender's write, and the answer is lost.
 const REST_BYTES_MAX: u64 = 16 << 20;
 const REST_WAIT: Duration = Duration::from_secs(1);
+
+/// Time until the next try where no connection can be accepted: the process has no file left.
+const ACCEPT_WAIT: Duration = Duration::from_millis(100);
 
 /// A socket that is listened on, until this is dropped.
 #[derive(Debug)]
@@ -50,19 +68,39 @@ pub fn listen(served: &Arc<Served>, path: &Path) -> io::Result<Listener> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     let served = Arc::downgrade(served);
     thread::spawn(move || {
-        for stream in socket.incoming().flatten() {
+        let all = Arc::new(Connections::default());
+        for stream in socket.incoming() {
             let served = served.clone();
-            thread::spawn(move || {
-                // Who does not listen gets no answer.
-                let _ = serve(&stream, || served.upgrade());
-            });
+            if stream.and_then(|stream| begin(&all, stream, move || served.upgrade())).is_err() {
+                thread::sleep(ACCEPT_WAIT);
+            }
         }
     });
     Ok(Listener { path: path.to_path_buf() })
 }
 
-fn serve(stream: &UnixStream, served: impl Fn() -> Option<Arc<Served>>) -> io::Result<()> {
-    let mut reader = BufReader::new(stream);
+/// Serves a connection in a thread of its own.
+fn begin(
+    all: &Arc<Connections>,
+    stream: UnixStream,
+    served: impl Fn() -> Option<Arc<Served>> + Send + 'static,
+) -> io::Result<()> {
+    let connection = all.admit(stream)?;
+    let (others, here) = (Arc::clone(all), Arc::clone(&connection));
+    let thread = thread::Builder::new().spawn(move || {
+        // Who does not listen gets no answer.
+        let _ = serve(&here, &others, served);
+        others.leave(&here);
+    });
+    thread.map(drop).inspect_err(|_| all.leave(&connection))
+}
+
+fn serve(
+    connection: &Arc<Connection>,
+    all: &Connections,
+    served: impl Fn() -> Option<Arc<Served>>,
+) -> io::Result<()> {
+    let mut reader = BufReader::new(&connection.stream);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -70,17 +108,22 @@ fn serve(stream: &UnixStream, served: impl Fn() -> Option<Arc<Served>>) -> io::R
         if read == 0 {
             return Ok(());
         }
-        let is_whole = line.ends_with(b"\n");
-        let answer = match (served(), is_whole) {
-            (None, _) => Err("the drive is gone".to_owned()),
-            (_, false) => Err(format!("a request is a line of at most {REQUEST_BYTES_MAX} bytes")),
-            (Some(served), true) => asked(&served, &line),
-        };
-        let answer = match answer {
-            Ok(value) => json!({"ok": value}),
-            Err(error) => json!({"error": error}),
-        };
-        writeln!(&mut &*stream, "{answer}")?;
+        // The last document may end with the connection instead of its line.
+        let is_whole = line.ends_with(b"\n") || (line.len() as u64) < REQUEST_BYTES_MAX;
+        all.working(connection, || {
+            let answer = match (served(), is_whole) {
+                (None, _) => Err("the drive is gone".to_owned()),
+                (_, false) => {
+                    Err(format!("a request is a line of at most {REQUEST_BYTES_MAX} bytes"))
+                }
+                (Some(served), true) => asked(&served, &line),
+            };
+            let answer = match answer {
+                Ok(value) => json!({"ok": value}),
+                Err(error) => json!({"error": error}),
+            };
+            writeln!(&mut &connection.stream, "{answer}")
+        })?;
         if !is_whole {
             return drain(&mut reader);
         }
@@ -104,28 +147,37 @@ fn asked(served: &Served, line: &[u8]) -> Result<Value, String> {
 
 fn answer(served: &Served, request: &Value) -> Result<Value, String> {
     let told = |error: super::ServeError| error.to_string();
-    match request["do"].as_str() {
-        Some("status") => served.status().map_err(told),
-        Some("smart") => served.smart().map_err(told),
-        Some("blocks") => served.blocks().map_err(told),
-        Some("plug") => served.pull_plug().map(|found| power(&found)),
-        Some("faults") => set_faults(served, request),
-        Some("snapshot") => snapshot(served, request),
-        Some("lanes") => lanes(served, request),
-        Some("reset") => {
+    match name(request)? {
+        "status" => served.status().map_err(told),
+        "smart" => served.smart().map_err(told),
+        "blocks" => served.blocks().map_err(told),
+        "plug" => served.pull_plug().map(|found| power(&found)),
+        "faults" => set_faults(served, request),
+        "snapshot" => snapshot(served, request),
+        "lanes" => lanes(served, request),
+        "reset" => {
             served.reset();
             Ok(json!({}))
         }
-        Some("check") => {
+        "check" => {
             served.check().map_err(told)?;
             Ok(json!({}))
         }
-        Some("stop") => served.stop().map_err(told),
-        _ => Err(format!(
-            "do = {}: expected \"status\", \"smart\", \"blocks\", \"plug\", \"faults\", \
-             \"snapshot\", \"lanes\", \"reset\", \"check\" or \"stop\"",
-            request["do"]
-        )),
+        _ => served.stop().map_err(told),
+    }
+}
+
+/// The name of a request, once its name and all of its keys are known.
+fn name(request: &Value) -> Result<&'static str, String> {
+    let Some((name, keys)) = REQUESTS.iter().find(|(name, _)| request["do"] == *name) else {
+        let names = REQUESTS.map(|(name, _)| format!("\"{name}\"")).join(", ");
+        return Err(format!("do = {}: expected one of {names}", request["do"]));
+    };
+    let mut given = request.as_object().into_iter().flat_map(|object| object.keys());
+    match given.find(|key| *key != "do" && !keys.contains(&key.as_str())) {
+        Some(key) if keys.is_empty() => Err(format!("{key}: {name} takes no key but do")),
+        Some(key) => Err(format!("{key}: {name} has no such key; expected {}", keys.join(" or "))),
+        None => Ok(name),
     }
 }
 
@@ -136,7 +188,8 @@ fn set_faults(served: &Served, request: &Value) -> Result<Value, String> {
     let share = match share {
         Value::Null => None,
         given => match given.as_f64() {
-            Some(share) if (0.0..=1.0).contains(&share) => Some(share),
+            // The sum makes 0 of -0.
+            Some(share) if (0.0..=1.0).contains(&share) => Some(share + 0.0),
             _ => return Err(expected("read_error_share", given, "a share from 0 to 1")),
         },
     };

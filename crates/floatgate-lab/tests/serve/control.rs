@@ -1,7 +1,10 @@
 //! What is told over the control socket, and what can be done there.
 
 use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -33,8 +36,11 @@ fn what_is_no_request_is_told_so() {
     let stand = stand();
     for (line, expected) in [
         ("hello", "no JSON document"),
-        ("{}", "do = null: expected \"status\""),
-        ("{\"do\": \"fly\"}", "do = \"fly\": expected \"status\""),
+        ("{}", "do = null: expected one of \"status\", "),
+        ("[\"status\"]", "do = null: expected one of"),
+        ("{\"do\": \"fly\"}", "do = \"fly\": expected one of \"status\", "),
+        ("{\"do\": \"faults\", \"nope\": 1}", "nope: faults has no such key; expected read_error"),
+        ("{\"do\": \"plug\", \"to\": \"x\"}", "to: plug takes no key but do"),
         ("{\"do\": \"faults\", \"read_error_share\": 2}", "read_error_share = 2: expected"),
         ("{\"do\": \"faults\", \"read_only\": 1}", "read_only = 1: expected true or false"),
         ("{\"do\": \"snapshot\", \"to\": \"here\"}", "to = \"here\": expected an absolute path"),
@@ -50,6 +56,38 @@ fn what_is_no_request_is_told_so() {
         assert!(ask(&stand.socket(), &long).unwrap_err().contains("at most 65536 bytes"));
     }
     assert_eq!(stand.status()["bytes"], BYTES, "it goes on");
+}
+
+/// A client may end its last request with the connection, as `printf | socat` does.
+#[test]
+fn a_request_needs_no_line_feed_at_the_end() {
+    let stand = stand();
+    for (sent, expected) in
+        [("{\"do\": \"check\"}", "{\"ok\":{}}"), ("{\"do\"", "no JSON document")]
+    {
+        let mut stream = UnixStream::connect(stand.socket()).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(expected), "{sent}: {answer}");
+    }
+}
+
+/// Idle connections end for those that come; who has asked gets an answer all the same.
+#[test]
+fn connections_are_bounded_and_new_ones_are_served() {
+    let stand = stand();
+    let idle: Vec<_> = (0..300).map(|_| UnixStream::connect(stand.socket()).unwrap()).collect();
+    let status = stand.status();
+    assert_eq!(status["bytes"], BYTES);
+    let is_open = |mut stream: &UnixStream| {
+        stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        stream.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    };
+    let open = idle.iter().filter(|stream| is_open(stream)).count();
+    assert!((1..=64).contains(&open), "{open} of {} are open", idle.len());
+    assert!(is_open(idle.last().unwrap()), "the one that was idle for longest ends first");
 }
 
 #[test]
@@ -101,7 +139,8 @@ fn faults_are_switched_on_and_off() {
     assert_eq!(client.read(0, &mut [0; 4096]), Err(ServeError::Drive(LiveError::Damaged)));
     assert_eq!(client.write(1, &[1], LATER), Err(ServeError::Drive(LiveError::Damaged)));
     assert!(stand.status()["warnings"].to_string().contains("100 % of the pages"));
-    set(json!({"do": "faults", "read_error_share": 0, "read_only": true}));
+    let none = set(json!({"do": "faults", "read_error_share": -0.0, "read_only": true}));
+    assert_eq!(none.to_string(), "{\"read_error_share\":0.0,\"read_only\":true}");
     assert_eq!(read(client, 0, 4096), [1; 4096]);
     assert_eq!(client.write(0, &[2; 4096], LATER), Err(ServeError::ReadOnly));
     assert_eq!(client.trim(0, 4096, LATER), Err(ServeError::ReadOnly));

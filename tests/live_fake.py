@@ -130,6 +130,9 @@ class FakeDrive:
         self.path = path
         self.status = copy.deepcopy(status)
         self.asked: list[dict[str, Any]] = []
+        self.hold = threading.Event()
+        """Answers wait as long as it is clear."""
+        self.hold.set()
         self._blocks = blocks_document(units)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
@@ -159,6 +162,7 @@ class FakeDrive:
             for line in lines:
                 request = json.loads(line)
                 self.asked.append(request)
+                self.hold.wait()
                 lines.write(json.dumps(self._answer(**request)).encode() + b"\n")
                 lines.flush()
 

@@ -148,6 +148,9 @@ def test_ctl_ends_as_other_commands_do(drive: FakeDrive, tmp_path: Path, cli: An
     done = cli("ctl", "--control", tmp_path / "nobody", "status")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("floatgate: ") and done.stderr.count("\n") == 1
+    (tmp_path / "file").touch()
+    done = cli("ctl", "--control", "file", "status")
+    assert (done.returncode, "file: is no socket; expected the control" in done.stderr) == (1, True)
     done = cli("ctl", "--control", drive.path, "faults", "--read-error-share", "2")
     assert done.returncode == 2
     done = cli("ctl", "--control", drive.path, "snapshot", "copy.img")

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -207,6 +208,31 @@ def test_keys_that_clients_need_are_in_the_uri(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
+def _replay_of_the_docs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names of the page's lines after they have run: they compare the counters."""
+    text = (Path(__file__).parents[1] / "docs" / "live.md").read_text("utf-8")
+    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {"fg": fg, "Path": Path}
+    exec(recipe, names)
+    return names
+
+
+def test_a_replay_on_a_drive_with_more_spare_than_its_config_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = ("flash.channels=2", "flash.dies=1", "flash.superblock=4", "flash.pages_per_block=24")
+    drive = (word for one in (*sets, "slc.dynamic=4MiB") for word in ("--set", one))
+    words = ("--device", "tlc-client", "--size", "24MiB", *drive)
+    with Serve(tmp_path, *words, "--record", "X.parquet", "--out", "kept") as server:
+        with Nbd(server.ready["socket"]) as client:
+            for offset, data in _pages(9, 1500):
+                client.write(offset, data)
+        assert server.stop() == 0
+    live = _replay_of_the_docs(tmp_path, monkeypatch)["live"]
+    assert live.drive.spare_factor > live.config["capacity"]["spare_factor"] + 0.01
+
+
 def test_a_replay_of_a_record_counts_what_the_drive_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,11 +262,7 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
         assert server.stop() == 0
         for other in others:
             other.join()
-    text = (Path(__file__).parents[1] / "docs" / "live.md").read_text("utf-8")
-    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"fg": fg, "Path": Path}
-    exec(recipe, names)
+    names = _replay_of_the_docs(tmp_path, monkeypatch)
     live = names["live"]
     assert live.config["flash"]["superblock"] == 2
     assert pl.read_parquet("X.parquet").height == live.workload.requests
@@ -328,3 +350,57 @@ def test_ctl_and_the_drive_agree(tmp_path: Path, cli: Any) -> None:
             assert done.returncode == 0, done.stderr
         done = cli("ctl", "--control", server.ready["control"], "lanes")
         assert done.returncode == 1 and "timing" in done.stderr
+
+
+def test_strangers_that_keep_connections_open_leave_the_drive_its_files(tmp_path: Path) -> None:
+    with Serve(tmp_path, *SMALL) as server, contextlib.ExitStack() as stack:
+        pid = server.ready["nbdkit_pid"]
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (256, 256))
+        first = stack.enter_context(Nbd(server.ready["socket"]))
+        for path in (server.ready["socket"], server.ready["control"]):
+            for _ in range(200):
+                idle = stack.enter_context(socket.socket(socket.AF_UNIX))
+                idle.settimeout(30)
+                idle.connect(path)
+        until(lambda: len(list(Path(f"/proc/{pid}/fd").iterdir())) < 220)
+        first.write(0, b"x" * PAGE)
+        assert first.read(0, PAGE) == b"x" * PAGE
+        with Live(server.ready["control"]) as live:
+            assert live.status().server.requests.write == 1
+        assert server.stop() == 0
+        said = server.said.splitlines()
+    assert len(said) <= 4, "a line, and the number of those like it"
+    assert "a connection was refused: too many are open" in said[0]
+
+
+def test_requests_that_are_refused_fill_no_log(tmp_path: Path) -> None:
+    with Serve(tmp_path, *SMALL) as server, Nbd(server.ready["socket"]) as client:
+        for number in range(300):
+            with pytest.raises(Refused):
+                client.read(16 * MIB + number * PAGE, PAGE)
+        assert server.stop() == 0
+        said = server.said.splitlines()
+    assert len(said) == 2
+    assert said[1].endswith("(the last of 299 such lines)")
+
+
+@pytest.mark.parametrize("is_page", [False, True])
+def test_a_document_ends_with_the_connection_too(tmp_path: Path, is_page: bool) -> None:
+    with Serve(tmp_path, *SMALL, "--web") as server:
+        if is_page:
+            request = urllib.request.Request(
+                server.ready["page"].partition("#")[0] + "api/faults",
+                b'{"nope": 1}',
+                {"Authorization": f"Bearer {server.ready['token']}"},
+            )
+            with urllib.request.urlopen(request) as answer:
+                document = json.loads(answer.read())
+        else:
+            with socket.socket(socket.AF_UNIX) as control:
+                control.connect(server.ready["control"])
+                control.sendall(b'{"do": "faults", "nope": 1}')
+                control.shutdown(socket.SHUT_WR)
+                document = json.loads(control.makefile().read())
+        assert document["error"].startswith("nope: faults has no such key; expected read_error_sh")
+        with Live(server.ready["control"]) as live:
+            assert str(live.faults(read_error_share=-0.0).read_error_share) == "0.0"

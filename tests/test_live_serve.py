@@ -130,6 +130,31 @@ def test_nbdkit_or_the_plugin_is_missing(tmp_path: Path, environment: dict[str, 
     assert status == 1 and "make build" in said
 
 
+def test_the_folder_of_a_killed_server_goes_with_the_next(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    environment |= {"TMPDIR": str(tmp_path / "tmp")}
+
+    def folders() -> set[Path]:
+        return set((tmp_path / "tmp").glob("floatgate-serve-*"))
+
+    words = ("--out", "kept")
+    with Serve(tmp_path, *words, environment=environment) as server:
+        server.process.kill()
+        server.process.wait()
+        until(lambda: not is_alive(server.ready["nbdkit_pid"]))
+    left = folders()
+    assert len(left) == 1 and len([*tmp_path.glob(".floatgate-*.part")]) == 1
+    with (
+        Serve(tmp_path, *words, environment=environment) as server,
+        Serve(tmp_path, "--socket", "other.sock", environment=environment) as other,
+    ):
+        assert len(folders()) == 2 and not left & folders(), "that of a server that runs stays"
+        assert (server.stop(), other.stop()) == (0, 0)
+    assert folders() == set() and [*tmp_path.glob(".floatgate-*.part")] == []
+
+
 def test_a_socket_that_somebody_serves_is_left_alone(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -155,13 +180,18 @@ def test_a_socket_that_somebody_serves_is_left_alone(
     [
         (["--port", "10809", "--socket", "x"], "leave out --socket"),
         (["--listen", "0.0.0.0"], "expected --port"),
-        (["--tls-psk", "keys"], "needs --tls"),
+        (["--tls-psk", "keys"], "'--tls-psk': needs --tls"),
+        (["--tls-certificates", "keys"], "'--tls-certificates': needs --tls"),
+        (["--tls-verify-peer"], "'--tls-verify-peer': needs --tls"),
         (["--size", "12"], "unit"),
         (["--device", "no-such"], "no-such"),
         (["--also", "no-such"], "--also no-such: "),
         (["--also", "classic", "--also", "classic"], "--also: two devices are called classic"),
         (["--tls", "require", "--tls-psk", "plugin.so"], "plugin.so has no line USER:KEY"),
-        (["--ready-file", "no/such/folder"], "no/such is no directory"),
+        (["--tls", "on", "--tls-psk", "/etc/passwd"], "line 1 is not USER:KEY"),
+        (["--tls", "on", "--tls-psk", "/dev/zero"], "--tls-psk: /dev/zero is no file"),
+        (["--tls", "on", "--tls-psk", "nbdkit"], "nbdkit: line 2 is not USER:KEY with the key in"),
+        (["--tls", "on", "--tls-certificates", "nbdkit"], "nbdkit is no directory"),
         (["--set", "start.fill=random"], "--set start.fill: a live drive begins erased"),
         (["--set", "mapping.scheme=belady"], "belady"),
         (["--set", "placement.scheme=python:2r"], "placement.scheme: a policy in Python"),
@@ -221,6 +251,31 @@ def test_an_image_is_a_regular_file(tmp_path: Path, environment: dict[str, str])
         assert status == 2 and f"{image} is no regular file; expected an image" in text, text
 
 
+SETS = {
+    "tlc-client": ("flash.channels=2", "flash.dies=1", "flash.superblock=4", "slc.dynamic=4MiB"),
+    "qlc-capacity": ("flash.channels=1", "flash.dies=1", "flash.superblock=4"),
+    "dftl09": ("capacity.over_provisioning=0.4", "mapping.cache=65536B", "cleaning.low_water=3"),
+}
+
+
+@pytest.mark.parametrize("device", SETS)
+def test_the_call_that_made_an_image_opens_it_again(
+    tmp_path: Path, environment: dict[str, str], device: str
+) -> None:
+    sets = [word for one in SETS[device] for word in ("--set", one)]
+    words = ("--image", "a.img", "--device", device, "--size", "24MiB", *sets)
+    for _ in range(2):
+        with Serve(tmp_path, *words, environment=environment) as server:
+            assert server.ready.get("bytes") == 24 << 20, server.said
+            assert server.stop() == 0
+    # What is set is set on the drive of the image where none is named.
+    with Serve(tmp_path, "--image", "a.img", *sets[:4], environment=environment) as server:
+        assert server.stop() == 0
+    words = ("--image", "a.img", "--set", "flash.channels=16")
+    status, said = _refused(tmp_path, environment, *words)
+    assert status == 2, said
+
+
 def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "capture").write_bytes(capture() + b"cut short")
     recording = environment | {"NBDKIT_CAPTURE": str(tmp_path / "capture")}
@@ -238,7 +293,7 @@ def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str
     ]
     assert fg.run(tmp_path / "x.parquet").workload.trims == 1
     status, said = _refused(tmp_path, recording, "--record", "x.parquet")
-    assert status == 2 and "x.parquet exists" in said
+    assert status == 2 and "x.parquet: exists; --force" in said
 
 
 def test_what_a_killed_server_recorded_is_not_lost(
@@ -260,20 +315,6 @@ def test_what_a_killed_server_recorded_is_not_lost(
         pl.read_parquet(tmp_path / "y.parquet").rows()
         == pl.read_parquet(tmp_path / "x.parquet").rows()
     )
-
-
-def test_a_ready_file_is_there_as_long_as_the_server(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    ready = tmp_path / "ready"
-    ready.write_text("of a server that was killed")
-    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
-        assert json.loads(ready.read_text()) == server.ready
-        assert server.stop() == 0
-    assert not ready.exists()
-    ready.write_text("of a server that was killed")
-    status, _ = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"}, "--ready-file", "ready")
-    assert status == 1 and not ready.exists()
 
 
 def test_a_drive_of_few_free_units_has_one_more(

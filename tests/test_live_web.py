@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_fake import FakeDrive, blocks_document, status_document
+from live_process import until
 from prometheus_client.parser import text_string_to_metric_families
 
 from floatgate import RunError
 from floatgate.live import Status
 from floatgate.live.metrics import exposition
-from floatgate.live.web import BODY_MAX, FILES, Page
+from floatgate.live.web import BODY_MAX, CONNECTIONS, FILES, Page
 from floatgate.typed import build
 
 
@@ -225,3 +229,105 @@ def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:
         name for name in names if "shadow" in name or "modelled" in name or "late_r" in name
     }
     assert "floatgate_requests_total" in names
+
+
+def _open_ones(connections: list[socket.socket]) -> int:
+    """Connections that the server has not closed."""
+    for one in connections:
+        one.setblocking(False)
+    count = 0
+    for one in connections:
+        try:
+            count += one.recv(1, socket.MSG_PEEK) != b""
+        except BlockingIOError:
+            count += 1
+        except OSError:
+            pass
+    return count
+
+
+def test_a_thousand_connections_leave_the_page_and_its_threads_alone(page: Page) -> None:
+    threads = threading.active_count()
+    with contextlib.ExitStack() as stack:
+        strangers = []
+        for _ in range(100):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", _port(page)), 30))
+            one.sendall(b"GET / HTTP/1.1\r\nX")
+            strangers.append(one)
+        assert _ask(page, "GET", "/api/status").status == 200, "the newest is served"
+        until(lambda: _open_ones(strangers) <= CONNECTIONS)
+        until(lambda: threading.active_count() <= threads + CONNECTIONS)
+        assert _ask(page, "GET", "/metrics").status == 200
+        assert _steer(page, "reset").status == 200
+    until(lambda: threading.active_count() <= threads + 2)
+
+
+def test_a_request_that_the_drive_works_on_is_answered_whoever_comes(
+    page: Page, drive: FakeDrive
+) -> None:
+    with socket.create_connection(("127.0.0.1", _port(page)), 30) as waiting:
+        drive.hold.clear()
+        waiting.sendall(
+            f"GET /api/blocks HTTP/1.1\r\nHost: 127.0.0.1:{_port(page)}\r\n\r\n".encode()
+        )
+        until(lambda: drive.asked)
+        with contextlib.ExitStack() as stack:
+            for _ in range(2 * CONNECTIONS):
+                stack.enter_context(socket.create_connection(("127.0.0.1", _port(page)), 30))
+            drive.hold.set()
+            assert waiting.recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"garbage\r\n\r\n", 400),
+        (b"GET / HTTP/x\r\n\r\n", 400),
+        (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200 + b"\r\n", 431),
+        (b"GET / HTTP/1.1\r\nA: " + b"b" * 70_000 + b"\r\n\r\n", 431),
+        (b"DELETE / HTTP/1.1\r\nHost: H\r\n\r\n", 501),
+        (b"GET / HTTP/3.0\r\n\r\n", 505),
+        (b"GET http://[/ HTTP/1.1\r\nHost: H\r\n\r\n", 400),
+        (b"POST http://[/ HTTP/1.1\r\nHost: H\r\nContent-Length: 0\r\n\r\n", 403),
+        (b"POST /api/reset HTTP/1.1\r\nHost: H\r\n\r\n", 400),
+        (
+            b"POST /api/reset HTTP/1.1\r\nHost: H\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+            400,
+        ),
+        (b"POST /api/reset HTTP/1.1\r\nHost: H\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST /api/reset HTTP/1.1\r\nHost: H\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    ],
+)
+def test_every_request_is_answered_with_json_and_all_headers(
+    page: Page, drive: FakeDrive, request_: bytes, status: int
+) -> None:
+    own = f"127.0.0.1:{_port(page)}".encode()
+    with socket.create_connection(("127.0.0.1", _port(page)), 30) as stranger:
+        stranger.sendall(request_.replace(b"Host: H", b"Host: " + own))
+        response = http.client.HTTPResponse(stranger)
+        response.begin()
+        answer = Answer(response)
+    assert answer.status == status
+    assert answer.json["error"]
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert drive.asked == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 60_000,
+        b'{"a":' * 10_000,
+        b'{"read_only":' + b"[" * 200 + b"]" * 200 + b"}",
+        b'{"to": ["/a"]}',
+        b'{"a": ' + b"9" * 5000 + b"}",
+    ],
+)
+def test_a_body_of_any_depth_is_answered(page: Page, drive: FakeDrive, body: bytes) -> None:
+    rights = {"Authorization": f"Bearer {page.token}"}
+    answer = _ask(page, "POST", "/api/faults", body, **rights)
+    assert (answer.status, "expected" in answer.json["error"]) == (400, True)
+    assert drive.asked == []

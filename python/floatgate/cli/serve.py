@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import json as json_text
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from . import options, output
+from . import options, output, paths
 from .commands import Strict
 
 if TYPE_CHECKING:
     from floatgate.live.backing import Backing
     from floatgate.live.documents import Status
+    from floatgate.live.ready import ReadyFile
     from floatgate.live.serving import Setup
     from floatgate.live.web import Page
+
+
+def _earlier_removed(context: typer.Context, file: Path | None) -> Path | None:
+    """Removes the ready-file of an earlier server, also where this call is then refused."""
+    if file is not None and not paths.is_stdout(file) and not context.resilient_parsing:
+        _ready_file(file)
+    return file
+
+
+def _ready_file(file: Path) -> ReadyFile:
+    from floatgate.live.ready import ReadyFile
+
+    return ReadyFile(file, output.say)
+
 
 Image = Annotated[
     Path | None,
@@ -90,9 +104,15 @@ Threads = Annotated[
         help="Requests of a client worked on at a time (default: 16 or more, or 1; see docs).",
     ),
 ]
-ReadyFile = Annotated[
+ReadyPath = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Write the JSON of --json here when clients can connect."),
+    typer.Option(
+        metavar="FILE",
+        help="Write the JSON of --json here when clients can connect.",
+        # First of all: whoever waits for the file must not find that of an earlier server.
+        is_eager=True,
+        callback=_earlier_removed,
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="When clients can connect, print one line of JSON.")
@@ -135,7 +155,7 @@ def serve(
     threads: Threads = None,
     out: options.Out = None,
     force: options.Force = False,
-    ready_file: ReadyFile = None,
+    ready_file: ReadyPath = None,
     json: Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -144,20 +164,20 @@ def serve(
     Needs nbdkit. On SIGTERM or Ctrl-C the drive is shut down in order, a summary is printed, and
     the exit status is 0.
     """
-    _check(socket, port, listen, tls, [tls_certificates, tls_psk, tls_verify_peer])
-    _check_transport(transport, timing)
-    _check_ready(ready_file)
+    _check(socket, port, listen, transport, timing)
     settings = options.pairs("--set", set)
     security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
+    where, control = _sockets(socket, control, port)
+    written = {"--image": image, "--socket": where, "--control": control, "--record": record}
+    read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
+    _refuse_shared(written | {"--ready-file": ready_file, "--out": out}, read, tls_certificates)
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
-        from floatgate.live import backing, nbdkit, places, recording, serving
+        from floatgate.live import backing, nbdkit, serving
 
-        where = socket or (None if port is not None else places.default_socket())
-        client = nbdkit.Tls.given(tls_psk, tls_certificates) if tls == "require" else None
-        endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, client)
-        control = control or places.control_of(where or places.default_socket())
+        needed = nbdkit.Tls.needed(tls, tls_psk, tls_certificates)
+        endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, needed)
         serving.claim(endpoint, control)
-        capture = None if record is None else recording.claim(record, force=force)
+        capture = None if record is None else _claimed(record, force)
         folder = stack.enter_context(serving.own_folder())
         is_new = image is None or not image.exists()
         shadows = backing.shadows(also or (), folder, is_new=is_new)
@@ -170,7 +190,7 @@ def serve(
         told = stack.enter_context(_Told(json, quiet, ready_file))
         last = _run(serving.Setup(drive, *how), web, told)
         _write(last, part)
-    _say_end(last, out, quiet, json)
+    _say_end(last, out, quiet, told.is_json)
 
 
 def _say_made(drive: Backing, quiet: bool) -> None:
@@ -197,21 +217,20 @@ def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
 
 
 class _Told:
-    """Who is told that clients can connect, and how. The file is there as long as they can."""
+    """Who learns that clients can connect, and how. The file is there as long as they can."""
 
     def __init__(self, json: bool, quiet: bool, file: Path | None) -> None:
-        self._json = json
-        self._file = file
-        self.quiet = quiet
+        is_printed = file is not None and paths.is_stdout(file)
+        self.is_json = json or is_printed
+        self._file = None if file is None or is_printed else _ready_file(file)
+        self._quiet = quiet
 
     def __enter__(self) -> _Told:
-        if self._file is not None:
-            self._file.unlink(missing_ok=True)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._file.unlink(missing_ok=True)
+            self._file.remove()
 
     def tell(self, setup: Setup, pid: int, page: Page | None) -> None:
         """Prints it, and writes the file."""
@@ -220,10 +239,10 @@ class _Told:
         document = announced(setup, pid, page)
         text = json_text.dumps(document, ensure_ascii=False) + "\n"
         if self._file is not None:
-            _write_own(self._file, text)
-        if self._json:
+            self._file.write(text)
+        if self.is_json:
             print(text, end="", flush=True)
-        elif not self.quiet:
+        elif not self._quiet:
             print_announced(document)
 
 
@@ -260,29 +279,56 @@ def _kept(record: Path, quiet: bool) -> Iterator[None]:
             output.say(f"no client made a request: {record} is not written", quiet)
 
 
+def _claimed(record: Path, force: bool) -> Path:
+    """The file that the plugin records into, once `record` may be written."""
+    from floatgate.live import recording
+
+    paths.refuse_existing(record, force=force, option="--record")
+    return recording.claim(record)
+
+
 def _check(
-    socket: Path | None, port: int | None, listen: str | None, tls: str | None, more: list[Any]
+    socket: Path | None, port: int | None, listen: str | None, transport_us: float, timing: str
 ) -> None:
     """Options that contradict each other, or are for others that are not there."""
     if socket is not None and port is not None:
         raise typer.BadParameter("is for TCP; leave out --socket", param_hint="'--port'")
     if listen is not None and port is None:
         raise typer.BadParameter("is for TCP; expected --port", param_hint="'--listen'")
-    if tls is None and any(more):
-        raise typer.BadParameter(
-            "needs --tls require, or --tls on", param_hint="'--tls-certificates'"
-        )
-
-
-def _check_transport(us: float, timing: str) -> None:
-    if us and timing == "none":
+    if transport_us and timing == "none":
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
 
 
-def _check_ready(file: Path | None) -> None:
-    if file is not None and (file.is_dir() or not file.parent.is_dir()):
-        wrong = f"{file} is a directory" if file.is_dir() else f"{file.parent} is no directory"
-        raise typer.BadParameter(wrong, param_hint="'--ready-file'")
+def _sockets(
+    socket: Path | None, control: Path | None, port: int | None
+) -> tuple[Path | None, Path]:
+    """The NBD socket, if there is one, and the control socket."""
+    from floatgate.live import places
+
+    default = places.default_socket()
+    where = socket or (default if port is None else None)
+    return where, control or places.control_of(where or default)
+
+
+def _refuse_shared(
+    written: Mapping[str, Path | None],
+    read: Iterable[tuple[str, str | Path | None]],
+    certificates: Path | None,
+) -> None:
+    """Refuses a call of which two options name one file, and one of them writes it."""
+    from floatgate.live.recording import capture_of
+
+    from .written import RUN_FILES
+
+    named = [paths.Named(option, path) for option, path in written.items() if path is not None]
+    if (record := written["--record"]) is not None:
+        named.append(paths.Named("--record", capture_of(record)))
+    if (out := written["--out"]) is not None:
+        named += [paths.Named("--out", out / name) for name in RUN_FILES]
+    used = [paths.Named(option, Path(name)) for option, name in read if name is not None]
+    if certificates is not None:
+        used += [paths.Named("--tls-certificates", file) for file in certificates.glob("*")]
+    paths.refuse_shared(named, [one for one in used if one.path.is_file()])
 
 
 def _several(wanted: int | None, timing: str, depth: int) -> int:
@@ -297,17 +343,12 @@ def _several(wanted: int | None, timing: str, depth: int) -> int:
 
 def _tls(mode: str | None, certificates: Path | None, psk: Path | None, verify: bool) -> list[str]:
     """nbdkit's options."""
+    given = {"--tls-certificates": certificates, "--tls-psk": psk, "--tls-verify-peer": verify}
     if mode is None:
+        for option in (name for name, value in given.items() if value):
+            raise typer.BadParameter("needs --tls require, or --tls on", param_hint=f"'{option}'")
         return []
     found = [f"--tls={mode}"]
     found += [] if certificates is None else [f"--tls-certificates={certificates.absolute()}"]
     found += [] if psk is None else [f"--tls-psk={psk.absolute()}"]
     return found + ["--tls-verify-peer"] * verify
-
-
-def _write_own(path: Path, text: str) -> None:
-    """A file for its owner alone, as it holds the page's token; in one step."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    part.replace(path)

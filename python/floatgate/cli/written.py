@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
     from .options import PictureKind
 
+RUN_FILES = (
+    *("result.json", "timeline.parquet", "report.html"),
+    *(f"latencies.{suffix}" for suffix in ("parquet", "csv")),
+)
+"""What `write_run` writes, without pictures."""
+
 
 def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
     """result.json, timeline.parquet, report.html and, if asked for, the latencies and pictures."""

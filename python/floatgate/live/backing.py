@@ -114,10 +114,9 @@ def _opened(
     if seed is not None and seed != about["seed"]:
         raise _other(image, "--seed", f"has the seed {about['seed']}", str(seed))
     has = _flat(about["config"])
-    # Of a drive that nobody names only what is set is known.
-    config = configs.resolve(None, set)
-    if device is not None:
-        config, _ = images.live_config(about["bytes"], device=device, set=set)
+    # Where no drive is named, what is set is set on the drive of the image.
+    base = about["config"] if device is None else device
+    config, _ = images.live_config(about["bytes"], device=base, set=set)
     asked = _flat(json.loads(config))
     for key in sorted(has.keys() | asked.keys()) if device is not None else set:
         ours, theirs = has.get(key), asked.get(key)

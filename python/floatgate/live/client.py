@@ -36,7 +36,7 @@ class Live:
             self._socket.connect(str(self._path))
         except OSError as error:
             self._socket.close()
-            raise RunError(f"{self._path}: {_no_server(error)}") from error
+            raise RunError(f"{self._path}: {_no_server(self._path, error)}") from error
         self._answers: BinaryIO = self._socket.makefile("rb")
 
     def status(self) -> Status:
@@ -117,7 +117,12 @@ class Live:
         self.close()
 
 
-def _no_server(error: OSError) -> str:
+def _no_server(path: Path, error: OSError) -> str:
+    if path.exists() and not path.is_socket():
+        return (
+            "is no socket; expected the control socket of floatgate serve, which names it when it "
+            "starts"
+        )
     if isinstance(error, (FileNotFoundError, ConnectionRefusedError)):
         return "no server there; floatgate serve starts one and names its control socket"
     return error.strerror or str(error)

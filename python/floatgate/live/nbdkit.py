@@ -14,7 +14,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from floatgate._core import ConfigError, RunError
-from floatgate.files import read_text, shown
+from floatgate.files import shown
+
+from .log import Log, Repeats
 
 PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 
@@ -36,8 +38,8 @@ SOUND = (1, 34)
 Others abort then (release notes of nbdkit 1.34): a client's requests are served one at a time.
 """
 
-SHOWN = 5
-"""Last lines of what nbdkit said that an error repeats."""
+PSK_BYTES_MAX = 1 << 20
+"""A file with keys has a line for each user."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +51,48 @@ class Tls:
     """The parameter of an NBD URI that names the keys or certificates, and their path."""
 
     @classmethod
-    def given(cls, psk: Path | None, certificates: Path | None) -> Tls:
+    def needed(cls, mode: str | None, psk: Path | None, certificates: Path | None) -> Tls | None:
         """The first user of a file with keys, or the certificates of the server's own folder.
 
-        Raises ConfigError for a file without a user.
+        None where clients may do without. Raises ConfigError for what is no such file or folder.
         """
+        if certificates is not None and not certificates.is_dir():
+            raise ConfigError(f"--tls-certificates: {certificates} is no directory")
+        users = [] if psk is None else _users(psk)
+        if mode != "require":
+            return None
         if psk is None:
             own = certificates and ("tls-certificates", str(certificates.absolute()))
             return cls("", own or None)
-        try:
-            lines = read_text(psk).splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"--tls-psk: {psk} cannot be read: {error}") from error
-        users = [line.partition(":")[0] for line in lines if ":" in line and line[0] != "#"]
-        if not users:
-            raise ConfigError(f"--tls-psk: {psk} has no line USER:KEY")
         return cls(users[0], ("tls-psk-file", str(psk.absolute())))
+
+
+def _users(psk: Path) -> list[str]:
+    """The users of a file with keys. Errors show nothing of it: it may be any file."""
+    if not psk.is_file():
+        raise ConfigError(f"--tls-psk: {psk} is no file")
+    try:
+        with psk.open("rb") as file:
+            lines = file.read(PSK_BYTES_MAX).decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        words = getattr(error, "strerror", None) or "it is no text"
+        raise ConfigError(f"--tls-psk: {psk} cannot be read: {words}") from error
+    users = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        user, _, key = line.strip().partition(":")
+        if not user or not re.fullmatch(r"([0-9A-Fa-f]{2})+", key):
+            raise ConfigError(
+                f"--tls-psk: {psk}: line {number} is not USER:KEY with the key in hexadecimal; "
+                "psktool -u USER -p FILE makes such a file"
+            )
+        users.append(user)
+    if not users:
+        raise ConfigError(
+            f"--tls-psk: {psk} has no line USER:KEY; psktool -u USER -p FILE makes such a file"
+        )
+    return users
 
 
 @dataclass(frozen=True)
@@ -166,39 +194,32 @@ def command(
 
 
 class Nbdkit:
-    """A running nbdkit. What it says on standard error is kept in a file, and passed on."""
+    """A running nbdkit. Its standard error is a file, and is passed on."""
 
     def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
-        """Starts it; `tell` gets each line that it says."""
-        self._log = log
-        self._tell = tell
-        self._heard = 0
-        self._rest = b""
+        """Starts it; `tell` gets its messages, of those that repeat the number."""
+        self._log = Log(log)
+        self._repeats = Repeats(tell)
         # Sockets are for their owner only. A session of its own: Ctrl-C at a terminal is for us,
         # who ask for the last numbers before it ends. A file, not a pipe: it outlives us.
-        with log.open("wb") as sink:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=sink,
-                start_new_session=True,
-                umask=0o077,
-            )
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log.sink,
+            start_new_session=True,
+            umask=0o077,
+        )
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    def pass_on(self) -> None:
-        """Passes on what it has said since it was asked last."""
-        with self._log.open("rb") as file:
-            file.seek(self._heard)
-            new = file.read()
-        self._heard += len(new)
-        *lines, self._rest = (self._rest + new).split(b"\n")
-        for line in lines:
-            self._tell(line.decode("utf-8", "replace"))
+    def pass_on(self, *, is_end: bool = False) -> None:
+        """Passes on new messages, and the numbers of those that repeat."""
+        for line in self._log.lines():
+            self._repeats.add(line)
+        self._repeats.look(is_end=is_end)
 
     def wait(self, seconds: float) -> int | None:
         """Its exit status, negative for a signal; None if it runs after so many seconds."""
@@ -222,6 +243,7 @@ class Nbdkit:
         how, after = f"status {status}", ""
         if status < 0:
             how, after = signal.Signals(-status).name, left and f"\n{left}"
-        said = self._log.read_text("utf-8", "replace").strip().splitlines()[-SHOWN:]
-        words = "; ".join(line.removeprefix("nbdkit: ") for line in said)
+        for _ in self._log.lines():
+            pass
+        words = "; ".join(line.removeprefix("nbdkit: ") for line in self._log.last)
         return RunError(f"nbdkit ended with {how}{': ' + words if words else ''}{after}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from floatgate import parts
 from floatgate._core import ConfigError
 
 
@@ -13,15 +13,14 @@ def capture_of(trace: Path) -> Path:
     return trace.with_name(trace.name + ".part")
 
 
-def claim(trace: Path, *, force: bool) -> Path:
+def claim(trace: Path) -> Path:
     """The capture's path, once it is known that nothing is lost. Raises ConfigError."""
     part = capture_of(trace)
     if trace.suffix != ".parquet":
         raise ConfigError(f"--record: {trace} given; expected a name that ends in .parquet")
     if not trace.parent.is_dir():
         raise ConfigError(f"--record: {trace.parent} is no directory")
-    if trace.exists() and not force:
-        raise ConfigError(f"--record: {trace} exists; --force replaces it")
+    parts.sweep(trace.parent)
     if part.exists():
         raise ConfigError(
             f"--record: {part} is what a server that was killed has recorded; keep it with "
@@ -44,16 +43,12 @@ def keep(trace: Path) -> int:
         part.unlink()
         return 0
     read = open_trace(part)
-    new = trace.with_name(f".{trace.name}.{os.getpid()}.part")
-    try:
+    with parts.writing(trace) as new:
         if isinstance(read, Stream):
             requests = read.requests
             write_trace(read.unread(), new, ".parquet", read.batches())
         else:
             requests = read.frame.height
             write_trace(read, new, ".parquet")
-        new.replace(trace)
-    finally:
-        new.unlink(missing_ok=True)
     part.unlink()
     return requests

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from floatgate._core import ConfigError, RunError
+from floatgate import parts
+from floatgate._core import RunError
 from floatgate.ending import Signals
 
 from . import nbdkit, places, recording
@@ -20,6 +21,9 @@ from .backing import Backing
 from .client import Live
 from .documents import Status
 from .nbdkit import Endpoint, Nbdkit
+
+FOLDER = "floatgate-serve-"
+"""The beginning of the name of a server's folder among the temporary files."""
 
 POLL_S = 0.1
 """How often it is looked whether the server still runs."""
@@ -103,9 +107,14 @@ class Stop:
 
 @contextlib.contextmanager
 def own_folder() -> Iterator[Path]:
-    """A folder for this server alone, which goes with it."""
-    with tempfile.TemporaryDirectory(prefix="floatgate-serve-") as name:
-        yield Path(name)
+    """A folder for this server alone, which goes with it, or with the next after a kill."""
+    place = Path(tempfile.gettempdir())
+    parts.sweep(place, FOLDER, "")
+    part = parts.folder(place, FOLDER, "")
+    try:
+        yield part.path
+    finally:
+        part.end()
 
 
 def claim(endpoint: Endpoint, control: Path) -> None:
@@ -114,10 +123,7 @@ def claim(endpoint: Endpoint, control: Path) -> None:
     Raises ConfigError, RunError.
     """
     nbdkit.find()
-    used = {"--socket": endpoint.socket, "--control": control}
-    if len({*used.values()}) < len(used):
-        raise ConfigError(f"--control: {control} is the socket that NBD is served at, too")
-    for option, path in used.items():
+    for option, path in (("--socket", endpoint.socket), ("--control", control)):
         if path is None:
             continue
         if path.parent == places.folder():
@@ -166,13 +172,13 @@ def serve_until(stop: Stop, server: Nbdkit, setup: Setup) -> Status:
     """
     while not stop.is_asked:
         status = server.wait(POLL_S)
-        server.pass_on()
+        server.pass_on(is_end=status is not None)
         if status is not None:
             raise server.ended(status, left(setup.backing.image))
     with Live(setup.control, ANSWER_S) as live:
         last = live.stop()
     server.end()
-    server.pass_on()
+    server.pass_on(is_end=True)
     return last
 
 

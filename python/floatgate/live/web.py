@@ -12,13 +12,16 @@ import contextlib
 import hmac
 import json
 import secrets
+import socket
 import threading
+import time
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from floatgate._core import RunError
 
@@ -34,6 +37,11 @@ ANSWER_S = 30.0
 
 IDLE_S = 30.0
 """After so long without a request a browser's connection is closed."""
+
+CONNECTIONS = 32
+"""Connections at a time. A new one takes the place of the one that has been idle for longest."""
+
+ACCEPT_WAIT_S = 0.1
 
 WINDOW_MS = "10"
 
@@ -88,15 +96,52 @@ class Page:
 
 
 class _Server(ThreadingHTTPServer):
+    """A server of at most `CONNECTIONS` connections, each with a thread."""
+
     daemon_threads = True
     # A browser keeps its connection: whoever waits for it would not end.
     block_on_close = False
 
     def begin(self, control: Path, token: str) -> None:
         """Says whose page this is."""
+        self._open: dict[socket.socket, bool] = {}
+        self._lock = threading.Lock()
         self.control = control
         self.token = token.encode()
         self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """A connection. The server tries again later where this process has no file for it."""
+        try:
+            return super().get_request()
+        except OSError:
+            time.sleep(ACCEPT_WAIT_S)
+            raise
+
+    def verify_request(self, request: Any, _: Any) -> bool:
+        """Whether there is room. If need be the connection that is idle for longest is closed."""
+        with self._lock:
+            if len(self._open) >= CONNECTIONS:
+                idle = next((one for one, is_busy in self._open.items() if not is_busy), None)
+                if idle is None:
+                    return False
+                del self._open[idle]
+                with contextlib.suppress(OSError):
+                    idle.shutdown(socket.SHUT_RDWR)
+            self._open[request] = False
+            return True
+
+    def mark(self, connection: socket.socket, *, is_busy: bool) -> None:
+        """The drive works on a request of this connection, or the connection is idle from now."""
+        with self._lock:
+            if self._open.pop(connection, None) is not None:
+                self._open[connection] = is_busy
+
+    def shutdown_request(self, request: Any) -> None:
+        """Ends a connection, and lets another take its place."""
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
         """A browser that goes in the middle of an answer is no error."""
@@ -129,7 +174,15 @@ class _Handler(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         return "floatgate"
 
-    def _answer(self, make: Any) -> None:
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What `http.server` refuses by itself gets an answer like any other."""
+        self.close_connection = True
+        # To a request that it takes for one of HTTP 0.9 it would send no headers.
+        self.request_version = self.protocol_version
+        self._send_error(HTTPStatus(code), message or explain or HTTPStatus(code).phrase)
+
+    def _answer(self, make: Callable[[], tuple[str, bytes]]) -> None:
+        self.server.mark(self.connection, is_busy=False)
         try:
             self._check_host()
             kind, content = make()
@@ -139,8 +192,18 @@ class _Handler(BaseHTTPRequestHandler):
         except RunError as error:
             self._send_error(HTTPStatus.BAD_GATEWAY, str(error))
 
+    @contextlib.contextmanager
+    def _drive(self, timeout_s: float | None = None) -> Iterator[Live]:
+        """The drive. While it works, the connection is not closed to make room for others."""
+        self.server.mark(self.connection, is_busy=True)
+        try:
+            with Live(self.server.control, timeout_s) as live:
+                yield live
+        finally:
+            self.server.mark(self.connection, is_busy=False)
+
     def _shown(self) -> tuple[str, bytes]:
-        path = urlsplit(self.path)
+        path = self._url()
         name = path.path.removeprefix("/") or "live.html"
         if name == "metrics":
             return self._metrics()
@@ -165,39 +228,41 @@ class _Handler(BaseHTTPRequestHandler):
                 request["window_ms"] = float(parse_qs(query).get("window_ms", [WINDOW_MS])[0])
             except ValueError:
                 raise _Refused(HTTPStatus.BAD_REQUEST, "window_ms: expected a number") from None
-        with Live(self.server.control, ANSWER_S) as live:
+        with self._drive(ANSWER_S) as live:
             return "application/json", live.exchange(request)
 
     def _steered(self) -> tuple[str, bytes]:
         body = self._body()
         self._check_right()
-        name = urlsplit(self.path).path.removeprefix("/api/")
+        name = self._url().path.removeprefix("/api/")
         if name not in STEERED:
             raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such request")
-        try:
-            given = json.loads(body or b"{}")
-        except ValueError:
-            given = None
-        if not isinstance(given, dict):
-            raise _Refused(HTTPStatus.BAD_REQUEST, "expected a JSON object")
+        given = _object(body)
         if name == "snapshot" and not Path(str(given.get("to", ""))).is_absolute():
             raise _Refused(HTTPStatus.BAD_REQUEST, "to: expected an absolute path")
-        with Live(self.server.control) as live:
+        with self._drive() as live:
             return "application/json", live.exchange({**given, "do": name})
 
     def _metrics(self) -> tuple[str, bytes]:
         from . import metrics
 
-        with Live(self.server.control, ANSWER_S) as live:
+        with self._drive(ANSWER_S) as live:
             return metrics.CONTENT_TYPE, metrics.exposition(live.status())
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > BODY_MAX:
+        is_length = length.isdecimal() and len(length) <= len(str(BODY_MAX))
+        if not is_length or int(length) > BODY_MAX:
             # What follows is not read, so it cannot be told from a next request.
             self.close_connection = True
             raise _Refused(HTTPStatus.BAD_REQUEST, f"expected a body of up to {BODY_MAX} bytes")
         return self.rfile.read(int(length))
+
+    def _url(self) -> SplitResult:
+        try:
+            return urlsplit(self.path)
+        except ValueError:
+            raise _Refused(HTTPStatus.BAD_REQUEST, "expected the path of a page") from None
 
     def _check_host(self) -> None:
         if self.headers.get("Host", "") not in self.server.hosts:
@@ -217,14 +282,30 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind if ";" in kind else f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         for name, value in HEADERS.items():
             self.send_header(name, value)
         self.end_headers()
-        with contextlib.suppress(OSError):
-            self.wfile.write(content)
+        if self.command != "HEAD":
+            with contextlib.suppress(OSError):
+                self.wfile.write(content)
 
     def _send_error(self, status: HTTPStatus, why: str) -> None:
         self._send(status, "application/json", json.dumps({"error": why}).encode() + b"\n")
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object in a request. What its values may be is for the drive to say."""
+    try:
+        given = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise _Refused(HTTPStatus.BAD_REQUEST, "expected a JSON object")
+    if any(isinstance(value, (dict, list)) for value in given.values()):
+        raise _Refused(HTTPStatus.BAD_REQUEST, "expected numbers, texts and booleans in the object")
+    return given
 
 
 def _asset(package: str, name: str) -> bytes:

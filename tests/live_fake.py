@@ -85,6 +85,9 @@ def status_document() -> dict[str, Any]:
         "floatgate": result["floatgate"],
         "pid": 4711,
         "image": None,
+        "image_gone": None,
+        "failure": None,
+        "aged": False,
         "bytes": 16 << 20,
         "page_bytes": 4096,
         "device": "small-nvme",
@@ -97,6 +100,7 @@ def status_document() -> dict[str, Any]:
         "power": {"cuts": 0, "mount": MOUNT},
         "faults": {"read_error_share": 0.0, "read_only": False},
         "free_units": 12,
+        "cleaning_begins_after_bytes": 8_482_560_000,
         "record": None,
         "also": [
             {"name": "twice", "result": run_document(2), "behind": 3, "failure": None},

@@ -109,6 +109,7 @@ def test_ctl_prints_for_people_and_as_json(
         "nearly full",
         "read, as modelled",
         "in reserve",
+        "cleaning begins after 7.9 GiB more",
         "warning: also twice: ",
         "also broken it has failed",
         "warning: also broken: it has failed: a bug: it broke",

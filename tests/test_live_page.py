@@ -125,6 +125,8 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert "98.5 %" in live.tab.locator("#smart").inner_text()
         holding = live.tab.locator("#holding").inner_text()
         assert "1.0 % of the answers" in holding and "took 12.5 % longer" in holding
+        assert live.tab.locator("#room").inner_text() == "cleaning begins after 7.9 GiB more"
+        assert "p99 as measured, µs" in live.tab.locator("[data-chart=p99_us] h3").inner_text()
         drive.status["free_units"] = 4321
         live.turn()
         live.turn()
@@ -133,6 +135,30 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         root = page.url.partition("#")[0]
         assert all(url.startswith(root) or url.startswith("data:,") for url in live.urls)
         assert live.tab.url == root, "the token does not stay in the address"
+
+
+def test_times_of_this_machine_are_called_so(browser: Any, page: Page, drive: FakeDrive) -> None:
+    """Without a clock nobody is to take them for those of the drive."""
+    drive.status |= {"timing": "none", "cleaning_begins_after_bytes": None, "aged": True}
+    drive.status["server"]["holding"] = None
+    with Live(browser, page.url) as live:
+        chart = live.tab.locator("[data-chart=p99_us]")
+        assert "p99 of this machine, µs" in chart.locator("h3").inner_text()
+        label = chart.locator("svg").get_attribute("aria-label")
+        assert label.startswith("p99 of this machine, µs: now 150")
+        times = live.tab.locator("#times").inner_text()
+        assert "Reads, of this machine" in times and "as measured" not in times
+        assert "not of the drive" in live.tab.locator("#holding").inner_text()
+        assert not live.tab.locator("#room").is_visible(), "cleaning has begun"
+        assert "aged before its first client" in live.tab.locator("#about").inner_text()
+
+
+def test_a_drive_that_has_failed_says_so(browser: Any, page: Page, drive: FakeDrive) -> None:
+    why = "the image has failed: No space left on device; nothing is read or written any more"
+    drive.status |= {"failure": why, "warnings": [why]}
+    with Live(browser, page.url) as live:
+        assert "failed" in live.tab.locator("#about").inner_text().split(" · ")
+        assert why in live.tab.locator("#warnings").inner_text()
 
 
 def test_the_block_map_is_coloured_and_says_what_a_cell_is(browser: Any, page: Page) -> None:

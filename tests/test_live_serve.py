@@ -335,11 +335,25 @@ def test_shadows_of_a_new_drive_begin_as_it_does(tmp_path: Path) -> None:
     (tmp_path / "aged.toml").write_text('[start]\nfill = "random"\n')
     (tmp_path / "other.toml").write_text("[capacity]\nspare_factor = 0.3\n")
     devices = ["classic", *(str(tmp_path / name) for name in ("aged.toml", "other.toml"))]
-    for is_new, fills in (
-        (True, ["none", "random", "none"]),
-        (False, ["sequential", "random", "sequential"]),
+    image = tmp_path / "flash.img"
+    for aged, fills in (
+        (False, ["none", "random", "none"]),
+        (True, ["steady", "random", "steady"]),
     ):
-        told = backing.shadows(devices, tmp_path, is_new=is_new)
+        start = backing.start_of(image, None, {}, aged)
+        told = backing.shadows(devices, tmp_path, start=start)
+        files = [Path(parameter.rpartition("=")[2]) for parameter in told]
+        assert [json.loads(file.read_text())["start"]["fill"] for file in files] == fills
+    # Beside an image that is there: as it was aged, or as the config of each has it.
+    how = {"start.fill": "random", "start.overwrites": 0.5}
+    images.create(image, "1MiB", set=how, aged=True)
+    images.create(tmp_path / "new.img", "1MiB")
+    for name, fills in (
+        ("flash.img", ["random", "random", "random"]),
+        ("new.img", ["sequential", "random", "sequential"]),
+    ):
+        start = backing.start_of(tmp_path / name, None, {}, False)
+        told = backing.shadows(devices, tmp_path, start=start)
         files = [Path(parameter.rpartition("=")[2]) for parameter in told]
         assert [json.loads(file.read_text())["start"]["fill"] for file in files] == fills
 

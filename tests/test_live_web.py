@@ -173,9 +173,8 @@ def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[st
         return found[f"floatgate_{name}", tuple(sorted(labels.items()))]
 
     result, server, smart = (document[key] for key in ("result", "server", "smart"))
-    page_bytes = document["page_bytes"]
-    assert value("host_write_bytes_total") == result["workload"]["write_pages"] * page_bytes
-    assert value("host_read_bytes_total") == result["workload"]["read_pages"] * page_bytes
+    assert value("host_write_bytes_total") == result["workload"]["write_bytes"]
+    assert value("host_read_bytes_total") == result["workload"]["read_bytes"]
     for kind in ("reads", "programs", "erases"):
         for cause, pages in result["flash"][kind].items():
             assert value(f"media_{kind}_total", cause=cause) == pages
@@ -216,6 +215,18 @@ def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[st
         assert value("shadow_media_programs_total", shadow="twice", cause=cause) == pages
     assert [value("shadow_failed", shadow=one) for one in ("twice", broken["name"])] == [0, 1]
     assert ("floatgate_shadow_write_amplification", (("shadow", "broken"),)) not in found
+
+
+def test_a_failed_drive_and_a_lost_image_are_numbers(document: dict[str, Any]) -> None:
+    def of(**changed: Any) -> list[float | None]:
+        status = build(Status, document | changed, "status")
+        found = _samples(exposition(status).decode())
+        names = ("failed", "image_gone", "cleaning_begins_after_bytes")
+        return [found.get((f"floatgate_{name}", ())) for name in names]
+
+    assert of() == [0, 0, 8_482_560_000]
+    assert of(failure="it broke") == [1, 0, 8_482_560_000]
+    assert of(image_gone="it went", cleaning_begins_after_bytes=None) == [0, 1, None]
 
 
 def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:

@@ -332,6 +332,14 @@ def image_create(path: Any, config_json: str, *, size: int, seed: int) -> None:
     Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
     """
 
+def image_create_aged(
+    path: Any, config_json: str, *, size: int, seed: int, control: Control
+) -> None:
+    """Makes an image with a drive that is written over as `[start]` of the config says.
+
+    Raises ConfigError as `image_create` and for a start that writes nothing, RunError, Cancelled.
+    """
+
 def live_config(config_json: str, *, size: int) -> str:
     """The config that a live drive of `size` bytes has, as JSON text. Raises ConfigError."""
 

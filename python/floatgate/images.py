@@ -9,9 +9,12 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import _core
+
+if TYPE_CHECKING:
+    from .jobs import Progress
 
 CHUNK = 1 << 20
 """Bytes that are moved at once."""
@@ -27,33 +30,75 @@ def create(
     device: str | Path | None = None,
     set: Mapping[str, Any] | None = None,
     seed: int = 1,
+    aged: bool = False,
+    progress: Progress | None = None,
 ) -> list[str]:
     """Makes an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
 
     Returns notes on what the drive has otherwise than it was asked for.
 
+    With `aged` the drive is written over as its `[start]` says, or to its steady state; its pages
+    hold zeros. `progress` is called with "fill", pages written and how many there will be, or 0.
+    The file appears when it is complete.
+
     `device` and `set` are those of `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
     for what is wrong with the call or where the file exists, RunError where it cannot be written.
     """
     bytes = _bytes("size", size)
-    config, notes = live_config(bytes, device=device, set=set or {})
-    _core.image_create(Path(path), config, size=bytes, seed=seed)
+    config, notes = live_config(bytes, device=device, set=set or {}, aged=aged)
+    if aged:
+        _create_aged(Path(path), config, bytes, seed, progress)
+    else:
+        _core.image_create(Path(path), config, size=bytes, seed=seed)
     return notes
 
 
+def _create_aged(path: Path, config: str, bytes: int, seed: int, progress: Progress | None) -> None:
+    from . import jobs
+
+    control = _core.Control()
+
+    def tell() -> None:
+        if progress is not None:
+            progress(*control.progress())
+
+    def work() -> None:
+        _core.image_create_aged(path, config, size=bytes, seed=seed, control=control)
+
+    jobs.watched(work, control.cancel, tell)
+
+
+def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of `[start]` by which a drive is aged.
+
+    They are those of the device and of `set` if they write the drive over; else its fill is
+    "steady".
+    """
+    from . import configs
+
+    start: dict[str, Any] = json.loads(configs.resolve(device, set))["start"]
+    writes_over = start["fill"] in ("random", "steady") or "play" in start
+    if not writes_over and "start.fill" not in set:
+        start["fill"] = "steady"
+    return {f"start.{key}": value for key, value in start.items()}
+
+
 def live_config(
-    bytes: int, *, device: str | Path | None, set: Mapping[str, Any]
+    bytes: int, *, device: str | Path | None, set: Mapping[str, Any], aged: bool = False
 ) -> tuple[str, list[str]]:
     """The config of a live drive of so many bytes, as JSON text, and notes on what it has changed.
 
-    Raises ConfigError for a config that makes no live drive, and for a start state that is set.
+    Raises ConfigError for a config that makes no live drive, and for a start state that is set for
+    a drive that is not aged.
     """
     from . import configs
 
     for key, value in set.items():
-        if key.startswith("start.") and (key, value) != ("start.fill", "none"):
+        is_start = key.startswith("start.") and (key, value) != ("start.fill", "none")
+        if is_start and not aged:
             raise _core.ConfigError(
-                f"--set {key}: a live drive begins erased, and its clients fill it; leave it out"
+                f"--set {key}: a live drive begins erased, and its clients fill it; leave it out, "
+                "or give --aged"
             )
     one = configs.resolve_all(device, set, {})[0]
     for key in one.guests.policies:
@@ -61,7 +106,7 @@ def live_config(
             f"{key}: a policy in Python; expected another, as nbdkit, which serves a live drive, "
             "has no Python"
         )
-    asked = one.config
+    asked = configs.resolve(device, {**set, **aged_start(device, set)}) if aged else one.config
     live = _core.live_config(asked, size=bytes)
     had, has = (json.loads(config)["cleaning"] for config in (asked, live))
     changed = [key for key in ("low_water", "high_water") if had.get(key) != has.get(key)]

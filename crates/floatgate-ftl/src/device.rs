@@ -74,6 +74,13 @@ pub trait Device: Send {
     /// Tells the policies that are bounds what the host will do from now on.
     fn set_future(&mut self, _: FutureKnowledge) {}
 
+    /// Pages that the host can have programmed until a unit is cleaned, at most: fewer where pages
+    /// of the map or parts of pages are programmed, too. None once cleaning has begun, and where
+    /// units are merged instead.
+    fn room_until_cleaning(&self) -> Option<u64> {
+        None
+    }
+
     /// From now on a window of time is recorded, until the counters are reset; on a drive without
     /// a clock there is none.
     fn record(&mut self, _: Recording) {}

@@ -104,6 +104,12 @@ pub trait Ftl {
         false
     }
 
+    /// Pages that the host can have programmed until a unit is cleaned, at most. None once cleaning
+    /// has begun, and where units are merged instead.
+    fn room_until_cleaning(&self) -> Option<u64> {
+        None
+    }
+
     /// What changes in it beside counters, if all of it can be saved.
     fn state(&mut self) -> Option<&mut dyn State> {
         None

@@ -17,6 +17,7 @@ mod map;
 mod program_units;
 mod recovery;
 mod remap;
+mod room;
 mod samples;
 mod saved;
 mod slc;
@@ -307,6 +308,10 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         counters.slc = self.slc.as_ref().map(|slc| slc.counts(&self.store.units));
         counters.extents = self.placement.extents();
         counters.unknown_handles = self.placement.unknown_handles();
+    }
+
+    fn room_until_cleaning(&self) -> Option<u64> {
+        self.room_left()
     }
 
     fn reset_counters(&mut self) {

@@ -131,7 +131,7 @@ const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("result", &["config", "drive", "metrics"]),
     ("warnings", &["config", "drive", "result"]),
-    ("run", &["config", "warnings", "drive", "metrics", "result", "workload"]),
+    ("run", &["config", "warnings", "drive", "metrics", "result", "stored", "workload"]),
     ("crash", &["config", "drive", "run", "workload"]),
     ("curve", &["config", "run", "workload"]),
     ("hotness", &["config", "run", "workload"]),

@@ -102,6 +102,7 @@ pub fn info(path: &Path) -> Result<Value, OpenError> {
             "disk_bytes": metadata.blocks() * 512,
         },
         "seed": description.seed,
+        "aged": description.aged,
         "config": description.config,
     }))
 }

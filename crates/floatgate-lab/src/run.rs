@@ -1,5 +1,7 @@
 //! One simulation: the start state, then the workload, then the result.
 
+#[cfg(unix)]
+mod aged;
 mod control;
 mod kept;
 mod lookahead;
@@ -17,6 +19,8 @@ use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::warnings::{Of, notes, warnings};
 use crate::workload::Workload;
 
+#[cfg(unix)]
+pub use aged::{AgedError, New, aged, create_aged};
 pub use control::{Control, RunError};
 pub use kept::StartCache;
 use lookahead::future_knowledge;

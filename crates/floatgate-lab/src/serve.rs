@@ -11,6 +11,7 @@ mod connections;
 mod control;
 mod document;
 mod gauges;
+mod health;
 mod history;
 mod pacing;
 mod plug;
@@ -18,6 +19,8 @@ mod recorder;
 mod shadow;
 mod snapshot;
 mod state;
+#[cfg(test)]
+mod test_drive;
 mod waiting;
 
 pub use backend::Client;
@@ -31,9 +34,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Fill};
 use crate::drive::live::{self, LiveError, OpenError, Opened, Timekeeping};
-use crate::run::RunError;
+use crate::result::StartResult;
+use crate::run::{AgedError, Control, New, RunError, aged};
 use crate::stored::Plug;
 use gauges::Gauges;
 use pacing::Locked;
@@ -115,9 +119,11 @@ pub enum ServeError {
     Drive(LiveError),
     /// The drive refuses to be written to.
     ReadOnly,
-    /// The power failed while the request was under way, or since its client has come; or it did
-    /// not come back.
+    /// The power failed while the request was under way, or since its client has come; or the drive
+    /// was shut down.
     PowerOff,
+    /// The drive was not found again after its power failed.
+    Lost(String),
 }
 
 impl From<LiveError> for ServeError {
@@ -132,6 +138,9 @@ impl fmt::Display for ServeError {
             Self::Drive(error) => error.fmt(f),
             Self::ReadOnly => write!(f, "the drive is read-only"),
             Self::PowerOff => write!(f, "the power of the drive failed"),
+            Self::Lost(why) => {
+                write!(f, "the drive was not found again after its power failed: {why}")
+            }
         }
     }
 }
@@ -152,6 +161,42 @@ pub enum Place {
         /// Seed of what policies draw.
         seed: u64,
     },
+    /// A new drive that is written over before its first client, as `[start]` of its config says.
+    Aged {
+        /// The file that is made for it; none where it is in memory.
+        image: Option<PathBuf>,
+        /// Its config.
+        config: Box<Config>,
+        /// Bytes that the host can address.
+        bytes: u64,
+        /// Seed of what policies draw, and of the addresses that are written.
+        seed: u64,
+    },
+}
+
+impl Place {
+    /// Opens or makes the drive: its file, what it is, and how it began.
+    fn open(
+        self,
+        time: Timekeeping,
+        control: &Control,
+    ) -> Result<(Option<PathBuf>, Opened, StartResult), SetupError> {
+        let unknown = StartResult::new(Fill::None);
+        match self {
+            Self::File(path) => {
+                let opened = live::open_with(&path, time)?;
+                Ok((Some(path), opened, unknown))
+            }
+            Self::Memory { config, bytes, seed } => {
+                Ok((None, live::in_memory(&config, bytes, seed, time)?, unknown))
+            }
+            Self::Aged { image, config, bytes, seed } => {
+                let new = New { config: &config, bytes, seed };
+                let (opened, start) = aged(&new, image.as_deref(), time, control)?;
+                Ok((image, opened, start))
+            }
+        }
+    }
 }
 
 /// What is to be served.
@@ -178,6 +223,8 @@ pub struct Setup {
 pub enum SetupError {
     /// There is no drive.
     Open(OpenError),
+    /// The drive was not aged to the end.
+    Start(RunError),
     /// A drive beside it cannot be.
     Also(String, RunError),
     /// The recording cannot be written.
@@ -187,6 +234,15 @@ pub enum SetupError {
 impl From<OpenError> for SetupError {
     fn from(error: OpenError) -> Self {
         Self::Open(error)
+    }
+}
+
+impl From<AgedError> for SetupError {
+    fn from(error: AgedError) -> Self {
+        match error {
+            AgedError::Open(error) => Self::Open(error),
+            AgedError::Run(error) => Self::Start(error),
+        }
     }
 }
 
@@ -200,6 +256,7 @@ impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(error) => error.fmt(f),
+            Self::Start(error) => error.fmt(f),
             Self::Also(name, error) => write!(f, "--also {name}: {error}"),
             Self::Record(path, error) => {
                 write!(f, "the recording {} cannot be written: {error}", path.display())
@@ -240,21 +297,21 @@ impl Served {
     /// # Errors
     /// A drive that cannot be had, or a file that cannot be written.
     pub fn new(setup: Setup) -> Result<Arc<Self>, SetupError> {
+        Self::watched(setup, &Control::default())
+    }
+
+    /// As [`Served::new`]; `control` counts the pages that are written to reach start states.
+    ///
+    /// # Errors
+    /// As [`Served::new`].
+    pub fn watched(setup: Setup, control: &Control) -> Result<Arc<Self>, SetupError> {
         let Setup { place, name, time, transport, record, also } = setup;
-        let (image, opened) = match place {
-            Place::File(path) => {
-                let opened = live::open_with(&path, time)?;
-                (Some(path), opened)
-            }
-            Place::Memory { config, bytes, seed } => {
-                (None, live::in_memory(&config, bytes, seed, time)?)
-            }
-        };
+        let (image, opened, start) = place.open(time, control)?;
         let Opened { drive, description, plan } = &opened;
         let (bytes, page_bytes) = (drive.bytes(), plan.geometry.shape().page_bytes);
         let packs = description.config.host.keeps_log();
         let shadows = also.into_iter().map(|(name, config)| {
-            let shadow = Shadow::start(name.clone(), config, bytes, description.seed);
+            let shadow = Shadow::start(name.clone(), config, (bytes, description.seed), control);
             shadow.map_err(|error| SetupError::Also(name, error))
         });
         let shadows = shadows.collect::<Result<Vec<_>, _>>()?;
@@ -263,7 +320,7 @@ impl Served {
             recorder.map_err(|error| SetupError::Record(path, error))
         });
         let plug = Mutex::new(drive.plug());
-        let mut state = State::new(opened, name, (time, transport));
+        let mut state = State::new(opened, (name, start), (time, transport));
         (state.recorder, state.shadows) = (recorder.transpose()?, shadows);
         let served = Arc::new(Self {
             image,
@@ -297,7 +354,7 @@ impl Served {
         if let Some(recorder) = &mut state.recorder {
             recorder.flush();
         }
-        let Some(mut opened) = state.opened.take() else { return Err(ServeError::PowerOff) };
+        let Some(mut opened) = state.opened.take() else { return Err(state.why_off()) };
         Ok(opened.drive.shut_down()?)
     }
 }

@@ -22,10 +22,11 @@
 //! | 16424    | 24            | pages that were synced (8), the sum of their serial numbers (8);  |
 //! |          |               | 1 if the drive was shut down, and nothing was changed since (4);  |
 //! |          |               | the checksum of all (4). Not in versions 1 and 2                  |
-//! | 16896    | 56            | the life of the drive: pages read and written by the host and     |
-//! |          |               | programmed, unsafe shutdowns, damaged reads, reads that were made |
-//! |          |               | to fail (8 each); 1 if it was not shut down since it was opened   |
-//! |          |               | (4); the checksum of all                                          |
+//! | 16896    | 56            | the life of the drive: bytes that the host has read and written,  |
+//! |          |               | pages programmed, unsafe shutdowns, damaged reads, reads that     |
+//! |          |               | were made to fail (8 each); 1 if it was not shut down since it    |
+//! |          |               | was opened, plus 2, without which the first two are pages (4);    |
+//! |          |               | the checksum of all                                               |
 //! | 20 KiB   | 40 `N`        | a record for each page                                            |
 //! | `D`      | page x `N`    | the data of each page                                             |
 //!
@@ -90,12 +91,14 @@ mod place;
 mod point;
 mod reading;
 mod rows;
+mod saving;
 mod scan;
 mod syncing;
 mod tags;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod watching;
 
 pub use error::{ImageError, Problem};
 pub use format::Content;

@@ -14,11 +14,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZeroU64;
 use std::os::unix::process::parent_id;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use floatgate_lab::drive::live::LiveError;
+use floatgate_lab::run::Control;
 use floatgate_lab::serve::{
     Backend, Client, How, Listener, ServeError, Served, Setup, Stream, listen,
 };
@@ -32,6 +34,12 @@ use parameters::Parameters;
 
 /// How exactly threads are to wake up, in nanoseconds.
 const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
+
+/// How often a drive is asked whether something is wrong with it.
+const TROUBLE_EVERY: Duration = Duration::from_secs(1);
+
+/// How often the progress of filling a drive is reported.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether the parent is still there.
 const PARENT_EVERY: Duration = Duration::from_millis(500);
@@ -89,7 +97,7 @@ fn refused(error: ServeError) -> Error {
         ServeError::Drive(LiveError::Beyond { .. }) => libc::EINVAL,
         ServeError::Drive(LiveError::Stopped { kind: ErrorKind::StorageFull, .. }) => libc::ENOSPC,
         ServeError::ReadOnly => libc::EROFS,
-        ServeError::PowerOff => libc::ESHUTDOWN,
+        ServeError::PowerOff | ServeError::Lost(_) => libc::ESHUTDOWN,
         _ => libc::EIO,
     };
     Error::new(code, error)
@@ -111,6 +119,49 @@ fn shut_down(drive: &Served) {
     match drive.shut_down() {
         Ok(()) | Err(ServeError::PowerOff) => {}
         Err(error) => eprintln!("floatgate: the drive could not be shut down: {error}"),
+    }
+}
+
+/// Says what is wrong with a drive when that begins or changes, until the drive is gone.
+fn report_trouble(drive: &Arc<Served>) {
+    let drive = Arc::downgrade(drive);
+    thread::spawn(move || {
+        let mut reported = None;
+        while let Some(drive) = drive.upgrade() {
+            let trouble = drive.trouble();
+            drop(drive);
+            if let Some(text) = trouble.as_ref().filter(|_| trouble != reported) {
+                eprintln!("floatgate: warning: {text}");
+            }
+            reported = trouble;
+            thread::sleep(TROUBLE_EVERY);
+        }
+    });
+}
+
+/// Opens the drive; while it is brought to its start state, its progress is reported.
+fn open(setup: Setup, is_quiet: bool) -> Result<Arc<Served>> {
+    let control = &Control::default();
+    let (done, end) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        if !is_quiet {
+            scope.spawn(move || {
+                while end.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    report_progress(control);
+                }
+            });
+        }
+        let drive = Served::watched(setup, control).map_err(|error| wrong(error.to_string()));
+        drop(done);
+        drive
+    })
+}
+
+fn report_progress(control: &Control) {
+    match control.progress() {
+        (_, 0, _) => {}
+        (_, pages, 0) => eprintln!("floatgate: filling: {pages} pages written"),
+        (_, pages, all) => eprintln!("floatgate: filling: {pages} of {all} pages written"),
     }
 }
 
@@ -167,8 +218,10 @@ impl Server for Connection {
         let _ = rustix::thread::set_current_timer_slack(TIMER_SLACK);
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
         let (control, parent) = (parameters.control.clone(), parameters.parent);
+        let is_quiet = parameters.is_quiet;
         let setup: Setup = parameters.setup().map_err(wrong)?;
-        let drive = Served::new(setup).map_err(|error| wrong(error.to_string()))?;
+        let drive = open(setup, is_quiet)?;
+        report_trouble(&drive);
         let listener = control.map(|path| {
             let failed = |error| wrong(format!("{} cannot be made: {error}", path.display()));
             listen(&drive, &path).map_err(failed)

@@ -13,7 +13,10 @@ pub const HELP: &str = "\
 image=<FILE>            The image of the drive, made by `floatgate image create`; or:
 memory=<BYTES>          a new drive in memory,
 config=<FILE>           of this config (JSON, resolved),
-seed=<N>                and this seed (default 1).
+seed=<N>                and this seed (default 1);
+aged=yes                written over as `[start]` of the config says before its first client, and
+                        kept in the new file that image= names, if that is given, too.
+quiet=yes               Does not report the progress of that.
 name=<TEXT>             What the drive is called in results.
 timing=none|simulated   Whether replies are held as long as the drive would take (default none).
 transport=<NS>          Nanoseconds that a request and its reply take on their way: replies that
@@ -30,6 +33,9 @@ pub struct Parameters {
     memory: Option<u64>,
     config: Option<PathBuf>,
     seed: Option<u64>,
+    aged: bool,
+    /// Whether the progress of filling a drive is not reported.
+    pub is_quiet: bool,
     name: Option<String>,
     time: Timekeeping,
     transport: Duration,
@@ -55,6 +61,8 @@ impl Parameters {
             "memory" => self.memory = Some(number()?),
             "config" => self.config = Some(path()?),
             "seed" => self.seed = Some(number()?),
+            "aged" => self.aged = yes(key, value)?,
+            "quiet" => self.is_quiet = yes(key, value)?,
             "name" => self.name = Some(value.to_owned()),
             "control" => self.control = Some(path()?),
             "record" => self.record = Some(path()?),
@@ -87,8 +95,9 @@ impl Parameters {
     /// # Errors
     /// None, or two.
     pub fn check(&self) -> Result<(), String> {
-        match (&self.image, self.memory, &self.config) {
-            (Some(_), None, None) | (None, Some(_), Some(_)) => Ok(()),
+        match (&self.image, self.memory, &self.config, self.aged) {
+            (Some(_), None, None, false) | (None, Some(_), Some(_), _) => Ok(()),
+            (Some(_), Some(_), Some(_), true) => Ok(()),
             _ => Err(format!("expected image=<FILE>, or memory=<BYTES> and config=<FILE>\n{HELP}")),
         }
     }
@@ -98,10 +107,14 @@ impl Parameters {
     /// # Errors
     /// A config that cannot be read.
     pub fn setup(self) -> Result<Setup, String> {
+        let seed = self.seed.unwrap_or(1);
         let place = match (self.image, self.memory, self.config) {
-            (None, Some(bytes), Some(config)) => {
+            (image, Some(bytes), Some(config)) => {
                 let config = Box::new(read(&config)?);
-                Place::Memory { config, bytes, seed: self.seed.unwrap_or(1) }
+                match self.aged {
+                    true => Place::Aged { image, config, bytes, seed },
+                    false => Place::Memory { config, bytes, seed },
+                }
             }
             (image, ..) => Place::File(image.unwrap_or_default()),
         };
@@ -115,6 +128,10 @@ impl Parameters {
             also: also.collect::<Result<_, String>>()?,
         })
     }
+}
+
+fn yes(key: &str, value: &str) -> Result<bool, String> {
+    if value == "yes" { Ok(true) } else { Err(format!("{key}={value}: expected yes")) }
 }
 
 fn read(file: &PathBuf) -> Result<Config, String> {

@@ -6,13 +6,14 @@ use std::sync::{Mutex, MutexGuard};
 
 use floatgate_lab::drive::live::{self, Live, LiveError};
 use floatgate_lab::image::{self, OpenError, Selection};
+use floatgate_lab::run::{AgedError, New, create_aged};
 use floatgate_lab::stored::{ImageError, Problem};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::{ConfigError, RunError, parse, text};
+use crate::{ConfigError, Control, RunError, parse, run_error, text};
 
 /// A wrong config or a file that is no image is a wrong call; what the system refuses is a failed
 /// run.
@@ -48,6 +49,26 @@ pub fn image_create(
 ) -> PyResult<()> {
     let config = parse(config_json)?;
     py.detach(|| image::create(&path, &config, size, seed)).map_err(open_error)
+}
+
+/// Makes an image with a drive of `size` bytes that is written over as the config's start says.
+#[pyfunction]
+#[pyo3(signature = (path, config_json, *, size, seed, control))]
+pub fn image_create_aged(
+    py: Python<'_>,
+    path: PathBuf,
+    config_json: &str,
+    size: u64,
+    seed: u64,
+    control: &Control,
+) -> PyResult<()> {
+    let config = parse(config_json)?;
+    let new = New { config: &config, bytes: size, seed };
+    py.detach(|| create_aged(&new, &path, &control.0)).map_err(|error| match error {
+        AgedError::Open(error) => open_error(error),
+        AgedError::Run(error) => run_error(error),
+        error => RunError::new_err(error.to_string()),
+    })
 }
 
 /// The config that a live drive of `size` bytes has, as JSON text.

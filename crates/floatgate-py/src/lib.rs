@@ -286,6 +286,7 @@ fn add_images(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<image::Reader>()?;
     for function in [
         wrap_pyfunction!(image::image_create, module)?,
+        wrap_pyfunction!(image::image_create_aged, module)?,
         wrap_pyfunction!(image::live_config, module)?,
         wrap_pyfunction!(image::image_info, module)?,
         wrap_pyfunction!(image::image_check, module)?,

@@ -47,6 +47,14 @@ def create(
     device: options.Device = None,
     set: options.Set = None,
     seed: options.Seed = 1,
+    aged: Annotated[
+        bool,
+        typer.Option(
+            "--aged",
+            help="Write the drive over, as its [start] says or until write amplification is"
+            " steady; its pages hold zeros.",
+        ),
+    ] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -54,7 +62,11 @@ def create(
     settings = options.pairs("--set", set)
     from floatgate import images
 
-    for note in images.create(file, size, device=device, set=settings, seed=seed):
+    with output.progress_bar(quiet) as progress:
+        notes = images.create(
+            file, size, device=device, set=settings, seed=seed, aged=aged, progress=progress
+        )
+    for note in notes:
         output.say(f"note: {note}", quiet)
     if json:
         output.print_json(images.info(file))

@@ -92,9 +92,10 @@ def print_status(status: Status) -> None:
     out = console()
     out.print(fact_grid([*_drive(status), *_written(status)]))
     out.print()
+    of = ", of this machine" if status.timing == "none" else ""
     kinds = {
-        "read": status.server.latency_us.read,
-        "write": status.server.latency_us.write,
+        f"read{of}": status.server.latency_us.read,
+        f"write{of}": status.server.latency_us.write,
         "waiting for the drive": status.server.lock_wait_us,
     }
     if status.server.holding is not None:
@@ -129,9 +130,9 @@ def _drive(status: Status) -> Lines:
 
 def _written(status: Status) -> Lines:
     result, page = status.result, status.page_bytes
-    host, media = result.workload.write_pages, result.flash.programs.total
-    read = size(result.workload.read_pages * page)
-    written = f"{size(host * page)} by the host, {size(media * page)} to flash"
+    host, media = result.workload.write_bytes, result.flash.programs.total
+    read = size(result.workload.read_bytes)
+    written = f"{size(host)} by the host, {size(media * page)} to flash"
     yield "written", f"{written}; {read} read by the host"
     yield "write amplification", ratio(result.write_amplification)
     names = blame_names([result])
@@ -165,6 +166,8 @@ def _inside(status: Status) -> Lines:
     more = drive.reserve_units + drive.slc_units
     units = f"{count(drive.units)} and {count(more)} in reserve"
     yield "free units", f"{count(status.free_units)}, of {units}"
+    if status.cleaning_begins_after_bytes is not None:
+        yield "cleaning", f"cleaning begins after {size(status.cleaning_begins_after_bytes)} more"
     yield "erases per unit", f"{count(wear.erases_min)} to {count(wear.erases_max)}"
     if status.power.cuts:
         took = f"{measured(status.power.mount.seconds)} s"

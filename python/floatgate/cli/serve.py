@@ -43,6 +43,14 @@ Size = Annotated[
     typer.Option(metavar="SIZE", help="Logical capacity of a new drive (default: 1GiB)."),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of a new drive's random choices.")]
+Aged = Annotated[
+    bool,
+    typer.Option(
+        "--aged",
+        help="Write a new drive over before its first client, as its [start] says or until write"
+        " amplification is steady.",
+    ),
+]
 Socket = Annotated[
     Path | None,
     typer.Option(metavar="PATH", help="Serve at this Unix socket (default: one of your own)."),
@@ -138,6 +146,7 @@ def serve(
     set: options.Set = None,
     size: Size = None,
     seed: Seed = None,
+    aged: Aged = False,
     image: Image = None,
     socket: Socket = None,
     port: Port = None,
@@ -179,23 +188,23 @@ def serve(
         serving.claim(endpoint, control)
         capture = None if record is None else _claimed(record, force)
         folder = stack.enter_context(serving.own_folder())
-        is_new = image is None or not image.exists()
-        shadows = backing.shadows(also or (), folder, is_new=is_new)
-        drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed)
+        start = backing.start_of(image, device, settings, aged) if also else None
+        shadows = backing.shadows(also or (), folder, start=start)
+        drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed, aged=aged)
         _say_made(drive, quiet)
         if record is not None:
             stack.enter_context(_kept(record, quiet))
         several = _several(threads, timing, drive.depth)
         how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
         told = stack.enter_context(_Told(json, quiet, ready_file))
-        last = _run(serving.Setup(drive, *how), web, told)
+        last = _run(serving.Setup(drive, *how, quiet), web, told)
         _write(last, part)
-    _say_end(last, out, quiet, told.is_json)
+    _end(last, out, quiet, told.is_json)
 
 
 def _say_made(drive: Backing, quiet: bool) -> None:
     if drive.is_new and drive.image is not None:
-        output.say(f"made {drive.image}", quiet)
+        output.say(f"{'making' if drive.ages else 'made'} {drive.image}", quiet)
     for note in drive.notes:
         output.say(f"note: {note}", quiet)
 
@@ -207,13 +216,22 @@ def _write(last: Status, part: Path | None) -> None:
         write_run(last.result, part)
 
 
-def _say_end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
+def _end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
     if out:
         output.say(f"report: {out / 'report.html'}", quiet)
     if not (quiet or json):
         from .live_summary import print_status
 
         print_status(last)
+    _refuse_gone(last)
+
+
+def _refuse_gone(last: Status) -> None:
+    """Ends with an error where the data of clients is in no file that has a name."""
+    if last.image_gone is not None:
+        from floatgate._core import RunError
+
+        raise RunError(last.image_gone)
 
 
 class _Told:

@@ -29,6 +29,8 @@ class Backing:
     is_new: bool
     notes: tuple[str, ...] = ()
     """What the drive has otherwise than its device says."""
+    ages: bool = False
+    """Whether the server makes the drive and writes it over before its first client."""
 
     @property
     def page_bytes(self) -> int:
@@ -43,12 +45,14 @@ class Backing:
 
     def parameters(self, folder: Path) -> list[str]:
         """The plugin's parameters; files that they name are written into `folder`."""
-        if self.image is not None:
-            return [f"image={self.image.absolute()}", f"name={self.name}"]
+        image = [] if self.image is None else [f"image={self.image.absolute()}"]
+        if image and not self.ages:
+            return [*image, f"name={self.name}"]
         config = folder / "config.json"
         config.write_text(self.config, "utf-8")
         memory = [f"memory={self.bytes}", f"config={config}", f"seed={self.seed}"]
-        return [*memory, f"name={self.name}"]
+        aged = [*image, "aged=yes"] if self.ages else []
+        return [*memory, *aged, f"name={self.name}"]
 
 
 def prepare(
@@ -58,28 +62,44 @@ def prepare(
     device: str | None,
     set: Mapping[str, Any],
     seed: int | None,
+    aged: bool,
 ) -> Backing:
-    """The drive that is asked for; an image that does not exist is made.
+    """The drive that is asked for; an image that does not exist is made, by the server if `aged`.
 
     Raises ConfigError where what exists is another drive than what is asked for, where the config
     makes no live drive, or for a size without a unit; RunError where the image is in use.
     """
     wanted = None if size is None else _core.parse_size("size", size)
     if image is not None and image.exists():
-        return _opened(image, wanted, device, set, seed)
+        return _opened(image, wanted, device, set, seed, aged)
     bytes = _core.parse_size("size", DEFAULT_SIZE) if wanted is None else wanted
-    config, notes = images.live_config(bytes, device=device, set=set)
-    if image is not None:
-        images.create(image, bytes, device=device, set=set, seed=1 if seed is None else seed)
+    config, notes = images.live_config(bytes, device=device, set=set, aged=aged)
+    seed = 1 if seed is None else seed
+    if image is not None and not aged:
+        images.create(image, bytes, device=device, set=set, seed=seed)
     name = configs.name(device)
-    return Backing(name, image, bytes, config, 1 if seed is None else seed, True, (*notes,))
+    return Backing(name, image, bytes, config, seed, True, (*notes,), aged)
 
 
-def shadows(devices: Sequence[str], folder: Path, *, is_new: bool) -> list[str]:
+def start_of(
+    image: Path | None, device: str | None, set: Mapping[str, Any], aged: bool
+) -> dict[str, Any] | None:
+    """The settings of `[start]` with which drives beside the served one begin as it began.
+
+    None where nobody knows how it began. Raises as `prepare`.
+    """
+    if image is not None and image.exists():
+        about = images.info(image)
+        start = about["config"]["start"] if about["aged"] else None
+        return start and {f"start.{key}": value for key, value in start.items()}
+    return images.aged_start(device, set) if aged else {"start.fill": "none"}
+
+
+def shadows(devices: Sequence[str], folder: Path, *, start: Mapping[str, Any] | None) -> list[str]:
     """The plugin's parameters for drives that are given the same requests.
 
-    Beside a drive that is new they begin erased as well, but for files that say otherwise. Raises
-    ConfigError for a device that is none, or two of one name.
+    They begin as `start` says, except for files that state a fill of their own. Raises ConfigError
+    for a device that is none, or two of one name.
     """
     found: dict[str, str] = {}
     for device in devices:
@@ -88,17 +108,17 @@ def shadows(devices: Sequence[str], folder: Path, *, is_new: bool) -> list[str]:
             raise ConfigError(f"--also: two devices are called {name}; expected different names")
         file = folder / f"also-{len(found)}.json"
         try:
-            file.write_text(_shadow(device, is_new), "utf-8")
+            file.write_text(_shadow(device, start or {}), "utf-8")
         except ConfigError as error:
             raise ConfigError(f"--also {device}: {error}") from error
         found[name] = f"also={name}={file}"
     return list(found.values())
 
 
-def _shadow(device: str, is_new: bool) -> str:
+def _shadow(device: str, start: Mapping[str, Any]) -> str:
     _, text = configs.source(device)
-    said = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
-    return configs.resolve(device, {"start.fill": "none"} if is_new and "fill" not in said else {})
+    stated = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
+    return configs.resolve(device, {} if "fill" in stated else start)
 
 
 def _opened(
@@ -107,8 +127,11 @@ def _opened(
     device: str | None,
     set: Mapping[str, Any],
     seed: int | None,
+    aged: bool,
 ) -> Backing:
     about = images.info(image)
+    if aged and not about["aged"]:
+        raise _other(image, "--aged", "began erased", "an aged drive")
     if wanted is not None and wanted != about["bytes"]:
         raise _other(image, "--size", f"is of {about['bytes']:,} bytes", f"{wanted:,}")
     if seed is not None and seed != about["seed"]:
@@ -116,7 +139,7 @@ def _opened(
     has = _flat(about["config"])
     # Where no drive is named, what is set is set on the drive of the image.
     base = about["config"] if device is None else device
-    config, _ = images.live_config(about["bytes"], device=base, set=set)
+    config, _ = images.live_config(about["bytes"], device=base, set=set, aged=about["aged"])
     asked = _flat(json.loads(config))
     for key in sorted(has.keys() | asked.keys()) if device is not None else set:
         ours, theirs = has.get(key), asked.get(key)

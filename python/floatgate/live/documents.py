@@ -161,10 +161,12 @@ class Smart:
     """What a drive's own log says, over all of its life; docs/live.md has what a crash takes."""
 
     host_bytes_written: int
+    """Bytes of the host's writes, as they ask for them; parts of pages are not rounded up."""
     host_bytes_read: int
     media_bytes_written: int
     """What was programmed while the bytes of the host were counted, pages of the map included."""
     write_amplification: float | None
+    """Media bytes written over host bytes written."""
     lifetime_media_bytes_written: int
     """What the flash itself has of that: of older images, too, and nothing goes with a crash."""
     unsafe_shutdowns: int
@@ -190,6 +192,12 @@ class Status:
     pid: int
     image: str | None
     """None where the image is in memory."""
+    image_gone: str | None
+    """What became of an image whose path does not lead to the open file any more."""
+    failure: str | None
+    """Why the drive reads and writes nothing any more, if so."""
+    aged: bool
+    """Whether it was written over before its first client."""
     bytes: int
     page_bytes: int
     device: str
@@ -204,6 +212,10 @@ class Status:
     power: Power
     faults: Faults
     free_units: int
+    cleaning_begins_after_bytes: int | None
+    """Bytes of whole pages that clients can write until a unit is cleaned, at most: pages of the
+    map and parts of pages take room, too. None once cleaning has begun, and where units are
+    merged instead."""
     record: Recording | None
     also: tuple[Shadow, ...]
     smart: Smart

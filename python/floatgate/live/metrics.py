@@ -43,16 +43,20 @@ class _Of(Collector):
 
 
 def _work(status: Status) -> Iterator[Metric]:
-    server, workload, page = status.server, status.result.workload, status.page_bytes
+    server, workload = status.server, status.result.workload
     yield _gauge("uptime_seconds", "Time since the server started.", status.uptime_s)
     yield _gauge("capacity_bytes", "Bytes that the host can address.", status.bytes)
     yield _gauge("connections", "Clients that are connected.", server.connections)
     yield _gauge("requests_in_flight", "Requests that are under way.", server.in_flight)
     yield _counters("requests", "Requests of clients.", "op", vars(server.requests))
     yield _counter("request_errors", "Requests that failed.", server.errors)
-    written, read = workload.write_pages * page, workload.read_pages * page
-    yield _counter("host_write_bytes", "Bytes in pages that the host has written.", written)
-    yield _counter("host_read_bytes", "Bytes in pages that the host has read.", read)
+    written, read = workload.write_bytes, workload.read_bytes
+    yield _counter("host_write_bytes", "Bytes of the host's writes.", written)
+    yield _counter("host_read_bytes", "Bytes of the host's reads.", read)
+    failed = status.failure is not None
+    yield _gauge("failed", "1 if the drive reads and writes nothing any more.", failed)
+    gone = status.image_gone is not None
+    yield _gauge("image_gone", "1 if the image's path leads to another file or none.", gone)
     yield _counter("power_cuts", "Times that the plug was pulled.", status.power.cuts)
 
 
@@ -66,12 +70,14 @@ def _inside(status: Status) -> Iterator[Metric]:
         yield _counters(f"media_{kind}", what, "cause", vars(getattr(result.flash, kind)))
     yield _gauge(
         "write_amplification",
-        "Pages programmed for each page that the host has written.",
+        "Bytes programmed for each byte that the host has written.",
         result.write_amplification,
     )
     yield _counter("map_hits", "Map entries found in the map's cache.", result.mapping.hits)
     yield _counter("map_misses", "Map entries not found in it.", result.mapping.misses)
     yield _gauge("free_units", "Erase units with nothing in them.", status.free_units)
+    room = status.cleaning_begins_after_bytes
+    yield _gauge("cleaning_begins_after_bytes", "Room left until units are cleaned.", room)
     yield _gauge("warnings", "Warnings in force.", len(status.all_warnings))
 
 

@@ -52,6 +52,8 @@ class Setup:
     """The plugin's parameters for shadows."""
     folder: Path
     """A folder of this server's own."""
+    quiet: bool = False
+    """Whether the progress of filling drives is not reported."""
 
     def command(self, found: str) -> list[str]:
         """nbdkit's command line; `found` is its path."""
@@ -61,6 +63,7 @@ class Setup:
             f"transport={round(self.transport_us * 1000)}",
             f"control={self.control.absolute()}",
             *self.also,
+            *["quiet=yes"] * self.quiet,
         ]
         if self.capture is not None:
             parameters.append(f"record={self.capture.absolute()}")
@@ -143,6 +146,9 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
             status = server.wait(POLL_S)
             if status is not None:
                 raise server.ended(status)
+            if setup.backing.ages:
+                # Ageing a large drive takes long: its progress is reported meanwhile.
+                server.pass_on()
         if setup.endpoint.socket is not None:
             # nbdkit sets a file mode mask of its own. It may have crashed by now.
             with contextlib.suppress(FileNotFoundError):

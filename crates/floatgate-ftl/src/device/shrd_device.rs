@@ -417,6 +417,10 @@ where
         self.drive.set_future(known);
     }
 
+    fn room_until_cleaning(&self) -> Option<u64> {
+        self.drive.room_until_cleaning()
+    }
+
     fn record(&mut self, recording: Recording) {
         self.drive.record(recording);
     }

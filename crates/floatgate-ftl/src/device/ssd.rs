@@ -411,6 +411,10 @@ where
         self.io.ftl.set_future(known);
     }
 
+    fn room_until_cleaning(&self) -> Option<u64> {
+        self.io.ftl.room_until_cleaning()
+    }
+
     fn record(&mut self, recording: Recording) {
         self.recorded = None;
         self.io.clock().record(recording);

@@ -41,6 +41,17 @@ crate::choice! {
     }
 }
 
+/// Room in an SLC cache until it is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CacheRoom {
+    /// Pages that it takes.
+    pub pages: u64,
+    /// Free units that it opens for them.
+    pub units: u32,
+    /// The behaviour of a write that finds the cache full.
+    pub when_full: WhenFull,
+}
+
 /// Where folded pages go: as the placement sorts them.
 const FOLDED: To = To::Placement { anew: true };
 
@@ -123,6 +134,21 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Free units that the cache leaves alone, as cleaning begins when there are fewer.
     fn kept_units(&self) -> u32 {
         self.cleaner.config.low_water.max(self.cleaner.config.high_water)
+    }
+
+    /// Room in the cache until it is full.
+    pub(super) fn room_in_cache(&self) -> Option<CacheRoom> {
+        let slc = self.slc.as_ref()?;
+        let SlcConfig { static_units, dynamic_units, when_full, .. } = slc.config;
+        let free = self.store.units.free_units();
+        let left = (static_units + dynamic_units).saturating_sub(slc.used());
+        let static_left = static_units.saturating_sub(slc.used()).min(free);
+        let dynamic_left = free.saturating_sub(static_left.max(self.kept_units()));
+        let units = left.min(static_left + dynamic_left);
+        let capacity = self.store.geometry.in_mode(Mode::Slc).unit_capacity();
+        let pages =
+            u64::from(self.streams.room(slc.stream)) + u64::from(units) * u64::from(capacity);
+        Some(CacheRoom { pages, units, when_full })
     }
 
     /// The cache is about to open a unit: if it is full, one is folded.

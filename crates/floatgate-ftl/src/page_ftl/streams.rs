@@ -145,6 +145,12 @@ impl Streams {
         self.room(stream) - padding
     }
 
+    /// Pages that are left in the open units that data goes to, in native mode.
+    pub(super) fn native_room(&self) -> u32 {
+        let takes_data = |&stream: &u8| Some(stream) != self.map && self.slc() != Some(stream);
+        (0..self.count()).filter(takes_data).map(|stream| self.room(stream)).sum()
+    }
+
     /// Whether `stream` has a page left in its unit.
     pub(super) fn has_room(&self, stream: u8) -> bool {
         self.room(stream) > 0

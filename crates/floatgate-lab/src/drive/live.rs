@@ -19,6 +19,7 @@ mod opening;
 
 pub use answer::{Answer, Reading};
 pub use error::{LiveError, OpenError};
+pub(crate) use opening::to_be_aged;
 pub use opening::{
     Description, Opened, Timekeeping, create, in_memory, live_config, open, open_with, reopen,
 };
@@ -270,8 +271,8 @@ impl<D: Front> Live for Drive<D> {
     fn life(&self) -> Life {
         let Counters { host, flash, .. } = self.counters();
         Life {
-            read_pages: self.before.read_pages + host.read_pages,
-            written_pages: self.before.written_pages + host.write_pages,
+            read_bytes: self.before.read_bytes + host.read_bytes,
+            written_bytes: self.before.written_bytes + host.write_bytes,
             programs: self.before.programs + flash.programs.iter().sum::<u64>(),
             ..self.medium().life()
         }

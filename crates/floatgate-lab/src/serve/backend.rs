@@ -1,5 +1,6 @@
 //! What clients ask for, as calls.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -56,11 +57,16 @@ impl Served {
         drop(held);
         self.wait(&waiter)?;
         // What the drive has found damaged itself it has counted.
-        if fetched == Err(LiveError::Damaged)
+        if let Err(error) = fetched.as_ref()
             && !begun.is_damaged
             && let Ok(drive) = self.locked().drive()
         {
-            drive.medium_mut().note_damage();
+            match error {
+                LiveError::Stopped { kind, error } => {
+                    drive.medium_mut().stop(io::Error::new(*kind, error.clone()));
+                }
+                _ => drive.medium_mut().note_damage(),
+            }
         }
         Ok(fetched?)
     }
@@ -170,34 +176,19 @@ impl Backend for Client {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
+    use super::super::test_drive::{PAGE, SHRD, served};
     use super::super::waiting::Write;
     use super::*;
-    use crate::config::Config;
     use crate::drive::live::Timekeeping;
-    use crate::serve::{Place, Setup};
 
-    const BYTES: u64 = 8 << 20;
-    const PAGE: usize = 4096;
     const NOW: How = How { stream: 0, durable: true };
-
-    fn served(sets: &[(&str, &str)]) -> Arc<Served> {
-        let all = [&[("flash.pages_per_block", "16"), ("timing", "none")], sets].concat();
-        let sets: Vec<_> = all.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let config = Box::new(Config::load(None, None, &sets).unwrap());
-        let place = Place::Memory { config, bytes: BYTES, seed: 3 };
-        let (name, time, transport) = ("live".into(), Timekeeping::None, Duration::ZERO);
-        let setup = Setup { place, name, time, transport, record: None, also: vec![] };
-        Served::new(setup).unwrap()
-    }
 
     /// A request that is done, and not yet flushed, when the plug is pulled.
     #[test]
     fn a_durable_request_fails_when_the_plug_is_pulled_before_its_flush() {
         let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
         for sets in [&[][..], &buffer] {
-            let served = served(sets);
+            let served = served(sets, Timekeeping::None);
             let entered = Entered { at: Instant::now(), cuts: 0 };
             served.put(entered, (0, vec![7; PAGE]), NOW).unwrap();
             served.ask(entered, (Op::Trim, 8 * PAGE as u64, PAGE as u64), NOW).unwrap();
@@ -219,8 +210,7 @@ mod tests {
     /// Of writes that wait together only those of the power that failed do.
     #[test]
     fn writes_that_waited_when_the_plug_was_pulled_fail_alone() {
-        let shrd = [("host.scheme", "shrd"), ("host.log", "1MiB"), ("mapping.scheme", "dftl")];
-        let served = served(&shrd);
+        let served = served(SHRD, Timekeeping::None);
         assert!(served.packs);
         let old = Waiter::new(Entered { at: Instant::now(), cuts: 0 }, 1);
         let bytes = vec![1; PAGE];

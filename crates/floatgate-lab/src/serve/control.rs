@@ -160,7 +160,7 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
             Ok(json!({}))
         }
         "check" => {
-            served.check().map_err(told)?;
+            served.check()?;
             Ok(json!({}))
         }
         _ => served.stop().map_err(told),

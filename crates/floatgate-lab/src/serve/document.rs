@@ -8,14 +8,14 @@ use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
 use super::gauges::{Asked, Held, Measured};
+use super::health::failure;
 use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
 use super::state::{Faults, Power, State};
 use super::{ServeError, Served};
-use crate::config::Fill;
 use crate::drive::live::Opened;
 use crate::metrics::ratio;
-use crate::result::{Facts, RunResult, StartResult, Subject};
+use crate::result::{Facts, RunResult, Subject};
 use crate::warnings::{Of, notes, warnings};
 
 /// Share of spare that is left below which a drive warns, in per cent.
@@ -28,7 +28,8 @@ const OFF_MAX: f64 = 0.1;
 impl Served {
     /// All that is known of the drive, but for what is in its units.
     pub(super) fn status(&self) -> Result<Value, ServeError> {
-        let state = self.locked();
+        let mut state = self.locked();
+        self.look_at_image(&mut state);
         let (document, shadows) = (self.status_of(&state)?, state.seen());
         drop(state);
         Ok(with_shadows(document, &shadows))
@@ -37,7 +38,8 @@ impl Served {
     /// Shuts the drive down, as [`Served::shut_down`] does. The answer is the status between the
     /// last request and that: what was taken until then is in it, and nothing else.
     pub(super) fn stop(&self) -> Result<Value, ServeError> {
-        let state = self.paused();
+        let mut state = self.paused();
+        self.look_at_image(&mut state);
         let (document, shadows) = (self.status_of(&state)?, state.seen());
         self.switch_off(state)?;
         Ok(with_shadows(document, &shadows))
@@ -46,13 +48,17 @@ impl Served {
     fn status_of(&self, state: &State) -> Result<Value, ServeError> {
         let result = state.result(self.started.elapsed().as_secs_f64())?;
         let smart = self.smart_of(state)?;
-        let free_units = state.opened.as_ref().map(|opened| opened.drive.device().free_units());
+        let Opened { drive, description, .. } = state.opened()?;
+        let room = drive.device().room_until_cleaning();
         let warnings = self.warnings(state, &smart);
         let record = state.recorder.as_ref().map(recording);
         Ok(json!({
             "floatgate": env!("CARGO_PKG_VERSION"),
             "pid": std::process::id(),
             "image": self.image,
+            "image_gone": self.image_gone(state),
+            "failure": failure(drive.as_ref()),
+            "aged": description.aged,
             "bytes": self.bytes,
             "page_bytes": self.page_bytes,
             "device": state.name,
@@ -62,7 +68,8 @@ impl Served {
             "history": state.history.samples(),
             "power": power(&state.power),
             "faults": faults(&state.faults),
-            "free_units": free_units,
+            "free_units": drive.device().free_units(),
+            "cleaning_begins_after_bytes": room.map(|pages| pages * u64::from(self.page_bytes)),
             "record": record,
             "smart": smart,
             "warnings": warnings,
@@ -96,12 +103,13 @@ impl Served {
 
     /// What a drive says of its health.
     pub(super) fn smart(&self) -> Result<Value, ServeError> {
-        self.smart_of(&self.locked())
+        let mut state = self.locked();
+        self.look_at_image(&mut state);
+        self.smart_of(&state)
     }
 
     fn smart_of(&self, state: &State) -> Result<Value, ServeError> {
-        let Opened { drive, description, .. } =
-            state.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let Opened { drive, description, .. } = state.opened()?;
         let (device, life) = (drive.device(), drive.life());
         let page = u64::from(self.page_bytes);
         let erases = lifetime_erases(device);
@@ -111,7 +119,7 @@ impl Served {
         let used = mean / f64::from(endurance) * 100.0;
         // Live drives keep no spare units for those that break, and none breaks: all of it is left.
         let spare = 100.0;
-        let mut critical = vec![];
+        let mut critical: Vec<_> = failure(drive.as_ref()).into_iter().collect();
         if used >= 100.0 {
             critical.push(format!(
                 "the flash is worn: its units were erased {mean:.0} times, of {endurance}"
@@ -125,10 +133,10 @@ impl Served {
             critical.push(format!("{reads} reads of pages that are damaged"));
         }
         Ok(json!({
-            "host_bytes_written": life.written_pages * page,
-            "host_bytes_read": life.read_pages * page,
+            "host_bytes_written": life.written_bytes,
+            "host_bytes_read": life.read_bytes,
             "media_bytes_written": life.programs * page,
-            "write_amplification": ratio(life.programs, life.written_pages),
+            "write_amplification": ratio(life.programs * page, life.written_bytes),
             "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
             "unsafe_shutdowns": life.unsafe_shutdowns,
             "media_errors": life.damaged_reads + life.failed_reads,
@@ -149,6 +157,7 @@ impl Served {
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
             warnings.extend(critical.as_str().map(ToOwned::to_owned));
         }
+        warnings.extend(self.image_gone(state));
         if state.has_clock() {
             warnings.extend(keeping_up(&self.gauges.total().holding.held()));
         }
@@ -166,7 +175,7 @@ impl Served {
     /// The erase units, as columns.
     pub(super) fn blocks(&self) -> Result<Value, ServeError> {
         let state = self.locked();
-        let opened = state.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let opened = state.opened()?;
         let units = opened.drive.device().units();
         let all = || (0..opened.plan.geometry.units()).map(Unit);
         let written: Vec<_> = all().map(|unit| units.written(unit)).collect();
@@ -196,8 +205,7 @@ impl State {
 
     /// The result of what was asked for since the counters were reset.
     fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
-        let Opened { drive, description, plan } =
-            self.opened.as_ref().ok_or(ServeError::PowerOff)?;
+        let Opened { drive, description, plan } = self.opened()?;
         let facts =
             Facts { device: self.name.clone(), name: "live".to_owned(), ..Facts::default() };
         let subject = Subject {
@@ -205,7 +213,7 @@ impl State {
             plan,
             device: drive.device(),
             facts,
-            start: StartResult::new(Fill::None),
+            start: self.start,
         };
         let metrics = self.metrics.so_far(drive.counters());
         let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);

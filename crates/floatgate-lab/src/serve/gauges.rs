@@ -234,3 +234,205 @@ impl Drop for Fetching<'_> {
         self.0.fetching.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(us: u64) -> Duration {
+        Duration::from_micros(us)
+    }
+
+    fn times(all: impl IntoIterator<Item = u64>) -> Times {
+        let mut times = Times::default();
+        all.into_iter().for_each(|time| times.record(us(time)));
+        times
+    }
+
+    /// Equal to two digits, which is what is kept.
+    fn about(found: Option<f64>, expected: f64) {
+        let found = found.unwrap();
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} for {expected}");
+    }
+
+    #[test]
+    fn no_times_have_no_numbers() {
+        let none = times([]);
+        let Distributed { count, mean, p50, p99, p999, max } = none.distributed();
+        assert_eq!((count, mean, p50, p99, p999, max), (0, None, None, None, None, None));
+        assert_eq!(none.quantile_us(0.5), None);
+    }
+
+    #[test]
+    fn times_are_in_microseconds_each_at_its_share() {
+        let mut all = times(1..=10_000);
+        let Distributed { count, mean, p50, p99, p999, max } = all.distributed();
+        assert_eq!(count, 10_000);
+        about(mean, 5000.5);
+        about(p50, 5000.0);
+        about(p99, 9900.0);
+        about(p999, 9990.0);
+        about(max, 10_000.0);
+        about(all.quantile_us(0.25), 2500.0);
+        all.clear();
+        assert_eq!(all.quantile_us(0.25), None);
+        // One that is longer than an hour counts as an hour.
+        about(times([u64::MAX / 10_000]).distributed().max, 3.6e9);
+    }
+
+    #[test]
+    fn a_reply_is_late_by_more_than_a_tenth() {
+        let mut holding = Holding::default();
+        let held = holding.held();
+        assert_eq!((held.error_us.count, held.late_share, held.mean_excess), (0, None, None));
+        for (due, beyond) in [(1000, 100), (1000, 101), (500, 0), (0, 1)] {
+            holding.record(us(due), us(beyond));
+        }
+        let held = holding.held();
+        assert_eq!((held.error_us.count, held.late_share), (4, Some(0.5)));
+        about(held.error_us.max, 101.0);
+        about(held.mean_excess, 202.0 / 2500.0);
+        // Nothing was due: there is no share of it.
+        let mut nothing = Holding::default();
+        nothing.record(us(0), us(5));
+        assert_eq!((nothing.held().late_share, nothing.held().mean_excess), (Some(1.0), None));
+    }
+
+    /// Each thread has a set: the numbers of all are the sum, whichever set has which.
+    #[test]
+    fn the_numbers_of_all_threads_are_added() {
+        let gauges = Gauges::default();
+        let last = SETS - 1;
+        for (set, time) in [(0, 100), (1, 200), (last, 300)] {
+            let mut measured = lock(&gauges.measured[set]);
+            measured.read.record(us(time));
+            measured.write.record(us(10 * time));
+            measured.write.record(us(10 * time));
+            for _ in 0..3 {
+                measured.lock_wait.record(us(20 * time));
+            }
+            for _ in 0..4 {
+                measured.lock_held.record(us(30 * time));
+            }
+            // On time in the first, late in the second, very late in the last.
+            measured.holding.record(us(1000), us(time - 50));
+        }
+        let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
+        let [read, write, lock_wait, lock_held] =
+            [read, write, lock_wait, lock_held].map(|times| times.distributed());
+        assert_eq!([read.count, write.count, lock_wait.count, lock_held.count], [3, 6, 9, 12]);
+        about(read.max, 300.0);
+        about(write.mean, 2000.0);
+        about(lock_wait.max, 6000.0);
+        about(lock_held.max, 9000.0);
+        let held = holding.held();
+        assert_eq!((held.error_us.count, held.late_share), (3, Some(2.0 / 3.0)));
+        about(held.mean_excess, (50.0 + 150.0 + 250.0) / 3000.0);
+        about(held.error_us.max, 250.0);
+        // Who asks again gets the same.
+        assert_eq!(gauges.total().read.distributed().count, 3);
+    }
+
+    #[test]
+    fn what_was_measured_lately_is_taken_once() {
+        let gauges = Gauges::default();
+        for (set, time) in [(0, 100), (3, 400), (SETS - 1, 200)] {
+            lock(&gauges.measured[set]).lately.record(us(time));
+        }
+        let taken = gauges.take_lately();
+        assert_eq!(taken.distributed().count, 3);
+        about(taken.quantile_us(1.0), 400.0);
+        assert_eq!(gauges.take_lately().distributed().count, 0, "it was taken");
+        lock(&gauges.measured[3]).lately.record(us(7));
+        about(gauges.take_lately().quantile_us(1.0), 7.0);
+    }
+
+    #[test]
+    fn only_reads_and_writes_have_times() {
+        let gauges = Gauges::default();
+        for (asked, time) in [
+            (Asked::Read, 10),
+            (Asked::Write, 20),
+            (Asked::Write, 40),
+            (Asked::Trim, 1000),
+            (Asked::Zero, 1000),
+            (Asked::Flush, 1000),
+        ] {
+            gauges.count(asked);
+            gauges.answered(asked, us(time));
+        }
+        let all = [Asked::Read, Asked::Write, Asked::Trim, Asked::Zero, Asked::Flush];
+        assert_eq!(all.map(|asked| gauges.asked(asked)), [1, 2, 1, 1, 1]);
+        let Measured { read, write, .. } = gauges.total();
+        assert_eq!((read.distributed().count, write.distributed().count), (1, 2));
+        about(read.distributed().max, 10.0);
+        about(write.distributed().max, 40.0);
+        let lately = gauges.take_lately().distributed();
+        assert_eq!(lately.count, 3);
+        about(lately.max, 40.0);
+    }
+
+    #[test]
+    fn the_most_reads_at_a_time_are_kept() {
+        let gauges = Gauges::default();
+        let now = || gauges.fetching.load(Ordering::Relaxed);
+        let most = || gauges.fetching_most.load(Ordering::Relaxed);
+        let first = gauges.fetch();
+        let second = gauges.fetch();
+        assert_eq!((now(), most()), (2, 2));
+        drop(first);
+        assert_eq!((now(), most()), (1, 2));
+        let third = gauges.fetch();
+        assert_eq!((now(), most()), (2, 2));
+        drop((second, third));
+        assert_eq!((now(), most()), (0, 2));
+    }
+
+    #[test]
+    fn a_reset_forgets_all_but_who_is_there() {
+        let gauges = Gauges::default();
+        let fetching = gauges.fetch();
+        for (set, asked) in [Asked::Read, Asked::Write, Asked::Trim, Asked::Zero, Asked::Flush]
+            .into_iter()
+            .enumerate()
+        {
+            gauges.count(asked);
+            let mut measured = lock(&gauges.measured[set * 3]);
+            let Measured { read, write, lately, lock_wait, lock_held, holding } = &mut *measured;
+            for times in [read, write, lately, lock_wait, lock_held] {
+                times.record(us(5));
+            }
+            holding.record(us(5), us(5));
+        }
+        gauges.errors.store(3, Ordering::Relaxed);
+        gauges.connections.store(2, Ordering::Relaxed);
+        gauges.in_flight.store(1, Ordering::Relaxed);
+        gauges.reset();
+        let all = [Asked::Read, Asked::Write, Asked::Trim, Asked::Zero, Asked::Flush];
+        assert_eq!(all.map(|asked| gauges.asked(asked)), [0; 5]);
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        assert_eq!((of(&gauges.errors), of(&gauges.fetching_most)), (0, 0));
+        assert_eq!((of(&gauges.connections), of(&gauges.in_flight)), (2, 1));
+        assert_eq!(of(&gauges.fetching), 1);
+        drop(fetching);
+        assert_eq!(gauges.take_lately().distributed().count, 0);
+        let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
+        let counts = [read, write, lock_wait, lock_held].map(|times| times.distributed().count);
+        assert_eq!((counts, holding.held().error_us.count), ([0; 4], 0));
+        assert_eq!(holding.held().late_share, None);
+    }
+
+    /// Threads of a busy server are spread over the sets.
+    #[test]
+    fn threads_have_sets_of_their_own() {
+        let gauges = Gauges::default();
+        std::thread::scope(|scope| {
+            for _ in 0..SETS {
+                scope.spawn(|| gauges.mine().read.record(us(1)));
+            }
+        });
+        let used = gauges.measured.iter().filter(|set| !lock(set).read.0.is_empty());
+        assert!(used.count() > 1);
+        assert_eq!(gauges.total().read.distributed().count, SETS as u64);
+    }
+}

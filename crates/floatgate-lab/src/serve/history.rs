@@ -39,8 +39,8 @@ pub(super) struct Samples {
 struct Sample {
     at_s: u32,
     seconds: u32,
-    programs: u64,
-    written_pages: u64,
+    media_bytes: u64,
+    written_bytes: u64,
     host_bytes: u64,
     requests: u64,
     hits: u64,
@@ -57,12 +57,12 @@ impl Sample {
     /// What was counted between two times.
     fn between(was: &Counters, now: &Counters, page_bytes: u32) -> Self {
         let requests = |counters: &Counters| counters.host.requests.iter().sum::<u64>();
-        let written_pages = now.host.write_pages - was.host.write_pages;
-        let read_pages = now.host.read_pages - was.host.read_pages;
+        let written_bytes = now.host.write_bytes - was.host.write_bytes;
+        let read_bytes = now.host.read_bytes - was.host.read_bytes;
         Self {
-            programs: programs(now) - programs(was),
-            written_pages,
-            host_bytes: (written_pages + read_pages) * u64::from(page_bytes),
+            media_bytes: (programs(now) - programs(was)) * u64::from(page_bytes),
+            written_bytes,
+            host_bytes: written_bytes + read_bytes,
             requests: requests(now) - requests(was),
             hits: now.map.hits - was.map.hits,
             misses: now.map.misses - was.map.misses,
@@ -90,8 +90,8 @@ impl Sample {
         Self {
             at_s: next.at_s,
             seconds: self.seconds + next.seconds,
-            programs: self.programs + next.programs,
-            written_pages: self.written_pages + next.written_pages,
+            media_bytes: self.media_bytes + next.media_bytes,
+            written_bytes: self.written_bytes + next.written_bytes,
             host_bytes: self.host_bytes + next.host_bytes,
             requests: self.requests + next.requests,
             hits: self.hits + next.hits,
@@ -106,7 +106,7 @@ impl Sample {
     }
 
     fn write_amplification(&self) -> Option<f64> {
-        ratio(self.programs, self.written_pages)
+        ratio(self.media_bytes, self.written_bytes)
     }
 
     fn hit_ratio(&self) -> Option<f64> {
@@ -213,7 +213,8 @@ mod tests {
     fn history(seconds: impl Iterator<Item = (u64, u64, u64)>) -> History {
         let (mut history, mut now) = (History::default(), Counters::default());
         for (second, (pages, hits, misses)) in seconds.enumerate() {
-            now.host.write_pages += pages;
+            now.host.write_bytes += pages * 1_000_000;
+            now.flash.programs[0] += 2 * pages;
             now.host.requests[0] += pages;
             now.map.hits += hits;
             now.map.misses += misses;
@@ -239,6 +240,7 @@ mod tests {
         assert_eq!(sums(&samples.host_mb_s), 4.0 * told + 396.0);
         let at = peak / interval as usize;
         assert_eq!(samples.requests_s[at], 4.0 + 396.0 / interval);
+        assert_eq!(samples.write_amplification[at], Some(2.0), "bytes programmed per byte written");
         let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
         // The second was sampled by itself; later ones are of several seconds from the beginning.
         assert_eq!((samples.requests_s_max[at], most(&samples.requests_s_max)), (400.0, 400.0));

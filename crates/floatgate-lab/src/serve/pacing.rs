@@ -358,3 +358,6 @@ impl Served {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use floatgate_ftl::nand::{Around, Recording};
 use serde_json::{Value, json};
 
+use super::health::failure;
 use super::snapshot::snapshot;
 use super::state::{Faults, Power, State};
-use super::{ServeError, Served, lock};
+use super::{Served, lock};
 use crate::drive::live::{self, Opened};
 use crate::result::LanesResult;
 
@@ -31,11 +32,14 @@ impl Served {
         let mut state = self.locked();
         state.give_up();
         let Some(Opened { drive, .. }) = state.opened.take() else {
-            return Err(ServeError::PowerOff.to_string());
+            return Err(state.why_off().to_string());
         };
         let (begin, time) = (Instant::now(), state.time);
         let opened = live::reopen(drive, self.image.as_deref(), time);
-        let opened = opened.map_err(|error| error.to_string())?;
+        let opened = opened.map_err(|error| {
+            state.lost = Some(error.to_string());
+            state.why_off().to_string()
+        })?;
         *lock(&self.plug) = opened.drive.plug();
         let cuts = state.power.cuts + 1;
         let seconds = begin.elapsed().as_secs_f64();
@@ -79,10 +83,17 @@ impl Served {
         self.go_on(state);
     }
 
-    /// Recomputes what can be recomputed of the drive, and asserts that it agrees.
-    pub(super) fn check(&self) -> Result<(), ServeError> {
-        self.locked().drive()?.check();
-        Ok(())
+    /// Recomputes what can be recomputed of the drive, and asserts that it agrees. A drive that has
+    /// failed, or whose image is gone, is not sound either.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let mut state = self.locked();
+        self.look_at_image(&mut state);
+        let drive = state.drive().map_err(|error| error.to_string())?;
+        if let Some(failure) = failure(drive.as_ref()) {
+            return Err(failure);
+        }
+        drive.check();
+        self.image_gone(&state).map_or(Ok(()), Err)
     }
 
     /// What the dies do for so many milliseconds from now on, or from when who asked before has his

@@ -69,11 +69,16 @@ impl Shadow {
     ///
     /// # Errors
     /// A config that makes no such drive.
-    pub fn start(name: String, config: Config, bytes: u64, seed: u64) -> Result<Self, RunError> {
+    pub fn start(
+        name: String,
+        config: Config,
+        (bytes, seed): (u64, u64),
+        control: &Control,
+    ) -> Result<Self, RunError> {
         config.check()?;
         let plan = Plan::new(&config, bytes)?;
         let mut device = build(&config, &plan, seed, false)?;
-        let start = reach(&config, &plan, device.as_mut(), seed, &Control::default())?;
+        let start = reach(&config, &plan, device.as_mut(), seed, control)?;
         let measured = Measured::new(metrics(&config, &plan));
         let played = Played { name: name.clone(), config, plan, seed, device, start, measured };
         let played = Arc::new(Mutex::new(played));

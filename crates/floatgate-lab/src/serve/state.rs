@@ -15,6 +15,7 @@ use super::shadow::Shadow;
 use super::waiting::Write;
 use crate::drive::live::{Begun, Live, Opened, Timekeeping};
 use crate::metrics::Metrics;
+use crate::result::StartResult;
 use crate::run::metrics;
 
 /// Requests of a window of the timeline.
@@ -46,7 +47,11 @@ struct Running {
 pub(super) struct State {
     /// None if there is no power, or the drive was shut down.
     pub opened: Option<Opened>,
+    /// Why it was not found again, if so.
+    pub lost: Option<String>,
     pub name: String,
+    /// How it was brought to its start state.
+    pub start: StartResult,
     pub time: Timekeeping,
     /// How much earlier than the drive has it a reply sets out.
     pub transport: Duration,
@@ -69,13 +74,23 @@ pub(super) struct State {
     pub faults: Faults,
 }
 
+fn off(lost: &Option<String>) -> ServeError {
+    lost.clone().map_or(ServeError::PowerOff, ServeError::Lost)
+}
+
 impl State {
-    pub fn new(opened: Opened, name: String, (time, transport): (Timekeeping, Duration)) -> Self {
+    pub fn new(
+        opened: Opened,
+        (name, start): (String, StartResult),
+        (time, transport): (Timekeeping, Duration),
+    ) -> Self {
         let metrics = metrics(&opened.description.config, &opened.plan);
         let power = Power { mount: opened.drive.mount(), ..Power::default() };
         let mut state = Self {
             opened: Some(opened),
+            lost: None,
             name,
+            start,
             time,
             transport,
             metrics,
@@ -97,7 +112,18 @@ impl State {
     }
 
     pub fn drive(&mut self) -> Result<&mut Box<dyn Live>, ServeError> {
-        self.opened.as_mut().map(|opened| &mut opened.drive).ok_or(ServeError::PowerOff)
+        let lost = &self.lost;
+        self.opened.as_mut().map(|opened| &mut opened.drive).ok_or_else(|| off(lost))
+    }
+
+    /// The drive, what it is, and its size.
+    pub fn opened(&self) -> Result<&Opened, ServeError> {
+        self.opened.as_ref().ok_or_else(|| self.why_off())
+    }
+
+    /// Why there is no drive.
+    pub fn why_off(&self) -> ServeError {
+        off(&self.lost)
     }
 
     /// Whether the power was on all the time since a request has come, or its client.

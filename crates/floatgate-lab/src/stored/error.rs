@@ -95,7 +95,7 @@ pub enum Problem {
 
 impl Problem {
     /// The problem of the image named.
-    pub(super) fn of(self, path: &Path) -> ImageError {
+    pub(crate) fn of(self, path: &Path) -> ImageError {
         ImageError { path: path.to_path_buf(), problem: self }
     }
 

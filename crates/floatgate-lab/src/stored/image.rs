@@ -98,17 +98,25 @@ impl Image {
         self.fault.take()
     }
 
+    /// The same bytes are in another place from now on, which is locked.
+    pub fn move_to(&mut self, place: Place) {
+        self.place = Arc::new(place);
+    }
+
+    /// From now on nothing is read or written; the first reason is kept.
+    pub fn stop(&self, error: io::Error) {
+        if !self.stopped.replace(true) {
+            // It is the first: there is no other way here.
+            let _ = self.fault.set(error);
+        }
+    }
+
     /// None if there was a fault, now or before.
     fn attempt<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
         if self.stopped.get() {
             return None;
         }
-        let stop = |error| {
-            self.stopped.set(true);
-            // It is the first: there is no other way here.
-            let _ = self.fault.set(error);
-        };
-        work(&self.place).map_err(stop).ok()
+        work(&self.place).map_err(|error| self.stop(error)).ok()
     }
 
     /// None if there was a fault, now or before; nothing is to be written to a file for reading.

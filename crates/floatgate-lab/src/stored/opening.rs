@@ -152,10 +152,13 @@ impl Stored {
     /// Opens an image with a sound header.
     fn load(mut image: Image, header: Header) -> Result<Self, Problem> {
         let layout = Layout::new(&header.medium);
+        let page_bytes = header.geometry.shape().page_bytes;
         let mut bytes = vec![0; header.point_bytes()];
         let point = image.read(POINT_AT, &mut bytes).map(|()| SyncPoint::decode(&bytes));
         let mut bytes = [0; Life::BYTES];
-        let life = image.read(LIFE_AT, &mut bytes).map(|()| Life::decode(&bytes, header.is_old));
+        let life = image
+            .read(LIFE_AT, &mut bytes)
+            .map(|()| Life::decode(&bytes, page_bytes, header.is_old));
         let scanned = point.zip(life).and_then(|((point, damaged), life)| {
             Some((point, damaged, life, scan(&image, &layout, &header.medium, point)?))
         });
@@ -167,7 +170,6 @@ impl Stored {
             damaged.push("the record of the drive's life is damaged");
         }
         let life = life.unwrap_or_default();
-        let page_bytes = header.geometry.shape().page_bytes as usize;
         let mut counted = Counted::new(&header.medium);
         for unit in (0..header.medium.units()).map(Unit) {
             counted.set_mode(unit, scan.modes.mode(unit));
@@ -184,7 +186,7 @@ impl Stored {
             damaged,
             tally: point.synced.with(scan.uncovered),
             scanned_bytes: scan.bytes,
-            register: vec![0; page_bytes],
+            register: vec![0; page_bytes as usize],
             note: None,
             moved: vec![],
             read_failed: false,

@@ -69,6 +69,50 @@ fn it_goes_on_over_resets_and_plugs() {
     }
 }
 
+/// A page is programmed for each write, however short it is.
+#[test]
+fn the_bytes_of_the_host_are_those_that_it_asks_for() {
+    for sets in [&[][..], &[("mapping.unit", "16KiB"), ("flash.page", "16KiB")]] {
+        let config = config(None, &[SMALL, &[("mapping.scheme", "ideal")], sets].concat());
+        let stand = Stand::new(&config, BYTES, Timekeeping::None);
+        let page = stand.status()["page_bytes"].as_u64().unwrap();
+        (0..8).for_each(|at| stand.client().write(at * page, &[1; 512], LATER).unwrap());
+        (0..4).for_each(|at| drop(read(&stand.client(), at * page + 3, 100)));
+        let smart = smart(&stand);
+        assert_eq!(smart["host_bytes_written"], 8 * 512);
+        assert_eq!(smart["host_bytes_read"], 400);
+        assert_eq!(smart["media_bytes_written"], 8 * page);
+        let amplification = json!(page as f64 / 512.0);
+        assert_eq!(smart["write_amplification"], amplification);
+        let result = &stand.status()["result"];
+        assert_eq!(result["write_amplification"], amplification);
+        assert_eq!(result["workload"]["write_bytes"], 8 * 512);
+    }
+}
+
+/// Older images count pages, without the bit that says bytes.
+#[test]
+fn a_life_in_pages_goes_on_in_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    let mut record = [0; 56];
+    for (at, number) in [(0, 5_u64), (8, 7), (16, 9)] {
+        record[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    }
+    let checksum = crc32fast::hash(&record[..52]);
+    record[52..].copy_from_slice(&checksum.to_le_bytes());
+    File::options().write(true).open(&path).unwrap().write_all_at(&record, LIFE.start).unwrap();
+    for opened in 0..2 {
+        let stand = serve(&path);
+        stand.client().write(0, &[1; 512], LATER).unwrap();
+        let smart = smart(&stand);
+        assert_eq!(smart["host_bytes_written"], 7 * PAGE + 512 * (opened + 1));
+        assert_eq!(smart["host_bytes_read"], 5 * PAGE);
+        assert_eq!(smart["unsafe_shutdowns"], 0);
+        stand.served.shut_down().unwrap();
+    }
+}
+
 #[test]
 fn an_image_keeps_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,8 +4,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
+mod aged;
 mod clients;
 mod control;
+mod health;
 mod life;
 mod power;
 mod worlds;

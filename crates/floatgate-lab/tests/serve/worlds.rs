@@ -16,7 +16,7 @@ use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config};
 const BYTES: u64 = 8 << 20;
 
 /// Some of all that a client can ask for, most of it small and in the first part of the drive.
-fn play(client: &Client, requests: u64, seed: u64) {
+pub(super) fn play(client: &Client, requests: u64, seed: u64) {
     let mut rng = Rng::new(seed);
     for _ in 0..requests {
         let length = if rng.below(4) == 0 { 1 + rng.below(100_000) } else { 4096 };
@@ -36,7 +36,7 @@ fn play(client: &Client, requests: u64, seed: u64) {
 }
 
 /// The result of playing the recording on the same drive.
-fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Value {
+pub(super) fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Value {
     let mut config = config.clone();
     config.ftl.journal = true;
     if time == Timekeeping::None {
@@ -50,7 +50,7 @@ fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Value {
 }
 
 /// The same in both worlds: all that is counted, and with a clock all times.
-fn assert_agree(live: &Value, simulated: &Value, time: Timekeeping) {
+pub(super) fn assert_agree(live: &Value, simulated: &Value, time: Timekeeping) {
     let counted = [
         "write_amplification",
         "data_write_amplification",
@@ -201,7 +201,7 @@ fn shadows_begin_anew_with_the_drive() {
 }
 
 /// The status when shadows have done what they were asked for.
-fn with_shadows(stand: &Stand) -> Value {
+pub(super) fn with_shadows(stand: &Stand) -> Value {
     loop {
         let status = stand.status();
         let also = status["also"].as_array().unwrap();

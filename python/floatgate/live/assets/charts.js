@@ -11,10 +11,13 @@ const CHARTS = [
   ["write_amplification", "Write amplification", ratio, "write_amplification_max"],
   ["host_mb_s", "Host, MB/s", measured, "host_mb_s_max"],
   ["requests_s", "Requests/s", measured, "requests_s_max"],
-  ["p99_us", "p99, µs", measured],
+  ["p99_us", "p99 as measured, µs", measured],
   ["hit_ratio", "Map hits", percent, "hit_ratio_min"],
   ["free_units", "Free units", (value) => fixed(value)],
 ];
+
+// Without a clock of the drive, the time of a request is that of the machine that serves it.
+const OF_THIS_MACHINE = { p99_us: "p99 of this machine, µs" };
 
 // In the order of the report's colours.
 const BLAME = {
@@ -53,17 +56,19 @@ const path = (at, values, most) => {
 };
 
 /** Draws the history that the server has kept; from zero, so that heights compare. */
-export const showHistory = (history) => {
+export const showHistory = (history, timing) => {
   const box = byId("charts");
   if (!box.children.length) box.append(...CHARTS.map(([key, title]) => panel(key, title)));
   const seconds = history.at_s.length > 1 ? history.at_s[history.at_s.length - 1] - history.at_s[0] : 0;
-  CHARTS.forEach(([key, title, format, extreme = key], number) => {
+  CHARTS.forEach(([key, measuredTitle, format, extreme = key], number) => {
+    const title = (timing === "none" && OF_THIS_MACHINE[key]) || measuredTitle;
     const values = history[key];
     const known = [...values, ...history[extreme]].filter((value) => value !== null);
     const most = Math.max(...known, 1e-9);
     const last = values.length ? values[values.length - 1] : null;
     const part = box.children[number];
     const [heading, svg, ends] = part.children;
+    heading.firstChild.textContent = title;
     heading.lastChild.textContent = format(last);
     const draw = (line, column) => svg.querySelector(line).setAttribute("d", known.length ? path(history.at_s, column, most) : "");
     draw(".mean", values);

@@ -30,6 +30,8 @@ const showAbout = (status) => {
   const where = status.image ?? "in memory";
   const parts = [size(status.bytes), where, `timing ${status.timing}`, `up ${duration(status.uptime_s)}`];
   if (status.record) parts.push(`${fixed(status.record.requests)} requests recorded`);
+  if (status.failure) parts.push("failed");
+  if (status.aged) parts.push("aged before its first client");
   if (status.faults.read_error_share > 0) parts.push(`${percent(status.faults.read_error_share)} of reads fail`);
   if (status.faults.read_only) parts.push("read-only");
   byId("about").textContent = parts.join(" · ");
@@ -45,7 +47,7 @@ const showTiles = ({ result, history, server, page_bytes: page, free_units: free
   facts(byId("tiles"), [
     ["Write amplification now", ratio(last(history.write_amplification))],
     ["since the counters were reset", ratio(result.write_amplification)],
-    ["Written by the host", size(result.workload.write_pages * page)],
+    ["Written by the host", size(result.workload.write_bytes)],
     ["written to flash", size(programs * page)],
     ["Host, MB/s", measured(last(history.host_mb_s))],
     ["Requests/s", measured(last(history.requests_s))],
@@ -56,6 +58,11 @@ const showTiles = ({ result, history, server, page_bytes: page, free_units: free
   ]);
 };
 
+const showRoom = ({ cleaning_begins_after_bytes: room }) => {
+  byId("room").hidden = room === null;
+  if (room !== null) byId("room").textContent = `cleaning begins after ${size(room)} more`;
+};
+
 const times = (name, { count, mean, p50, p99, p999, max }) =>
   [name, fixed(count), ...[mean, p50, p99, p999, max].map(measured)];
 
@@ -63,8 +70,9 @@ const modelled = (name, of) =>
   times(name, { count: of.requests, mean: of.mean_us, p50: of.p50_us, p99: of.p99_us, p999: of.p999_us, max: of.max_us });
 
 const showTimes = ({ server, result, timing }) => {
-  const table = [times("Reads, as measured", server.latency_us.read), times("Writes, as measured", server.latency_us.write)];
   const isTimed = timing !== "none";
+  const how = isTimed ? "as measured" : "of this machine";
+  const table = [times(`Reads, ${how}`, server.latency_us.read), times(`Writes, ${how}`, server.latency_us.write)];
   if (isTimed) {
     table.push(modelled("Reads, as modelled", result.latency.read), modelled("Writes, as modelled", result.latency.write));
   }
@@ -72,8 +80,10 @@ const showTimes = ({ server, result, timing }) => {
   if (server.holding) table.push(times("Answers beside their time", server.holding.error_us));
   rows(byId("times"), table);
   const holding = byId("holding");
-  holding.hidden = !server.holding;
-  if (server.holding) {
+  holding.hidden = isTimed && !server.holding;
+  if (!isTimed) {
+    holding.textContent = "These times are of this machine, not of the drive: with --timing none a request takes as long as this machine does.";
+  } else if (server.holding) {
     holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
       + `takes, and on average they took ${percent(server.holding.mean_excess)} longer: by that this machine was slower than the drive that it plays.`;
   }
@@ -122,7 +132,8 @@ const lanes = async (status) => {
 const show = (status) => {
   showAbout(status);
   showTiles(status);
-  showHistory(status.history);
+  showRoom(status);
+  showHistory(status.history, status.timing);
   showTimes(status);
   showShadows(status);
   showSmart(status);

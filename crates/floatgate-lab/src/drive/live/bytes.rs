@@ -54,6 +54,11 @@ impl HostBytes {
         }
     }
 
+    /// Whether no client has asked for anything yet: a drive that is aged before that holds zeros.
+    fn writes_zeros(&self) -> bool {
+        self.asked.is_empty()
+    }
+
     /// A read of as many bytes is next.
     pub fn begin_read(&mut self, offset: u64, length: u64) {
         self.begin(vec![(offset, vec![])]);
@@ -118,9 +123,11 @@ impl HostData<Flash> for HostBytes {
         let mut page = known.unwrap_or_else(|| self.page());
         page.resize(self.page_bytes, 0);
         let (from, to) = self.common(lpn);
-        let Some((_, bytes)) = self.asked.get(self.at) else { unreachable!("a write is in hand") };
-        let is_last = from.end == bytes.len();
-        page[to].copy_from_slice(&bytes[from]);
+        let mut is_last = false;
+        if let Some((_, bytes)) = self.asked.get(self.at) {
+            is_last = from.end == bytes.len();
+            page[to].copy_from_slice(&bytes[from]);
+        }
         self.pages.insert(key, page);
         if is_last && self.at + 1 < self.asked.len() {
             self.at += 1;
@@ -133,12 +140,18 @@ impl HostData<Flash> for HostBytes {
             false => self.pages.remove(&lpn.get()),
         };
         let page = accepted.or_else(|| self.unloaded.remove(&lpn.get()));
-        let page = page.expect("only what was written or read is programmed");
+        let page = match self.writes_zeros() {
+            true => page.unwrap_or_default(),
+            false => page.expect("only what was written or read is programmed"),
+        };
         nand.inner_mut().set_register(&page);
         self.put_back(page);
     }
 
     fn unload(&mut self, lpn: Lpn, found: bool, nand: &Flash) {
+        if self.writes_zeros() {
+            return;
+        }
         let stored = nand.inner();
         let is_lost = found && nand.read_failed();
         self.failed |= is_lost;
@@ -167,6 +180,9 @@ impl HostData<Flash> for HostBytes {
     }
 
     fn recall(&mut self, lpn: Lpn) {
+        if self.writes_zeros() {
+            return;
+        }
         let (to, from) = self.common(lpn);
         let page = self.pages.get(&lpn.get()).expect("what is buffered was accepted");
         self.answer.parts.push(Part::Bytes { to, bytes: page[from].to_vec() });

@@ -32,8 +32,17 @@ pub struct Description {
     pub bytes: u64,
     /// Seed of what policies draw.
     pub seed: u64,
+    /// Whether the drive was written over as `[start]` of the config says before its first client.
+    /// Older images do not have it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub aged: bool,
     /// The config, resolved.
     pub config: Config,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 /// Whether a live drive has a clock.
@@ -74,8 +83,13 @@ impl Description {
     }
 
     /// The drive of a config, its plan, and what the header of its image says.
-    fn of(config: &Config, bytes: u64, seed: u64) -> Result<(Self, Plan, String), ConfigError> {
-        let mut description = Self { bytes, seed, config: config.clone() };
+    fn of(
+        config: &Config,
+        bytes: u64,
+        seed: u64,
+        aged: bool,
+    ) -> Result<(Self, Plan, String), ConfigError> {
+        let mut description = Self { bytes, seed, aged, config: config.clone() };
         description.config.ftl.journal = true;
         let plan = match description.plan() {
             Err(error) if config.ftl.journal => return Err(error),
@@ -118,7 +132,7 @@ impl Description {
 /// # Errors
 /// A config that makes no live drive.
 pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
-    Ok(Description::of(config, bytes, 0)?.0.config)
+    Ok(Description::of(config, bytes, 0, false)?.0.config)
 }
 
 /// Makes an image with a formatted drive of as many bytes, erased.
@@ -127,7 +141,7 @@ pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
 /// A config that makes no live drive, a file that exists, or one that cannot be written; then there
 /// is no file that was not there before.
 pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
-    let (description, plan, text) = Description::of(config, bytes, seed)?;
+    let (description, plan, text) = Description::of(config, bytes, seed, false)?;
     let journal_units = plan.medium.units() - plan.geometry.units();
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
@@ -167,7 +181,23 @@ pub fn in_memory(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let (description, mut plan, text) = Description::of(config, bytes, seed)?;
+    new_in_memory(Description::of(config, bytes, seed, false)?, time)
+}
+
+/// Formats a drive in memory whose image states that it is aged. The caller ages it before use.
+pub(crate) fn to_be_aged(
+    config: &Config,
+    bytes: u64,
+    seed: u64,
+    time: Timekeeping,
+) -> Result<Opened, OpenError> {
+    new_in_memory(Description::of(config, bytes, seed, true)?, time)
+}
+
+fn new_in_memory(
+    (description, mut plan, text): (Description, Plan, String),
+    time: Timekeeping,
+) -> Result<Opened, OpenError> {
     plan.is_timed = time == Timekeeping::Simulated;
     let journal_units = plan.medium.units() - plan.geometry.units();
     let path = Path::new(MEMORY);

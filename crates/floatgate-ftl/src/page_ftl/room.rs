@@ -1,0 +1,45 @@
+//! Room until cleaning begins, for a drive that has not been written over yet.
+
+use super::slc::CacheRoom;
+use super::{Cleaning, PageFtl, WhenFull};
+use crate::addr::Unit;
+use crate::mapping::Mapping;
+use crate::nand::Nand;
+
+impl Cleaning {
+    /// Free units below which units are cleaned: in the foreground when a unit was opened, and
+    /// ahead of need with the next page.
+    fn least_free(&self) -> (u32, u64) {
+        match self.pace.is_some() || self.idle_after_ns.is_some() {
+            true => (self.high_water, 1),
+            false => (self.low_water - 1, 0),
+        }
+    }
+}
+
+impl<N: Nand, M: Mapping> PageFtl<N, M> {
+    /// Pages that the host can have programmed until a unit is cleaned, if nothing else is: pages
+    /// of the map take units, too. None once cleaning has begun.
+    pub(super) fn room_left(&self) -> Option<u64> {
+        let units = &self.store.units;
+        let (least, one) = self.cleaner.config.least_free();
+        let free = units.free_units();
+        let was_erased = |unit| units.lifetime_erases(unit) > 0;
+        let is_ahead_begun = one > 0 && free < least;
+        let has_erased = || (0..self.store.geometry.units()).map(Unit).any(was_erased);
+        if is_ahead_begun || (free <= least && has_erased()) {
+            return None;
+        }
+        let capacity = u64::from(self.store.geometry.unit_capacity());
+        let in_units = |units: u32| u64::from(units) * capacity;
+        let native = u64::from(self.streams.native_room()) + one;
+        let opened = free.saturating_sub(least);
+        let Some(CacheRoom { pages, units, when_full }) = self.room_in_cache() else {
+            return Some(native + in_units(opened));
+        };
+        Some(match when_full {
+            WhenFull::Fold => pages,
+            WhenFull::Direct => pages + native + in_units(opened.saturating_sub(units)),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Live drives that were written over before their first client.
+//!
+//! The drive is filled as a simulation fills it, by the same recipe and the same draws, so that a
+//! recording of its clients comes to the same counts when it is simulated from that start. Its
+//! pages hold zeros: clients read what they read of a new drive.
+//!
+//! It is aged in memory and then written to its file, which has its name only when it is complete.
+
+use std::fmt;
+use std::path::Path;
+
+use super::{Control, RunError, reach};
+use crate::config::{Config, ConfigError, Fill};
+use crate::drive::live::{OpenError, Opened, Timekeeping, to_be_aged};
+use crate::result::StartResult;
+use crate::stored::{ImageError, Problem};
+
+/// Why there is no aged drive.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AgedError {
+    /// There is no drive, or its image cannot be written.
+    Open(OpenError),
+    /// It was not aged to the end.
+    Run(RunError),
+}
+
+impl fmt::Display for AgedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AgedError {}
+
+impl From<OpenError> for AgedError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+impl From<ImageError> for AgedError {
+    fn from(error: ImageError) -> Self {
+        Self::Open(error.into())
+    }
+}
+
+impl From<RunError> for AgedError {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+/// A drive to make and age.
+#[derive(Clone, Debug)]
+pub struct New<'a> {
+    /// Its config; `[start]` says how it is aged.
+    pub config: &'a Config,
+    /// Bytes that the host can address.
+    pub bytes: u64,
+    /// Seed of what policies draw, and of the addresses that are written.
+    pub seed: u64,
+}
+
+/// Makes a drive, in memory or in a new file, and brings it to the start state of its config.
+///
+/// # Errors
+/// A config that makes no live drive or leaves it empty, a file that exists or cannot be written,
+/// or an end that was asked for. Then there is no file that was not there before.
+pub fn aged(
+    new: &New<'_>,
+    image: Option<&Path>,
+    time: Timekeeping,
+    control: &Control,
+) -> Result<(Opened, StartResult), AgedError> {
+    if new.config.start.fill == Fill::None && new.config.start.play.is_none() {
+        let text =
+            "start.fill = \"none\": expected \"random\" or \"steady\" for a drive to be aged";
+        return Err(RunError::from(ConfigError::new(text)).into());
+    }
+    if let Some(path) = image.filter(|path| path.exists()) {
+        return Err(Problem::Exists.of(path).into());
+    }
+    let mut opened = to_be_aged(new.config, new.bytes, new.seed, time)?;
+    let Opened { drive, description, plan } = &mut opened;
+    let start = reach(&description.config, plan, drive.device_mut(), new.seed, control)?;
+    if time == Timekeeping::None {
+        drive.device_mut().stand_still();
+    }
+    if let Some(path) = image {
+        drive.medium_mut().save_to(path)?;
+    }
+    Ok((opened, start))
+}
+
+/// Makes an image of an aged drive, which is shut down.
+///
+/// # Errors
+/// As [`aged`].
+pub fn create_aged(new: &New<'_>, path: &Path, control: &Control) -> Result<(), AgedError> {
+    let (mut opened, _) = aged(new, Some(path), Timekeeping::None, control)?;
+    let shut_down = opened.drive.shut_down();
+    Ok(shut_down.map_err(|error| {
+        let (path, error) = (path.to_path_buf(), error.to_string());
+        OpenError::Fault { path, error }
+    })?)
+}

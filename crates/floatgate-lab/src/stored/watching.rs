@@ -1,0 +1,36 @@
+//! Whether the file of an image is still there, whole, under its name.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::{Place, Stored};
+
+impl Stored {
+    /// Stops the medium: the file has failed elsewhere than in an operation of the flash.
+    pub fn stop(&mut self, error: io::Error) {
+        self.image.stop(error);
+    }
+
+    /// Stops the medium if its file has become shorter: pages are gone.
+    pub fn look_at_length(&mut self) {
+        let expected = self.layout.end();
+        let shorter = self.image.place().length().map(|found| (found < expected).then_some(found));
+        match shorter {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                let text = format!("the file has {found} bytes; expected {expected}");
+                self.stop(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+            }
+            Err(error) => self.stop(error),
+        }
+    }
+
+    /// Whether `path` names the file of this image. Memory has no name.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let Place::File(file) = &**self.image.place() else { return true };
+        let (Ok(ours), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
+        (ours.dev(), ours.ino()) == (there.dev(), there.ino())
+    }
+}

@@ -40,6 +40,8 @@ def run(
     close_gaps: str | None = None,
     streams: str = "trace",
     start_cache: str | Path | None = None,
+    units: int | None = None,
+    full_size: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Simulates one trace on one device.
@@ -62,11 +64,27 @@ def run(
     start states are kept: a drive of the same config, size, seed and build of the engine is read
     from there instead of being filled again. Its files may be deleted at any time.
 
+    A drive without `flash.blocks` is as large as the workload. `units` (from 8) makes its erase
+    units smaller until there are about so many. Devices with a table `[class]`, such as
+    "tlc-enterprise", have 1,024 without it, or fewer of 256 pages. Their units stay as they are
+    with `full_size`, or where `set` has a key of them. A drive of fewer than 8 units is refused.
+
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
     where the run fails.
     """
     how = RunOptions(
-        repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, streams, start_cache
+        repeat,
+        limit,
+        seed,
+        addresses,
+        time_scale,
+        verify,
+        format,
+        close_gaps,
+        streams,
+        start_cache,
+        units,
+        full_size,
     )
     drive = configs.resolve_all(device, set or {}, {})
     return runner.simulate([trace], drive, [how], progress=progress)[0]

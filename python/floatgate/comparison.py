@@ -12,6 +12,7 @@ import polars as pl
 from . import notebook
 from .configs import DEVICE
 from .result import Result
+from .scaling import mark
 
 METRIC_SECTIONS = (
     "amplification",
@@ -108,7 +109,9 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     """One row per result: `trace`, the config keys `keys`, then every metric.
 
     Of different traces of one name, `trace` has the start of `workload.hash` behind the name.
-    With several seeds among the results, `seed` comes before the metrics. A metric's column has
+    With several seeds among the results, `seed` comes before the metrics. `drive` says what the
+    drive has otherwise than was asked: few erase units, or another spare factor; else it is empty.
+    A metric's column has
     the path that it has in the result: `write_amplification`, `latency.all.p99_us`,
     `flash.programs.gc`. Units are those of `Result`.
     """
@@ -116,6 +119,7 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     several = len({result.seed for result in results}) > 1
     for result, row in zip(results, labels(results, keys), strict=True):
         row |= {"seed": result.seed} if several else {}
+        row["drive"] = mark(result)
         row["write_amplification"] = result.write_amplification
         row["page_write_amplification"] = result.page_write_amplification
         row["data_write_amplification"] = result.data_write_amplification

@@ -19,6 +19,9 @@ from .result_types import SpaceResult
 
 DEFAULT_DEVICE = "classic"
 
+SHAPE = ("flash.blocks", "flash.pages_per_block", "flash.superblock", "flash.erase")
+"""Keys of erase units, which scaling changes where they are not set."""
+
 DEVICE = "device"
 """What varies the whole drive, where other keys vary one value of its config."""
 
@@ -38,6 +41,12 @@ class Resolved:
     """The resolved config, as JSON text."""
     guests: Guests = field(default_factory=Guests)
     """The policies in Python that it names."""
+    is_class: bool = False
+    """Whether the device stands for a class of drives on sale, which are larger than a workload."""
+    shaped: str = ""
+    """A key among the settings that says how large erase units are, with its value."""
+    notes: tuple[str, ...] = ()
+    """How the drive differs from its device."""
 
     def apart(self) -> Resolved:
         """The same drive with policies of its own."""
@@ -86,7 +95,8 @@ def resolve_all(
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
         resolved = _core.resolve(*read[called], sets)
         config, guests = Guests.of(resolved, given, _is_victim_free(device, dict(sets)))
-        found.append(Resolved(label, called, config, guests))
+        shaped = next((f"{key} = {value}" for key, value in sets if key in SHAPE), "")
+        found.append(Resolved(label, called, config, guests, _is_class(*read[called]), shaped))
     if vary:
         check_used([*vary], [json.loads(one.config) for one in found])
     return found
@@ -99,6 +109,12 @@ def _is_victim_free(device: Device | None, sets: Mapping[str, str]) -> bool:
     if Placement.KEY in sets:
         return True
     return isinstance(device, Mapping) and "victim" not in device.get("cleaning", {})
+
+
+@cache
+def _is_class(preset: str | None, text: str | None) -> bool:
+    """Whether a device has a table `[class]`."""
+    return "class" in json.loads(_core.said(preset, text))
 
 
 def capacity(config: str) -> int:

@@ -61,7 +61,7 @@ def map_curve(
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
     """
     how = RunOptions(**options)
-    how.refuse(("verify", "start_cache"), "nothing is simulated")
+    how.refuse(("verify", "start_cache", "units", "full_size"), "nothing is simulated")
     how.refuse_modulo()
     page_bytes = _page_bytes(page)
     rate = _rate(sample)

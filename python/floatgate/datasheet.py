@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import _core, configs, runner
+from . import _core, configs, runner, scaling
 from .configs import Device, Resolved
 from .jobs import Progress
 from .notebook import Shown
@@ -342,8 +342,8 @@ def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
     levels, pages = flash["program_pages"], flash["pages_per_block"]
     most = UNIT_PAGES * configs.page_bytes(whole) // row // levels * levels
     if 0 < most < pages:
-        erase = (_core.span_ns(flash["erase"]) or 0) * most // pages
-        scale |= {"flash.pages_per_block": most, "flash.erase": f"{erase}ns"}
+        shorter = scaling.shorter(flash, most // levels)
+        scale |= {f"flash.{key}": value for key, value in shorter.items()}
     return scale
 
 

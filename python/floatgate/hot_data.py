@@ -239,7 +239,8 @@ def hotness(
     measured = parse_options(gb, hot_from, rounding, partial)
     how = RunOptions(**options)
     how.refuse(
-        ("addresses", "verify", "start_cache"), "hot data are those of the whole address space"
+        ("addresses", "verify", "start_cache", "units", "full_size"),
+        "hot data are those of the whole address space",
     )
     if progress is not None:
         progress("read", 0, 0)

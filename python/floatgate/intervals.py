@@ -37,7 +37,8 @@ def summary_table(
 ) -> pl.DataFrame:
     """One row per trace and combination of values, over the seeds, from `compare_results`.
 
-    `trace`, the config keys `keys`, and `seeds`, the number of runs behind the rest. For each
+    `trace`, the config keys `keys`, `seeds`, the number of runs behind the rest, and `drive` of
+    `comparison_table`. For each
     metric of `comparison_table`, say `iops`: `iops`, the mean; `iops.ci95`, half the width of its
     95 % confidence interval (Student's t); `iops.difference`, the mean of the differences to the
     baseline's run with the same trace and seed, and `iops.difference_ci95`, in the metric's unit;
@@ -52,10 +53,12 @@ def summary_table(
     table = comparison_table(results, keys)
     metrics = table.columns[table.columns.index("write_amplification") :]
     values = {metric: table[metric].to_list() for metric in metrics}
+    drives = table["drive"].to_list()
     rows = []
     for one in compared(results, keys, baseline):
         row = {"trace": one.trace, **dict(zip(keys, one.values, strict=True))}
         row["seeds"] = len(one.runs)
+        row["drive"] = "; ".join(dict.fromkeys(filter(None, (drives[at] for at in one.runs))))
         for metric in metrics:
             row |= _measured(metric, values[metric], one)
         rows.append(row)

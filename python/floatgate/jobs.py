@@ -62,10 +62,8 @@ class Job:
 
     def pages(self) -> int:
         """Logical pages of the map. Raises ConfigError where the drive cannot hold the workload."""
-        load = self.load
-        span = load.workload.span_bytes if load.span_bytes is None else load.span_bytes
         try:
-            size = _core.logical_bytes(self.drive.config, span)
+            size = _core.logical_bytes(self.drive.config, self.load.span)
         except _core.ConfigError as error:
             raise _labelled(error, self.label) from error
         return size // page_bytes(json.loads(self.drive.config))
@@ -87,11 +85,12 @@ class Job:
         return digest_of(_core.__version__, self.drive.config, *played)
 
     def notes(self, is_kept: bool) -> list[str]:
-        """The workload's notes, and what is not kept of a run with a Python policy."""
+        """Notes on the workload, on the drive, and on what is not kept with a Python policy."""
         names = " and ".join(sorted(self.drive.guests.names()))
         why = f"{names}: the name of a Python policy does not identify its code"
         return [
             *self.load.notes,
+            *self.drive.notes,
             *([f"not resumable: {why}, so this run is not kept"] if names and is_kept else []),
             *([f"start state not kept: {why}"] if names and self.how.start_cache else []),
         ]

@@ -96,6 +96,13 @@ def rows_html(rows: Sequence[tuple[Mapping[str, Any], Result]]) -> str:
     if not rows:
         return "<p>no results</p>"
     told = [({**label, "seed": result.seed}, _metrics(result)) for label, result in rows]
+    from .scaling import mark
+
+    if any(marks := [mark(result) for _, result in rows]):
+        told = [
+            (label | {"drive": one}, numbers)
+            for (label, numbers), one in zip(told, marks, strict=True)
+        ]
     titles = [*told[0][0], *told[0][1]]
     head = "".join(f"<th>{escape(title)}</th>" for title in titles)
     body = "".join(

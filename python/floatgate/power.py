@@ -55,6 +55,7 @@ def crash(
     how = RunOptions(**options)
     how.refuse(("verify",), "what is found is always checked")
     how.refuse(("start_cache",), "the drives of crash points are filled anew")
+    how.refuse(("units", "full_size"), "recoveries are checked on the erase units of the device")
     how.refuse_modulo()
     _check(every, point, second)
     config = configs.resolve(device, set or {})

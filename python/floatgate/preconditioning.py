@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
 import polars as pl
 
-from . import _core, api, configs, sources, steady
-from .configs import Device
+from . import _core, api, configs, scaling, sources, steady
+from .configs import Device, Resolved
 from .intervals import mean_and_half_width
 from .jobs import Progress
 from .notebook import Shown
@@ -162,6 +162,8 @@ def precondition(
     repeat: int = 5,
     budget: int = 32,
     workers: int | None = None,
+    units: int | None = None,
+    full_size: bool = False,
     progress: Progress | None = None,
 ) -> Preconditioned:
     """How far from the steady state of a workload recipes of preconditioning leave a drive.
@@ -170,7 +172,7 @@ def precondition(
     `span` it goes over all of the drive. `device` and `set` are as for `run`; `repeat` seeds are
     used, from `seed` on. A drive without `flash.blocks` gets 256 MiB. `budget` is how many volumes
     the workload may take until it is steady: 16, 32 or 64. Times are not simulated unless
-    `timing` is set or the drive cleans while it is idle.
+    `timing` is set or the drive cleans while it is idle. `units` and `full_size` are as for `run`.
 
     The steady state is found by the workload itself, from two start states, one below and one
     above it: `steady.steady_from` says when a series of volumes is steady, and both must come to
@@ -183,22 +185,25 @@ def precondition(
     if repeat < 1:
         raise _core.ConfigError(f"repeat: {repeat} given; expected at least 1 seed")
     sets = _sets(device, set or {})
-    resolved = configs.resolve(device, sets)
-    capacity, text = _sized(resolved, workload, budget, RunOptions(seed=seed))
-    config = json.loads(resolved)
+    how = RunOptions(seed=seed, units=units, full_size=full_size)
+    resolved = configs.resolve_all(device, sets, {})[0]
+    drive, capacity, text = _sized(resolved, workload, budget, how)
+    config = json.loads(drive.config)
     page = configs.page_bytes(config)
     found = all_recipes(capacity, page)
     above = worn_evenly(capacity, page, configs.spare_factor(config))
     results = api.compare_results(
         text,
         device=device,
-        set={key: value for key, value in sets.items() if key != PLAY},
+        set={key: value for key, value in sets.items() if key != PLAY} | scaling.shape(drive),
         vary={PLAY: list(dict.fromkeys([*(one.play for one in found), above]))},
         seeds=range(seed, seed + repeat),
         workers=workers,
+        full_size=full_size,
         progress=progress,
     )
-    return _found(results, found, above, (text, capacity, repeat, budget))
+    judged = _found(results, found, above, (text, capacity, repeat, budget))
+    return replace(judged, notes=(*drive.notes, *judged.notes))
 
 
 def _found(
@@ -240,8 +245,11 @@ def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
     return sets if "timing" in sets or idle is not None else {**sets, "timing": "none"}
 
 
-def _sized(drive: str, workload: str, budget: int, how: RunOptions) -> tuple[int, str]:
-    """Bytes that the recipes write once, and the workload with its span and its requests."""
+def _sized(
+    drive: Resolved, workload: str, budget: int, how: RunOptions
+) -> tuple[Resolved, int, str]:
+    """The drive as it is simulated, the bytes that the recipes write once, and the workload with
+    its span and its requests."""
     if not sources.is_generator(f"{workload}{'' if ':' in workload else ':'}"):
         raise _core.ConfigError(f"workload: {workload!r} given; expected a generator")
     name, _, rest = workload.partition(":")
@@ -255,17 +263,18 @@ def _sized(drive: str, workload: str, budget: int, how: RunOptions) -> tuple[int
     probe = ",".join([*parts, f"requests={PROBE}"])
     rows = {row["name"]: row for row in json.loads(_core.generators())}
     has_span = any(key["name"] == "span" for key in rows[name.strip()]["keys"])
-    if has_span and "span" not in keys:
-        capacity = _whole(_core.logical_bytes(drive, SPAN))
+    is_open = has_span and "span" not in keys
+    generator = f"{name}:{probe}"
+    span = SPAN if is_open else _core.Workload.generator(generator, how.seed).span_bytes
+    drive = scaling.fit(drive, span, how)
+    capacity = _whole(_core.logical_bytes(drive.config, span))
+    if is_open:
         parts.append(f"span={capacity}")
-    else:
-        span = _core.Workload.generator(f"{name}:{probe}", how.seed).span_bytes
-        capacity = _whole(_core.logical_bytes(drive, span))
     text = ",".join([f"{name}:{parts[0]}" if parts else f"{name}:", *parts[1:]])
-    page = configs.page_bytes(json.loads(drive))
+    page = configs.page_bytes(json.loads(drive.config))
     pages = _pages_written(f"{text},requests={PROBE}", how.seed, page)
     window = capacity / page * budget / WINDOWS
-    return capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"
+    return drive, capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"
 
 
 def _whole(capacity: int) -> int:

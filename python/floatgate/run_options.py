@@ -42,6 +42,10 @@ class RunOptions:
     """Where placement handles come from: one of `STREAMS`."""
     start_cache: str | Path | None = None
     """A directory where start states are kept, and taken from."""
+    units: int | None = None
+    """Erase units that the drive has, or so; from 8."""
+    full_size: bool = False
+    """Keeps the erase units of the device, however large they are."""
 
     def __post_init__(self) -> None:
         self._expect(self.repeat >= 1, "repeat", "at least 1")
@@ -49,6 +53,9 @@ class RunOptions:
         self._expect(0 <= self.seed < 1 << 64, "seed", "0 to 2^64 - 1")
         self._expect(self.addresses in ADDRESSES, "addresses", " or ".join(ADDRESSES))
         self._expect(self.streams in STREAMS, "streams", " or ".join(STREAMS))
+        self._expect(self.units is None or self.units >= 8, "units", "at least 8")
+        both = self.units is not None and self.full_size
+        self._expect(not both, "full_size", "false where `units` says how many there are")
         scale = self.time_scale
         self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
         if self.close_gaps is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import configs, jobs, sources
+from . import configs, jobs, scaling, sources
 from .configs import Resolved
 from .jobs import Job, Kept, Progress
 from .result import Result
@@ -61,4 +61,5 @@ def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Sourc
 def _job(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:
     wrapped = configs.capacity(drive.config) if how.addresses == "modulo" else None
     label = f"{source.name}, {drive.label}" if drive.label else source.name
-    return Job(label, drive, source.load(wrapped), how)
+    load = source.load(wrapped)
+    return Job(label, scaling.fit(drive, load.span, how), load, how)

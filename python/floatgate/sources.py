@@ -41,6 +41,11 @@ class Load:
     notes: list[str]
     skipped: int
 
+    @property
+    def span(self) -> int:
+        """Bytes that the drive has to hold."""
+        return self.workload.span_bytes if self.span_bytes is None else self.span_bytes
+
 
 @dataclass
 class Source:

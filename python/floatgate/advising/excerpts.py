@@ -8,19 +8,19 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import _core, configs, runner
+from floatgate import _core, configs, runner, scaling
 from floatgate.configs import Device
 from floatgate.jobs import Progress
 from floatgate.report.values import count, measured, size
 from floatgate.result import Result
 from floatgate.run_options import RunOptions
+from floatgate.scaling import UNITS, UNITS_FEW
 from floatgate.traces import lay_out, read_trace
 from floatgate.traces.model import WRITE, Trace
 
 from .answers import QUESTIONS
 from .calls import Calls
 from .lines import Line, Number, unknown
-from .sampled import UNITS, UNITS_LEAST
 
 EXCERPTS = 3
 """From the beginning, the middle and the end."""
@@ -73,17 +73,16 @@ def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
     span = lay_out(trace).span_bytes
     flash, levels = config["flash"], config["flash"]["program_pages"]
     row = _core.parse_size("flash.page", flash["page"]) * flash["superblock"]
-    pages = max(1, round(span / UNITS / (row * levels))) * levels
-    pages = min(pages, flash["pages_per_block"])
+    rows = max(1, round(span / UNITS / (row * levels)))
+    shorter = scaling.shorter(flash, min(rows, flash["pages_per_block"] // levels))
+    pages = shorter["pages_per_block"]
     # A smaller trace leaves a part of the drive full of data that it does not touch.
-    capacity = max(span, UNITS_LEAST * pages * row)
+    capacity = max(span, UNITS_FEW * pages * row)
     spare = configs.spare_factor(config)
     blocks = -(-capacity // round((1 - spare) * pages * row)) * flash["superblock"]
-    erase = (_core.span_ns(flash["erase"]) or 0) * pages // flash["pages_per_block"]
     return {
-        "flash.pages_per_block": pages,
+        **{f"flash.{key}": value for key, value in shorter.items()},
         "flash.blocks": blocks + 2 * flash["superblock"],
-        "flash.erase": f"{erase}ns",
         "start.fill": "random",
         "start.overwrites": 1,
     }, capacity

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _core, api
+from .. import _core, api, scaling
 from .._core import ConfigError
 from ..configs import page_bytes
 from ..result import Result
@@ -100,9 +100,8 @@ def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[s
     row_bytes = flash["superblock"] * levels * _flash_page(config)
     least = max(ROWS_LEAST, math.ceil(UNIT_PAGES_LEAST * page_bytes(config) / row_bytes))
     kept = min(rows, max(least, round(rows / scale)))
-    erase = (_core.span_ns(flash["erase"]) or 0) * kept // rows
-    shorter = {"pages_per_block": kept * levels, "erase": f"{erase}ns"}
-    return full_size({**config, "flash": flash | shorter}, round(capacity_bytes / scale))
+    shorter = {**config, "flash": flash | scaling.shorter(flash, kept)}
+    return full_size(shorter, round(capacity_bytes / scale))
 
 
 def _flash_page(config: dict[str, Any]) -> int:

@@ -33,6 +33,7 @@ def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequenc
     """A row for each combination, below it how it differs from the baseline; then every doubt."""
     rows = summary.to_dicts()
     names = ["trace", *keys] if summary["trace"].n_unique() > 1 or not keys else [*keys]
+    names += ["drive"] if any(row["drive"] for row in rows) else []
     columns = []
     for name in names:
         lines = [(str(row[name]), "  difference" if name == names[0] else "") for row in rows]

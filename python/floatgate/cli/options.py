@@ -117,6 +117,17 @@ StartCache = Annotated[
         help="Keep start states here, and take those of earlier runs with the same drive and seed.",
     ),
 ]
+Units = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Make erase units smaller until a drive without flash.blocks has about N "
+        "(default for devices with a [class]: 1024, or fewer of 256 pages).",
+    ),
+]
+FullSize = Annotated[
+    bool, typer.Option("--full-size", help="Keep the erase units of the device as they are.")
+]
 Columns = Annotated[
     str | None,
     typer.Option(
@@ -144,6 +155,8 @@ RUN: dict[str, Any] = {
     "close_gaps": CloseGaps,
     "streams": Streams,
     "start_cache": StartCache,
+    "units": Units,
+    "full_size": FullSize,
 }
 """The fields of `RunOptions`, as they are on the command line."""
 

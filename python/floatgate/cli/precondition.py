@@ -39,6 +39,8 @@ def precondition(
     repeat: Repeat = 5,
     budget: Budget = 32,
     workers: Workers = None,
+    units: options.Units = None,
+    full_size: options.FullSize = False,
     out: options.Out = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -58,6 +60,8 @@ def precondition(
                 repeat=repeat,
                 budget=budget,
                 workers=workers,
+                units=units,
+                full_size=full_size,
                 progress=progress,
             )
         if part is not None:

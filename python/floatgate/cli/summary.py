@@ -31,6 +31,7 @@ from floatgate.report.values import (
     unit_of,
 )
 from floatgate.result import Result
+from floatgate.scaling import mark
 
 from .columns import Column, label, print_columns, prose
 from .grids import Lines, fact_grid, print_messages
@@ -76,6 +77,8 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
+    if any(marks := [mark(result) for result in results]):
+        names["drive"] = marks
     columns = [
         metric.make(title, [metric.of(result) for result in results])
         for metric, title in ((tables.METRICS[name], title) for name, title in COLUMNS.items())

@@ -45,7 +45,9 @@ Prune = Annotated[
 DEFAULT_OUT = Path("floatgate-tune")
 
 
-@options.takes_run_options("repeat", "limit", "seed", "addresses", "time_scale", "format")
+@options.takes_run_options(
+    *("repeat", "limit", "seed", "addresses", "time_scale", "format", "units", "full_size")
+)
 def tune(
     trace: Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)],
     *,

@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from floatgate.configs import SHAPE
 from floatgate.result import Result
+from floatgate.scaling import is_scaled
 
 from .theme import DASHES, SERIES
 from .values import flatten, plain
@@ -67,6 +69,9 @@ def varying(results: Sequence[Result]) -> list[Varying]:
     keys = list(dict.fromkeys(key for config in configs for key in config))
     tables = list(dict.fromkeys(key.split(".")[0] for key in keys))
     keys.sort(key=lambda key: (tables.index(key.split(".")[0]), not key.endswith(".scheme")))
+    if any(map(is_scaled, results)):
+        # The shape of scaled units follows from the drive and the workload.
+        keys = [key for key in keys if key not in SHAPE]
     found = [Varying(TRACE, tuple(_traces(results)))]
     device = Varying("device", tuple(result.device for result in results))
     told = [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]

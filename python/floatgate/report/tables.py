@@ -11,6 +11,7 @@ import polars as pl
 
 from floatgate.result import LatencySummary, Result
 from floatgate.result_types import SpaceResult
+from floatgate.scaling import mark
 
 from . import overview
 from .causes import blame_names
@@ -138,7 +139,10 @@ def summary_table(runs: Sequence[Run]) -> Table:
         made = metric.make(metric.title, [metric.of(run.result) for run in runs])
         cells = [dataclasses.replace(cell, metric=name) for cell in made.cells]
         columns.append(Column(made.title, cells))
-    return beside("Main metrics", {"Run": [run.name for run in runs]}, columns)
+    names = {"Run": [run.name for run in runs]}
+    if any(marks := [mark(run.result) for run in runs]):
+        names["Drive"] = marks
+    return beside("Main metrics", names, columns)
 
 
 def beside(title: str, names: Mapping[str, Sequence[str]], columns: Sequence[Column]) -> Table:

@@ -255,7 +255,8 @@ class Plan:
         told = asdict(replace(how, start_cache=None))
         for seed in self.spec.seeds:
             what = (played.identity, played.volume, told | {"seed": seed})
-            digest = digest_of(build(), drive.config, *what)
+            scaled = (drive.is_class, drive.shaped)
+            digest = digest_of(build(), drive.config, scaled, *what)
             chosen = replace(how, seed=seed)
             yield Task(
                 digest,

@@ -45,6 +45,8 @@ OPTIONS: Schema = {
     "format": pl.String,
     "close_gaps": pl.String,
     "streams": pl.String,
+    "units": pl.Int64,
+    "full_size": pl.Boolean,
 }
 """All that a study file may say but `start_cache`, which changes no result."""
 

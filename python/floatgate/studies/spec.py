@@ -127,6 +127,8 @@ class Options(Strict):
     close_gaps: str | None = None
     streams: str | None = None
     start_cache: str | None = None
+    units: int | None = None
+    full_size: bool | None = None
 
     def given(self) -> dict[str, Any]:
         """Those that are given, by their names."""

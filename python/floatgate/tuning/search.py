@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from floatgate import _core, configs, jobs, sources
+from floatgate import _core, configs, jobs, runner, scaling, sources
 from floatgate.comparison import comparison_table
 from floatgate.configs import Device, Resolved
-from floatgate.jobs import Job, Progress
+from floatgate.jobs import Progress
 from floatgate.optimizer import Direction, check_installed, new_search
 from floatgate.ranges import suggest
 from floatgate.result import Result
@@ -130,7 +130,7 @@ class _Search:
         best = front(values)
         for one in best:
             self._shown(f"trial {one}", self.tried[one].settings)
-        drives = [json.loads(self._resolved(self.tried[one].settings).config) for one in best]
+        drives = [self._scaled(self.tried[one].settings) for one in best]
         goals = self._goals(default, {one: values[one] for one in best})
         return Tuned(
             self.whole.name,
@@ -229,11 +229,17 @@ class _Search:
             self.known[at] = tuple(found)
         return self.known[at]
 
+    def _scaled(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        """The config of a trial's drive as it was simulated."""
+        span = self.whole.load(None).span
+        config: dict[str, Any] = json.loads(
+            scaling.fit(self._resolved(settings), span, self.how).config
+        )
+        return config
+
     def _run(self, drive: Resolved, early: bool) -> Result:
         source = self.part if early else self.whole
-        wrapped = configs.capacity(drive.config) if self.how.addresses == "modulo" else None
-        job = Job("", drive, source.load(wrapped), source.how)
-        return jobs.run_all([job], 1, None)[0]
+        return jobs.run_all([runner.only(source, drive, source.how)], 1, None)[0]
 
     def _goals(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> list[Goal]:
         """The objectives with what bounds them; `values` are of the front, less the better."""

@@ -1,0 +1,225 @@
+"""Drives that are larger than their workload keep the number of their erase units."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import floatgate as fg
+from floatgate import configs, scaling
+from floatgate.run_options import RunOptions
+
+ENV = {**os.environ, "NO_COLOR": "1"}
+CLASSES = ("small-nvme", "tlc-client", "tlc-enterprise", "qlc-capacity")
+SPEC = "uniform:span=64MiB,writes=20k"
+PLAIN = {"timing": "none"}
+
+
+def fitted(device: Any, span: int, set: dict[str, Any] | None = None, **options: Any) -> Any:
+    """`[flash]` of the drive that is simulated for a workload of so many bytes, and its notes."""
+    [drive] = configs.resolve_all(device, set or {}, {})
+    drive = scaling.fit(drive, span, RunOptions(**options))
+    return json.loads(drive.config)["flash"], drive.notes
+
+
+def units(device: str, span: int, **options: Any) -> int:
+    config = configs.resolve(device, {})
+    flash, _ = fitted(device, span, **options)
+    sized = json.dumps(json.loads(config) | {"flash": flash})
+    pages = scaling.unit_pages(json.loads(sized))
+    held: int = configs._core.logical_bytes(sized, span)
+    logical = held / configs.page_bytes(json.loads(config))
+    return round(logical / (1 - configs.spare_factor(json.loads(config))) / pages)
+
+
+@pytest.mark.parametrize("device", CLASSES)
+@pytest.mark.parametrize("span", [1 << 28, 3 << 29, 1 << 33, 1 << 36])
+def test_presets_of_classes_have_many_units(device: str, span: int) -> None:
+    assert units(device, span) >= 128
+    pages = span / configs.page_bytes(json.loads(configs.resolve(device, {})))
+    if pages > 1 << 19:
+        assert units(device, span) > 700
+
+
+@pytest.mark.parametrize("device", CLASSES)
+@pytest.mark.parametrize("many", [200, 500, 1000])
+def test_as_many_units_as_asked_for(device: str, many: int) -> None:
+    assert many * 0.7 < units(device, 4 << 30, units=many) < many * 1.6
+
+
+def test_a_block_is_erased_in_as_much_less_time() -> None:
+    whole = json.loads(configs.resolve("tlc-enterprise", {}))["flash"]
+    flash, (note,) = fitted("tlc-enterprise", 1 << 30)
+    erase = 5_000_000 * flash["pages_per_block"] // whole["pages_per_block"]
+    assert flash["erase"] == f"{erase}ns"
+    for text in ("589,824", f"flash.superblock = {flash['superblock']}", "--full-size", "5,000"):
+        assert text in note
+
+
+def test_units_stay_on_many_dies() -> None:
+    """With units on two dies a drive does two thirds of its random requests."""
+    flash, _ = fitted("tlc-enterprise", 1 << 30)
+    assert flash["superblock"] >= 32
+
+
+@pytest.mark.parametrize("preset", [row["name"] for row in fg.devices()])
+def test_presets_of_papers_keep_their_geometry(preset: str) -> None:
+    if preset in CLASSES:
+        return
+    whole = json.loads(configs.resolve(preset, {}))["flash"]
+    span = 1 << 32
+    assert fitted(preset, span) == (whole, ())
+
+
+def test_what_is_set_is_not_scaled() -> None:
+    for key, value in (
+        ("flash.pages_per_block", 48),
+        ("flash.superblock", 64),
+        ("flash.blocks", 128 * 300),
+    ):
+        span = 1 << 40 if key == "flash.superblock" else 1 << 33
+        flash, notes = fitted("tlc-enterprise", min(span, 1 << 43), {key: value})
+        assert notes == () and flash[key.removeprefix("flash.")] == value
+        with pytest.raises(fg.ConfigError, match=r"units: 100 given.*expected one of them"):
+            fitted("tlc-enterprise", span, {key: value}, units=100)
+
+
+def test_units_and_full_size_are_one_or_the_other() -> None:
+    with pytest.raises(fg.ConfigError, match="full_size"):
+        fg.run(SPEC, units=100, full_size=True)
+    with pytest.raises(fg.ConfigError, match="units: 7 given; expected at least 8"):
+        fg.run(SPEC, units=7)
+
+
+def test_a_drive_of_few_units_is_refused() -> None:
+    for device, options in (("tlc-enterprise", {"full_size": True}), ("mqsim18", {})):
+        with pytest.raises(fg.ConfigError, match=r"expected at least 8: .*--units 1024"):
+            fg.run(SPEC, device=device, set=PLAIN, **options)
+    assert fg.run(SPEC, device="mqsim18", set=PLAIN, units=1024).drive.units > 100
+
+
+def test_a_device_of_ones_own_is_scaled_where_it_has_a_class(tmp_path: Path) -> None:
+    """A copy of a preset is the same drive."""
+    toml = next(row["toml"] for row in fg.devices() if row["name"] == "tlc-enterprise")
+    copy = tmp_path / "copy.toml"
+    copy.write_text(toml)
+    assert fitted(copy, 1 << 30) == fitted("tlc-enterprise", 1 << 30)
+    plain = {**json.loads(configs.resolve("tlc-enterprise", {}))}
+    with pytest.raises(fg.ConfigError, match=r"--units"):
+        fitted(plain, 1 << 30)
+
+
+def test_a_result_can_be_run_again_from_its_config() -> None:
+    first = fg.run(SPEC, device="tlc-enterprise", set=PLAIN)
+    again = fg.run(SPEC, device=first.config)
+    assert again.drive == first.drive
+    assert again.write_amplification == first.write_amplification
+    assert any(note.startswith("scaled: erase units have") for note in first.notes)
+
+
+def test_write_amplification_hardly_depends_on_the_scale() -> None:
+    """Closed form at 15.36 % spare, without a map: 3.4."""
+    found = []
+    for span in ("256MiB", "1GiB"):
+        spec = f"uniform:span={span},writes={'300k' if span == '1GiB' else '100k'}"
+        sets = PLAIN | {"start.fill": "random"}
+        found.append(fg.run(spec, device="tlc-enterprise", set=sets).write_amplification)
+    assert found[0] == pytest.approx(found[1], rel=0.04)
+
+
+def test_rows_of_other_drives_are_marked() -> None:
+    """Few units, and a spare factor that is not the one that was set."""
+    table = fg.compare(
+        "uniform:span=40MiB,writes=20k",
+        vary={"flash.pages_per_block": [64, 1024], "capacity.spare_factor": [0.07, 0.28]},
+        set=PLAIN,
+        device="classic",
+    )
+    assert table["drive"].to_list() == ["", "", "12 units, spare 14.8 %", "14 units"]
+
+
+def marked(*options: str, columns: str = "140") -> str:
+    words = ["uniform:span=40MiB,writes=20k", "--set", "timing=none", "-q"]
+    call = [sys.executable, "-m", "floatgate", "compare", *words, *options]
+    ended = subprocess.run(call, capture_output=True, text=True, env=ENV | {"COLUMNS": columns})
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_marks_are_in_the_rows_of_the_terminal_and_of_files(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    text = marked("--vary", "flash.pages_per_block=64,1024", "--out", str(out))
+    [row] = [line for line in text.splitlines() if "12 units" in line and "warn" not in line]
+    assert "1024" in row and "spare" in text
+    csv = (out / "table.csv").read_text()
+    assert '"12 units, spare 14.8 %"' in csv
+    assert "12 units, spare 14.8 %" in (out / "report.html").read_text()
+    text = marked(
+        "--vary", "flash.pages_per_block=64,1024", "--seeds", "2", "--out", str(out / "s")
+    )
+    assert "12 units" in text
+
+
+def test_a_study_takes_units(tmp_path: Path) -> None:
+    spec = {
+        "traces": SPEC,
+        "set": {"timing": "none"},
+        "grid": {"device": ["tlc-enterprise", "qlc-capacity"]},
+    }
+    for options, least in (({}, 60), ({"units": 40}, 30), ({"full_size": True}, None)):
+        name = "".join(options) or "plain"
+        frame = fg.study(spec | {"options": options}, out=tmp_path / name).frame()
+        if least is None:
+            assert all("--units 1024" in error for error in frame["error"].to_list())
+        else:
+            assert min(frame["drive.units"].to_list()) >= least
+    with pytest.raises(fg.ConfigError, match="units"):
+        fg.study(spec | {"options": {"units": "many"}}, out=tmp_path / "wrong")
+
+
+def test_other_commands_take_units_or_refuse_them() -> None:
+    with pytest.raises(fg.ConfigError, match="units: 100 given, but recoveries"):
+        fg.crash(SPEC, units=100)
+    with pytest.raises(fg.ConfigError, match="units: 100 given, but nothing is simulated"):
+        fg.map_curve(SPEC, units=100)
+    found = fg.precondition(device="qlc-capacity", repeat=1, budget=16, workload="uniform")
+    assert found.units > 50 and found.notes[0].startswith("scaled: ")
+
+
+def test_a_tuned_drive_is_the_one_that_was_simulated(tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    vary = {"cleaning.victim": ["greedy", "fifo"]}
+    found = fg.tune(
+        SPEC,
+        objective="write_amplification",
+        vary=vary,
+        device="tlc-enterprise",
+        set=PLAIN,
+        trials=2,
+        prune=False,
+    )
+    best = tmp_path / "best.toml"
+    best.write_text(found.configs[0])
+    assert fg.run(SPEC, device=best).drive.units > 100
+
+
+def test_labels_do_not_name_what_was_scaled() -> None:
+    from floatgate.report.runs import label_runs
+
+    results = [
+        fg.run(SPEC, device=device, set=PLAIN | {"capacity.spare_factor": spare})
+        for device in ("tlc-enterprise", "qlc-capacity")
+        for spare in (0.07, 0.28)
+    ]
+    names = [run.name for run in label_runs(results)]
+    assert names == [
+        f"{device}, spare_factor {spare}"
+        for device in ("tlc-enterprise", "qlc-capacity")
+        for spare in (0.07, 0.28)
+    ]

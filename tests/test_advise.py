@@ -160,12 +160,40 @@ def test_a_uniform_trace_has_known_answers() -> None:
     # A little less than nine tenths of the map: the trace ends before the longest reuses.
     for hits, least in ((90, 0.8), (99, 0.93)):
         assert least < values[f"for {hits} % of the hits"] / whole < hits / 100
-    endured = 7000 / values["tlc-enterprise: flash bytes per host byte"] / (1 - 0.1536)
+    endured = 7000 / values["tlc-enterprise: write amplification"] / (1 - 0.1536)
     assert values["tlc-enterprise: drive writes per day"] == pytest.approx(endured / 1826.25)
     daily = 120_000 * 4096 / 12 * 86400 / found.span_bytes
     years = values["tlc-enterprise: life at the trace's rate"]
     assert years * daily * 365.25 == pytest.approx(endured, rel=0.001)
     assert 10 < values["p99 of writes"] < 1000
+
+
+def test_lives_are_told_at_the_spare_factors_that_one_chooses_from() -> None:
+    """Write amplification of each drive, in bytes, and its life, at its own spare, 7 and 28 %."""
+    life = _advice("hotcold:span=768MiB,r=0.9,f=0.1,writes=600k,interarrival=10us")["life"]
+    values = {number.name: number.value for number in life.numbers}
+    for drive, cycles in (("tlc-enterprise", 7000), ("qlc-capacity", 1500)):
+        factors = []
+        for spare, name in ((0.07, " with 7% spare"), (0.28, " with 28% spare")):
+            factors.append(values[f"{drive}{name}: write amplification"])
+            daily = values[f"{drive}{name}: drive writes per day"]
+            assert daily == pytest.approx(cycles / factors[-1] / (1 - spare) / 1826.25)
+        assert factors[0] > values[f"{drive}: write amplification"] > factors[1] > 1
+        assert f"{factors[1]:.2f}" in life.answer and f"{factors[0]:.2f}" in life.answer
+    # Each write of 4 KiB programs 64 KiB at least.
+    assert values["qlc-capacity with 28% spare: write amplification"] > 16
+
+
+def test_steady_states_are_of_bytes() -> None:
+    """A write of 512 B programs a page."""
+    small, large = (
+        _advice(f"uniform:span=96MiB,size={size},writes=120k,interarrival=100us")
+        for size in ("512B", "4KiB")
+    )
+    for one, other in zip(
+        small["amplification"].numbers, large["amplification"].numbers, strict=True
+    ):
+        assert one.value == pytest.approx(8 * other.value, rel=0.1)
 
 
 def test_at_the_size_that_is_sold_a_drive_bears_as_many_volumes() -> None:
@@ -196,7 +224,7 @@ def test_a_drive_of_given_blocks_has_their_size() -> None:
     [borne] = [one for one in life.numbers if one.name.startswith("config: terabytes written")]
     host = 40_000 * 64 * 4096 * 0.8
     assert borne.name.endswith(f" {host / 1e12:.4g} TB")
-    [factor] = [one for one in life.numbers if one.name == "config: flash bytes per host byte"]
+    [factor] = [one for one in life.numbers if one.name == "config: write amplification"]
     flash = host / 0.8
     assert borne.value == pytest.approx(1000 * flash / factor.value / 1e12, rel=1e-4)
 

@@ -25,6 +25,12 @@ from .streams import ONE, known_streams, named
 SPARES = (0.07, 0.15, 0.28)
 """Spare factors of the steady states."""
 
+ENDS = (SPARES[0], SPARES[-1])
+"""Spare factors of the lives, in addition to that of each drive."""
+
+NEAR = 0.005
+"""Spare factors that differ by less count as one."""
+
 APART = 0.15
 """Spare factor at which separations are compared."""
 
@@ -140,20 +146,22 @@ class _Asked:
     progress: Progress | None
     plain: Steady | None = None
     """One stream at the spare factor `APART`."""
+    states: list[Steady] = dataclasses.field(default_factory=list)
+    """One stream at the spare factors `SPARES`."""
 
     def steady(self) -> list[Line]:
         """Cleaning, and what separation changes."""
         if reason := self.whole.missing:
             keys = ("amplification", "separation")
             return [_unknown(key, reason) for key in keys]
-        states = self._states(SPARES)
-        self.plain = next(state for state in states if state.spare_factor == APART)
+        self.states = self._states(SPARES)
+        self.plain = next(state for state in self.states if state.spare_factor == APART)
         found = self._states([APART], (*HEURISTICS, *ORACLES))
         tried, oracles = found[: len(HEURISTICS)], found[len(HEURISTICS) :]
         bound = min(oracles, key=lambda state: state.write_amplification)
         named = [(_name(one), state) for one, state in zip(HEURISTICS, tried, strict=True)]
         return [
-            answers.amplification(self.whole, states, self.calls),
+            answers.amplification(self.whole, self.states, self.calls),
             answers.separation(self.whole, self.plain, named, bound, self.calls),
         ]
 
@@ -169,13 +177,21 @@ class _Asked:
             if (reason := whole.missing) is not None:
                 refused.append(f"{one}: {reason}")
                 continue
-            spare = configs.spare_factor(config)
+            state, *others = self._worn(whole, configs.spare_factor(config))
             cycles = config["flash"]["endurance"]
-            state = steady_states(whole, [spare], seed=self.seed, progress=self.progress)[0]
-            found.append(Worn(one, cycles, _own_bytes(one, config), whole, state))
+            found.append(Worn(one, cycles, _own_bytes(one, config), whole, state, others))
         if not found:
             return _unknown("life", "; ".join(refused))
         return answers.life(found, duration_s, refused)
+
+    def _worn(self, whole: Requests, spare: float) -> list[Steady]:
+        """Steady states at a drive's own spare factor, and at the least and most of `SPARES`."""
+        spares = [spare, *(one for one in ENDS if abs(one - spare) > NEAR)]
+        known = {state.spare_factor: state for state in self.states} if whole is self.whole else {}
+        missing = [one for one in spares if one not in known]
+        states = steady_states(whole, missing, seed=self.seed, progress=self.progress)
+        known |= {state.spare_factor: state for state in states}
+        return [known[one] for one in spares]
 
     def streams(self) -> Line:
         """Streams by device or by size of write."""

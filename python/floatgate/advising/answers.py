@@ -181,7 +181,9 @@ class Worn:
     whole: Requests
     """The trace in pages of its map."""
     state: Steady
-    """On a drive as large as what the trace spans."""
+    """On a drive as large as what the trace spans, at its own spare factor."""
+    others: Sequence[Steady]
+    """At other spare factors."""
 
 
 def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> Line:
@@ -192,7 +194,8 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
         found, text = _worn(drive, duration_s)
         numbers += found
         words.append(text)
-    doubts = [*refused, *_drifting([drive.state for drive in drives])]
+    states = [state for drive in drives for state in (drive.state, *drive.others)]
+    doubts = [*refused, *_drifting(states)]
     if duration_s == 0:
         doubts.append("the trace has no time stamps: life in years is not known")
     if any(drive.own_bytes is not None for drive in drives):
@@ -222,20 +225,21 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
 def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
     """What a drive bears, in numbers and in words."""
     name, whole, state = drive.name, drive.whole, drive.state
-    # Of bytes of the host: a page that is written in part is programmed as a whole.
-    rounded = whole.page_writes * whole.page / whole.written_bytes
-    low, factor, high = (rounded * each for each in _ends(state))
+    low, factor, high = _ends(state)
 
     def over(most: float, what: str, unit: str) -> Number:
         """So much at a write amplification of one."""
         return Number(f"{name}: {what}", most / factor, unit, most / high, most / low)
 
-    volumes = drive.cycles / (1 - state.spare_factor)
+    volumes = _volumes(drive, state)
     span = whole.pages * whole.page
     daily = whole.written_bytes * 86400 / duration_s if duration_s > 0 else None
     per_day = over(volumes / (DAYS * YEARS), "drive writes per day", "DWPD")
-    numbers = [Number(f"{name}: flash bytes per host byte", factor, "", low, high), per_day]
-    text = f"{name}: {fixed(per_day.value, 2)} drive writes a day for {YEARS} years"
+    numbers = [Number(f"{name}: write amplification", factor, "", low, high), per_day]
+    text = (
+        f"{name}, {state.spare_factor:.0%} spare: write amplification {with_interval(state)}, "
+        f"{fixed(per_day.value, 2)} drive writes a day for {YEARS} years"
+    )
     if daily is not None:
         numbers.append(over(volumes * span / daily / DAYS, "life at the trace's rate", "years"))
         text += (
@@ -251,7 +255,32 @@ def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
             what = f"life at the trace's rate at {sold}"
             numbers.append(over(volumes * own / daily / DAYS, what, "years"))
             text += f", {_years(numbers[-1].value)} at the trace's rate"
+    for other in drive.others:
+        found, words = _at_spare(drive, other)
+        numbers += found
+        text += words
     return numbers, text
+
+
+def _at_spare(drive: Worn, state: Steady) -> tuple[list[Number], str]:
+    """What a drive bears at another spare factor."""
+    low, factor, high = _ends(state)
+    volumes = _volumes(drive, state) / (DAYS * YEARS)
+    at = f"{state.spare_factor:.0%} spare"
+    name = f"{drive.name} with {at}"
+    numbers = [
+        Number(f"{name}: write amplification", factor, "", low, high),
+        Number(
+            f"{name}: drive writes per day", volumes / factor, "DWPD", volumes / high, volumes / low
+        ),
+    ]
+    text = f"; with {at} {with_interval(state)} and {fixed(volumes / factor, 2)} drive writes a day"
+    return numbers, text
+
+
+def _volumes(drive: Worn, state: Steady) -> float:
+    """Drive capacities that the flash bears at a write amplification of one."""
+    return drive.cycles / (1 - state.spare_factor)
 
 
 def streams(

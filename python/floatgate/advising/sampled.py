@@ -23,19 +23,14 @@ from floatgate.intervals import mean_and_half_width, t_quantile
 from floatgate.jobs import Progress
 from floatgate.result import Result
 from floatgate.run_options import RunOptions
+from floatgate.scaling import UNITS, UNITS_FEW
 from floatgate.traces import lay_out, read_trace
 from floatgate.traces.model import TRIM, WRITE, Trace
 
 PAGE = 4096
 
-UNITS = 1024
-"""Erase units of the drive's logical pages: data-centre drives have 900 to 2,700."""
-
 UNIT_PAGES = 64
 """Pages of a unit at least, where a trace is so small that there are fewer units."""
-
-UNITS_LEAST = 128
-"""With fewer units the spare is a handful of them."""
 
 SAMPLED_UNITS = (64, 128)
 """Pages of a unit in the samples: two sizes, to see what a small unit does to this workload."""
@@ -90,6 +85,12 @@ class Requests:
         return self.page_writes / self.pages
 
     @property
+    def rounded(self) -> float:
+        """Bytes of the pages written per byte of the host: a page that is written in part is
+        programmed in whole."""
+        return self.page_writes * self.page / self.written_bytes
+
+    @property
     def units(self) -> int:
         """Erase units that the logical pages are in."""
         return min(UNITS, self.pages // UNIT_PAGES)
@@ -134,10 +135,10 @@ class Requests:
                 f"too short: it writes {self.volumes:.3f} of what it spans, and would have to be "
                 f"repeated {self.loops} times (at most {LOOPS[1]})"
             )
-        if self.units < UNITS_LEAST:
+        if self.units < UNITS_FEW:
             return (
                 f"too small: it spans {self.pages:,} pages of {self.page >> 10} KiB, which are "
-                f"{self.units} erase units of {UNIT_PAGES} pages (at least {UNITS_LEAST})"
+                f"{self.units} erase units of {UNIT_PAGES} pages (at least {UNITS_FEW})"
             )
         return None
 
@@ -148,6 +149,7 @@ class Steady:
 
     spare_factor: float
     write_amplification: float
+    """Bytes programmed per byte of the host."""
     half_width: float
     """Half the width of the 95 % interval: what samples differ by (of the whole trace, what its
     loops do), what the effect of a unit's size may be off by, and what the loops drift by."""
@@ -158,6 +160,11 @@ class Steady:
     def is_steady(self) -> bool:
         """Whether it has stopped changing."""
         return self.drift <= STEADY
+
+    def of_bytes(self, rounded: float) -> Steady:
+        """The state of a trace of which a sample has pages only: `Requests.rounded`."""
+        factor, half = self.write_amplification * rounded, self.half_width * rounded
+        return replace(self, write_amplification=factor, half_width=half)
 
 
 def requests_of(trace: Trace, page: int = PAGE) -> Requests:
@@ -257,6 +264,18 @@ def steady_states(
     `arrange` changes a sample before it is played, and says settings that belong to it.
     """
     asked = [(spare, policy) for spare in spare_factors for policy in policies]
+    found = _states(whole, asked, arrange, seed, progress)
+    return [state.of_bytes(whole.rounded) for state in found]
+
+
+Asked = Sequence[tuple[float, Mapping[str, Any]]]
+"""Spare factors and policies."""
+
+
+def _states(
+    whole: Requests, asked: Asked, arrange: Arrange | None, seed: int, progress: Progress | None
+) -> list[Steady]:
+    """Steady states in pages programmed per page written."""
     spares = [spare for spare, _ in asked]
 
     def played(every: int) -> list[list[Ends]]:
@@ -277,7 +296,7 @@ def steady_states(
 def _played(
     whole: Requests,
     every: int,
-    asked: Sequence[tuple[float, Mapping[str, Any]]],
+    asked: Asked,
     arrange: Arrange | None,
     seed: int,
     progress: Progress | None,

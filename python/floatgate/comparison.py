@@ -121,6 +121,7 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
         row |= {"seed": result.seed} if several else {}
         row["drive"] = mark(result)
         row["write_amplification"] = result.write_amplification
+        row["write_amplification_last_quarter"] = result.write_amplification_last_quarter
         row["page_write_amplification"] = result.page_write_amplification
         row["data_write_amplification"] = result.data_write_amplification
         for section in METRIC_SECTIONS:

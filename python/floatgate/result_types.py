@@ -777,6 +777,10 @@ class ResultFields:
     write_amplification: float | None
     """Bytes programmed to the flash per byte that the host wrote (JEDEC, NVMe, OCP); at least 1
     without a write buffer."""
+    write_amplification_last_quarter: float | None
+    """Write amplification of the last quarter of the bytes that the host wrote; absent if the run
+    is too short for quarters. Where it differs from `write_amplification`, the drive was not in its
+    steady state, and this is the nearer to it."""
     amplification: AmplificationResult
     """Write amplification by cause; the parts sum to it."""
     page_write_amplification: float | None

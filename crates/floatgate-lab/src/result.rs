@@ -16,6 +16,7 @@ mod lanes;
 mod latency;
 mod laws;
 mod policies;
+mod quarters;
 mod readings;
 mod schema;
 mod slc;
@@ -37,6 +38,7 @@ pub use flash::{CauseCounts, CleaningResult, FaultsResult, FlashResult, MergesRe
 pub use lanes::{ChannelsResult, DiesResult};
 pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
+pub use quarters::quarters;
 pub use schema::schema;
 pub use slc::SlcResult;
 pub use space::SpaceResult;
@@ -103,6 +105,10 @@ pub struct RunResult {
     /// Bytes programmed to the flash per byte that the host wrote (JEDEC, NVMe, OCP); at least 1
     /// without a write buffer.
     pub write_amplification: Option<f64>,
+    /// Write amplification of the last quarter of the bytes that the host wrote; absent if the run
+    /// is too short for quarters. Where it differs from `write_amplification`, the drive was not in
+    /// its steady state, and this is the nearer to it.
+    pub write_amplification_last_quarter: Option<f64>,
     /// Write amplification by cause; the parts sum to it.
     pub amplification: AmplificationResult,
     /// Pages programmed per page that the host's writes touched, as papers count: pages of the map,
@@ -177,6 +183,7 @@ impl RunResult {
             space: SpaceResult::new(plan),
             start: subject.start,
             write_amplification: amplification(&Counters::default(), counters, page_bytes),
+            write_amplification_last_quarter: quarters(&metrics.timeline).map(|each| each[3]),
             amplification: AmplificationResult::new(&flash.programs, counters, page_bytes),
             page_write_amplification: ratio(programs, host_pages),
             data_write_amplification: ratio(data_programs, host_pages),

@@ -6,9 +6,9 @@
 
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
-use crate::result::{RunResult, Timeline};
+use crate::result::{RunResult, Timeline, quarters};
 
-/// Write amplification of the last quarter may differ from the quarter before by this share.
+/// Write amplification of each quarter of a run may differ from the last quarter's by this share.
 const STEADY: f64 = 0.1;
 /// Volumes (drive capacities) that must have been written over what fills the drive, lest write
 /// amplification be that of a fresh drive: as many as `start.fill = "random"` writes by default,
@@ -55,8 +55,7 @@ const RUN: Remedies = Remedies {
     uncleaned: "use more writes, --repeat, a smaller drive, or start.fill = \"steady\"",
     fresh: "use start.fill = \"steady\", more writes, or --repeat",
     unsteady: "use a longer run, --repeat, or start.fill = \"steady\"",
-    few_units: "use a larger workload, a larger flash.blocks, or smaller units \
-                (flash.superblock, flash.pages_per_block)",
+    few_units: "use smaller units (--units 1024), a larger workload, or a larger flash.blocks",
     one_handle: "a trace names handles in a column `stream`",
     unwritten: "use start.fill = \"sequential\"",
 };
@@ -220,10 +219,10 @@ fn amplification(result: &RunResult, of: Of) -> Option<String> {
             remedies.fresh
         ));
     }
-    let (before, after) = unsteady(&result.timeline)?;
+    let [first, second, third, last] = unsteady(&result.timeline)?;
     Some(format!(
-        "not steady: write amplification was {before:.3} in the third quarter of the writes and \
-         {after:.3} in the last; {}",
+        "not steady: write amplification was {first:.3}, {second:.3}, {third:.3} and {last:.3} in \
+         the quarters of the writes, so the mean is not that of a drive in long use; {}",
         remedies.unsteady
     ))
 }
@@ -320,22 +319,12 @@ fn greedy(spare_factor: f64, pages_per_unit: u32) -> f64 {
     (fifo(stretched) / stretch).max(1.0)
 }
 
-/// Write amplification of the third and the last quarter of the bytes that the host wrote, if they
-/// differ.
-fn unsteady(timeline: &Timeline) -> Option<(f64, f64)> {
-    let total = *timeline.host_bytes.last().filter(|&&bytes| bytes > 0)?;
-    let mut quarters = [(0.0, 0u64); 4];
-    let mut before = 0;
-    for (&bytes, factor) in timeline.host_bytes.iter().zip(&timeline.write_amplification) {
-        let written = bytes - before;
-        let quarter = ((before as u128 * 4 / u128::from(total)) as usize).min(3);
-        quarters[quarter].0 += factor.unwrap_or(0.0) * written as f64;
-        quarters[quarter].1 += written;
-        before = bytes;
-    }
-    let of = |(media, host): (f64, u64)| (host > 0).then(|| media / host as f64);
-    let (third, last) = (of(quarters[2])?, of(quarters[3])?);
-    ((last - third).abs() > STEADY * third).then_some((third, last))
+/// Write amplification of the quarters, if one of them differs from the last. Where none does, the
+/// mean over the run does not either.
+fn unsteady(timeline: &Timeline) -> Option<[f64; 4]> {
+    let each = quarters(timeline)?;
+    let last = each[3];
+    each.iter().any(|factor| (factor - last).abs() > STEADY * last).then_some(each)
 }
 
 /// What waits for a place in the queue, if that is most of the latency.

@@ -39,6 +39,7 @@ from .output import console
 
 COLUMNS = {
     "write_amplification": "WA",
+    "write_amplification_last_quarter": "last quarter",
     "data_write_amplification": "data WA",
     "hit_ratio": "map hits",
     "mean_us": "mean",
@@ -48,6 +49,12 @@ COLUMNS = {
     "erases": "erases",
 }
 """Columns of a comparison: metrics of the report, with titles that fit a terminal."""
+
+LAST = "write_amplification_last_quarter"
+"""The column that is left out where it tells nothing new."""
+
+STEADY = 0.01
+"""What the last quarter may differ from the mean by, as a share, to tell nothing new."""
 
 SMALL = 0.0005
 """Parts of a sum below this share of it are left out of a line."""
@@ -77,11 +84,12 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
+    shown = {name: title for name, title in COLUMNS.items() if name != LAST or _differs(results)}
     if any(marks := [mark(result) for result in results]):
         names["drive"] = marks
     columns = [
         metric.make(title, [metric.of(result) for result in results])
-        for metric, title in ((tables.METRICS[name], title) for name, title in COLUMNS.items())
+        for metric, title in ((tables.METRICS[name], title) for name, title in shown.items())
     ]
     out = console()
     print_columns(
@@ -103,6 +111,12 @@ def print_run_messages(out: Console, results: Sequence[Result]) -> None:
 
 def _numbers(title: str, column: tables.Column) -> Column:
     return Column(title, [cell.text for cell in column.cells])
+
+
+def _differs(results: Sequence[Result]) -> bool:
+    """Whether the last quarter of a run is other than its mean."""
+    pairs = ((one.write_amplification, one.write_amplification_last_quarter) for one in results)
+    return any(last and mean and abs(last - mean) > STEADY * last for mean, last in pairs)
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
@@ -218,6 +232,8 @@ def _amplification(result: Result) -> Lines:
     parts = {NAMED[cause]: share or 0.0 for cause, share in vars(result.amplification).items()}
     by_cause = _sum(parts, ratio)
     yield "write amplification", " = ".join(filter(None, (ratio(factor), by_cause)))
+    if (last := result.write_amplification_last_quarter) is not None:
+        yield "", f"{ratio(last)} in the last quarter of the writes"
     if held := result.buffer.held_pages:
         held_bytes = size(held * result.drive.page_bytes)
         yield "", f"{count(held)} pages ({held_bytes}) are still in the write buffer"

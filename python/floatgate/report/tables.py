@@ -98,6 +98,9 @@ METRICS = {
     "write_amplification": Metric(
         "Write amplification", written(ratio), lambda result: result.write_amplification
     ),
+    "write_amplification_last_quarter": Metric(
+        "Last quarter", written(ratio), lambda result: result.write_amplification_last_quarter
+    ),
     "data_write_amplification": Metric(
         "Data write amplification", written(ratio), lambda result: result.data_write_amplification
     ),

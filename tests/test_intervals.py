@@ -69,7 +69,7 @@ def test_the_order_is_traces_values_seeds(results: fg.Comparison) -> None:
     combinations = list(itertools.product([SMALL, OTHER], *VARY.values(), SEEDS))
     table = results.table()
     columns = ["trace", *VARY, "seed"]
-    assert table.columns[:5] == [*columns, METRIC]
+    assert table.columns[:6] == [*columns, "drive", METRIC]
     assert table.select(columns).rows() == combinations
     for (trace, scheme, victim, seed), result in list(zip(combinations, results, strict=True))[::5]:
         options = {**SET, "mapping.scheme": scheme, "cleaning.victim": victim}

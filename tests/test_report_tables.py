@@ -44,6 +44,7 @@ def _main(document: dict[str, Any]) -> dict[str, float]:
     latency = document["latency"]["all"]
     return {
         "write_amplification": document["write_amplification"],
+        "write_amplification_last_quarter": document["write_amplification_last_quarter"],
         "data_write_amplification": document["data_write_amplification"],
         "hit_ratio": document["mapping"]["hit_ratio"],
         "mean_us": latency["mean_us"],
@@ -70,6 +71,7 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
     assert table.columns == [
         "Run",
         "Write amplification",
+        "Last quarter",
         "Data write amplification",
         "Map hit ratio",
         f"Mean,{NB}µs",
@@ -81,7 +83,20 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
         f"Lifetime,{NB}B",
         "Warnings",
     ]
-    written = [factor, factor, share, three, three, three, whole, whole, three, three, whole]
+    written = [
+        factor,
+        factor,
+        factor,
+        share,
+        three,
+        three,
+        three,
+        whole,
+        whole,
+        three,
+        three,
+        whole,
+    ]
     for row, document in zip(table.rows, documents, strict=True):
         known = _main(document)
         assert [cell.metric for cell in row[1:]] == list(known)
@@ -106,7 +121,7 @@ def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
     assert column[f"p99.9,{NB}µs"] == (ABSENT, ABSENT)
     assert column[f"Lifetime,{NB}GiB"] == (f"3{THIN}072", "512")
     # What is sorted, and saved as CSV, is in the unit of the heading.
-    assert [row[5].order for row in table.rows] == [2.5, 12500.0]
+    assert [row[6].order for row in table.rows] == [2.5, 12500.0]
 
 
 def test_response_times_by_kind(documents: list[dict[str, Any]]) -> None:

@@ -141,10 +141,12 @@ def test_the_parts_of_the_write_amplification_are_bytes_per_host_byte(summary: A
     document = samples.distinct()
     amplification = document["write_amplification"]
     parts = {name: document["amplification"][key] for key, name in AMPLIFIED.items()}
-    first, held, per_page, second = summary(document)["write amplification"]
+    first, last, held, per_page, second = summary(document)["write amplification"]
     shown = " + ".join(f"{name} {factor(parts[name])}" for name in _in_order(first, parts))
     assert first == f"{factor(amplification)} = {shown}"
     assert len(re.findall(r"\d\.\d{3}", first)) == 1 + len(AMPLIFIED)
+    quarter = factor(document["write_amplification_last_quarter"])
+    assert last == f"{quarter} in the last quarter of the writes"
     page_bytes, pages = document["drive"]["page_bytes"], document["buffer"]["held_pages"]
     assert (
         held == f"{whole(pages)} pages ({size(pages * page_bytes)}) are still in the write buffer"
@@ -172,6 +174,7 @@ def test_small_parts_are_left_out_and_a_map_in_memory_has_no_line(summary: Any) 
     document = samples.distinct()
     document["flash"]["programs"] = dict.fromkeys(document["flash"]["programs"], 0)
     document["buffer"]["held_pages"] = 0
+    document["write_amplification_last_quarter"] = None
     amplification = dict.fromkeys(document["amplification"], 0.0)
     shown = {"host": 0.9985, "gc": 0.6, "merge": 0.001}
     # One part in 1,600 is enough to be printed, one in 3,200 is not.
@@ -396,6 +399,8 @@ def _row(document: dict[str, Any]) -> list[str]:
 
 def test_a_comparison_has_a_row_per_run(comparison: Any) -> None:
     documents = _pair()
+    for document in documents:
+        document["write_amplification_last_quarter"] = document["write_amplification"]
     first, second, *rows = comparison(documents, ["mapping.scheme"])
     # The units stand below the names of the times.
     assert first.split() == ["mean", "p99", "p99.9"]

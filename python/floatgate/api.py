@@ -67,7 +67,7 @@ def run(
     A drive without `flash.blocks` is as large as the workload. `units` (from 8) makes its erase
     units smaller until there are about so many. Devices with a table `[class]`, such as
     "tlc-enterprise", have 1,024 without it, or fewer of 256 pages. Their units stay as they are
-    with `full_size`, or where `set` has a key of them. A drive of fewer than 8 units is refused.
+    with `full_size`, or where `set` has a key of them. Fewer than 8 large units are refused.
 
     Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
     where the run fails.

@@ -59,7 +59,8 @@ def shorter(flash: Mapping[str, Any], rows: int) -> dict[str, Any]:
 def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
     """The drive with the erase units that suit a workload of `span_bytes`.
 
-    Raises ConfigError where there would be fewer than `UNITS_LEAST`.
+    Raises ConfigError where there would be fewer than `UNITS_LEAST` and smaller units help. A drive
+    of small units has few because its workload is small, which a warning says.
     """
     config = json.loads(drive.config)
     if (blocks := config["flash"].get("blocks")) is not None:
@@ -72,7 +73,7 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
     flash = smaller(config, span_bytes, how.units) if _is_scaled(drive, config, how) else {}
     scaled = {**config, "flash": config["flash"] | flash}
     units = math.ceil(_pages(config, span_bytes) / unit_pages(scaled))
-    if units < UNITS_LEAST:
+    if units < UNITS_LEAST and unit_pages(scaled) > UNIT_PAGES:
         raise _core.ConfigError(_too_few(drive, units, how))
     if not flash:
         return drive

@@ -219,6 +219,7 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
         {"host_pages": next(digits), "gc_pages": next(digits)} for _ in range(3)
     ]
     document["faults"]["read_only"] = False
+    document["drive"] |= {"units": 1000 + next(digits), "units_added": 0}
     for kind in ("all", "read", "write"):
         document["latency"][kind]["cdf"] = [[next(digits) / 1e3, i / 9] for i in range(1, 10)]
     document["wear"]["histogram"] = [[next(digits), next(digits)] for _ in range(5)]

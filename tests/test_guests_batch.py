@@ -33,7 +33,7 @@ def _failed(folder: Path, answer: Callable[[int, int], Any], **sets: Any) -> fg.
     trace = folder / "trace.csv"
     ops = ["write", "write", "read"] * (PAGES // 2)
     lines = [f"0,{op},{4096 * at},4096" for at, op in enumerate(ops)]
-    trace.write_text("\n".join(["at_ns,op,offset,length", *lines]))
+    trace.write_text("\n".join(["timestamp_us,op,offset_bytes,size_bytes", *lines]))
     with pytest.raises(fg.PolicyError) as caught:
         fg.run(trace, set={"placement.scheme": Answering(answer), "start.fill": "none", **sets})
     return caught.value
@@ -93,7 +93,7 @@ def test_a_batch_of_the_fill_is_said_to_be_one(tmp_path: Path) -> None:
     ("trace", "sets"),
     [
         (HOTCOLD, {**SETS, "placement.gc_destination": "reclassify"}),
-        ("sequential:span=64MiB,size=128KiB,writes=8Ki", {"device": "tlc-client"}),
+        ("uniform:span=64MiB,size=128KiB,writes=2Ki", {"device": "tlc-client"}),
     ],
 )
 def test_pages_of_a_placement_that_is_not_asked_stay(
@@ -102,8 +102,9 @@ def test_pages_of_a_placement_that_is_not_asked_stay(
     """What leaves an SLC cache is in no stream yet, and goes to the first."""
     sets = dict(sets)
     device = sets.pop("device", "classic")
-    ours = fg.run(trace, device=device, set={**sets, "placement.scheme": mine}, verify=True)
-    theirs = fg.run(trace, device=device, set={**sets, "placement.scheme": "length"}, verify=True)
+    how: dict[str, Any] = {"device": device, "verify": True}
+    ours = fg.run(trace, set={**sets, "placement.scheme": mine}, **how)
+    theirs = fg.run(trace, set={**sets, "placement.scheme": "length"}, **how)
     assert counts(ours) == counts(theirs)
     moved = ours.flash.programs
     assert moved.gc + moved.fold > 1000

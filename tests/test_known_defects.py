@@ -78,7 +78,7 @@ def test_an_empty_trace_is_an_error(tmp_path: Path) -> None:
     empty.write_text("")
     with pytest.raises(fg.TraceError):
         fg.run(str(empty))
-    empty.write_text("at_ns,op,offset,length\n")
+    empty.write_text("timestamp_us,op,offset_bytes,size_bytes\n")
     with pytest.raises(fg.TraceError):
         fg.run(str(empty))
 

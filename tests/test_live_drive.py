@@ -312,7 +312,7 @@ def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
     text = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
     [call] = re.findall(r"^    floatgate serve (.*)$", text, re.MULTILINE)
     with Serve(tmp_path, *shlex.split(call)) as server:
-        assert server.ready["bytes"] == 8 << 30
+        assert server.ready["bytes"] == 512 << 20
         assert urllib.request.urlopen(server.ready["page"]).status == 200
         assert server.stop() == 0
 

@@ -236,6 +236,7 @@ TRACE: dict[str, Any] = {
     "device_names": [f"d{i}" for i in range(9)],
     "trimmed_bytes": 14 * 1024,
     "unparsed_lines": 15,
+    "checked": None,
     "first_unparsed": "line 3",
     "guessed": ["a guess"],
     "notes": ["a note"],

@@ -17,8 +17,8 @@ def performance_table(sheet: DataSheet) -> Table:
         known = (_rate(line.fresh, line.unit), _rate(line.steady, line.unit))
         cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), Cell(line.conditions)]
         rows.append([*cells, *_class_cells(line, value, line.unit, is_class_known)])
-    titles = ["", "fresh", "steady", "", "conditions", *(["class", ""] if is_class_known else [])]
-    return Table("Performance", titles, rows, frozenset({0, 3, 4, 5, 6}))
+    titles = ["", "fresh", "steady", "", "conditions", *(["class"] if is_class_known else [])]
+    return Table("Performance", titles, rows, frozenset({0, 3, 4, 5}))
 
 
 def latencies_table(sheet: DataSheet) -> Table:
@@ -35,8 +35,8 @@ def latencies_table(sheet: DataSheet) -> Table:
             [*cells, Cell(line.conditions), *_class_cells(line, line.p50_us, "", is_class_known)]
         )
     titles = ["latency,\N{NO-BREAK SPACE}\N{MICRO SIGN}s", "mean", "p50", "p99", "p99.9"]
-    titles += ["conditions", *(["class", ""] if is_class_known else [])]
-    return Table("Latency", titles, rows, frozenset({0, 5, 6, 7}))
+    titles += ["conditions", *(["class"] if is_class_known else [])]
+    return Table("Latency", titles, rows, frozenset({0, 5, 6}))
 
 
 def _class_cells(
@@ -46,10 +46,10 @@ def _class_cells(
     if not is_class_known:
         return []
     if line.published is None:
-        return [Cell(ABSENT), Cell("")]
+        return [Cell(ABSENT)]
     low, high = line.published
     mark = "" if not line.outside or value is None else "below" if value < low else "above"
-    return [Cell(f"{_rate(low, unit)} to {_rate(high, unit)}"), Cell(mark)]
+    return [Cell(f"{mark} {_rate(low, unit)} to {_rate(high, unit)}".lstrip())]
 
 
 def _rate(value: float | None, unit: str) -> str:

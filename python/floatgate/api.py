@@ -73,18 +73,8 @@ def run(
     where the run fails.
     """
     how = RunOptions(
-        repeat,
-        limit,
-        seed,
-        addresses,
-        time_scale,
-        verify,
-        format,
-        close_gaps,
-        streams,
-        start_cache,
-        units,
-        full_size,
+        *(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, streams),
+        *(start_cache, units, full_size),
     )
     drive = configs.resolve_all(device, set or {}, {})
     return runner.simulate([trace], drive, [how], progress=progress)[0]

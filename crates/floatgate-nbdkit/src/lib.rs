@@ -44,8 +44,8 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 /// How often it is looked whether the parent is still there.
 const PARENT_EVERY: Duration = Duration::from_millis(500);
 
-/// Open files of this process with which it takes no further connection. An idle connection has one,
-/// a working one three.
+/// Open files of this process with which it takes no further connection. An idle connection has
+/// one, a working one three.
 const FILES_MAX: u64 = 896;
 
 /// Files that connections leave to the drive and its control socket, where fewer are allowed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json as json_text
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,9 +112,7 @@ def compare(
                 progress=progress,
                 **vars(how),
             )
-        tables = {"table": results.table()}
-        if seeds or base:
-            tables["summary"] = results.summary(base)
+        tables = _tables(results, seeds is not None, base)
         document = _document(results, tables)
         if part:
             _write(results, document, tables, part, pictures, base)
@@ -122,7 +120,22 @@ def compare(
         output.print_json(document)
     else:
         _print(results, tables.get("summary"))
-    texts = [f"warning: {text}" for text in document["warnings"]]
+    _say(document["warnings"], out, quiet)
+
+
+def _tables(
+    results: Comparison, several: bool, base: Mapping[str, str] | None
+) -> dict[str, pl.DataFrame]:
+    """The table of all runs, and means and differences where seeds or a baseline ask for them."""
+    tables = {"table": results.table()}
+    if several or base:
+        tables["summary"] = results.summary(base)
+    return tables
+
+
+def _say(warnings: Sequence[str], out: Path | None, quiet: bool) -> None:
+    """Prints the warnings, and where the report is."""
+    texts = [f"warning: {text}" for text in warnings]
     for text in [*texts, f"report: {out / REPORT}"] if out else texts:
         output.say(text, quiet)
 

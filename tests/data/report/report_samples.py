@@ -70,6 +70,22 @@ DIES |= {"transfer": [0.05], "wait": [0.03], "idle": [0.18]}
 CHANNELS = {"host": [0.03], "map": [0.01], "gc": [0.01]}
 CHANNELS |= {"merge": [0.0], "remap": [0.0], "idle": [0.95]}
 
+DRIVE: dict[str, Any] = {
+    "units": 8192,
+    "reserve_units": 12,
+    "pages_per_unit": 64,
+    "page_bytes": 4096,
+    "logical_pages": 487_590,
+    "translation_pages": 477,
+    "physical_bytes": 2_147_483_648,
+    "logical_bytes": 1_997_168_640,
+    "spare_factor": 0.07,
+    "over_provisioning": 0.0753,
+    "channels": 1,
+    "dies": 1,
+    "planes": 1,
+}
+
 
 def sample(
     trace: str = "financial1", scheme: str = "dftl", cache: str = "64KiB", seed: int = 1
@@ -122,21 +138,7 @@ def sample(
             "skipped": 3,
             "duration_s": 43_712.4,
         },
-        "drive": {
-            "units": 8192,
-            "reserve_units": 12,
-            "pages_per_unit": 64,
-            "page_bytes": 4096,
-            "logical_pages": 487_590,
-            "translation_pages": 477,
-            "physical_bytes": 2_147_483_648,
-            "logical_bytes": 1_997_168_640,
-            "spare_factor": 0.07,
-            "over_provisioning": 0.0753,
-            "channels": 1,
-            "dies": 1,
-            "planes": 1,
-        },
+        "drive": {**DRIVE},
         "start": {"fill": "steady", "volumes": 6.0, "settled": True, "write_amplification": 2.1},
         "write_amplification": amplification,
         "amplification": {

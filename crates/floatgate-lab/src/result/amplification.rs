@@ -74,8 +74,8 @@ impl AmplificationResult {
 /// covered pages in part.
 ///
 /// Without a write buffer these are the bytes of the touched pages less those of the writes. A
-/// buffer joins writes to one page before it programs the page: then they are what the programs for
-/// the host exceed its bytes by, if that is less. What a buffer pads blocks with is no part of them.
+/// buffer joins writes to one page before it programs the page. Then the excess of the programs for
+/// the host over the host's bytes counts, if that is less. Padding of blocks is not counted.
 fn partial_bytes(programmed: u64, counters: &Counters, page_bytes: u32) -> u64 {
     let host = &counters.host;
     let touched = (host.write_pages - host.unwritten_pages) * u64::from(page_bytes);

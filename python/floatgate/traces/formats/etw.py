@@ -17,7 +17,8 @@ from .base import Format
 _HEX = r"0x[0-9A-Fa-f]+"
 _LINE = (
     r"^\s*(?P<op>Disk(?:Read|Write|Flush)),\s*(?P<time>\d+),.*?,\s*-?\d+,\s*"
-    rf"{_HEX},(?:\s*(?P<offset>{_HEX}),\s*(?P<length>{_HEX}),)?\s*-?\d+,\s*(?P<device>\d+)(?:,.*)?\s*$"
+    rf"{_HEX},(?:\s*(?P<offset>{_HEX}),\s*(?P<length>{_HEX}),)?\s*-?\d+,"
+    r"\s*(?P<device>\d+)(?:,.*)?\s*$"
 )
 _EVENT = r"^\s*Disk(?:Read|Write|Flush),"
 _COLUMNS = r"^\s*[\w/ -]+,\s*TimeStamp,"

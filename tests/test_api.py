@@ -153,7 +153,7 @@ def test_a_device_is_a_preset_or_a_file(tmp_path: Path) -> None:
 def test_compare_is_the_cross_product_in_order() -> None:
     vary = {"capacity.spare_factor": [0.1, 0.25], "start.fill": ["none", "sequential"]}
     table = fg.compare([SMALL, DATA / "three.disksim"], vary=vary, set=CLOSED)
-    assert table.columns[:4] == ["trace", *vary, "write_amplification"]
+    assert table.columns[:5] == ["trace", *vary, "drive", "write_amplification"]
     assert table["capacity.spare_factor"].to_list() == [0.1, 0.1, 0.25, 0.25] * 2
     assert table["start.fill"].to_list() == ["none", "sequential"] * 4
     single = fg.run(SMALL, set={**CLOSED, "capacity.spare_factor": 0.25, "start.fill": "none"})
@@ -191,8 +191,10 @@ def test_every_column_is_the_number_of_its_path() -> None:
         for name in ("write", "page_write", "data_write"):
             name += "_amplification"
             numbers[name] = document[name]
+        last = "write_amplification_last_quarter"
+        numbers[last] = document[last]
         numbers["warnings"] = len(run.warnings)
-        assert set(row) == {"trace", *vary, *numbers}
+        assert set(row) == {"trace", *vary, "drive", *numbers}
         assert row["trace"] == run.workload.name
         assert row["mapping.scheme"] == run.config["mapping"]["scheme"]
         assert {name: row[name] for name in numbers} == numbers

@@ -252,7 +252,7 @@ def test_a_run_in_numbers() -> None:
         latency=SimpleNamespace(
             all=SimpleNamespace(mean_us=5000.0), blame_us=SimpleNamespace(queue=4250.0)
         ),
-        write_amplification=1.125,
+        page_write_amplification=1.125,
         merges=SimpleNamespace(switch=1700, partial=50, full=3),
     )
     found = reduce(WHOLE, run, result)

@@ -143,7 +143,9 @@ def test_a_distance_is_the_root_mean_square_over_skews() -> None:
 
 
 def test_steady_is_the_last_fifth() -> None:
-    timeline = pl.DataFrame({"host_pages": [50, 90, 100], "write_amplification": [9.0, 2.0, 4.0]})
+    timeline = pl.DataFrame(
+        {"host_pages": [50, 90, 100], "page_write_amplification": [9.0, 2.0, 4.0]}
+    )
     result: Any = SimpleNamespace(timeline=timeline)
     assert together_drives.steady(result) == pytest.approx(3.0), "ten pages of each"
 

@@ -151,7 +151,9 @@ def test_hits_are_in_points() -> None:
 
 
 def test_amplified_from_a_page_on() -> None:
-    timeline = pl.DataFrame({"host_pages": [50, 90, 100], "write_amplification": [9.0, 2.0, None]})
+    timeline = pl.DataFrame(
+        {"host_pages": [50, 90, 100], "page_write_amplification": [9.0, 2.0, None]}
+    )
     assert amplified(timeline, 50) == pytest.approx(80 / 50)
     assert amplified(timeline, 40) == pytest.approx(170 / 60), "a window that is cut"
     assert amplified(timeline, 100) == amplified(timeline, 0), "no longer than a volume: all of it"

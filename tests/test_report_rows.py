@@ -19,6 +19,7 @@ import report_samples as samples
 from floatgate import _core
 from floatgate.report import frames, page, summary_rows, theme, values, write_pictures, write_report
 from floatgate.report.runs import panels
+from floatgate.report.told import merged
 
 
 def labels(results: list[dict[str, Any]]) -> list[str]:
@@ -229,3 +230,9 @@ def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, s
     assert min(map(contrast, series)) >= 3
     assert contrast("ink") >= 7 and contrast("muted") >= 4.5 and contrast("link") >= 4.5
     assert all(colours[a] != colours[b] for a, b in itertools.combinations(series, 2))
+
+
+def test_numbers_with_commas_are_one_number() -> None:
+    """A range of two texts is of whole numbers: of 98,304 and 589,824, not of 98 and 824."""
+    assert merged(["has 98,304 pages", "has 589,824 pages"]) == "has 98,304 to 589,824 pages"
+    assert merged(["1, 2 and 3,000", "1, 4 and 3,000"]) == "1, 2 to 4 and 3,000"

@@ -15,12 +15,13 @@ from floatgate.result import Result
 
 from . import output
 from .columns import Column, label, print_columns
-from .summary import print_run_messages
+from .summary import LAST, differs, print_run_messages
 
 PLAIN: Sequence[Unit] = (("", 1.0),)
 
 COLUMNS: Mapping[str, tuple[str, Sequence[Unit]]] = {
     "write_amplification": ("WA", PLAIN),
+    LAST: ("last quarter", PLAIN),
     "mapping.hit_ratio": ("map hits", (("%", 0.01),)),
     "latency.all.mean_us": ("mean", TIMES),
     "latency.all.p99_us": ("p99", TIMES),
@@ -38,7 +39,8 @@ def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequenc
     for name in names:
         lines = [(str(row[name]), "  difference" if name == names[0] else "") for row in rows]
         columns.append(label(name, _interleaved(rows, lines)))
-    columns += [_column(rows, metric) for metric in COLUMNS]
+    shown = [metric for metric in COLUMNS if metric != LAST or differs(results)]
+    columns += [_column(rows, metric) for metric in shown]
     out = output.console()
     print_columns(out, columns)
     out.print()

@@ -84,7 +84,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
-    shown = {name: title for name, title in COLUMNS.items() if name != LAST or _differs(results)}
+    shown = {name: title for name, title in COLUMNS.items() if name != LAST or differs(results)}
     if any(marks := [mark(result) for result in results]):
         names["drive"] = marks
     columns = [
@@ -113,7 +113,7 @@ def _numbers(title: str, column: tables.Column) -> Column:
     return Column(title, [cell.text for cell in column.cells])
 
 
-def _differs(results: Sequence[Result]) -> bool:
+def differs(results: Sequence[Result]) -> bool:
     """Whether the last quarter of a run is other than its mean."""
     pairs = ((one.write_amplification, one.write_amplification_last_quarter) for one in results)
     return any(last and mean and abs(last - mean) > STEADY * last for mean, last in pairs)

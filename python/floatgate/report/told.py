@@ -11,8 +11,8 @@ from floatgate.result import Result
 from .runs import Run
 from .values import NARROW_SPACE
 
-NUMBER = re.compile(rf"(?<![\w.])\d+(?:{NARROW_SPACE}\d+)*(?:\.\d+)?(?!\w|\.\d)")
-"""A number that stands by itself: `12` and `0.5`, but not that in `p99`, `4KiB` or `trace.2`."""
+NUMBER = re.compile(rf"(?<![\w.])\d+(?:[{NARROW_SPACE},]\d{{3}})*(?:\.\d+)?(?!\w|\.\d)")
+"""A number that stands by itself: `12`, `0.5` and `98,304`, but not that in `p99` or `trace.2`."""
 
 
 class Told(NamedTuple):
@@ -58,4 +58,4 @@ def _range(numbers: Iterable[str]) -> str:
 
 
 def _value(number: str) -> float:
-    return float(number.replace(NARROW_SPACE, ""))
+    return float(number.replace(NARROW_SPACE, "").replace(",", ""))

@@ -303,7 +303,7 @@ def test_a_run_in_numbers() -> None:
     run = WHOLE.run_of(place, "src2_0", ETI, 2)
     pages = [SimpleNamespace(host_pages=count) for count in (750, 150, 100)]
     result: Any = SimpleNamespace(
-        write_amplification=2.75,
+        page_write_amplification=2.75,
         placement=SimpleNamespace(
             memory_bytes=304, extents_mean=48.0, extents_most=64, streams=pages
         ),

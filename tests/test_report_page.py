@@ -38,7 +38,7 @@ CASES = {
     "hostile": lambda: [samples.hostile(), samples.sample()],
     "causes": lambda: [_kept("dftl")],
     "runs by cause": lambda: [_kept("dftl"), _kept("ideal")],
-    "repeated": lambda: [samples.sample(seed=seed) for seed in range(1, 13)],
+    "repeated": lambda: [samples.sample(cache=f"{kib}KiB") for kib in range(1, 13)],
 }
 
 

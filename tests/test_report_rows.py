@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -164,7 +163,7 @@ def test_a_report_is_written_whole_or_not_at_all(
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(os, "fdopen", fail)
+    monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(OSError, match="no space left"):
         write_report(samples.typed([samples.sample()]), path, title="another")
     assert path.read_text("utf-8") == text

@@ -72,7 +72,7 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
         "Run",
         "Write amplification",
         "Last quarter",
-        "Data write amplification",
+        "Data WA",
         "Map hit ratio",
         f"Mean,{NB}µs",
         f"p99,{NB}µs",

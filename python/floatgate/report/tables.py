@@ -102,7 +102,7 @@ METRICS = {
         "Last quarter", written(ratio), lambda result: result.write_amplification_last_quarter
     ),
     "data_write_amplification": Metric(
-        "Data write amplification", written(ratio), lambda result: result.data_write_amplification
+        "Data WA", written(ratio), lambda result: result.data_write_amplification
     ),
     "hit_ratio": Metric("Map hit ratio", written(percent), lambda result: result.mapping.hit_ratio),
     "mean_us": Metric("Mean", times, lambda result: result.latency.all.mean_us),

@@ -127,6 +127,23 @@ def calibrate(
         noise_at.noise,
         intervals=intervals,
     )
+    return _calibration(
+        work, data, runs=runs, held=held, fitted=fitted, noise_from=noise_at.source, notes=notes
+    )
+
+
+def _calibration(
+    work: Work,
+    data: Sequence[str | Path],
+    *,
+    runs: Sequence[str],
+    held: Sequence[str],
+    fitted: Fit,
+    noise_from: str,
+    notes: Sequence[str],
+) -> Calibration:
+    """The fitted drive, and how well it explains all runs."""
+    study = work.study
     config = work.resolve(fitted.settings)
     null = study.null(runs)
     unused = [name for name in study.names if name not in (*runs, *held)]
@@ -138,7 +155,7 @@ def calibrate(
         fit=fitted,
         null_error=null,
         refused=why_refused(fitted, null, study.null_model),
-        noise_from=noise_at.source,
+        noise_from=noise_from,
         on_fitted=tuple(work.tell(run, config) for run in runs),
         held_out=tuple(work.tell(run, config) for run in held),
         left_out=dict(study.left_out) | {name: "not asked for" for name in unused},

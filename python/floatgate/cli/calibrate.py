@@ -153,7 +153,31 @@ def calibrate(
         raise typer.BadParameter(
             "missing; expected the file of the fitted drive", param_hint="'--out'"
         )
-    file = Path(device)
+    common |= {"noise": noise, "intervals": not no_intervals}
+    _fit(data, common, fit, holdout, out, force=force, json=json, quiet=quiet)
+
+
+def _refuse_beside_predict(given: Mapping[str, object]) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(
+                "is of a fit; expected --fit and --out, or --predict alone",
+                param_hint=f"'{option}'",
+            )
+
+
+def _fit(
+    data: list[Path],
+    common: Mapping[str, Any],
+    fit: str,
+    holdout: str | None,
+    out: Path,
+    *,
+    force: bool,
+    json: bool,
+    quiet: bool,
+) -> None:
+    file = Path(common["device"])
     inputs = [*data, file] if file.is_file() else data
     with output.staged_file(out, force=force, inputs=inputs) as part:
         from floatgate.calibrate import calibrate
@@ -164,8 +188,6 @@ def calibrate(
                 data,
                 fit_keys=_names("--fit", fit),
                 holdout="rest" if holdout in (None, "rest") else _names("--holdout", holdout),
-                noise=noise,
-                intervals=not no_intervals,
                 progress=progress,
                 **common,
             )
@@ -176,15 +198,6 @@ def calibrate(
         start = file.read_text("utf-8") if file.is_file() else ""
         part.write_text(drive_toml(found, start), "utf-8")
     output.say(f"drive: {out}", quiet)
-
-
-def _refuse_beside_predict(given: Mapping[str, object]) -> None:
-    for option, value in given.items():
-        if value is not None:
-            raise typer.BadParameter(
-                "is of a fit; expected --fit and --out, or --predict alone",
-                param_hint=f"'{option}'",
-            )
 
 
 def _predict(data: list[Path], common: Mapping[str, Any], *, json: bool, quiet: bool) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from floatgate.report.charts import BAR, Plot, SweepAxis, chart_sweep, inline_data
+from floatgate.report.charts import BAR, Plot, inline_data
 from floatgate.report.figure import Drawing, Figure, Legend
+from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT
 

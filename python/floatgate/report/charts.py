@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 import altair as alt
 import polars as pl
@@ -209,7 +207,7 @@ def chart_distribution(
         axis=alt.Axis(title=title, format="~s", values=_log_ticks(*domain)),
     )
     tooltip = [(*line, ""), ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
-    return _lines(frame, x, y, colours, dashes, tooltip, 300, steps=steps)
+    return chart_lines(frame, x, y, colours, dashes, tooltip, 300, steps=steps)
 
 
 def chart_timeline(
@@ -227,79 +225,22 @@ def chart_timeline(
     `beyond` has the points that the axis does not reach, with the `edge` to mark them at.
     """
     x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
-    y = _metric_axis(metric, domain, style)
+    y = metric_axis(metric, domain, style)
     tooltip = [
         ("run", "Run", ""),
         (metric, title, style),
         ("pages", "Host pages written", ",.0f"),
         ("seconds", "Device time, s", ",.4~r"),
     ]
-    plot = _lines(frame, x, y, colours, dashes, tooltip, 170)
+    plot = chart_lines(frame, x, y, colours, dashes, tooltip, 170)
     if beyond is None or beyond.is_empty():
         return plot
     marks = alt.Chart(inline_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
     up = alt.condition(
         f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
     )
-    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=_line_colour(colours), shape=up)
+    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=line_colour(colours), shape=up)
     return marked
-
-
-@dataclass(frozen=True)
-class SweepAxis:
-    """A swept config key: its name, and each value as a number with the text it was given as."""
-
-    key: str
-    ticks: list[tuple[float, str]]
-
-    def encoding(self) -> alt.X:
-        """The axis with the values that were run, by their own names."""
-        values = [value for value, _ in self.ticks]
-        # A tick is found again by being nearest, as a log scale does not return it to the bit.
-        texts = json.dumps([text for _, text in self.ticks])
-        sums = " + ".join(f"(datum.value > {(a + b) / 2!r})" for a, b in pairwise(values))
-        scale = alt.Scale(zero=False, nice=False, padding=14)
-        if values[0] > 0 and values[-1] / values[0] >= 4:
-            scale = alt.Scale(type="log", nice=False, padding=14)
-        return alt.X(
-            "at:Q",
-            scale=scale,
-            axis=alt.Axis(
-                title=self.key, values=values, labelExpr=f"{texts}[{sums or 0}]", labelOverlap=True
-            ),
-        )
-
-
-def chart_sweep(
-    frame: pl.DataFrame,
-    axis: SweepAxis,
-    metric: str,
-    colours: Sequence[str],
-    domain: tuple[float, float],
-    style: str,
-    predicted: pl.DataFrame | None = None,
-    spread: pl.DataFrame | None = None,
-) -> Plot:
-    """Lines: a metric of whole runs against the quantity that was swept.
-
-    `predicted` has `at`, `value` and `colour`: a dashed line for each colour. `spread` has `at`,
-    `low`, `high` and `colour`: the interval of a value.
-    """
-    y = _metric_axis("value", domain, style)
-    tooltip = [("run", "Run", ""), ("value", metric, style)]
-    lines = _lines(frame, axis.encoding(), y, colours, [""], tooltip, 220, dots=True)
-    if spread is not None and not spread.is_empty():
-        ends = alt.Chart(inline_data(spread)).mark_rule(strokeWidth=1.5, aria=False)
-        low = _metric_axis("low", domain, style)
-        high, colour = alt.Y2("high:Q"), _line_colour(colours)
-        lines += ends.encode(x=axis.encoding(), y=low, y2=high, color=colour)
-    if predicted is None or predicted.is_empty():
-        return lines
-    marks = alt.Chart(inline_data(predicted)).encode(
-        x=axis.encoding(), y=y, color=_line_colour(colours)
-    )
-    plot: Plot = lines + marks.mark_line(strokeDash=[4, 4], strokeWidth=1.5, point=False)
-    return plot
 
 
 def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
@@ -393,7 +334,7 @@ Told = Sequence[tuple[str, str, str]]
 """What is told about a point: field, title, and d3 number format (empty for text)."""
 
 
-def _lines(
+def chart_lines(
     frame: pl.DataFrame,
     x: alt.X,
     y: alt.Y,
@@ -406,7 +347,7 @@ def _lines(
 ) -> Plot:
     """Lines with the point nearest to the pointer described."""
     data = inline_data(frame, LINE_DIGITS)
-    base = alt.Chart(data).encode(x=x, y=y, color=_line_colour(colours))
+    base = alt.Chart(data).encode(x=x, y=y, color=line_colour(colours))
     line = base.mark_line(
         strokeWidth=2,
         strokeJoin="round",
@@ -421,13 +362,13 @@ def _lines(
     return near(alt.layer(line, *points).properties(height=height), tooltip)
 
 
-def _metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
+def metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
     """The axis of a metric, in per cent if its d3 number format is."""
     axis = alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5)
     return alt.Y(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=True), axis=axis)
 
 
-def _line_colour(colours: Sequence[str]) -> alt.Color:
+def line_colour(colours: Sequence[str]) -> alt.Color:
     return alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
 
 

@@ -10,11 +10,12 @@ import polars as pl
 
 from .. import _core
 from ..result import Result
-from . import charts, frames
+from . import frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .intervals import seed_marks
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
+from .sweep_chart import SweepAxis, chart_sweep
 from .theme import SERIES
 
 
@@ -85,7 +86,7 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
         return []
     texts = dict.fromkeys(swept.values)
     ticks = sorted((_core.number(text) or 0.0, text) for text in texts)
-    axis = charts.SweepAxis(swept.key, ticks)
+    axis = SweepAxis(swept.key, ticks)
     colours = list(dict.fromkeys(run.colour for run in runs))
     pairs = zip(runs, swept.values, strict=True)
     at = {run.label: _core.number(value) or 0.0 for run, value in pairs}
@@ -97,7 +98,7 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
             spread = _spread(group, at, metric)
             ends = [*known, *laws["value"], *spread["low"], *spread["high"]]
             domain = (min(ends), max(ends))
-            chart = charts.chart_sweep(
+            chart = chart_sweep(
                 frame, axis, metric.title, colours, domain, metric.style, laws, spread
             )
             what = sentence(f"{metric.title} against {swept.key}", name, frame)

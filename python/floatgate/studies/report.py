@@ -15,9 +15,10 @@ from polars.io.plugins import register_io_source
 
 from floatgate import _core
 from floatgate.intervals import mean_and_half_width
-from floatgate.report.charts import Plot, SweepAxis, chart_sweep, inline_data, row_axis
+from floatgate.report.charts import Plot, inline_data, row_axis
 from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
+from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT, count, measured, ratio
 from floatgate.traces.write import os_error

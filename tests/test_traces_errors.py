@@ -5,10 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -20,10 +17,10 @@ import fsspec  # type: ignore[import-untyped]
 import pytest
 import zstandard
 from binary_traces import ISSUE, WRITES, blk
-from conftest import HANGS_S, Cli, Done
+from conftest import Cli
 from fsspec.registry import _registry  # type: ignore[import-untyped]
 
-from floatgate.traces import TraceError, open_trace, read_trace
+from floatgate.traces import TraceError, read_trace
 from floatgate.traces.source import EXTRAS
 
 READ, WRITE, TRIM, FLUSH = range(4)
@@ -385,80 +382,3 @@ def test_lines_that_an_import_left_out_are_told_to_the_quiet_too(cli: Cli, tmp_p
     assert (done.returncode, done.stdout, done.stderr) == (0, "", told)
     loud = cli("trace", "import", "trace", "-o", "out.parquet", "--force")
     assert told in loud.stderr and "wrote 200 requests" in loud.stderr
-
-
-DIRECTORY_OF_TWO = ("trace/a.parquet", "trace/below/b.parquet")
-
-
-def _directory(folder: Path) -> Path:
-    """A directory of Parquet files with one in a directory of its own."""
-    text = "timestamp_us,op,offset_bytes,size_bytes\n0,w,0,512\n5,r,0,512\n"
-    requests = read_trace(write(folder, text, "small.csv")).frame
-    for name in DIRECTORY_OF_TWO:
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        requests.write_parquet(path)
-    return folder / "trace"
-
-
-def test_a_directory_is_read_with_those_below_it(tmp_path: Path) -> None:
-    trace = _directory(tmp_path)
-    (trace / "none.parquet").mkdir()
-    (trace / "other.csv").write_text("no trace")
-    assert read_trace(trace).frame.height == 4
-
-
-def _with_rights(folder: Path, *arguments: object) -> Done:
-    """The command for whom the modes of files hold: for root without the right to ignore them."""
-    command = [sys.executable, "-m", "floatgate", *map(str, arguments)]
-    if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("root may read everything, and setpriv is not installed (util-linux)")
-        rights = "--bounding-set=-dac_override,-dac_read_search"
-        command = ["setpriv", rights, *command]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS_S)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the rights of Linux")
-@pytest.mark.parametrize("call", [("run",), ("trace", "info")], ids=" ".join)
-@pytest.mark.parametrize(
-    ("closed", "asked"),
-    [
-        ("trace/below", "trace"),
-        ("trace", "trace"),
-        ("trace", "trace/a.parquet"),
-        ("trace/a.parquet", "trace/a.parquet"),
-    ],
-)
-def test_what_may_not_be_looked_into_is_told(
-    call: tuple[str, ...], closed: str, asked: str, tmp_path: Path
-) -> None:
-    """A directory, one within it, the directory of a file, and the file: half a trace is none."""
-    _directory(tmp_path)
-    path = tmp_path / closed
-    mode = path.stat().st_mode
-    path.chmod(0)
-    try:
-        done = _with_rights(tmp_path, *call, asked)
-    finally:
-        path.chmod(mode)
-    wrong = asked if asked.endswith(".parquet") else closed
-    told = f"floatgate: {wrong}: cannot be read: Permission denied\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
-
-
-@pytest.mark.parametrize("read", [read_trace, open_trace])
-def test_a_directory_that_cannot_be_listed_is_told(
-    read: Callable[[object], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As above without rights: a disk may fail, too."""
-    trace, listed = _directory(tmp_path), os.scandir
-
-    def scandir(path: str) -> object:
-        if Path(path).name == "below":
-            raise OSError(5, "Input/output error", path)
-        return listed(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    with pytest.raises(TraceError, match="below: cannot be read: Input/output error"):
-        read(trace)

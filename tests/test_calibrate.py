@@ -1,4 +1,4 @@
-"""`floatgate calibrate`: the readers, the fit on a drive that is known, the file, the process."""
+"""`calibrate`: the readers, the fit on a drive that is known, the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import Cli
+from calibrate_kit import GIB, HEADER, synthetic_in, wa_rows, write_start, write_table
 
 import floatgate as fg
 from floatgate import configs
@@ -22,44 +22,9 @@ from floatgate.calibrate.drive_file import drive_toml
 from floatgate.calibrate.verdict import why_refused
 from floatgate.calibrate.wa import WaStudy
 
-HEADER = "run,namespace_gib,phase,host_volumes,wa"
-GIB = 1 << 30
-
-START = """\
-timing = "none"
-
-[flash]
-page = "4KiB"
-pages_per_block = 4096
-blocks = 160        # 2.0 GiB for the host: 80 % of 2.5 GiB
-
-[capacity]
-spare_factor = 0.2
-"""
-
-
-def _table(path: Path, rows: list[str], header: str = HEADER) -> Path:
-    path.write_text("\n".join([header, *rows]) + "\n")
-    return path
-
-
-def _run(name: str = "d1-a", span: float = 2.0, phase: str = "uniform") -> list[str]:
-    """A fill without cleaning at 1.1, and four volumes of twice that, after half a volume."""
-    fill = [f"{name},{span},seq fill,{0.05 * (i + 0.5):.3f},1.1" for i in range(20)]
-    waves = [
-        f"{name},{span},{phase},{0.05 * (i + 0.5):.3f},{1.1 if i < 10 else 2.2}" for i in range(80)
-    ]
-    return fill + waves
-
-
-def _start(tmp_path: Path) -> Path:
-    path = tmp_path / "start.toml"
-    path.write_text(START)
-    return path
-
 
 def test_a_run_is_read_over_its_base(tmp_path: Path) -> None:
-    [run] = measured.read_wa(_table(tmp_path / "wa.csv", _run()))
+    [run] = measured.read_wa(write_table(tmp_path / "wa.csv", wa_rows()))
     assert (run.name, run.drive, run.fill, run.load) == ("d1-a", "d1", "sequential", "uniform")
     assert run.span_bytes == 2 * GIB
     assert run.base == pytest.approx(1.1)
@@ -69,19 +34,19 @@ def test_a_run_is_read_over_its_base(tmp_path: Path) -> None:
 
 
 def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
-    rows = [",".join(["x", *reversed(row.split(","))]) for row in _run()]
+    rows = [",".join(["x", *reversed(row.split(","))]) for row in wa_rows()]
     header = "more," + ",".join(reversed(HEADER.split(",")))
-    [run] = measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+    [run] = measured.read_wa(write_table(tmp_path / "wa.csv", rows, header))
     assert run.base == pytest.approx(1.1)
 
 
 def test_zones_and_runs_from_an_erased_drive(tmp_path: Path) -> None:
     header = f"{HEADER},zone_gib,active_zones"
     rows = [f"z-a,2,zones,{0.1 * i + 0.05:.2f},1.03,0.25,3" for i in range(20)]
-    [run] = measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+    [run] = measured.read_wa(write_table(tmp_path / "wa.csv", rows, header))
     assert (run.fill, run.zone_bytes, run.active_zones) == ("sequential", GIB // 4, 3)
     rows = [row.replace("zones", "uniform") for row in rows]
-    [run] = measured.read_wa(_table(tmp_path / "wa.csv", [row[:-7] for row in rows]))
+    [run] = measured.read_wa(write_table(tmp_path / "wa.csv", [row[:-7] for row in rows]))
     assert (run.fill, run.zone_bytes) == ("none", None)
 
 
@@ -113,7 +78,7 @@ BAD = {
 def test_what_is_wrong_with_a_table_is_said(case: str, tmp_path: Path) -> None:
     rows, header, words = BAD[case]
     with pytest.raises(fg.ConfigError, match=words):
-        measured.read_wa(_table(tmp_path / "wa.csv", rows, header))
+        measured.read_wa(write_table(tmp_path / "wa.csv", rows, header))
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -122,11 +87,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_calls_that_are_wrong(tmp_path: Path) -> None:
-    start, data = _start(tmp_path), _table(tmp_path / "wa.csv", _run() + _run("d1-b"))
-    mixed = _table(tmp_path / "mixed.csv", _run() + _run("d2-b"))
-    other = _table(tmp_path / "other.csv", _run(phase="fiozipf"))
-    large = _table(tmp_path / "large.csv", _run(span=3.0))
-    again = _table(tmp_path / "again.csv", _run())
+    start, data = (
+        write_start(tmp_path),
+        write_table(tmp_path / "wa.csv", wa_rows() + wa_rows("d1-b")),
+    )
+    mixed = write_table(tmp_path / "mixed.csv", wa_rows() + wa_rows("d2-b"))
+    other = write_table(tmp_path / "other.csv", wa_rows(phase="fiozipf"))
+    large = write_table(tmp_path / "large.csv", wa_rows(span=3.0))
+    again = write_table(tmp_path / "again.csv", wa_rows())
     spare = "capacity.spare_factor"
     for options, words in (
         ({"data": [mixed]}, "runs of several drives, d1, d2"),
@@ -228,19 +196,7 @@ def test_two_keys_are_fitted_and_a_pair_without_a_difference_is_named() -> None:
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What calibrate is to find: a drive of spare factor 0.27, measured by the simulator."""
-    folder = tmp_path_factory.mktemp("synthetic")
-    config = json.loads(configs.resolve(_start(folder), {"capacity.spare_factor": "0.27"}))
-    rows = []
-    for name, span in (("s-a", 2.0), ("s-b", 1.6)):
-        blank = _table(folder / "blank.csv", _run(name, span))
-        [run] = measured.read_wa(blank)
-        drive = scaled.drive(config, 2 * GIB)
-        curve = scaled.simulate(drive, run, 8, seed=9)
-        fill = [row for row in _run(name, span) if "seq fill" in row]
-        load = zip(run.volumes, curve, strict=True)
-        rows += fill + [f"{name},{span},uniform,{at:.3f},{1.1 * wa:.6f}" for at, wa in load]
-    return _table(folder / "synthetic.csv", rows)
+    return synthetic_in(tmp_path_factory.mktemp("synthetic"))
 
 
 @pytest.fixture(scope="module")
@@ -304,37 +260,37 @@ def test_the_file_says_of_fitted_numbers_that_they_are(found: Calibration, tmp_p
 
 
 def test_repeated_runs_say_what_noise_is(tmp_path: Path) -> None:
-    config = json.loads(configs.resolve(_start(tmp_path), {}))
-    louder = [row[:-3] + "2.266" if row.endswith(",2.2") else row for row in _run("d1-b")]
-    study = WaStudy([_table(tmp_path / "wa.csv", _run() + louder)], config)
+    config = json.loads(configs.resolve(write_start(tmp_path), {}))
+    louder = [row[:-3] + "2.266" if row.endswith(",2.2") else row for row in wa_rows("d1-b")]
+    study = WaStudy([write_table(tmp_path / "wa.csv", wa_rows() + louder)], config)
     assert study.noise == pytest.approx(math.log(1.03))
     assert study.noise_from == "d1-a and d1-b, which are alike"
 
 
 def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
-    config = json.loads(configs.resolve(_start(tmp_path), {}))
+    config = json.loads(configs.resolve(write_start(tmp_path), {}))
     drive = scaled.drive(config, 2 * GIB)
     names = ["uniform", "zipf", "zipf-noshuffle", "two-zone s0.2 f0.8 s0.8 f0.2"]
-    rows = [row for i, name in enumerate(names) for row in _run(f"d-{i}", 1.9, name)]
-    rows += [row.replace("seq fill", "shuffled fill") for row in _run("d-5", 1.9)]
-    for run in measured.read_wa(_table(tmp_path / "wa.csv", rows)):
+    rows = [row for i, name in enumerate(names) for row in wa_rows(f"d-{i}", 1.9, name)]
+    rows += [row.replace("seq fill", "shuffled fill") for row in wa_rows("d-5", 1.9)]
+    for run in measured.read_wa(write_table(tmp_path / "wa.csv", rows)):
         assert scaled.why_not(run) is None
         curve = scaled.simulate(drive, run, 32, seed=1)
         assert len(curve) == 80 and curve[0] == pytest.approx(1.0)
         assert 1.5 < run.steady(curve) < 4
-    [run] = measured.read_wa(_table(tmp_path / "x.csv", _run(phase="two-zone s1 f1")))
+    [run] = measured.read_wa(write_table(tmp_path / "x.csv", wa_rows(phase="two-zone s1 f1")))
     assert (scaled.why_not(run) or "").startswith("its workload 'two-zone s1 f1' is not known")
     for load in ("two-zone s0.2 f0.8 s0.2 f0.2", "two-zone s0.2 f0.8 s0.8 f0.8", "zipfian"):
-        [run] = measured.read_wa(_table(tmp_path / "x.csv", _run(phase=load)))
+        [run] = measured.read_wa(write_table(tmp_path / "x.csv", wa_rows(phase=load)))
         assert "is not known" in (scaled.why_not(run) or ""), load
 
 
 def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
     """As in SSD-iq, which permutes the pages: contiguous zones share no unit after the fill."""
-    config = json.loads(configs.resolve(_start(tmp_path), {}))
+    config = json.loads(configs.resolve(write_start(tmp_path), {}))
     drive = scaled.drive(config, 2 * GIB)
     load = "two-zone s0.05 f0.95 s0.95 f0.05"
-    [run] = measured.read_wa(_table(tmp_path / "x.csv", _run(phase=load)))
+    [run] = measured.read_wa(write_table(tmp_path / "x.csv", wa_rows(phase=load)))
     ours = run.steady(scaled.simulate(drive, run, 32, seed=1))
     unit_pages = drive.unit_pages // 32
     pages = round(drive.units * unit_pages * run.span_bytes / drive.page / drive.flash_pages)
@@ -386,68 +342,8 @@ def test_a_drive_that_programs_rows_is_scaled(tmp_path: Path) -> None:
     assert (rows.page, rows.unit_pages, rows.units) == (4096, 3072, 64)
     assert (rows.unit_pages, rows.units) == (pages.unit_pages, pages.units)
     span = rows.capacity_bytes / GIB
-    [run] = measured.read_wa(_table(tmp_path / "wa.csv", _run(span=span)))
+    [run] = measured.read_wa(write_table(tmp_path / "wa.csv", wa_rows(span=span)))
     assert scaled.simulate(rows, run, 32, 1)[:20] == scaled.simulate(pages, run, 32, 1)[:20]
-
-
-def test_the_command_writes_the_drive_and_tells_what_it_did(
-    cli: Cli, synthetic: Path, tmp_path: Path
-) -> None:
-    common = ["calibrate", synthetic, "--device", synthetic.parent / "start.toml"]
-    common += ["--fit", "capacity.spare_factor=0.2..0.35", "--run", "s-a", "--scale", "1/32"]
-    done = cli(*common, "-o", "drive.toml")
-    assert done.returncode == 0, done.stderr
-    assert "capacity.spare_factor = 0.2" in done.stdout and "held out" in done.stdout
-    assert "# Fitted, to s-a" in (tmp_path / "drive.toml").read_text()
-    again = cli(*common, "-o", "drive.toml")
-    assert again.returncode == 2 and "exists; --force replaces it" in again.stderr
-    told = cli(*common, "-o", "drive.toml", "--force", "--json", "--holdout", "s-b", "-q")
-    document = json.loads(told.stdout)
-    assert document["runs"] == ["s-a"] and document["fitted"][0]["fixed_by_data"]
-    assert document["held_out"][0]["run"] == "s-b"
-    assert {"steady_error", "curve_mean", "curve_worst"} <= {*document["held_out"][0]["numbers"]}
-    assert len(document["on_fitted"][0]["simulated"]) == 80
-
-
-def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: Path) -> None:
-    start = synthetic.parent / "start.toml"
-    spare = "capacity.spare_factor"
-    for arguments, words in (
-        ((synthetic, "--fit", spare, "--run", "s-z"), "'s-z' is not in the data"),
-        ((synthetic, "--fit", "x=1..2", "--run", "s-a"), "x"),
-        ((synthetic, "--fit", spare, "--run", "s-a", "--scale", "2"), "expected 1/N"),
-        ((synthetic, "--fit", spare, "--run", "s-a,"), "expected names between commas"),
-        (("no.csv", "--fit", spare), "no.csv: cannot be read"),
-        ((synthetic,), "'--fit': missing; expected keys to fit, or --predict"),
-        ((synthetic, "--predict"), "'--out': is of a fit"),
-        ((synthetic, "--fit", spare, "--size", "2GiB", "--set", "flash.blocks=3"), "size"),
-        ((synthetic, "--fit", spare, "--set", "flash.blocks"), "expected KEY=VALUE"),
-    ):
-        done = cli("calibrate", *arguments, "--device", start, "-o", "drive.toml")
-        assert done.returncode == 2, arguments
-        assert words in done.stderr and done.stderr.count("\n") == 1
-        assert not list(tmp_path.glob("*drive.toml*"))
-    done = cli("calibrate", synthetic, "--fit", spare, "--device", start, "-o", synthetic)
-    assert done.returncode == 2 and "is the input" in done.stderr
-
-
-def test_a_fit_that_explains_nothing_is_refused(cli: Cli, tmp_path: Path) -> None:
-    """It is printed all the same; the process fails, and writes no drive."""
-    rows = [row[:-3] + "9.9" if row.endswith(",2.2") else row for row in _run()]
-    data, start = _table(tmp_path / "wa.csv", rows), _start(tmp_path)
-    call = ["calibrate", data, "--device", start, "--scale", "1/64", "-o", "drive.toml"]
-    done = cli(*call, "--fit", "capacity.spare_factor=0.2..0.3", "--no-intervals")
-    assert done.returncode == 1
-    assert "capacity.spare_factor = 0.2" in done.stdout and "steady" in done.stdout
-    assert "floatgate: no drive is written: the drive differs from the data by" in done.stderr
-    assert not (tmp_path / "drive.toml").exists()
-    # The data do not fix the unit: uniform writes do not tell it.
-    done = cli(
-        *(*call[:-2], "-o", "-", "--fit", "flash.pages_per_block=2048..8192", "--json", "-q"),
-        *("--noise", "0.5", "--force"),
-    )
-    assert done.returncode == 1
-    assert "do not fix flash.pages_per_block" in json.loads(done.stdout)["refused"]
 
 
 def _fit_of(error: float, value: float, noise: float = 0.01) -> fit.Fit:
@@ -482,26 +378,6 @@ def test_runs_count_alike_whatever_is_compared_of_them() -> None:
     assert fit.weighted([one_of_four, one_of_four]) == one_of_four * 2
 
 
-def test_predictions_without_a_fit(cli: Cli, synthetic: Path, tmp_path: Path) -> None:
-    """The drive that was measured, by a preset's size and keys: no fit, and no file."""
-    call = ["calibrate", synthetic, "--device", synthetic.parent / "start.toml", "--predict"]
-    call += ["--set", "capacity.spare_factor=0.27", "--size", "2GiB", "--scale", "1/16"]
-    before = sorted(tmp_path.iterdir())
-    done = cli(*call)
-    assert done.returncode == 0, done.stderr
-    assert "nothing fitted" in done.stdout and "predicted" in done.stdout
-    assert sorted(tmp_path.iterdir()) == before
-    document = json.loads(cli(*call, "--json", "--run", "s-b", "-q").stdout)
-    [run] = document["predicted"]
-    assert run["run"] == "s-b" and abs(run["numbers"]["steady_error"]) < 0.02
-    assert document["left_out"] == {"s-a": "not asked for"}
-    assert [(one["run"], one["scale"]) for one in document["scales"]] == [("s-b", 8), ("s-b", 32)]
-    for option in (("--fit", "x"), ("--out", "d.toml"), ("--holdout", "rest"), ("--noise", "0.1")):
-        done = cli(*call, *option)
-        assert done.returncode == 2 and f"'{option[0]}': is of a fit" in done.stderr
-    assert cli(*call, "--no-intervals").returncode == 2
-
-
 def test_a_preset_gets_its_blocks_from_the_size(synthetic: Path) -> None:
     call: dict[str, Any] = {"device": "small-nvme", "scale": 32, "run": ["s-a"]}
     found = predict([synthetic], size="2GiB", set={"capacity.spare_factor": 0.27}, **call)
@@ -522,35 +398,6 @@ def test_intervals_are_sought_only_if_they_are_to_be(synthetic: Path, tmp_path: 
     [document] = quick.document()["fitted"]
     assert document["as_good"] is None and document["fixed_by_data"] is None
     assert "what explains the data as well was not sought" in drive_toml(quick)
-
-
-def test_labels_and_numbers_are_whole_at_every_width(
-    cli: Cli, synthetic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = "s-a-run-of-which-the-name-is-long"
-    data = tmp_path / "long.csv"
-    data.write_text(synthetic.read_text().replace("s-a,", f"{name},"))
-    call = ["calibrate", data, "--device", synthetic.parent / "start.toml", "--predict"]
-    call += ["--size", "2GiB", "--run", name, "--scale", "1/64"]
-    numbers = json.loads(cli(*call, "--json").stdout)["predicted"][0]["numbers"]
-    for columns in ("40", "72", "200"):
-        monkeypatch.setenv("COLUMNS", columns)
-        done = cli(*call, "-q")
-        lines = done.stdout.splitlines()
-        assert any(line.startswith(f"{name}  predicted") for line in lines)
-        words = done.stdout.split()
-        for key in ("steady_measured", "steady_simulated"):
-            assert f"{numbers[key]:.4g}" in words, (columns, done.stdout)
-        assert "…" not in done.stdout
-        if int(columns) >= 72:
-            assert max(map(len, lines)) <= int(columns)
-
-
-def test_progress_is_lines_where_there_is_no_terminal(cli: Cli, synthetic: Path) -> None:
-    call = ["calibrate", synthetic, "--device", synthetic.parent / "start.toml", "--predict"]
-    call += ["--scale", "1/64"]
-    assert cli(*call).stderr.startswith("simulating runs: 0 of 6 done\n")
-    assert cli(*call, "-q").stderr == ""
 
 
 def test_what_the_data_take_the_place_of_is_listed(synthetic: Path) -> None:

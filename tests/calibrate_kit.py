@@ -1,0 +1,59 @@
+"""Tables of write amplification made by hand, a drive to begin with, and a drive to find."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from floatgate import configs
+from floatgate.calibrate import measured, scaled
+
+HEADER = "run,namespace_gib,phase,host_volumes,wa"
+GIB = 1 << 30
+
+START = """\
+timing = "none"
+
+[flash]
+page = "4KiB"
+pages_per_block = 4096
+blocks = 160        # 2.0 GiB for the host: 80 % of 2.5 GiB
+
+[capacity]
+spare_factor = 0.2
+"""
+
+
+def write_table(path: Path, rows: list[str], header: str = HEADER) -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def wa_rows(name: str = "d1-a", span: float = 2.0, phase: str = "uniform") -> list[str]:
+    """A fill without cleaning at 1.1, and four volumes of twice that, after half a volume."""
+    fill = [f"{name},{span},seq fill,{0.05 * (i + 0.5):.3f},1.1" for i in range(20)]
+    waves = [
+        f"{name},{span},{phase},{0.05 * (i + 0.5):.3f},{1.1 if i < 10 else 2.2}" for i in range(80)
+    ]
+    return fill + waves
+
+
+def write_start(tmp_path: Path) -> Path:
+    path = tmp_path / "start.toml"
+    path.write_text(START)
+    return path
+
+
+def synthetic_in(folder: Path) -> Path:
+    """What calibrate is to find: a drive of spare factor 0.27, measured by the simulator."""
+    config = json.loads(configs.resolve(write_start(folder), {"capacity.spare_factor": "0.27"}))
+    rows = []
+    for name, span in (("s-a", 2.0), ("s-b", 1.6)):
+        blank = write_table(folder / "blank.csv", wa_rows(name, span))
+        [run] = measured.read_wa(blank)
+        drive = scaled.drive(config, 2 * GIB)
+        curve = scaled.simulate(drive, run, 8, seed=9)
+        fill = [row for row in wa_rows(name, span) if "seq fill" in row]
+        load = zip(run.volumes, curve, strict=True)
+        rows += fill + [f"{name},{span},uniform,{at:.3f},{1.1 * wa:.6f}" for at, wa in load]
+    return write_table(folder / "synthetic.csv", rows)

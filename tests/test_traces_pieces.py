@@ -169,7 +169,9 @@ def test_a_folder_without_room_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("polars.DataFrame.write_parquet", full)
     path = tmp_path / "some.spc"
     path.write_text(lines(300))
-    with pytest.raises(TraceError, match=r"floatgate-\w+: cannot be written: No space left on de"):
+    with pytest.raises(
+        TraceError, match=r"floatgate-\w+\.part: cannot be written: No space left on de"
+    ):
         open_trace(path)
 
 

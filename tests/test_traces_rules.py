@@ -148,6 +148,7 @@ def test_the_figures_of_a_trace_by_hand(tmp_path: Path) -> None:
         "trimmed_bytes": 1 << 20,
         "aligned_share": 0.5,
         "unparsed_lines": 0,
+        "checked": None,
         "first_unparsed": None,
         "units": {"time": "us", "address": "bytes", "length": "bytes"},
         "guessed": [],

@@ -218,7 +218,7 @@ def test_without_optuna_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_metrics_are_those_of_a_comparison() -> None:
     table = fg.compare("uniform:span=4MiB,writes=100", vary={"queue.depth": [1]})
     known = {name for name in table.columns if name in metrics()}
-    assert {"trace", "queue.depth", "warnings"} | known == {*table.columns}
+    assert {"trace", "drive", "queue.depth", "warnings"} | known == {*table.columns}
     assert {*metrics()} <= {*table.columns}
 
 

@@ -91,7 +91,8 @@ def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[
 
 def metrics() -> list[str]:
     """The numbers of a result that can be asked for, by their paths."""
-    found = ["write_amplification", "page_write_amplification", "data_write_amplification"]
+    found = [f"{name}write_amplification" for name in ("", "page_", "data_")]
+    found.append("write_amplification_last_quarter")
     hints = get_type_hints(ResultFields)
     for section in METRIC_SECTIONS:
         found += _numbers(hints[section], section)

@@ -206,6 +206,7 @@ def test_the_command_has_the_same_numbers(cli, tmp_path) -> None:
 
 SHOWN = {
     METRIC: 1.0,
+    f"{METRIC}_last_quarter": 1.0,
     "mapping.hit_ratio": 0.01,
     "latency.all.mean_us": 1e3,
     "latency.all.p99_us": 1e3,
@@ -220,8 +221,8 @@ def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, m
     print_intervals(summary, list(VARY), results)
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
     assert lines[0] == ["map", "hits", "mean", "p99"]
-    titles = ["trace", "mapping.scheme", "cleaning.victim", "WA", "%", "ms", "ms", "IOPS"]
-    assert lines[1] == titles
+    titles = "trace mapping.scheme cleaning.victim drive WA last quarter % ms ms IOPS"
+    assert lines[1] == titles.split()
     shown = iter(lines[2:])
 
     def difference(row: dict[str, Any], metric: str) -> str:
@@ -230,7 +231,12 @@ def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, m
         return f"{'+' * (mean > 0)}{measured(mean)} \u00b1 {measured(half)} %"
 
     for row in summary.rows(named=True):
-        labels = [row["trace"], row["mapping.scheme"], row["cleaning.victim"]]
+        labels = [
+            row["trace"],
+            row["mapping.scheme"],
+            row["cleaning.victim"],
+            *row["drive"].split(),
+        ]
         means = [
             f"{measured(row[metric] / unit)} \u00b1 {measured(row[f'{metric}.ci95'] / unit)}"
             for metric, unit in SHOWN.items()

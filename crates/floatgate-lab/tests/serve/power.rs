@@ -156,7 +156,8 @@ fn an_image_that_is_destroyed_is_told_by_its_path() {
     File::options().write(true).open(&path).unwrap().write_all_at(&[0; PAGE], 0).unwrap();
     let error = stand.ask(&json!({"do": "plug"})).unwrap_err();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
-    assert_eq!(stand.client().flush(), Err(ServeError::PowerOff));
+    let Err(ServeError::Lost(why)) = stand.client().flush() else { panic!("the drive is lost") };
+    assert!(why.contains(path.to_str().unwrap()), "every request gives the reason: {why}");
 }
 
 /// A copy of a drive that works is an image of what would be found if its power failed then.

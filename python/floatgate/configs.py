@@ -230,6 +230,11 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     return None, _checked(text, str(path))
 
 
+def is_preset(name: str) -> bool:
+    """Whether a device of this name comes with Floatgate."""
+    return name in _presets()
+
+
 @cache
 def _presets() -> frozenset[str]:
     return frozenset(preset["name"] for preset in json.loads(_core.presets()))

@@ -70,10 +70,11 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
                 f"{drive.device} has; expected one of them"
             )
         return drive
-    flash = smaller(config, span_bytes, how.units) if _is_scaled(drive, config, how) else {}
+    is_scaled = _is_scaled(drive, config, how, _has_too_few(config, span_bytes))
+    flash = smaller(config, span_bytes, how.units) if is_scaled else {}
     scaled = {**config, "flash": config["flash"] | flash}
     units = math.ceil(_pages(config, span_bytes) / unit_pages(scaled))
-    if units < UNITS_LEAST and unit_pages(scaled) > UNIT_PAGES:
+    if _has_too_few(scaled, span_bytes):
         raise _core.ConfigError(_too_few(drive, units, how))
     if not flash:
         return drive
@@ -140,14 +141,24 @@ def mark(result: Result) -> str:
     return ", ".join(marks)
 
 
-def _is_scaled(drive: Resolved, config: Mapping[str, Any], how: RunOptions) -> bool:
+def _has_too_few(config: Mapping[str, Any], span_bytes: int) -> bool:
+    """Whether a drive has too few units to be simulated, of which smaller ones would be more."""
+    pages = unit_pages(config)
+    return math.ceil(_pages(config, span_bytes) / pages) < UNITS_LEAST and pages > UNIT_PAGES
+
+
+def _is_scaled(
+    drive: Resolved, config: Mapping[str, Any], how: RunOptions, is_refused: bool
+) -> bool:
     """Whether units are made smaller. Raises ConfigError where the call also sets their size.
 
+    A preset without a class keeps the geometry of its source, unless it `is_refused` with that.
     Only on request where the map is of blocks: what merging them costs depends on their size.
     """
     if how.units is None:
         is_asked = not (drive.shaped or how.full_size)
-        return is_asked and drive.is_class and config["ftl"]["scheme"] == "page"
+        suits = drive.is_class or (is_refused and configs.is_preset(drive.device))
+        return is_asked and suits and config["ftl"]["scheme"] == "page"
     if drive.shaped:
         raise _core.ConfigError(
             f"units: {how.units} given, and {drive.shaped}, which says how large units are; "

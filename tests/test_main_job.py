@@ -38,7 +38,7 @@ def document(cli: Any, *arguments: object) -> dict[str, Any]:
     "arguments",
     [
         (ROCKSDB, "--device", "small-nvme", "--set", "capacity.spare_factor=0.07"),
-        (PGBENCH, "--device", "classic"),
+        (PGBENCH, "--device", "classic", "--set", "start.fill=random"),
     ],
     ids=["rocksdb", "pgbench"],
 )

@@ -82,19 +82,17 @@ def compare(
     """Simulate every trace with every combination of values, in parallel.
 
     Writes a report, and the table as Parquet and CSV, into --out DIR (default:
-    floatgate-compare, or the next free floatgate-compare-N; with --json nothing, unless --out is
-    given). Each run is kept there as soon as it has ended: --resume takes it instead of running it
-    again.
+    floatgate-compare, or the next free floatgate-compare-N; with --json alone nothing). Each run is
+    kept there as soon as it has ended: --resume takes it instead of running it again.
     """
     varied = _varied(vary, traces, seeds)
     keys = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
     base = _baseline(baseline, varied)
     if out is None and resume:
         out = _last_out()
-    is_written = bool(pictures) or not json
     inputs = [*traces, device, *varied.get("device", ())]
     with (
-        output.folder(out, DEFAULT_OUT, force=force, is_written=is_written) as out,
+        output.folder(out, DEFAULT_OUT, force=force, is_written=bool(pictures) or not json) as out,
         output.staged(out, force=force or resume, inputs=inputs) as part,
     ):
         from floatgate import api

@@ -9,6 +9,7 @@ mod distributions;
 mod space;
 
 use floatgate_ftl::request::{Op, Request};
+use floatgate_lab::config::Config;
 use floatgate_lab::workload::{Recorded, generator};
 use serde_json::Value;
 
@@ -106,13 +107,23 @@ const LARGE: [(&str, &str); 6] = [
     ("flash.blocks", "4000"),
 ];
 
+/// Runs a workload on a drive with these units.
+fn on_large_units(spec: &str, sets: &[(&str, &str)]) -> Value {
+    let sets = LARGE.iter().chain(sets).map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    let sets: Vec<_> = sets.collect();
+    let config = Config::load(Some("qlc-capacity"), None, &sets).unwrap();
+    let mut workload = generator(spec, 1).unwrap();
+    let span_bytes = workload.span_bytes();
+    result(&config, &mut *workload, span_bytes)
+}
+
 /// Small writes to a drive with large map pages cost the flash the rest of each page, too: JEDEC
 /// and NVMe compare bytes. In pages the two loads are alike.
 #[test]
 fn a_write_smaller_than_a_map_page_is_amplified_by_the_rest_of_it() {
     let of = |size: &str| {
-        let spec = format!("uniform:span=256MiB,writes=20k,size={size},seed=1");
-        simulate(Some("qlc-capacity"), &spec, &LARGE)
+        let spec = format!("uniform:span=256MiB,writes=2k,size={size},seed=1");
+        on_large_units(&spec, &[])
     };
     for (size, factor) in [("4KiB", 16.0), ("64KiB", 1.0), ("16KiB", 4.0)] {
         let result = of(size);
@@ -132,7 +143,7 @@ fn a_write_smaller_than_a_map_page_is_amplified_by_the_rest_of_it() {
 fn a_buffer_that_joins_small_writes_leaves_no_partial_page() {
     let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
     let spec = "sequential:span=64MiB,writes=16k,size=4KiB";
-    let result = simulate(Some("qlc-capacity"), spec, &[&LARGE[..], &buffer].concat());
+    let result = on_large_units(spec, &buffer);
     check::amplification(&result);
     assert_eq!(result["amplification"]["partial"], 0.0);
     let held = check::number(&result["buffer"]["held_pages"]);

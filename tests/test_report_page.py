@@ -275,4 +275,5 @@ def test_the_legend_of_many_runs_names_schemes_and_sizes_once(
     with Seen(browser, reports["repeated"], until="ready") as seen:
         legends = seen.page.locator("section:has(#latency) .panel .legend")
         assert legends.count() == 4
-        assert legends.nth(1).locator("li").all_inner_texts() == [f"cache {i}KiB" for i in range(9, 13)]
+        names = [f"cache {kib}KiB" for kib in range(9, 13)]
+        assert legends.nth(1).locator("li").all_inner_texts() == names

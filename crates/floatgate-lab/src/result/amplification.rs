@@ -1,4 +1,4 @@
-//! Write amplification: what the flash programs for each byte, and for each page, of the host.
+//! Write amplification: flash programs for each byte, and for each page, of the host.
 //!
 //! JEDEC (JESD218), NVMe and OCP's data-centre SSD specification compare bytes: those programmed to
 //! the media over those that the host wrote. Papers and closed forms compare pages of the map:

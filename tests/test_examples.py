@@ -33,7 +33,8 @@ def test_examples_are_the_same_unless_random_ones_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("chosen", ["same", "random"])
-def test_a_failure_prints_the_example_to_add(chosen: str) -> None:
+@pytest.mark.parametrize("where", ["CI", "at a desk"])
+def test_a_failure_prints_the_example_to_add(chosen: str, where: str) -> None:
     code = (
         "import conftest\n"
         "from hypothesis import given, strategies as st\n"
@@ -42,12 +43,13 @@ def test_a_failure_prints_the_example_to_add(chosen: str) -> None:
         "    assert number < 900\n"
         "test()\n"
     )
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=os.path.dirname(__file__),  # noqa: PTH120
-        env=os.environ | {EXAMPLES: chosen},
+        env=environment | {EXAMPLES: chosen} | ({"CI": "true"} if where == "CI" else {}),
         capture_output=True,
         text=True,
     )
     assert "number=900" in done.stderr
-    assert ("@reproduce_failure" in done.stderr) == (chosen == "random")
+    assert "@reproduce_failure" in done.stderr

@@ -1,7 +1,7 @@
 //! One type per address space; there is no conversion between them.
 //!
-//! A page address is 32 bits wide: the map costs 4 bytes per logical page, by proof (see the
-//! assertions below), and a drive may have up to 2^31 - 2 pages (8 TiB of 4 KiB pages).
+//! A page address is 32 bits wide. The assertion below therefore proves that the map costs 4 bytes
+//! per logical page. A drive may have up to 2^31 - 2 pages (8 TiB of 4 KiB pages).
 
 use core::fmt;
 use core::num::NonZeroU32;
@@ -18,7 +18,7 @@ macro_rules! page_number {
         pub struct $Name(NonZeroU32);
 
         impl $Name {
-            /// The page with this number, at most [`PAGE_MAX`].
+            /// Returns the page with this number, at most [`PAGE_MAX`].
             #[inline(always)]
             pub const fn new(number: u32) -> Self {
                 match NonZeroU32::new(number + 1) {
@@ -27,19 +27,19 @@ macro_rules! page_number {
                 }
             }
 
-            /// The number of this page, from 0.
+            /// Returns the number of this page, from 0.
             #[inline(always)]
             pub const fn get(self) -> u32 {
                 self.0.get() - 1
             }
 
-            /// The page so many pages behind this one, which there must be.
+            /// Returns the page that comes `pages` pages after this one. That page must exist.
             #[inline(always)]
             pub const fn after(self, pages: u32) -> Self {
                 Self(self.0.saturating_add(pages))
             }
 
-            /// The number of this page as a table index.
+            /// Returns the number of this page as a table index.
             #[inline(always)]
             pub const fn index(self) -> usize {
                 self.get() as usize
@@ -68,7 +68,7 @@ macro_rules! page_number {
 }
 
 page_number!(
-    /// Logical page number: what the host addresses.
+    /// Logical page number: the address that the host uses.
     Lpn
 );
 page_number!(
@@ -89,81 +89,82 @@ pub struct Unit(pub u32);
 crate::state!(blank Unit(_));
 
 impl Unit {
-    /// The unit's number as a table index.
+    /// Returns the unit's number as a table index.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Logical block: as many logical pages as an erase unit has pages. What a block map maps.
+/// Logical block: as many logical pages as an erase unit has pages. Block maps map logical blocks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Lbn(pub u32);
 
 impl Lbn {
-    /// The block's number as a table index.
+    /// Returns the block's number as a table index.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Who a physical page belongs to, as its out-of-band area says.
+/// Owner of a physical page, as the page's out-of-band area states it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// A page of host data.
     Data(Lpn),
-    /// A page of the map.
+    /// A translation page, which holds map entries.
     Translation(Tpn),
 }
 
-/// What is programmed into a page's out-of-band area: enough to find the map again without it.
+/// Contents of a page's out-of-band area: enough to rebuild the map after it is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tag {
-    /// Whom the page is written for.
+    /// The owner that the page is written for.
     pub owner: Owner,
-    /// For a page of a log that the host will have remapped: the page it will be then.
+    /// For a log page that the host will remap: the logical page that it will become.
     pub original: Option<Lpn>,
-    /// Data written later has a higher number. A copy has that of what it is a copy of.
+    /// Sequence number of the data: newer data has a higher number, and a copy keeps the number of
+    /// its original.
     pub sequence: u64,
-    /// The number of the program: what is programmed later has a higher one, copies too.
+    /// Serial number of the program: each later program has a higher number, copies included.
     pub serial: u64,
 }
 
 impl Tag {
-    /// The tag of a page that stays what it is.
+    /// Returns the tag of a page that will not be remapped.
     #[inline(always)]
     pub const fn new(owner: Owner, sequence: u64, serial: u64) -> Self {
         Self { owner, original: None, sequence, serial }
     }
 }
 
-/// Numbers what is programmed.
+/// Counters that number data and programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stamp {
-    /// Of the data written last.
+    /// Sequence number of the newest data.
     pub sequence: u64,
-    /// Of the page programmed last.
+    /// Serial number of the latest program.
     pub serial: u64,
 }
 
 crate::state!(Stamp { sequence, serial });
 
 impl Stamp {
-    /// The tag of new data.
+    /// Returns the tag of new data.
     #[inline(always)]
     pub const fn write(&mut self, owner: Owner) -> Tag {
         self.sequence += 1;
         Tag::new(owner, self.sequence, self.copy())
     }
 
-    /// The serial number of a copy.
+    /// Returns the serial number of the next copy.
     #[inline(always)]
     pub const fn copy(&mut self) -> u64 {
         self.copies(1)
     }
 
-    /// The serial number of the first of so many copies, which are numbered one after the other.
+    /// Returns the serial number of the first of `pages` copies, which have consecutive numbers.
     #[inline(always)]
     pub const fn copies(&mut self, pages: u32) -> u64 {
         let first = self.serial + 1;
@@ -172,7 +173,7 @@ impl Stamp {
     }
 }
 
-/// An [`Owner`] or none in 4 bytes.
+/// An [`Owner`] or none, packed into 4 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OwnerSlot(u32);
 
@@ -191,7 +192,7 @@ impl Blank for Owner {
 }
 
 impl OwnerSlot {
-    /// No owner: the page is free or holds nothing that is still valid.
+    /// No owner: the page is free or holds nothing valid.
     pub const NONE: Self = Self(0);
     const TRANSLATION: u32 = 1 << 31;
 
@@ -204,7 +205,7 @@ impl OwnerSlot {
         }
     }
 
-    /// The owner, if there is one.
+    /// Returns the owner, if there is one.
     #[inline(always)]
     pub const fn get(self) -> Option<Owner> {
         let Some(stored) = NonZeroU32::new(self.0 & !Self::TRANSLATION) else { return None };

@@ -1,9 +1,9 @@
-//! Time, as the layers above the flash see it: chains of work, and a clock that plays them.
+//! Time as the layers above the flash see it: chains of work, and a clock that plays them.
 //!
 //! The translation layer decides what to do when a request is admitted, and does not know how long
-//! it takes. What it asks of the flash joins a graph: a [`Chain`] names the work that the next
-//! operation waits for. A [`Clock`] plays the graph in the order of time, and tells when chains
-//! that are watched end, and what their time went into.
+//! the work takes. Its flash operations join a graph: a [`Chain`] names the work that the next
+//! operation waits for. A [`Clock`] plays the graph in the order of time. It reports when each
+//! watched chain ends, and splits the chain's time into components.
 
 mod recording;
 
@@ -12,58 +12,59 @@ pub use recording::{Around, Recorded, Recording, Served, Span, Use};
 use alloc::collections::VecDeque;
 use core::ops::Range;
 
-/// What a request's time went into.
+/// Component of a request's latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Part {
-    /// Waiting for a place in the command queue, and for commands to be sent and acknowledged.
+    /// Waiting for a slot of the command queue, and sending and acknowledging commands.
     Queue,
-    /// Reading and writing translation pages, its own or another request's.
+    /// Reading and writing translation pages, for this request or for another one.
     Map,
-    /// Cleaning, its own or another request's.
+    /// Cleaning, for this request or for another one.
     Gc,
-    /// The channel: waiting for transfers of the host's data, commands, its own transfers.
+    /// The channel: commands, the request's own transfers, and waits for transfers of host data.
     Bus,
-    /// The cells: its own operations, and those of other host requests.
+    /// The cells: the request's own operations, and operations of other host requests.
     Die,
     /// Merging log blocks.
     Merge,
     /// The write buffer: its memory, and evictions.
     Buffer,
-    /// Remapping by command of the host, its own or that before it.
+    /// Remapping by host command, for this request or for the one before it.
     Remap,
-    /// The controller's processor cores: waiting for one, and their work.
+    /// The controller's processor cores: waiting for a core, and the work of the core.
     Controller,
-    /// The host's link: waiting for it, and its own data on it.
+    /// The host's link: waiting for the link, and transferring the request's own data.
     Link,
 }
 
-/// How many parts there are.
+/// Number of components.
 pub const PARTS: usize = 10;
 
 impl Part {
-    /// Every part, in the order of [`Blame`].
+    /// The name of each component, in the order of [`Blame`].
     pub const NAMES: [&'static str; PARTS] =
         ["queue", "map", "gc", "bus", "die", "merge", "buffer", "remap", "controller", "link"];
 }
 
-/// Nanoseconds by [`Part`].
+/// Nanoseconds by component ([`Part`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Blame(pub [u64; PARTS]);
 
 impl Blame {
-    /// All of it: the latency that it explains.
+    /// Returns the sum of all components: the latency that they explain.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Adds time of one part.
+    /// Adds time to one component.
     #[inline(always)]
     pub fn add(&mut self, part: Part, ns: u64) {
         self.0[part as usize] = self.0[part as usize].wrapping_add(ns);
     }
 
-    /// Adds what another went into. Sums of differences may pass below zero in between.
+    /// Adds another account to this one. Sums wrap: a sum of differences may pass below zero in
+    /// between.
     #[inline(always)]
     pub(crate) fn add_all(&mut self, other: &Self) {
         for (sum, ns) in self.0.iter_mut().zip(other.0) {
@@ -71,7 +72,7 @@ impl Blame {
         }
     }
 
-    /// The opposite of [`Blame::add_all`].
+    /// Subtracts another account: the opposite of [`Blame::add_all`].
     #[inline(always)]
     pub(crate) fn take_all(&mut self, other: &Self) {
         for (sum, ns) in self.0.iter_mut().zip(other.0) {
@@ -80,57 +81,57 @@ impl Blame {
     }
 }
 
-/// No node.
+/// Index that names no node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// No core.
+/// Number that names no core.
 pub(crate) const NO_CORE: u32 = 0;
 
-/// The end of some work: what comes next in this chain waits for it. A chain that nothing was done
-/// in, or the work of which has ended, goes on at once.
+/// A sequence of work, named by its last node. The next operation of the chain waits for that node.
+/// If the chain has no work yet, or its work has ended, the next operation begins at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chain {
     pub(crate) node: u32,
-    /// Tells a node from another that has its place later.
+    /// Distinguishes the node from a later node in the same slot.
     pub(crate) serial: u64,
-    /// Whether somebody will be told what the time of this chain went into.
+    /// Whether the clock reports the components of this chain's time.
     pub(crate) is_told: bool,
-    /// Whether a read of the host waits for this chain.
+    /// Whether a host read waits for this chain.
     pub(crate) is_read: bool,
-    /// Names the core of the controller that the chain holds, or [`NO_CORE`].
+    /// The core of the controller that the chain holds, or [`NO_CORE`].
     pub(crate) core: u32,
 }
 
 impl Chain {
-    /// A chain that begins now, and that no read of the host waits for.
+    /// A chain that begins now. No host read waits for it.
     pub const START: Self =
         Self { node: NONE, serial: 0, is_told: true, is_read: false, core: NO_CORE };
 
-    /// A chain that begins now, and that a read of the host waits for, or not.
+    /// Returns a chain that begins now. `is_read` states whether a host read waits for it.
     #[inline(always)]
     pub const fn new(is_read: bool) -> Self {
         Self { is_read, ..Self::START }
     }
 
-    /// Work that begins where this chain is, and that will be waited for as a whole, or by nobody:
-    /// what its time went into in detail is not told.
+    /// Branches off work that begins where this chain ends. Another chain waits for this work as a
+    /// whole, or nothing waits for it, so the clock does not report the components of its time.
     #[inline(always)]
     pub const fn work(self) -> Self {
         Self { is_told: false, is_read: false, ..self }
     }
 
-    /// For who writes a clock: the node that the chain ends with, and its serial number. None
-    /// before anything is done.
+    /// Returns the node that the chain ends with, and the node's serial number; `None` if the chain
+    /// has no work yet. For implementations of [`Clock`].
     pub fn node(&self) -> Option<(u32, u64)> {
         (self.node != NONE).then_some((self.node, self.serial))
     }
 
-    /// For who writes a clock: the same chain, that ends with a node now.
+    /// Returns this chain, extended to end with a node. For implementations of [`Clock`].
     pub fn at_node(self, node: u32, serial: u64) -> Self {
         Self { node, serial, ..self }
     }
 
-    /// Whether nothing was done in either since one was made of the other.
+    /// Returns whether both chains end with the same node.
     #[inline(always)]
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         (self.node, self.serial) == (other.node, other.serial)
@@ -143,30 +144,30 @@ impl Default for Chain {
     }
 }
 
-/// Chains that begin together, and of which the last to end counts; of several that end at the same
-/// time that is the one that was made last.
+/// Branches that begin together. The branch that ends last counts; of branches that end at the same
+/// time, the one that was made last.
 #[derive(Clone, Copy, Debug)]
 pub struct Fork {
     start: Chain,
-    /// Where what has branched off so far ends: a node, and its serial number.
+    /// The node that ends the branches joined so far, and its serial number.
     end: (u32, u64),
     branches: u32,
 }
 
 impl Fork {
-    /// No branch yet.
+    /// Creates a fork without branches.
     #[inline(always)]
     pub fn new(start: Chain) -> Self {
         Self { start, end: (start.node, start.serial), branches: 0 }
     }
 
-    /// Where a branch begins.
+    /// Returns a new branch, which begins at the start of the fork.
     #[inline(always)]
     pub fn branch(&self) -> Chain {
         self.start
     }
 
-    /// A branch is complete.
+    /// Adds a complete branch to the fork.
     #[inline(always)]
     pub fn join(&mut self, branch: Chain, clock: &mut impl Clock) {
         if branch.is_at(&self.start) || !clock.is_live(branch) {
@@ -181,7 +182,7 @@ impl Fork {
         self.end = (node, serial);
     }
 
-    /// Where all branches have ended.
+    /// Returns the chain that continues when all branches have ended.
     #[inline(always)]
     pub fn end(&self) -> Chain {
         let (node, serial) = self.end;
@@ -189,7 +190,7 @@ impl Fork {
     }
 }
 
-/// What serves one after the other, beside the flash.
+/// Server, other than the flash, that serves one chain after another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Server {
@@ -203,149 +204,152 @@ pub enum Server {
     LinkOut,
 }
 
-/// What occupies a core of the controller.
+/// Task that occupies a core of the controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Task {
-    /// A command of the host is taken in.
+    /// Accepting a host command.
     Command,
-    /// The map is looked up for one page.
+    /// Looking up the map for one page.
     Translate,
-    /// A translation page is loaded.
+    /// Loading a translation page.
     MapRead,
-    /// An entry of a remap is carried out.
+    /// Carrying out one entry of a remap.
     RemapEntry,
 }
 
-/// A chain that was watched, and has ended.
+/// A watched chain that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ended {
-    /// As it was watched.
+    /// The ticket that was passed to [`Clock::watch`].
     pub ticket: u64,
     /// When it ended, in nanoseconds.
     pub at_ns: u64,
-    /// What the time since the chain began went into.
+    /// Components of the time since the chain began.
     pub blame: Blame,
 }
 
-/// What plays chains.
+/// Plays chains in the order of time.
 pub trait Clock {
-    /// Whether anything takes time. If not, what is begun is complete.
+    /// Whether operations take time on this clock. If not, each operation is complete as soon as it
+    /// begins.
     const TAKES_TIME: bool = true;
 
-    /// Whether anything takes time now.
+    /// Returns whether operations take time now.
     #[inline(always)]
     fn takes_time(&self) -> bool {
         Self::TAKES_TIME
     }
 
-    /// Nothing takes time from now on. Nothing may be under way.
+    /// Freezes the clock: from now on operations take no time. No work may be outstanding.
     fn stand_still(&mut self) {}
 
-    /// Whatever is begun takes its time again.
+    /// Ends the freeze: operations take time again.
     fn go_on(&mut self) {}
 
-    /// The time up to which everything has been played, in nanoseconds.
+    /// Returns the time up to which the clock has played, in nanoseconds.
     fn now(&self) -> u64;
 
-    /// Whether what the chain ends with is not complete.
+    /// Returns whether the node that the chain ends with is not complete yet.
     fn is_live(&self, chain: Chain) -> bool;
 
-    /// The end of two chains, of which neither has ended.
+    /// Joins two chains, neither of which has ended.
     fn join(&mut self, first: Chain, second: Chain) -> Chain;
 
-    /// The end of a chain that [`Clock::join`] was the last to lengthen, and of another.
+    /// Joins `more` to a chain that ends with a node of [`Clock::join`].
     fn join_more(&mut self, joined: Chain, more: Chain) -> Chain;
 
-    /// `chain` goes on when `work` has ended, too: the wait for that is of one part.
+    /// Makes `chain` wait until `work` has ended, too. The wait counts as component `part`.
     fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part);
 
-    /// The chain takes so long, of one part.
+    /// Extends the chain by a delay of `ns`, which counts as component `part`.
     fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part);
 
-    /// The chain is served for `pass_ns`; the server takes the next one after `hold_ns`.
+    /// Makes a server serve the chain: the chain continues after `pass_ns`, and the server takes
+    /// the next chain after `hold_ns`.
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64);
 
-    /// The chain begins a task of the controller. If the controller's cores wait for the flash, it
-    /// holds one until [`Clock::end_task`], which takes the answer.
+    /// Begins a task of the controller. Returns whether the chain now holds a core until
+    /// [`Clock::end_task`]. Some tasks hold a core if the controller's cores wait for the flash.
+    /// The caller passes the returned value to [`Clock::end_task`].
     #[inline(always)]
     fn begin_task(&mut self, _: &mut Chain, _: Task) -> bool {
         false
     }
 
-    /// The chain has done what it began; whether it holds a core for it was the
-    /// answer then.
+    /// Ends a task of the controller. The second argument is the value that [`Clock::begin_task`]
+    /// returned.
     #[inline(always)]
     fn end_task(&mut self, _: &mut Chain, _: bool) {}
 
-    /// The chain brings data of the host, `pages` pages of the map, and goes on when the
-    /// controller's memory has room for it. The answer is whether a write is complete then; else it
-    /// is when the data is programmed.
+    /// Stores host data, `pages` map units, in the controller's memory. The chain continues when
+    /// the memory has room. Returns whether the write is then complete; if not, it is complete when
+    /// its data is programmed.
     #[inline(always)]
     fn take_memory(&mut self, _: &mut Chain, _pages: u64) -> bool {
         false
     }
 
-    /// The chain goes on when what is in the controller's memory is programmed, as far as that was
-    /// begun; at once if the memory outlives a loss of power.
+    /// Makes the chain wait until all programs of data in the controller's memory that have begun
+    /// are complete. The chain does not wait if the memory survives a loss of power.
     fn wait_for_programs(&mut self, _: &mut Chain) {}
 
-    /// Of each page that is read from now on only this share goes over the channel; all of it if
-    /// there is none.
+    /// Sets the share of each page that later reads transfer over the channel; `None` for whole
+    /// pages.
     #[inline(always)]
     fn read_share(&mut self, _: Option<Share>) {}
 
-    /// The end of this chain will be told, with the ticket.
+    /// Asks the clock to report the end of this chain, together with the ticket.
     fn watch(&mut self, chain: Chain, ticket: u64);
 
-    /// Plays until `until`, or until a chain that is watched has ended, whichever is first. What
-    /// ends at `until` has ended then; nothing has begun at `until`. The answer is whether a chain
-    /// has ended.
+    /// Plays until `until`, or until a watched chain has ended, whichever is first. Work that ends
+    /// at `until` has ended; work that begins at `until` has not begun. Returns whether a watched
+    /// chain has ended.
     fn play(&mut self, until: u64) -> bool;
 
-    /// Plays until a chain has ended, watched or not, or until `until`, whichever is first.
+    /// Plays until the chain has ended, watched or not, or until `until`, whichever is first.
     fn play_chain(&mut self, chain: Chain, until: u64);
 
-    /// When something happens next, if nothing is begun before; none if nothing will.
+    /// Returns the time of the next event if no work begins before; `None` if there is no event.
     fn next(&self) -> Option<u64> {
         None
     }
 
-    /// The next of the chains that have ended.
+    /// Returns the next watched chain that has ended.
     fn ended(&mut self) -> Option<Ended>;
 
-    /// From now on a window of time is recorded.
+    /// Starts the recording of a window of time.
     fn record(&mut self, _: Recording) {}
 
-    /// Operations from now on, until [`Clock::watch`], are those of these reads or writes of the
-    /// host, by number.
+    /// Attributes the following operations, until [`Clock::watch`], to these host reads or writes,
+    /// by number.
     #[inline(always)]
     fn begin_requests(&mut self, _: Range<u64>) {}
 
-    /// A read or a write of the host is complete. The answer is whether it is the one that is
-    /// looked at now.
+    /// Reports that a host read or write is complete. Returns whether the recording is now about
+    /// this request.
     #[inline(always)]
     fn end_request(&mut self, _: &Served) -> bool {
         false
     }
 
-    /// What was recorded; of a window that has not ended, what there is until now.
+    /// Returns the recording: the whole window, or its time up to now if it has not ended.
     fn recorded(&self) -> Option<Recorded> {
         None
     }
 }
 
-/// A part of a page: so many of as many sectors.
+/// Share of a page, in sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// Sectors that are asked for, at least 1.
+    /// Sectors to transfer, at least 1.
     pub sectors: u32,
     /// Sectors of the page.
     pub of: u32,
 }
 
 impl Share {
-    /// What it takes to transfer it, where the page takes `page_ns`.
+    /// Returns the transfer time of the share, where a whole page takes `page_ns`.
     pub fn transfer_ns(self, page_ns: u64) -> u64 {
         (page_ns * u64::from(self.sectors)).div_ceil(self.of.into())
     }

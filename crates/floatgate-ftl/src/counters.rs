@@ -1,44 +1,43 @@
-//! Everything that is counted, in one place: what each layer of a drive fills in of the account.
+//! All counters of a drive, in one place.
 //!
-//! A drive is asked for its [`Counters`] as a whole. The question goes down from layer to layer
-//! (`report`), and each one enters what is its own. Resetting them goes the same way: it sets back
-//! to zero what is counted, and leaves alone what is merely so (memory in use, spares left, pages
-//! held). A new counter is a field here, its increment where it happens, and a line where results
-//! are written.
+//! [`Counters`] are reported for the drive as a whole. The call `report` goes down from layer to
+//! layer, and each layer enters its own counters. A reset takes the same way. It sets counts to
+//! zero and leaves present values alone (memory in use, spares left, pages held). A new counter
+//! needs a field here, an increment where the event happens, and a line where results are written.
 
 use alloc::vec::Vec;
 
 use crate::clock::Blame;
 
-/// Everything that a drive has counted since its counters were reset, and what it takes now.
+/// Counts since the last reset, and present values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// What the host asked for.
+    /// Requests of the host.
     pub host: HostCounts,
     /// Operations of the flash.
     pub flash: FlashCounts,
     /// The clocks of the flash.
     pub occupation: Occupation,
-    /// By die, in the order of channels, what its time went into.
+    /// Use of each die's time, in the order of channels.
     pub dies: Vec<DieUse>,
-    /// By channel, for what pages were transferred.
+    /// By channel, the causes of its transfers, in nanoseconds.
     pub channels: Vec<Blame>,
     /// The mapping cache.
     pub map: MapStats,
-    /// Bytes of memory of the map now, or of the part of it that is cached.
+    /// Bytes of memory of the map now, or of its cached section.
     pub cache_bytes: u64,
     /// Units cleaned, by occasion.
     pub cleans: Cleans,
-    /// Traffic by stream of the placement, cold to hot, and behind them that of a log; none if
-    /// there is no placement.
+    /// Traffic by stream of the placement, cold to hot, then traffic of a log. Empty without a
+    /// placement.
     pub streams: Vec<StreamCounts>,
     /// Translation pages read for the pages that the placement samples.
     pub sample_reads: u64,
-    /// Writes of the host with a placement handle that the drive does not have.
+    /// Host writes with a placement handle that the drive does not have.
     pub unknown_handles: u64,
-    /// Bytes of memory that the placement takes now.
+    /// Bytes of memory of the placement now.
     pub placement_bytes: u64,
-    /// Extents that the placement keeps, if that is what it keeps.
+    /// Extents that the placement keeps; `None` if it keeps none.
     pub extents: Option<ExtentCounts>,
     /// The SLC cache, if there is one.
     pub slc: Option<SlcCounts>,
@@ -46,13 +45,13 @@ pub struct Counters {
     pub merges: MergeCounts,
     /// The write buffer, if there is one.
     pub buffer: Option<BufferCounts>,
-    /// The host layer, if it is one that changes requests.
+    /// The host layer, if it changes requests.
     pub layer: Option<LayerCounts>,
-    /// What has broken, on flash that breaks.
+    /// Failures, on flash that can fail.
     pub health: Option<Health>,
 }
 
-/// What the host asked of a drive: requests, bytes, and the pages of the map that these touch.
+/// Requests of the host: counts, bytes, and the map units that they touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounts {
     /// Requests by [`Op`](crate::request::Op).
@@ -63,94 +62,94 @@ pub struct HostCounts {
     pub write_bytes: u64,
     /// Pages touched by reads.
     pub read_pages: u64,
-    /// Those of them that held nothing, so that no flash was read.
+    /// Pages touched by reads that held nothing, so that no flash was read.
     pub empty_reads: u64,
     /// Pages touched by writes.
     pub write_pages: u64,
     /// Reads before writes that covered a page in part.
     pub partial_page_reads: u64,
-    /// Pages trimmed that held something.
+    /// Trimmed pages that held data.
     pub trimmed_pages: u64,
     /// Pages that could not be read.
     pub failed_pages: u64,
-    /// Pages that were to be written in part and could not be read: they are not written.
+    /// Pages to be written in part that could not be read: they are not written.
     pub unwritten_pages: u64,
-    /// Writes and trims that a drive refused that had become read-only.
+    /// Writes and trims that a read-only drive refused.
     pub refused: u64,
 }
 
-/// Extents that a placement keeps, seen at the end of each write command.
+/// Extents that a placement keeps, sampled at the end of each write command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ExtentCounts {
-    /// How many there are now.
+    /// Number of extents now.
     pub now: u32,
-    /// The most that there were.
+    /// Largest number of extents.
     pub most: u32,
-    /// The sum over the commands.
+    /// Sum of the number of extents over the write commands.
     pub sum: u64,
     /// Write commands.
     pub commands: u64,
 }
 
-/// How many causes of operations there are.
+/// Number of causes of operations.
 pub const CAUSES: usize = 12;
 
 /// Operations by cause, in the order of [`Cause::ALL`](crate::nand::Cause::ALL).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlashCounts {
-    /// Pages of the map that were read.
+    /// Map units read.
     pub reads: [u64; CAUSES],
-    /// Pages of the map that were programmed.
+    /// Map units programmed.
     pub programs: [u64; CAUSES],
     /// Units erased.
     pub erases: [u64; CAUSES],
-    /// Flash pages read: of those that are in one flash page several may be read at once.
+    /// Flash pages read: one read of the cells can serve several map units of a flash page.
     pub senses: u64,
     /// Program units programmed.
     pub program_units: u64,
-    /// Those of them that were programmed in SLC mode.
+    /// Program units programmed in SLC mode, included in `program_units`.
     pub slc_program_units: u64,
-    /// Pages of the map that were programmed in SLC mode.
+    /// Map units programmed in SLC mode.
     pub slc_programs: u64,
-    /// Pages of the map that were read from the controller's memory, as they were not programmed
-    /// yet; in no other count.
+    /// Map units read from the controller's memory, because they were not programmed yet. No other
+    /// count includes them.
     pub memory_reads: [u64; CAUSES],
 }
 
-/// How busy the dies of a timed medium were.
+/// Time that the dies of a timed medium were busy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupation {
-    /// When the last operation ended; if one is under way, now.
+    /// When the last operation ended; now, if one is under way.
     pub end_ns: u64,
     /// Time that dies were occupied, summed over the dies.
     pub busy_ns: u64,
-    /// The busiest die's share of it.
+    /// Time that the busiest die was occupied.
     pub busiest_ns: u64,
 }
 
-/// What the time of one die went into, in nanoseconds; what is left is idle time.
+/// Use of one die's time, in nanoseconds. The rest is idle time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DieUse {
-    /// Cells are read.
+    /// Reading cells.
     pub read_ns: u64,
-    /// Cells are programmed.
+    /// Programming cells.
     pub program_ns: u64,
-    /// Cells are erased.
+    /// Erasing cells.
     pub erase_ns: u64,
-    /// A page is transferred, or a command sent.
+    /// Transferring pages or sending commands.
     pub transfer_ns: u64,
-    /// Nothing can go on until the channel is free.
+    /// Waiting for the channel.
     pub wait_ns: u64,
 }
 
 impl DieUse {
-    /// All of it.
+    /// Returns the sum of all uses.
     pub fn busy_ns(&self) -> u64 {
         self.read_ns + self.program_ns + self.erase_ns + self.transfer_ns + self.wait_ns
     }
 }
 
-/// What has broken since the counters were reset, and what is left.
+/// Failures since the counters were reset, and remaining spares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Health {
     /// Units that were bad from the factory.
@@ -159,46 +158,46 @@ pub struct Health {
     pub program_failures: u64,
     /// Erases that failed.
     pub erase_failures: u64,
-    /// Units that were erased as often as they last.
+    /// Units that reached the number of erases that they last.
     pub worn_out: u64,
-    /// Units whose place a spare has taken.
+    /// Units that a spare has replaced.
     pub retired: u64,
-    /// Pages moved out of them.
+    /// Pages moved out of retired units.
     pub moved: u64,
-    /// Pages of programs that failed, programmed once more.
+    /// Pages of failed programs that were programmed again.
     pub rewritten: u64,
     /// Pages that became unreadable.
     pub read_errors: u64,
-    /// Pages of which the checksum was wrong.
+    /// Pages with a wrong checksum.
     pub corrupt_pages: u64,
-    /// Spare units that are left.
+    /// Remaining spare units.
     pub spares_left: u64,
-    /// Whether nothing can be written any more.
+    /// Whether the drive is read-only.
     pub read_only: bool,
 }
 
-/// What a mapping has counted.
+/// Counters of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MapStats {
-    /// Host page accesses that found their entry.
+    /// Host page accesses that found their entry in the cache.
     pub hits: u64,
-    /// Host page accesses that did not.
+    /// Host page accesses that did not find their entry in the cache.
     pub misses: u64,
     /// Entries dropped to make room.
     pub evictions: u64,
-    /// Those of them that had to be written back.
+    /// Dropped entries that had to be written back.
     pub dirty_evictions: u64,
-    /// Entries loaded before they were asked for.
+    /// Entries loaded before an access needed them.
     pub prefetched: u64,
-    /// Those of them that were asked for while they were cached.
+    /// Prefetched entries that an access used while they were cached.
     pub prefetch_used: u64,
-    /// Those of them that were dropped before anyone asked.
+    /// Prefetched entries that were dropped before an access used them.
     pub prefetch_unused: u64,
-    /// Which of them it cannot tell: those are 0.
+    /// Counters that the mapping does not keep: they read 0.
     pub untold: MapUntold,
 }
 
-/// What a mapping cannot tell of itself. Those of the table tell all.
+/// Which counters a mapping does not keep. The built-in mappings keep all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MapUntold {
     /// [`MapStats::evictions`].
@@ -218,42 +217,42 @@ pub struct MapUntold {
 /// Units cleaned, by occasion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cleans {
-    /// A write waited for it.
+    /// A write waited for the clean.
     pub foreground: u64,
-    /// Of those, for how many there was so little room that the cheapest was taken, whatever the
-    /// policy.
+    /// Foreground cleans with so little room that the cleaner chose the cheapest victim, whatever
+    /// the policy.
     pub emergency: u64,
-    /// Emptied bit by bit with the host's writes.
+    /// Cleans in steps, spread over host writes.
     pub incremental: u64,
-    /// While the host was idle.
+    /// Cleans while the host was idle.
     pub idle: u64,
-    /// To level wear.
+    /// Cleans to level wear.
     pub wear: u64,
 }
 
-/// Host pages that went to a stream, and pages that cleaning put there.
+/// Pages written to one stream, by the host and by cleaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StreamCounts {
     /// Pages written by the host.
     pub host_pages: u64,
-    /// Pages moved by cleaning.
+    /// Pages moved to the stream by cleaning.
     pub gc_pages: u64,
 }
 
-/// What an SLC cache has taken and given, and what is in it now.
+/// Traffic of an SLC cache, and its contents now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SlcCounts {
-    /// Pages of the host that were written to it.
+    /// Host pages that were written to the cache.
     pub cached_pages: u64,
-    /// Pages of the host that went past it, as it was full.
+    /// Host pages that bypassed the cache, because it was full.
     pub direct_pages: u64,
     /// Units folded.
     pub folds: u64,
-    /// Those of them that were folded while the host was idle.
+    /// Units folded while the host was idle.
     pub idle_folds: u64,
-    /// Units that it has now.
+    /// Units of the cache now.
     pub units: u32,
-    /// Valid pages in them.
+    /// Valid pages in the cache's units.
     pub valid_pages: u64,
 }
 
@@ -268,61 +267,61 @@ pub struct MergeCounts {
     pub full: u64,
     /// Log blocks shared by logical blocks that were emptied by full merges.
     pub shared_logs: u64,
-    /// The full merges that this took.
+    /// Full merges that emptied these shared log blocks.
     pub shared_merges: u64,
-    /// The most that one of them took.
+    /// Largest number of full merges for one shared log block.
     pub shared_most: u64,
-    /// Log blocks that were erased without a merge: no page in them was valid any more.
+    /// Log blocks erased without a merge, because they held no valid page any more.
     pub dropped_logs: u64,
 }
 
-/// What a buffer has counted.
+/// Counters of a write buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BufferCounts {
-    /// Pages written that were buffered already.
+    /// Pages written while they were buffered.
     pub write_hits: u64,
-    /// Pages written that were not.
+    /// Pages written while they were not buffered.
     pub write_misses: u64,
     /// Pages read from the buffer.
     pub read_hits: u64,
     /// Pages read that were not buffered.
     pub read_misses: u64,
-    /// Pages that left for the flash.
+    /// Pages flushed to the flash.
     pub flushed: u64,
-    /// Pages that left without a word, for they were on the flash already.
+    /// Pages dropped without a write, because the flash already had them.
     pub released: u64,
-    /// Pages that were read from the flash and written with them.
+    /// Pages read from the flash and flushed together with buffered pages.
     pub padded: u64,
-    /// Pages that were to be, and could not be read.
+    /// Pages to be padded in this way that could not be read.
     pub unpadded: u64,
     /// Pages that were trimmed while they were buffered.
     pub trimmed: u64,
     /// Pages that were buffered when the power failed.
     pub lost: u64,
-    /// Pages that are buffered now, and that were when the counters were reset.
+    /// Pages buffered now.
     pub held: u64,
-    /// See `held`.
+    /// Pages buffered when the counters were reset.
     pub held_at_start: u64,
     /// Bytes of bookkeeping.
     pub memory_bytes: u64,
-    /// Whether what is buffered is on the flash, too.
+    /// Whether the flash also has each buffered page.
     pub writes_through: bool,
 }
 
-/// What the host layer SHRD has counted.
+/// Counters of the host layer SHRD.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ShrdCounts {
-    /// Commands for the drive, of any kind; a twrite is two, its header and its data.
+    /// Commands for the drive, of any kind. A twrite is two commands: its header and its data.
     pub commands: u64,
     /// Writes to the log.
     pub twrites: u64,
-    /// Requests packed into them.
+    /// Requests packed into twrites.
     pub packed: u64,
-    /// Their pages.
+    /// Pages packed into twrites.
     pub packed_pages: u64,
-    /// Small writes that were sent as they are, because the log was full.
+    /// Small writes that bypassed the log, because it was full.
     pub log_full: u64,
-    /// Slots left empty for the sake of parity.
+    /// Log slots left empty, so that odd pages take odd slots and even pages even slots.
     pub padded: u64,
     /// Remap commands.
     pub remaps: u64,
@@ -330,18 +329,18 @@ pub struct ShrdCounts {
     pub windows: u64,
     /// Pages remapped.
     pub remapped_pages: u64,
-    /// Pages that were remapped by themselves, before a write that covered them in part.
+    /// Pages remapped individually, before a write that covered them in part.
     pub remapped_alone: u64,
-    /// Reads of which a page was in the log.
+    /// Reads with a page in the log.
     pub redirected_reads: u64,
-    /// Pages taken out of the log by larger writes and trims.
+    /// Pages that larger writes and trims took out of the log.
     pub dropped: u64,
 }
 
-/// What a host layer that changes requests has counted, and what it takes.
+/// Counters and memory of a host layer that changes requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayerCounts {
-    /// Counted since the counters were reset.
+    /// Counters since the last reset.
     pub shrd: ShrdCounts,
     /// Bytes of the host's memory.
     pub memory_bytes: u64,

@@ -10,7 +10,7 @@ use parity::ParityStripe;
 use shape::DIES_MAX;
 pub use shape::{ProgramUnit, Shape, ShapeError};
 
-/// Division by a number fixed at set-up: a shift where that is exact.
+/// Divisor that is fixed at set-up. Division by a power of two is a shift.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Divisor {
     by: u32,
@@ -31,33 +31,33 @@ impl Divisor {
     }
 }
 
-/// A checked [`Shape`], and the arithmetic on it. Everything else asks here.
+/// A checked [`Shape`], and the arithmetic on it. All other modules get their addresses from here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
     shape: Shape,
     pages_per_unit: Divisor,
-    /// Pages of a unit that can be programmed.
+    /// Pages of a unit that can be programmed in the current mode.
     capacity: u32,
     superblock: Divisor,
-    /// Units that lie side by side: how often a superblock fits into the planes.
+    /// Number of superblocks that fit side by side into the planes of the drive.
     groups: Divisor,
     entries: Divisor,
-    /// Pages in a program unit; 1 without.
+    /// Map units in a program unit; 1 if each page is programmed alone.
     program_unit: Divisor,
-    /// Flash pages in a program unit, and how many of these on each plane.
+    /// Flash pages in a program unit, and how many of them are on each plane.
     flash_pages: u32,
     levels: u32,
-    /// Pages of the map in a flash page, at least 1.
+    /// Map units in a flash page, at least 1.
     pages_per_read: Divisor,
-    /// Program units of data in a row of an erase unit: one on each of its dies but those that hold
-    /// parity; without program units, one page on each of its planes.
+    /// Program units of data in a row of an erase unit: one on each die of the unit, except the
+    /// dies that hold parity. Without program units: pages in a row, one on each plane of the unit.
     columns: Divisor,
-    /// How parity is laid over the dies.
+    /// Layout of the parity over the dies.
     parity: Option<ParityStripe>,
 }
 
 impl Geometry {
-    /// Checks every relation that the rest relies on.
+    /// Checks every relation that the rest of the code relies on.
     ///
     /// # Errors
     /// A [`ShapeError`] that names the number that does not fit.
@@ -116,7 +116,7 @@ impl Geometry {
         shape.program_unit.map_or(Ok(page), |unit| page.with_program_unit(unit))
     }
 
-    /// The same drive, where a die programs so much at once.
+    /// Adds a program unit to the geometry: a die programs this many pages at once.
     fn with_program_unit(self, unit: ProgramUnit) -> Result<Self, ShapeError> {
         let Shape { planes, superblock, pages_per_block, .. } = self.shape;
         let ProgramUnit { pages, levels, .. } = unit;
@@ -141,171 +141,172 @@ impl Geometry {
         .with_parity(unit.stripe)
     }
 
-    /// Whether pages are programmed several at once.
+    /// Returns whether a die programs several pages at once.
     #[inline(always)]
     pub const fn has_program_units(&self) -> bool {
         self.shape.program_unit.is_some()
     }
 
-    /// Whether a loss of power takes pages with it of program units that are not full.
+    /// Returns whether a loss of power destroys pages of program units that are not full.
     #[inline(always)]
     pub fn loses_pages(&self) -> bool {
         self.shape.program_unit.is_some_and(|unit| unit.pages > 1 && !unit.is_protected)
     }
 
-    /// Pages of the map in a program unit; 1 if every page is programmed by itself.
+    /// Returns the map units in a program unit; 1 if every page is programmed alone.
     #[inline(always)]
     pub const fn program_unit(&self) -> u32 {
         self.program_unit.by
     }
 
-    /// Flash pages on each plane of a program unit.
+    /// Returns the flash pages on each plane of a program unit.
     pub const fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Pages of the map that are read at once: those in one flash page, at least 1.
+    /// Returns the map units that one read of the cells serves: the map units in a flash page, at
+    /// least 1.
     #[inline(always)]
     pub const fn pages_per_read(&self) -> u32 {
         self.pages_per_read.by
     }
 
-    /// The program unit that a page is of, among all of the drive.
+    /// Returns the program unit of a page, counted over the whole drive.
     #[inline(always)]
     pub fn program_unit_of(&self, ppn: Ppn) -> u32 {
         self.program_unit.split(ppn.get()).0
     }
 
-    /// Pages from this one to the end of its program unit, itself included.
+    /// Returns the pages from this page to the end of its program unit, this page included.
     #[inline(always)]
     pub fn left_in_program_unit(&self, ppn: Ppn) -> u32 {
         self.program_unit.by - self.program_unit.split(ppn.get()).1
     }
 
-    /// Whether two pages are in one flash page.
+    /// Returns whether two pages are in one flash page.
     #[inline(always)]
     pub fn is_read_with(&self, one: Ppn, other: Ppn) -> bool {
         let flash_page = |ppn: Ppn| self.pages_per_read.split(ppn.get()).0;
         self.pages_per_read.by > 1 && flash_page(one) == flash_page(other)
     }
 
-    /// Over the channel a program unit goes flash page by flash page, or page of the map by page of
-    /// the map if these are larger: how many transfers that is, and of how many pages each. None
-    /// without program units.
+    /// Returns the number of transfers of a program unit, and the pages of each transfer. A program
+    /// unit crosses the channel flash page by flash page, or map unit by map unit if these are
+    /// larger. `None` without program units.
     pub const fn transfers_of_program_unit(&self) -> Option<(u32, u32)> {
         let pages = self.pages_per_read.by;
         if self.has_program_units() { Some((self.program_unit.by / pages, pages)) } else { None }
     }
 
-    /// Pages that are written before the first plane is written again: a row of the unit.
+    /// Returns the pages in a row of a unit: those written before the first plane is written again.
     pub const fn row_pages(&self) -> u32 {
         self.program_unit.by * self.columns.by
     }
 
-    /// The shape this was made from.
+    /// Returns the shape that this geometry was made from.
     pub const fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Log2 of the bytes in a page.
+    /// Returns log2 of the bytes in a page.
     #[inline(always)]
     pub const fn log2_page_bytes(&self) -> u32 {
         self.shape.page_bytes.trailing_zeros()
     }
 
-    /// Erase units, the reserve included.
+    /// Returns the number of erase units, the reserve included.
     pub const fn units(&self) -> u32 {
         self.shape.units
     }
 
-    /// Pages in an erase unit, without those that hold parity.
+    /// Returns the pages in an erase unit, without parity pages.
     #[inline(always)]
     pub const fn pages_per_unit(&self) -> u32 {
         self.pages_per_unit.by
     }
 
-    /// Pages of an erase unit that data can be programmed in: all of them, but not in SLC mode.
+    /// Returns the pages of an erase unit that can hold data: all pages, but fewer in SLC mode.
     #[inline(always)]
     pub const fn unit_capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Pages of flash, without those that hold parity.
+    /// Returns the pages of flash, without parity pages.
     pub const fn physical_pages(&self) -> u32 {
         self.shape.units * self.pages_per_unit.by
     }
 
-    /// Pages that the host can address.
+    /// Returns the pages that the host can address.
     pub const fn logical_pages(&self) -> u32 {
         self.shape.logical_pages
     }
 
-    /// Map entries in a translation page.
+    /// Returns the map entries in a translation page.
     pub const fn entries_per_page(&self) -> u32 {
         self.entries.by
     }
 
-    /// Translation pages that the whole map takes.
+    /// Returns the translation pages of the whole map.
     pub const fn translation_pages(&self) -> u32 {
         self.shape.logical_pages.div_ceil(self.entries.by)
     }
 
-    /// The translation page that holds this logical page's entry.
+    /// Returns the translation page that holds this logical page's entry.
     #[inline(always)]
     pub fn translation_page(&self, lpn: Lpn) -> Tpn {
         Tpn::new(self.entries.split(lpn.get()).0)
     }
 
-    /// Logical blocks; the last one may be short.
+    /// Returns the number of logical blocks. The last one may be short.
     pub const fn logical_blocks(&self) -> u32 {
         self.shape.logical_pages.div_ceil(self.pages_per_unit.by)
     }
 
-    /// The logical block of a page, and its place there.
+    /// Returns the logical block of a page, and the page's offset in the block.
     #[inline(always)]
     pub fn logical_place(&self, lpn: Lpn) -> (Lbn, u32) {
         let (lbn, offset) = self.pages_per_unit.split(lpn.get());
         (Lbn(lbn), offset)
     }
 
-    /// How many pages a logical block has.
+    /// Returns the number of pages of a logical block.
     pub fn pages_of(&self, lbn: Lbn) -> u32 {
         let pages = self.pages_per_unit.by;
         pages.min(self.shape.logical_pages - lbn.0 * pages)
     }
 
-    /// Page `offset` of a logical block.
+    /// Returns page `offset` of a logical block.
     #[inline(always)]
     pub fn logical_page(&self, lbn: Lbn, offset: u32) -> Lpn {
         Lpn::new(lbn.0 * self.pages_per_unit.by + offset)
     }
 
-    /// Planes of the whole drive.
+    /// Returns the planes of the whole drive.
     pub const fn planes(&self) -> u32 {
         self.shape.channels * self.shape.dies * self.shape.planes
     }
 
-    /// Unit and page in the unit of a physical page.
+    /// Returns the unit of a physical page, and the page's number in the unit.
     #[inline(always)]
     pub fn place(&self, ppn: Ppn) -> (Unit, u32) {
         let (unit, page) = self.pages_per_unit.split(ppn.get());
         (Unit(unit), page)
     }
 
-    /// The unit of a physical page.
+    /// Returns the unit of a physical page.
     #[inline(always)]
     pub fn unit(&self, ppn: Ppn) -> Unit {
         self.place(ppn).0
     }
 
-    /// Page `page` of `unit`.
+    /// Returns page `page` of `unit`.
     #[inline(always)]
     pub fn page(&self, unit: Unit, page: u32) -> Ppn {
         Ppn::new(unit.0 * self.pages_per_unit.by + page)
     }
 
-    /// Where a page lies: its plane among all of the drive, and its row in the block there.
-    /// A unit is striped over planes, then dies, then channels.
+    /// Returns the location of a page: the plane, counted over the whole drive, and the row in the
+    /// block on that plane. A unit is striped over planes, then dies, then channels.
     #[inline(always)]
     pub fn plane_and_row(&self, ppn: Ppn) -> (u32, u32) {
         let (unit, page) = self.place(ppn);
@@ -316,7 +317,8 @@ impl Geometry {
         (self.first_plane(unit) + column, row)
     }
 
-    /// The same where program units go over dies: the rows of a die are those of its levels.
+    /// Returns the location of a page on a drive with program units. On each die a row of program
+    /// units takes one row of the block for each level.
     fn plane_and_level(&self, unit: Unit, page: u32) -> (u32, u32) {
         let planes = self.shape.planes;
         let (group, at) = self.program_unit.split(page);
@@ -327,7 +329,7 @@ impl Geometry {
         (self.first_plane(unit) + die * planes + plane, row * self.levels + level)
     }
 
-    /// The first of the planes that a unit is striped over.
+    /// Returns the first plane that a unit is striped over.
     #[inline(always)]
     pub fn first_plane(&self, unit: Unit) -> u32 {
         self.groups.split(unit.0).1 * self.superblock.by

@@ -1,16 +1,21 @@
-//! The medium, as a contract: what a flash translation layer may do to flash.
+//! The medium, as a contract: the operations that a flash translation layer may perform on flash.
 //!
-//! The rules, which [`Checked`] asserts: a page is programmed once between erases; the pages of a
-//! unit are programmed in order; only a programmed page is read or copied, and it belongs to whom
-//! the caller believes: its owner, or the page that it was to be remapped to. In order means one
-//! after the other for a page-mapped layer. A layer that keeps pages at fixed places in a unit may
-//! leave pages out, but not come back to them: data sheets ask for ascending order, and the first
-//! page programmed need not be page 0 (Samsung KFN8GH6Q4M, 3.9). Data never passes through the FTL:
-//! [`Nand::copy`] moves a page inside the medium, and host data waits in the medium's page
-//! register.
+//! The rules, which [`Checked`] asserts:
 //!
-//! Every operation is part of a [`Chain`]: it follows what was done in that chain before. [`Timed`]
-//! makes a graph of the chains and plays it; for the other media nothing takes time.
+//! - A page is programmed once between erases.
+//! - The pages of a unit are programmed in order.
+//! - Only a programmed page is read or copied, and the caller must name the page's owner: the owner
+//!   in its tag, or the page that it was to be remapped to.
+//!
+//! For a page-mapped layer, in order means one page after the other. A layer that keeps pages at
+//! fixed offsets in a unit may skip pages, but may not return to them. Data sheets ask for
+//! ascending order, and the first page programmed need not be page 0 (Samsung KFN8GH6Q4M, 3.9).
+//!
+//! Data never passes through the FTL: [`Nand::copy`] moves a page inside the medium, and host data
+//! waits in the medium's page register.
+//!
+//! Every operation belongs to a [`Chain`]: it follows the operation before it in that chain.
+//! [`Timed`] makes a graph of the chains and plays it. On all other media operations take no time.
 
 mod checked;
 mod counted;
@@ -43,7 +48,7 @@ pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
 use crate::geometry::{Geometry, Mode};
 use crate::saved::{Blank, Carrier, State};
 
-/// Why a flash operation is done.
+/// Reason for a flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Cause {
@@ -61,15 +66,16 @@ pub enum Cause {
     Wear,
     /// Remapping by command of the host.
     Remap,
-    /// Checkpoints and trims that are written down.
+    /// Checkpoints, and trims recorded in the journal.
     Journal,
-    /// Moves out of units that broke.
+    /// Moves out of units that failed.
     Retire,
-    /// What fills a program unit that has to be programmed before data does.
+    /// Padding of a program unit that has to be programmed before data fills it.
     Pad,
     /// Moves out of the SLC cache.
     Fold,
-    /// Parity over dies. The medium programs it by itself with the last page of data of a stripe.
+    /// Parity over dies. The medium programs it without a request, with the last data page of a
+    /// stripe.
     Parity,
 }
 
@@ -102,7 +108,7 @@ impl Cause {
         (Self::Parity, "parity"),
     ];
 
-    /// What a request is told that it waited for.
+    /// Returns the latency component that a request is charged for waiting on this cause.
     #[inline(always)]
     const fn part(self) -> Part {
         match self {
@@ -115,23 +121,23 @@ impl Cause {
     }
 }
 
-/// A page that changes its place.
+/// A page to be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Move {
-    /// Where it is.
+    /// Source page.
     pub from: Ppn,
-    /// Where it goes: the next free page of a unit.
+    /// Destination: the next free page of a unit.
     pub to: Ppn,
-    /// Whom it belongs to.
+    /// Owner of the page.
     pub owner: Owner,
-    /// The number of the program.
+    /// Serial number of the program.
     pub serial: u64,
-    /// Whether it is in the flash page of the move before, and is read with it.
+    /// Whether the source is in the flash page of the previous move, and is read with it.
     pub beside: bool,
 }
 
-/// Pages that change their places, one after the other: a medium that only counts them never has
-/// them written down.
+/// Pages to be moved, in order. An iterator, so that a medium that only counts needs no list of
+/// them.
 pub trait Moves: ExactSizeIterator<Item = Move> + Clone {}
 
 impl<I: ExactSizeIterator<Item = Move> + Clone> Moves for I {}
@@ -141,25 +147,24 @@ impl<I: ExactSizeIterator<Item = Move> + Clone> Moves for I {}
 pub enum Source {
     /// The cells.
     Cells,
-    /// The register of a plane: the page that was read before, by the same command, is in the same
-    /// flash page.
+    /// The register of a plane: the command has just read another page of this flash page into it.
     Register,
-    /// The controller's memory, as its program unit is not full.
+    /// The controller's memory, because the page's program unit is not full yet.
     Memory,
 }
 
 /// Flash, or a wrapper around it.
 pub trait Nand {
-    /// A fault of the medium; `Infallible` where there is none, so that `?` costs nothing.
+    /// A fault of the medium; `Infallible` for a medium without faults, so that `?` costs nothing.
     type Error: core::fmt::Debug;
 
-    /// What plays the chains.
+    /// The clock that plays the chains.
     type Clock: Clock;
 
-    /// The time.
+    /// Returns the clock.
     fn clock(&self) -> &Self::Clock;
 
-    /// The time.
+    /// Returns the clock.
     fn clock_mut(&mut self) -> &mut Self::Clock;
 
     /// Reads a page, which must belong to `owner`.
@@ -188,20 +193,20 @@ pub trait Nand {
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
-    /// Programs `pages` pages from the next free one of a unit on with nothing, to the end of their
+    /// Programs `pages` pages of padding, from the next free page of a unit to the end of its
     /// program unit.
     ///
     /// # Errors
     /// The medium's fault.
     fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Self::Error>;
 
-    /// A unit that is erased is programmed in this mode from now on.
+    /// Sets the mode in which an erased unit is programmed from now on.
     fn set_mode(&mut self, unit: Unit, mode: Mode);
 
-    /// Moves pages inside the medium, all of them at once: they are read, and when the last has
-    /// been read they are programmed. A move is one read and one program. The new page belongs to
-    /// the owner stated, and to no other; it keeps the sequence number, and has the serial number
-    /// stated.
+    /// Moves pages inside the medium, all at once: the medium reads all pages, and programs them
+    /// when the last read is complete. A move is one read and one program. The new page belongs
+    /// only to the owner that the move states. It keeps the sequence number, and takes the serial
+    /// number that the move states.
     ///
     /// # Errors
     /// The medium's fault.
@@ -212,8 +217,8 @@ pub trait Nand {
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;
 
-    /// Moves pages row by row of the unit that they go to, each row as [`Nand::copy`] does: pages
-    /// of one row, unless the medium [takes rows](Nand::takes_rows).
+    /// Moves pages row by row of the destination unit, each row as [`Nand::copy`] does. A call may
+    /// cover only one row, unless the medium [takes rows](Nand::takes_rows).
     ///
     /// # Errors
     /// The medium's fault.
@@ -227,19 +232,20 @@ pub trait Nand {
         self.copy(moves, cause, chain)
     }
 
-    /// Whether [`Nand::copy_rows`] takes as many pages as are to be moved, and tells rows apart
-    /// itself as far as they matter.
+    /// Returns whether one call of [`Nand::copy_rows`] may cover any number of rows. The medium
+    /// then separates the rows itself, as far as they matter to it.
     #[inline(always)]
     fn takes_rows(&self) -> bool {
         false
     }
 
-    /// Puts bytes of the layer's own, at most a page of them, into the page register for the next
-    /// program: its journal. A medium that keeps no bytes forgets them.
+    /// Puts up to one page of the layer's own bytes, its journal, into the page register for the
+    /// next program. A medium that stores no bytes ignores them.
     fn load_payload(&mut self, _bytes: &[u8]) {}
 
-    /// Nothing is programmed any more behind this page of a unit, which is never erased again: what
-    /// has come of its parity stripe has its parity programmed. A medium without parity has none.
+    /// Closes the parity stripe after this page of a unit: the unit gets no further programs and is
+    /// never erased again. The medium programs the parity of the pages that the stripe has. A
+    /// medium without parity does nothing.
     fn close_stripe(&mut self, _last: Ppn) {}
 
     /// Erases a unit.
@@ -248,50 +254,51 @@ pub trait Nand {
     /// The medium's fault.
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
 
-    /// Enters operations, clocks and what has broken since the last [`Nand::reset_counters`].
+    /// Enters operations, times and failures since the last [`Nand::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
-    /// Counts and clocks back to zero; what is stored stays.
+    /// Sets counts and times to zero; stored data stays.
     fn reset_counters(&mut self);
 
-    /// The medium's part of the account by itself.
+    /// Returns the medium's counters alone.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.report(&mut counters);
         counters
     }
 
-    /// Whether the last page that was read could not be read: its data are lost.
+    /// Returns whether the last page read was unreadable: its data is lost.
     fn read_failed(&self) -> bool {
         false
     }
 
-    /// Whether nothing can be written any more.
+    /// Returns whether the medium is read-only.
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// What changes in it beside counts and clocks, if it can be saved.
+    /// Returns the medium's state, except counts and times, if it can be saved.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 }
 
-/// A medium that can be asked what is in its out-of-band areas: what recovery starts from.
+/// A medium whose out-of-band areas can be read: recovery starts from them.
 pub trait Tagged: Nand {
-    /// The tag of a page; none if it is not programmed, or cannot be read.
+    /// Returns the tag of a page; `None` if it is not programmed, or cannot be read.
     fn tag(&self, ppn: Ppn) -> Option<Tag>;
 
-    /// The page after the last one programmed in a unit.
+    /// Returns the page after the last programmed page of a unit.
     fn programmed(&self, unit: Unit) -> u32;
 
-    /// The mode that a unit was programmed in.
+    /// Returns the mode that a unit was programmed in.
     fn mode(&self, unit: Unit) -> Mode;
 
-    /// The bytes of a page that the layer programmed for itself; none if they cannot be read.
+    /// Returns the bytes of a page that the layer programmed for itself; `None` if they cannot be
+    /// read.
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>>;
 
-    /// The tags of the pages programmed in a unit, in order.
+    /// Collects the tags of the programmed pages of a unit, in order.
     fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
         tags.clear();
         tags.extend((0..self.programmed(unit)).map(|page| self.tag(geometry.page(unit, page))));

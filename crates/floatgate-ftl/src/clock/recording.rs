@@ -1,27 +1,27 @@
-//! A recording of a window of time: what each die and each channel did, and for what, around the
-//! request that took longest, or around a time.
+//! Recording of a window of time: what each die and each channel did, and for which cause. The
+//! window is around the request that took longest, or around a given time.
 
 use alloc::vec::Vec;
 
 use super::{Blame, Part};
 
-/// What the time of a die goes into.
+/// How a die spends its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
     /// Cells are read.
     Read,
-    /// Cells are programmed; an operation that is suspended counts as what it is.
+    /// Cells are programmed. A suspended program counts here, a suspended erase as [`Use::Erase`].
     Program,
     /// Cells are erased.
     Erase,
-    /// A page is transferred, or a command sent.
+    /// A page is transferred, or a command is sent.
     Transfer,
-    /// Nothing can go on until the channel is free.
+    /// The die waits until the channel is free.
     Wait,
 }
 
 impl Use {
-    /// Its name in results.
+    /// Returns the name of this use in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -33,89 +33,92 @@ impl Use {
     }
 }
 
-/// What a die or a channel did for some time without a break.
+/// Uninterrupted time that a die or a channel spent on one thing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// Which of the dies, in the order of channels; behind them, which of the channels.
+    /// Number of the lane: first the dies, in the order of channels, and then the channels.
     pub lane: u32,
-    /// What it did; a channel transfers.
+    /// What the lane did; a channel only transfers.
     pub doing: Use,
-    /// The cause of the operation; [`Part::Die`] for the host, of a channel [`Part::Bus`].
+    /// The cause of the operation, as a component. For the host: [`Part::Die`] on a die,
+    /// [`Part::Bus`] on a channel.
     pub part: Part,
-    /// From when, in nanoseconds.
+    /// Begin, in nanoseconds.
     pub from_ns: u64,
-    /// Until when.
+    /// End, in nanoseconds.
     pub to_ns: u64,
 }
 
 impl Span {
-    /// Whether another goes on with the same in the same lane.
+    /// Returns whether `next` continues this span: same lane, use and component, without a gap.
     pub(crate) fn goes_on(&self, next: &Self) -> bool {
         (self.lane, self.doing, self.part, self.to_ns)
             == (next.lane, next.doing, next.part, next.from_ns)
     }
 
-    /// What of it is in a window, if anything.
+    /// Returns the section of the span that lies in a window, if there is one.
     pub(crate) fn within(self, from_ns: u64, to_ns: u64) -> Option<Self> {
         let (from_ns, to_ns) = (self.from_ns.max(from_ns), self.to_ns.min(to_ns));
         (from_ns < to_ns).then_some(Self { from_ns, to_ns, ..self })
     }
 }
 
-/// Where the window lies.
+/// Position of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Around {
-    /// A quarter of it behind the end of the read or write that took longest, the first of them.
+    /// Around the read or write that took longest, the first of equals. A quarter of the window
+    /// lies after the end of that request.
     Worst,
-    /// Half of it before, half of it behind this time in nanoseconds.
+    /// Half of the window before, half of it after this time in nanoseconds.
     Time(u64),
 }
 
-/// What is to be recorded.
+/// Settings of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recording {
     /// The length of the window in nanoseconds.
     pub window_ns: u64,
-    /// Where it lies.
+    /// Position of the window.
     pub around: Around,
-    /// At most about so many spans are kept, and one more per lane; a window that has more is made
-    /// shorter.
+    /// The recorder keeps at most about this many spans, and one more per lane. A window with more
+    /// spans is made shorter.
     pub spans_max: usize,
 }
 
-/// A read or a write of the host that is complete.
+/// A complete host read or write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
-    /// Its number in the order of the host, from 0.
+    /// Number of the request in the order of the host, from 0.
     pub number: u64,
-    /// When it arrived, in nanoseconds.
+    /// Time of arrival, in nanoseconds.
     pub arrival_ns: u64,
-    /// When it was complete.
+    /// Time of completion, in nanoseconds.
     pub done_ns: u64,
-    /// What the time between the two went into.
+    /// Components of the time between arrival and completion.
     pub blame: Blame,
 }
 
 impl Served {
-    /// From arrival to completion.
+    /// Returns the time from arrival to completion.
     pub fn latency_ns(&self) -> u64 {
         self.done_ns - self.arrival_ns
     }
 }
 
-/// What was recorded.
+/// Result of a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recorded {
-    /// From when, in nanoseconds.
+    /// Begin of the recorded time, in nanoseconds.
     pub from_ns: u64,
-    /// Until when.
+    /// End of the recorded time, in nanoseconds.
     pub to_ns: u64,
-    /// What was to be recorded, too, and would have been too many spans.
+    /// Nanoseconds of the window that the recorder left out, because they had too many spans.
     pub left_out_ns: u64,
-    /// What dies and channels did from then until then, by lane, and then by time.
+    /// The spans of all dies and channels, by lane, and then by time.
     pub spans: Vec<Span>,
-    /// The request that took longest: of all, or of those that were under way at the time.
+    /// The request that took longest: of all, or of the requests under way at the given time.
     pub served: Option<Served>,
-    /// The dies of its own operations, ascending: not those of work that it waited for as a whole.
+    /// The dies of the request's own operations, ascending, without work that it waited for as a
+    /// whole.
     pub dies: Vec<u32>,
 }

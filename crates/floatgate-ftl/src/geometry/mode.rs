@@ -1,33 +1,33 @@
-//! How the cells of an erase unit are programmed: with all their bits, or in SLC mode with one.
+//! How the cells of an erase unit are programmed: with all their bits, or in SLC mode with one bit.
 //!
-//! In SLC mode a row of cells holds one flash page on each plane, so a unit holds as many pages
-//! less as a cell holds bits less; the pages that there are have the first numbers of the unit.
+//! In SLC mode a row of cells holds one flash page on each plane. If a cell holds n bits, a unit in
+//! SLC mode holds one n-th of its pages. These pages have the first numbers of the unit.
 
 use alloc::vec::Vec;
 
 use super::{Divisor, Geometry};
 use crate::addr::{Ppn, Unit};
 
-/// How the cells of a unit are programmed.
+/// Programming mode of a unit's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// With as many bits as they are made for.
+    /// The cells hold as many bits as they are made for.
     #[default]
     Native,
-    /// With one bit each.
+    /// Each cell holds one bit.
     Slc,
 }
 
 crate::state!(Mode = Native | Slc);
 
 impl Geometry {
-    /// Whether units can be in SLC mode: their cells hold several bits, and the pages of a row
-    /// divide into as many parts.
+    /// Returns whether units can be in SLC mode: their cells hold several bits, and the pages of a
+    /// program unit divide evenly among the levels.
     pub fn has_slc_mode(&self) -> bool {
         self.levels > 1 && self.program_unit.by.is_multiple_of(self.levels)
     }
 
-    /// The same drive, as its units are in this mode.
+    /// Returns the geometry of this drive with all units in `mode`.
     #[must_use]
     pub fn in_mode(&self, mode: Mode) -> Self {
         match mode {
@@ -46,24 +46,24 @@ impl Geometry {
     }
 }
 
-/// The geometry of each unit, by the mode that it is in.
+/// Geometry of each unit, by the unit's mode.
 #[derive(Clone, Debug)]
 pub struct Modes {
     native: Geometry,
     slc: Geometry,
-    /// Whether a unit is in SLC mode; empty as long as none has been.
+    /// By unit: whether it is in SLC mode. Empty until the first unit is set to SLC mode.
     is_slc: Vec<bool>,
 }
 
 crate::state!(Modes { is_slc } fixed { native, slc });
 
 impl Modes {
-    /// All units are in their native mode.
+    /// Starts with all units in native mode.
     pub fn new(geometry: Geometry) -> Self {
         Self { native: geometry, slc: geometry.in_mode(Mode::Slc), is_slc: Vec::new() }
     }
 
-    /// A unit is programmed in this mode from now on.
+    /// Sets the mode in which a unit is programmed from now on.
     pub fn set(&mut self, unit: Unit, mode: Mode) {
         if mode == Mode::Slc && self.is_slc.is_empty() {
             self.is_slc.resize(self.native.units() as usize, false);
@@ -73,13 +73,13 @@ impl Modes {
         }
     }
 
-    /// The unit of a physical page.
+    /// Returns the unit of a physical page.
     #[inline(always)]
     pub fn unit(&self, ppn: Ppn) -> Unit {
         self.native.unit(ppn)
     }
 
-    /// The mode of a unit.
+    /// Returns the mode of a unit.
     #[inline(always)]
     pub fn mode(&self, unit: Unit) -> Mode {
         match self.is_slc.get(unit.index()) {
@@ -88,7 +88,7 @@ impl Modes {
         }
     }
 
-    /// The geometry in which a unit is programmed.
+    /// Returns the geometry in which a unit is programmed.
     #[inline(always)]
     pub fn of(&self, unit: Unit) -> &Geometry {
         match self.mode(unit) {

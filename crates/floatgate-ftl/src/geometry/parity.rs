@@ -1,15 +1,15 @@
-//! Parity over dies, so that a die that fails takes no data with it.
+//! Parity over dies, so that a failed die loses no data.
 //!
-//! The program units of a row of an erase unit, one on each of its dies, are divided into stripes.
-//! One of each stripe holds parity: the last one in the first row, the one before it in the next,
-//! and so on around, so that no die reads less than others. Pages of parity have no number: the
-//! controller writes them when all data of a stripe have come, and a layer neither places nor moves
-//! them.
+//! Each row of an erase unit has one program unit on each die of the erase unit. These program
+//! units are divided into stripes, and one program unit of each stripe holds parity. In the first
+//! row it is the last one of the stripe, in the next row the one before it, and so on, cyclically.
+//! So all dies serve the same share of reads. Parity pages have no page number. The controller
+//! writes them when a stripe has all its data; a translation layer neither places nor moves them.
 
 use super::{Divisor, Geometry, ShapeError};
 use crate::addr::Ppn;
 
-/// How parity is laid over the dies of an erase unit.
+/// Layout of the parity over the dies of an erase unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ParityStripe {
     /// Program units of data in a stripe.
@@ -19,30 +19,30 @@ pub(super) struct ParityStripe {
 }
 
 impl ParityStripe {
-    /// The same, of program units of so many pages.
+    /// Returns this layout for program units of `pages` pages.
     pub(super) fn of_program_units(self, pages: u32) -> Self {
         Self { pages: Divisor::new(self.data.by * pages), ..self }
     }
 
-    /// The place in its stripe that holds parity in a row.
+    /// Returns the position in the stripe that holds the parity of a row.
     fn place(self, row: u32) -> u32 {
         self.data.by - row % (self.data.by + 1)
     }
 
-    /// The die, among those of its unit, that has a column of data in a row.
+    /// Returns the die of a data column in a row, counted among the dies of its unit.
     pub(super) fn die(self, row: u32, column: u32) -> u32 {
         let (stripe, at) = self.data.split(column);
         stripe * (self.data.by + 1) + at + u32::from(at >= self.place(row))
     }
 
-    /// The die, among those of its unit, that has the parity of a column in a row.
+    /// Returns the die with the parity of a column in a row, counted among the dies of its unit.
     fn die_of_parity(self, row: u32, column: u32) -> u32 {
         self.data.split(column).0 * (self.data.by + 1) + self.place(row)
     }
 }
 
 impl Geometry {
-    /// The same drive, where one of so many program units holds parity.
+    /// Adds parity to the geometry: one of every `stripe` program units holds parity.
     pub(super) fn with_parity(self, stripe: Option<u32>) -> Result<Self, ShapeError> {
         let Some(stripe) = stripe else { return Ok(self) };
         let dies = self.columns.by;
@@ -62,13 +62,13 @@ impl Geometry {
         })
     }
 
-    /// Pages in an erase unit, with those that hold parity.
+    /// Returns the pages in an erase unit, parity pages included.
     pub const fn pages_with_parity(&self) -> u32 {
         self.shape.pages_per_block * self.shape.superblock
     }
 
-    /// The parity stripe that a page is of, by its first page, and how many pages there are from
-    /// this one to its end, itself included.
+    /// Returns the first page of a page's parity stripe, and the number of pages from this page to
+    /// the end of the stripe, this page included.
     #[inline(always)]
     pub(crate) fn stripe_of(&self, ppn: Ppn) -> Option<(Ppn, u32)> {
         let ParityStripe { pages, .. } = self.parity?;
@@ -76,8 +76,8 @@ impl Geometry {
         Some((Ppn::new(ppn.get() - at), pages.by - at))
     }
 
-    /// Where the parity of a stripe lies that a page of a unit is of, as
-    /// [`Geometry::plane_and_row`] says it of data.
+    /// Returns the location of the parity of a page's stripe, as [`Geometry::plane_and_row`] does
+    /// for data.
     pub(crate) fn parity_plane_and_row(&self, ppn: Ppn) -> Option<(u32, u32)> {
         let parity = self.parity?;
         let (unit, page) = self.place(ppn);
@@ -95,7 +95,7 @@ mod tests {
     use crate::addr::Unit;
     use crate::geometry::{Mode, ProgramUnit, Shape};
 
-    /// Two erase units of 8 dies with 2 planes, rows of 3 levels, 12 rows; 2 pages in a flash page.
+    /// Two erase units on 8 dies with 2 planes; 12 rows of 3 levels; 2 map units in a flash page.
     fn geometry(stripe: Option<u32>) -> Result<Geometry, ShapeError> {
         Geometry::new(Shape {
             page_bytes: 8192,
@@ -111,7 +111,8 @@ mod tests {
         })
     }
 
-    /// The places of program units, data and parity, row by row: each die has one of each row.
+    /// Each die has exactly one program unit, data or parity, in each row. If two overlapped or one
+    /// were missing, data would be lost or flash wasted.
     #[test]
     fn data_and_parity_fill_every_row_of_every_die_once() {
         for (stripe, mode) in [(2, Mode::Native), (4, Mode::Native), (8, Mode::Slc)] {

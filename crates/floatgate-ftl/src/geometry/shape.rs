@@ -1,8 +1,8 @@
-//! What a drive is made of, as the user states it, and why it may be none.
+//! Dimensions of a drive, as the user states them, and the errors in them.
 
 use crate::addr::PAGE_MAX;
 
-/// What a drive is made of, as the user states it.
+/// Dimensions of a drive, as the user states them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// Bytes in a page.
@@ -23,33 +23,35 @@ pub struct Shape {
     pub logical_pages: u32,
     /// Bytes of a map entry on flash.
     pub entry_bytes: u32,
-    /// What a die programs at once, if that is more than a page.
+    /// The program unit, if a die programs more than a page at once.
     pub program_unit: Option<ProgramUnit>,
 }
 
-/// What is programmed at once: a row of flash pages on all planes of a die, of all levels of its
-/// cells (the lower, middle and upper page of TLC). The pages of the map in it follow one another:
-/// they fill the flash pages of the first level on one plane after the other, then the next level.
+/// Pages that a die programs at once: a row of flash pages on all planes of a die, at all levels of
+/// its cells (the lower, middle and upper page of TLC). The map units in it are consecutive. They
+/// fill the flash pages of the first level, plane by plane, and then the next level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProgramUnit {
-    /// Pages of the map in it.
+    /// Map units in a program unit.
     pub pages: u32,
-    /// Flash pages on each plane: those that the bits of one row of cells make up.
+    /// Flash pages on each plane: one for each bit of a cell in the row.
     pub levels: u32,
-    /// Whether what waits in the controller's memory until it is full outlives a loss of power.
+    /// Whether the pages that wait in the controller's memory for a full program unit survive a
+    /// loss of power.
     pub is_protected: bool,
-    /// Of so many of them, on as many dies, one holds the parity of the others.
+    /// Program units in a parity stripe, each on another die: one of them holds the parity of the
+    /// others.
     pub stripe: Option<u32>,
 }
 
-/// Why a [`Shape`] is not a drive.
+/// Error in a [`Shape`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ShapeError {
     /// A number that must be at least 1 is 0.
     Zero(&'static str),
     /// More pages than an address can name.
     TooManyPages {
-        /// Physical pages asked for.
+        /// Physical pages of the shape.
         pages: u64,
     },
     /// A superblock that does not tile the planes of the drive.
@@ -61,9 +63,9 @@ pub enum ShapeError {
     },
     /// A program unit that does not tile the blocks of a die.
     ProgramUnit {
-        /// Pages of the map in the unit.
+        /// Map units in the program unit.
         pages: u32,
-        /// Its flash pages.
+        /// Flash pages in the program unit.
         flash_pages: u32,
     },
     /// Parity stripes that do not tile the dies of an erase unit.
@@ -78,12 +80,12 @@ pub enum ShapeError {
         /// Dies of all channels.
         dies: u64,
     },
-    /// A page that is no power of two.
+    /// Page size that is not a power of two.
     Page {
         /// Bytes in a page.
         page_bytes: u32,
     },
-    /// A page too small for one map entry.
+    /// Page too small for one map entry.
     Entry {
         /// Bytes in a page.
         page_bytes: u32,
@@ -92,7 +94,7 @@ pub enum ShapeError {
     },
 }
 
-/// The most dies that a drive has.
+/// Largest number of dies in a drive.
 pub(super) const DIES_MAX: u64 = 1 << 16;
 
 impl core::fmt::Display for ShapeError {
